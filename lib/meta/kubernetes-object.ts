@@ -1,0 +1,55 @@
+/**
+ * The shape every Kubernetes object has on the wire. Structural on purpose: a user's own interface, a
+ * generated type of `rx-informer/resources` and a hand-written literal all fit without a cast.
+ */
+
+/** A timestamp as the wire carries it: RFC 3339 text, never a `Date`. */
+export type Time = string;
+
+/** `metadata.ownerReferences[]`: who this object belongs to. */
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** `metadata`, the part of every object that an informer reads. Timestamps are strings. */
+export interface ObjectMeta {
+  name?: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: Time;
+  deletionTimestamp?: Time;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  finalizers?: string[];
+  managedFields?: unknown[];
+}
+
+/** Any Kubernetes object, as JSON. */
+export interface KubernetesObject {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+}
+
+/** A `*List` body as JSON. */
+export interface KubernetesList<T> {
+  apiVersion?: string;
+  kind?: string;
+  metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+  items: T[];
+}
+
+/** The UID, or '' where an object has none (a literal in a test, a table row). */
+export function uidOf(object: KubernetesObject | undefined): string {
+  return object?.metadata?.uid ?? '';
+}

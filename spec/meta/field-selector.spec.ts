@@ -1,0 +1,52 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseFieldSelector } from '../../lib/meta/field-selector.ts';
+
+const pod = {
+  metadata: { name: 'web-0', namespace: 'shop' },
+  spec: { nodeName: 'node-1', hostNetwork: true },
+  status: { phase: 'Running' },
+};
+
+describe('field selector', () => {
+  it.each([
+    ['', true],
+    ['metadata.name=web-0', true],
+    ['metadata.name==web-0', true],
+    ['metadata.name!=web-0', false],
+    ['metadata.name=web-0,status.phase!=Running', false],
+    ['metadata.name=web-0,status.phase!=Pending', true],
+    ['spec.hostNetwork=true', true],
+    ['spec.gone=', true],
+    ['spec.gone!=x', true],
+    ['spec=', true],
+    ['constructor.name=Object', false],
+    ['__proto__.toString!=', false],
+  ])('%j matches a pod: %j', (text, expected) => {
+    expect(parseFieldSelector(text).matches(pod)).toBe(expected);
+  });
+
+  it.each([
+    ['spec.foo', 'found the end at position 8', '=, == or !='],
+    ['=x', 'found "=" at position 0', 'the path of a field'],
+    ['a=b=c', 'found "=" at position 3', "',' or the end"],
+    ['a=b\\x', 'found "\\\\" at position 3', "'\\\\', '\\,' or '\\='"],
+  ])('refuses %j: %s, expected %s', (text, found, expected) => {
+    expect(() => parseFieldSelector(text)).toThrow(TypeError);
+    expect(() => parseFieldSelector(text)).toThrow(
+      `field selector ${JSON.stringify(text)}: ${found}, expected ${expected}`,
+    );
+  });
+
+  it('escapes what it writes', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (value, other) => {
+        const text = `metadata.name=${value.replace(/[\\,=]/g, '\\$&')},metadata.uid!=`;
+        const selector = parseFieldSelector(text);
+        expect(selector.matches({ metadata: { name: value, uid: 'u' } })).toBe(true);
+        expect(selector.matches({ metadata: { name: other, uid: 'u' } })).toBe(other === value);
+        expect(selector.toString()).toBe(text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,20 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareResourceVersion } from '../../lib/meta/resource-version.ts';
+
+describe('resourceVersion', () => {
+  it('compares as BigInt does, at any length', () => {
+    const version = fc.bigInt({ min: 1n, max: 10n ** 40n });
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        const expected = a === b ? 0 : a < b ? -1 : 1;
+        expect(compareResourceVersion(String(a), String(b))).toBe(expected);
+      }),
+    );
+  });
+
+  it.each(['', '0', '007', '-1', '1e3', ' 1', 'abc'])('cannot compare %j', (text) => {
+    expect(compareResourceVersion(text, '10')).toBeUndefined();
+    expect(compareResourceVersion('10', text)).toBeUndefined();
+  });
+});

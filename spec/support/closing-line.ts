@@ -1,0 +1,26 @@
+/** The last line of a run, in a form that machines and people read alike: `N passed, N failed`. */
+import type { Reporter, TestModule } from 'vitest/node';
+
+export default class ClosingLine implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]) {
+    let passed = 0;
+    let failed = 0;
+    let skipped = 0;
+    for (const module of modules) {
+      // A file that could not be loaded has no tests to count, but it has failed.
+      if (module.errors().length > 0) failed++;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        if (state === 'passed') passed++;
+        else if (state === 'failed') failed++;
+        else skipped++;
+      }
+    }
+    failed += unhandled.length;
+    const tail = skipped > 0 ? `, ${skipped} skipped` : '';
+    // After the summary of the default reporter, which prints in the same event.
+    process.once('exit', () =>
+      process.stdout.write(`\n${passed} passed, ${failed} failed${tail}\n`),
+    );
+  }
+}

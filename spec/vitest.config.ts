@@ -1,0 +1,15 @@
+/** The offline suite: everything that needs neither a real API server nor a browser. */
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'] } },
+  test: {
+    include: ['spec/**/*.spec.ts', 'spec/**/*.spec.tsx'],
+    exclude: ['spec/e2e/**', 'spec/browser/**', 'node_modules/**'],
+    reporters: ['default', fileURLToPath(new URL('./support/closing-line.ts', import.meta.url))],
+    testTimeout: 20_000,
+  },
+});
