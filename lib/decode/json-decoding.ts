@@ -1,0 +1,204 @@
+/** The plain decoder: `JSON.parse`, one object at a time. */
+import { ApiError, type Status } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { createAdmission } from './admission.ts';
+import type { DecodeContext, Decoder, Decoding } from './decoding.ts';
+import { LineFramer } from './json-lines.ts';
+import { ItemFramer } from './list-items.ts';
+import type { ListMeta, ListPart, WatchEvent } from './watch-event.ts';
+
+/** `k8s.io/initial-events-end: "true"` on a bookmark closes the first part of a streaming LIST. */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+/** Parses without ever quoting the text: it may be a Secret, and V8's message shows a piece of it. */
+function parse(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw ApiError.local('Malformed', `${what} of ${text.length} characters is not JSON`);
+  }
+}
+
+/** Runs a decoding step; what it throws becomes the decoder's failure. */
+abstract class JsonDecoder<Out> implements Decoder<Out> {
+  failure: ApiError | undefined;
+
+  push(chunk: Uint8Array): Out | undefined {
+    return this.failure === undefined ? this.guard((out) => this.read(chunk, out)) : undefined;
+  }
+
+  end(): Out | undefined {
+    return this.failure === undefined ? this.guard((out) => this.finish(out)) : undefined;
+  }
+
+  protected abstract empty(): Out;
+  protected abstract isEmpty(out: Out): boolean;
+  protected abstract read(chunk: Uint8Array, out: Out): void;
+  protected abstract finish(out: Out): void;
+
+  private guard(step: (out: Out) => void): Out | undefined {
+    const out = this.empty();
+    try {
+      step(out);
+    } catch (error) {
+      this.failure = ApiError.from(error, 'decoding');
+    }
+    return this.isEmpty(out) ? undefined : out;
+  }
+}
+
+class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>[]> {
+  readonly #framer: LineFramer;
+  readonly #context: DecodeContext<T>;
+  readonly #admit: ReturnType<typeof createAdmission<T>>;
+
+  constructor(context: DecodeContext<T>) {
+    super();
+    this.#context = context;
+    this.#framer = new LineFramer(context.maxFrameBytes);
+    this.#admit = createAdmission(context);
+  }
+
+  protected override empty(): WatchEvent<T>[] {
+    return [];
+  }
+
+  protected override isEmpty(out: WatchEvent<T>[]): boolean {
+    return out.length === 0;
+  }
+
+  protected override read(chunk: Uint8Array, out: WatchEvent<T>[]): void {
+    const text = this.#framer.push(chunk);
+    for (let from = 0; from < text.length; ) {
+      const newline = text.indexOf('\n', from);
+      const end = newline === -1 ? text.length : newline;
+      if (end > from) this.#line(text.slice(from, end), out);
+      from = end + 1;
+    }
+  }
+
+  protected override finish(): void {
+    this.#framer.end();
+  }
+
+  #line(line: string, out: WatchEvent<T>[]): void {
+    if (line.trim() === '') return;
+    const event = parse(line, 'a line') as { type?: unknown; object?: unknown } | null;
+    const type = event?.type;
+    if (type === 'DELETED') {
+      const admitted = this.#admit(event?.object, true);
+      if (admitted.verdict === 'admitted') {
+        const { key, object } = admitted;
+        out.push({ type, key, object, resourceVersion: object.metadata?.resourceVersion ?? '' });
+      } else if (admitted.verdict === 'rejected') {
+        out.push({ type, key: admitted.key, resourceVersion: admitted.resourceVersion });
+      }
+      return;
+    }
+    if (type === 'ADDED' || type === 'MODIFIED') {
+      const admitted = this.#admit(event?.object);
+      if (admitted.verdict === 'admitted') {
+        out.push({ type, key: admitted.key, object: admitted.object });
+      } else if (admitted.verdict === 'rejected') {
+        const { key, resourceVersion } = admitted;
+        out.push({ type: 'REJECTED', key, resourceVersion });
+      }
+      return;
+    }
+    if (type === 'BOOKMARK') return this.#bookmark(event?.object as KubernetesObject, out);
+    if (type === 'ERROR') {
+      const status = (event?.object ?? {}) as Status;
+      const error =
+        status.kind === 'Status'
+          ? ApiError.fromStatus(status, 500)
+          : ApiError.local('Unexpected', 'the watch sent an ERROR without a Status');
+      out.push({ type: 'ERROR', error });
+      return;
+    }
+    const shown = typeof type === 'string' ? type.slice(0, 40) : typeof type;
+    const message = `${this.#context.resource.plural}: unknown watch event type ${JSON.stringify(shown)}`;
+    this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
+  }
+
+  #bookmark(object: KubernetesObject | undefined, out: WatchEvent<T>[]): void {
+    const resourceVersion = object?.metadata?.resourceVersion;
+    if (typeof resourceVersion !== 'string' || resourceVersion === '') {
+      const message = `${this.#context.resource.plural}: a bookmark without resourceVersion`;
+      this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
+      return;
+    }
+    const initialEventsEnd = object?.metadata?.annotations?.[INITIAL_EVENTS_END] === 'true';
+    out.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd });
+  }
+}
+
+/** A list part while it is filled. */
+interface PartUnderWay<T> {
+  items: T[];
+  rejected: string[];
+  metadata?: ListMeta;
+}
+
+class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T>> {
+  readonly #framer: ItemFramer;
+  readonly #context: DecodeContext<T>;
+  readonly #admit: ReturnType<typeof createAdmission<T>>;
+  readonly #typeMeta: string;
+
+  constructor(context: DecodeContext<T>) {
+    super();
+    this.#context = context;
+    this.#framer = new ItemFramer(context.maxFrameBytes);
+    this.#admit = createAdmission(context);
+    const { apiVersion, kind } = context.resource;
+    this.#typeMeta = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+  }
+
+  protected override empty(): PartUnderWay<T> {
+    return { items: [], rejected: [] };
+  }
+
+  protected override isEmpty(out: PartUnderWay<T>): boolean {
+    return out.items.length === 0 && out.rejected.length === 0 && out.metadata === undefined;
+  }
+
+  protected override read(chunk: Uint8Array, out: PartUnderWay<T>): void {
+    for (const text of this.#framer.push(chunk)) this.#item(text, out);
+  }
+
+  protected override finish(out: PartUnderWay<T>): void {
+    const { plural, kind } = this.#context.resource;
+    const envelope = parse(this.#framer.end(), 'a list') as {
+      kind?: unknown;
+      metadata?: { resourceVersion?: unknown; continue?: unknown; remainingItemCount?: unknown };
+    } | null;
+    const got = envelope?.kind;
+    if (got !== undefined && got !== `${kind}List` && got !== 'List') {
+      const message = `${plural}: expected a ${kind}List, got ${JSON.stringify(String(got).slice(0, 60))}`;
+      throw ApiError.local('Unexpected', message);
+    }
+    const { resourceVersion, continue: next, remainingItemCount } = envelope?.metadata ?? {};
+    out.metadata = {
+      resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+      ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
+      ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
+    };
+  }
+
+  #item(text: string, out: PartUnderWay<T>): void {
+    // Items of built-in lists carry no type; put in front, it is where watch events have it, and an item's own
+    // (a custom resource's) comes later in the text and wins.
+    const body = text.slice(1);
+    const whole = body.trimStart().startsWith('}') ? text : this.#typeMeta + body;
+    const admitted = this.#admit(parse(whole, 'an item'));
+    if (admitted.verdict === 'admitted') out.items.push(admitted.object);
+    else if (admitted.verdict === 'rejected') out.rejected.push(admitted.key);
+  }
+}
+
+/** Decodes with `JSON.parse`: plain, writable objects, as they were on the wire. */
+export const jsonDecoding: Decoding = {
+  watch: (context) => new WatchDecoder(context),
+  list: <T extends KubernetesObject>(context: DecodeContext<T>): Decoder<ListPart<T>> =>
+    new ListDecoder(context),
+};

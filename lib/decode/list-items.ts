@@ -1,0 +1,132 @@
+/**
+ * Cuts a list body into its items while it arrives. A body is never decoded whole: 100,000 Pods are longer than
+ * the longest string of V8, and parsing them at once would block the page for seconds. What is not `items` is
+ * kept as the envelope.
+ */
+import { ApiError } from '../meta/api-error.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Where an item, or the envelope, keeps its bytes until it is whole. */
+class ByteText {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  #text = '';
+  length = 0;
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.length += bytes.length;
+    this.#text += this.#decoder.decode(bytes, { stream: true });
+  }
+
+  take(): string {
+    const text = this.#text + this.#decoder.decode();
+    this.#text = '';
+    this.length = 0;
+    return text;
+  }
+}
+
+/** Bytes of a list body in; the text of each whole item out. */
+export class ItemFramer {
+  readonly #maxBytes: number;
+  readonly #item = new ByteText();
+  readonly #envelope = new ByteText();
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #inItems = false;
+  /** The letters of the last string at depth 1, to know the key `items`. */
+  #word = '';
+  #key = '';
+  #inItem = false;
+  #ended = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The items that this chunk closed, each as JSON text. */
+  push(chunk: Uint8Array): string[] {
+    try {
+      return this.#scan(chunk);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw ApiError.local('Malformed', 'the list is not UTF-8');
+    }
+  }
+
+  #scan(chunk: Uint8Array): string[] {
+    const items: string[] = [];
+    let depth = this.#depth;
+    let inString = this.#inString;
+    let escaped = this.#escaped;
+    // Where the bytes begin that are not yet given to an item or to the envelope.
+    let from = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (inString) {
+        if (escaped) escaped = false;
+        else if (byte === BACKSLASH) escaped = true;
+        else if (byte === QUOTE) inString = false;
+        else if (depth === 1 && this.#word.length < 8) this.#word += String.fromCharCode(byte ?? 0);
+        continue;
+      }
+      if (byte === QUOTE) {
+        inString = true;
+        if (depth === 1) this.#word = '';
+      } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        depth++;
+        if (this.#inItems && depth === 3 && byte === OPEN_OBJECT) {
+          this.#inItem = true;
+          from = at;
+        } else if (depth === 2 && byte === OPEN_ARRAY && this.#key === 'items') {
+          this.#inItems = true;
+          this.#envelope.add(chunk.subarray(from, at + 1));
+          from = at + 1;
+        }
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        depth--;
+        if (this.#inItem && depth === 2) {
+          this.#inItem = false;
+          this.#item.add(chunk.subarray(from, at + 1));
+          items.push(this.#item.take());
+          from = at + 1;
+        } else if (this.#inItems && depth === 1) {
+          this.#inItems = false;
+          this.#key = '';
+          from = at;
+        }
+        if (depth === 0) this.#ended = true;
+      } else if (depth === 1) {
+        if (byte === COLON) this.#key = this.#word;
+        else if (byte === COMMA) this.#key = '';
+      }
+    }
+    if (this.#inItem) this.#item.add(chunk.subarray(from));
+    else if (!this.#inItems) this.#envelope.add(chunk.subarray(from));
+    this.#depth = depth;
+    this.#inString = inString;
+    this.#escaped = escaped;
+    if (this.#item.length > this.#maxBytes || this.#envelope.length > this.#maxBytes) {
+      const message = `an item of the list is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if that is right`;
+      throw ApiError.local('TooLarge', message);
+    }
+    return items;
+  }
+
+  /** The body without its items, as JSON text. Throws when the body was cut. */
+  end(): string {
+    if (!this.#ended || this.#depth !== 0) {
+      throw ApiError.local('Malformed', 'the list ended in the middle');
+    }
+    return this.#envelope.take();
+  }
+}

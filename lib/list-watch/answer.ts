@@ -1,0 +1,79 @@
+/** A request and its decoded answer: where bytes, HTTP status and decoder meet. */
+import { Observable, type SchedulerLike, Subscription } from 'rxjs';
+import type { Decoder } from '../decode/decoding.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { errorAnswer, type KubeClient } from '../transport/kube-client.ts';
+import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
+
+/** What became of an answer so far. `alive`: bytes came that closed nothing. */
+export type Answer<Out> =
+  | { readonly kind: 'queued' | 'opened' | 'alive' }
+  | { readonly kind: 'decoded'; readonly value: Out };
+
+/** An error answer is a Status, or a proxy's page: more of it than this is not worth reading. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/**
+ * Sends a request and decodes its body. Completes at a clean end; errors with an {@link ApiError} of the
+ * server's Status, of the network, or of the decoder. What was decoded before an error is emitted first.
+ */
+export function decodeAnswer<Out>(options: {
+  readonly client: KubeClient;
+  readonly request: TransportRequest;
+  readonly where: string;
+  readonly scheduler: SchedulerLike;
+  decoder(): Decoder<Out>;
+}): Observable<Answer<Out>> {
+  const { client, request, where, scheduler } = options;
+  return new Observable<Answer<Out>>((subscriber) => {
+    const decoder = options.decoder();
+    const text = new TextDecoder();
+    let head: Extract<TransportEvent, { kind: 'head' }> | undefined;
+    let ok = false;
+    let errorBody = '';
+    const failed = () => {
+      const { failure } = decoder;
+      if (failure === undefined) return false;
+      const { code, reason, message } = failure;
+      subscriber.error(new ApiError({ code, reason, message: `${where}: ${message}` }));
+      return true;
+    };
+    const answered = () => {
+      if (head !== undefined)
+        subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
+    };
+    // Held so that a transport which answers while it is being subscribed can be aborted too.
+    const sending = new Subscription();
+    subscriber.add(sending);
+    sending.add(
+      client.send(request).subscribe({
+        next: (event) => {
+          if (event.kind === 'queued') subscriber.next({ kind: 'queued' });
+          else if (event.kind === 'head') {
+            head = event;
+            ok = event.status >= 200 && event.status < 300;
+            if (ok) subscriber.next({ kind: 'opened' });
+          } else if (!ok) {
+            errorBody += text.decode(event.bytes, { stream: true });
+            if (errorBody.length > MAX_ERROR_BYTES) answered();
+          } else {
+            const value = decoder.push(event.bytes);
+            subscriber.next(value === undefined ? { kind: 'alive' } : { kind: 'decoded', value });
+            failed();
+          }
+        },
+        error: (error) => subscriber.error(ApiError.from(error, where)),
+        complete: () => {
+          if (head === undefined) {
+            subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
+          } else if (!ok) answered();
+          else {
+            const value = decoder.end();
+            if (value !== undefined) subscriber.next({ kind: 'decoded', value });
+            if (!failed()) subscriber.complete();
+          }
+        },
+      }),
+    );
+  });
+}

@@ -1,0 +1,164 @@
+/**
+ * A collection of an API server as a {@link ListerWatcher}: requests and answers of one LIST and one WATCH.
+ * client-go: tools/cache/listwatch.go, NewFilteredListWatchFromClient.
+ */
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { mergeMap } from 'rxjs/operators';
+import type { DecodeContext, Decoding, Skipped, Transform } from '../decode/decoding.ts';
+import { jsonDecoding } from '../decode/json-decoding.ts';
+import type { ListPart } from '../decode/watch-event.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type Resource, resourcePath } from '../meta/resource.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { decodeAnswer } from './answer.ts';
+import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
+import { signals } from './signals.ts';
+
+/** Query parameters of a request, by name. */
+export type ListOptions = Record<string, string>;
+
+/** What {@link createListWatch} takes beside client and resource. */
+export interface ListWatchOptions<T extends KubernetesObject> {
+  /** Only this namespace. @defaultValue all */
+  readonly namespace?: string;
+  /** As `kubectl -l`: `app=web,tier in (a,b)`. */
+  readonly labelSelector?: string;
+  /** As `kubectl --field-selector`: `spec.nodeName=n1`. */
+  readonly fieldSelector?: string;
+  /** Last word on the query of each LIST and WATCH; changes the object it is given. */
+  readonly tweak?: (options: ListOptions) => void;
+  /** Makes what is stored of what was received. */
+  readonly transform?: Transform<T>;
+  /** @defaultValue false */
+  readonly keepManagedFields?: boolean;
+  /** The longest event or item, in bytes. @defaultValue 16 MiB */
+  readonly maxFrameBytes?: number;
+  /** Another decoder. @defaultValue `JSON.parse` */
+  readonly decoding?: Decoding;
+  /** Whether streaming LISTs may be asked for. @defaultValue true, until the server shows that it cannot */
+  readonly watchList?: boolean;
+  /** Told of every object that did not get through. */
+  readonly onSkipped?: (skipped: Skipped) => void;
+  /** @defaultValue rxjs's `asyncScheduler` */
+  readonly scheduler?: SchedulerLike;
+}
+
+// What a server has shown that it cannot do, by client and resource: asked once, not at every relist.
+const withoutWatchList = new WeakMap<KubeClient, Set<string>>();
+
+function listQuery<T>(request: ListRequest<T>): ListOptions {
+  const { resourceVersion, resourceVersionMatch, limit } = request;
+  return {
+    ...(limit === undefined ? {} : { limit: String(limit) }),
+    ...(request.continue === undefined ? {} : { continue: request.continue }),
+    ...(resourceVersion === '' ? {} : { resourceVersion }),
+    ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
+  };
+}
+
+function watchQuery<T>(request: WatchRequest<T>): ListOptions {
+  const { resourceVersion, resourceVersionMatch, timeoutSeconds, sendInitialEvents } = request;
+  return {
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    timeoutSeconds: String(timeoutSeconds),
+    ...(sendInitialEvents === true ? { sendInitialEvents: 'true' } : {}),
+    ...(resourceVersion === '' ? {} : { resourceVersion }),
+    ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
+  };
+}
+
+/**
+ * Lists and watches a resource through a client.
+ *
+ * Nothing is sent before `list` or `watch` is subscribed. Throws a `TypeError` when a namespace is given for a
+ * cluster-scoped resource.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+ * const informer = createSharedInformer(createListWatch(client, pods, { namespace: 'shop' }));
+ * informer.start();
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ * informer.indexer.size; // => 0
+ * await informer.stop();
+ * ```
+ */
+export function createListWatch<T extends KubernetesObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  options: ListWatchOptions<T> = {},
+): ListerWatcher<T> {
+  const { namespace, labelSelector, fieldSelector, tweak, transform } = options;
+  const { scheduler = asyncScheduler, decoding = jsonDecoding } = options;
+  const path = resourcePath(resource, namespace === undefined ? {} : { namespace });
+  const common: ListOptions = {
+    ...(labelSelector ? { labelSelector } : {}),
+    ...(fieldSelector ? { fieldSelector } : {}),
+  };
+  let unsupported = withoutWatchList.get(client);
+  if (unsupported === undefined) withoutWatchList.set(client, (unsupported = new Set()));
+  const remembered = unsupported;
+  const memory = `${resource.apiVersion}/${resource.plural}`;
+
+  const query = (own: ListOptions): ListOptions => {
+    const all = { ...common, ...own };
+    tweak?.(all);
+    return all;
+  };
+  const context = (request: ListRequest<T> | WatchRequest<T>): DecodeContext<T> => ({
+    resource,
+    maxFrameBytes: options.maxFrameBytes ?? 16 * 2 ** 20,
+    keepManagedFields: options.keepManagedFields ?? false,
+    onSkipped: (skipped) => {
+      options.onSkipped?.(skipped);
+      request.onSkipped?.(skipped);
+    },
+    ...(request.known === undefined ? {} : { known: request.known }),
+    ...(transform === undefined ? {} : { transform }),
+  });
+
+  return {
+    ...(namespace === undefined ? {} : { scope: namespace }),
+    get watchList() {
+      return (options.watchList ?? true) && !remembered.has(memory);
+    },
+    onWatchListUnsupported() {
+      remembered.add(memory);
+    },
+    list: (request) =>
+      decodeAnswer({
+        client,
+        where: `LIST ${memory}`,
+        scheduler,
+        decoder: () => decoding.list(context(request)),
+        request: {
+          method: 'GET',
+          path,
+          query: query(listQuery(request)),
+          use: 'list',
+          ...(request.demand === undefined ? {} : { demand: request.demand }),
+        },
+      }).pipe(
+        mergeMap((answer): ListPart<T>[] => (answer.kind === 'decoded' ? [answer.value] : [])),
+      ),
+    watch: (request) =>
+      decodeAnswer({
+        client,
+        where: `WATCH ${memory}`,
+        scheduler,
+        decoder: () => decoding.watch(context(request)),
+        request: {
+          method: 'GET',
+          path,
+          query: query(watchQuery(request)),
+          use: 'watch',
+          ...(request.demand === undefined ? {} : { demand: request.demand }),
+        },
+      }).pipe(signals(scheduler)),
+  };
+}

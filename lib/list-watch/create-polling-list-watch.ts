@@ -1,0 +1,135 @@
+/**
+ * A ListerWatcher for kinds that can be listed but not watched (componentstatuses, many aggregated APIs): it
+ * lists again and again and tells the difference as watch events, so that nothing downstream can tell.
+ */
+import { concat, defer, type Observable, of, timer } from 'rxjs';
+import { ignoreElements, mergeMap, reduce, repeat } from 'rxjs/operators';
+import type { WatchEvent } from '../decode/watch-event.ts';
+import { metaNamespaceKeyFunc } from '../meta/key.ts';
+import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { type Timing, timingOf } from '../rx/timing.ts';
+import { listPages } from './list-pages.ts';
+import type { ListerWatcher, WatchRequest, WatchSignal } from './lister-watcher.ts';
+
+/** What {@link createPollingListWatch} takes beside the ListerWatcher. */
+export interface PollingOptions extends Timing {
+  /** Between the end of a list and the next, in milliseconds, with up to a fifth at random. @defaultValue 30000 */
+  readonly intervalMs?: number;
+}
+
+interface Listed<T> {
+  readonly objects: Map<string, T>;
+  readonly rejected: Set<string>;
+  readonly resourceVersion: string;
+}
+
+function difference<T extends KubernetesObject>(
+  before: ReadonlyMap<string, T>,
+  now: Listed<T>,
+): WatchEvent<T>[] {
+  const events: WatchEvent<T>[] = [];
+  for (const [key, object] of before) {
+    const next = now.objects.get(key);
+    if (now.rejected.has(key)) continue;
+    if (next === undefined || uidOf(next) !== uidOf(object)) {
+      const resourceVersion = object.metadata?.resourceVersion ?? '';
+      events.push({ type: 'DELETED', key, object, resourceVersion });
+    }
+  }
+  for (const [key, object] of now.objects) {
+    const had = before.get(key);
+    if (had === undefined || uidOf(had) !== uidOf(object))
+      events.push({ type: 'ADDED', key, object });
+    else if (had.metadata?.resourceVersion !== object.metadata?.resourceVersion) {
+      events.push({ type: 'MODIFIED', key, object });
+    }
+  }
+  const { resourceVersion } = now;
+  if (resourceVersion !== '') {
+    events.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd: false });
+  }
+  return events;
+}
+
+/**
+ * Watches by listing: `watch` lists every `intervalMs` and emits what differs from what the consumer knows. A list
+ * that fails ends the watch with its error, as a watch's own failure would.
+ */
+export function createPollingListWatch<T extends KubernetesObject>(
+  lister: Pick<ListerWatcher<T>, 'list' | 'scope'>,
+  options: PollingOptions = {},
+): ListerWatcher<T> {
+  const { scheduler, random } = timingOf(options);
+  const intervalMs = options.intervalMs ?? 30_000;
+  if (!(intervalMs > 0)) {
+    throw new TypeError(
+      `createPollingListWatch: intervalMs is ${intervalMs}; it must be more than 0`,
+    );
+  }
+  const whole = (request: WatchRequest<T>): Observable<Listed<T>> => {
+    const { known, demand, onSkipped } = request;
+    const asked = {
+      resourceVersion: '',
+      limit: 500,
+      ...(known === undefined ? {} : { known }),
+      ...(demand === undefined ? {} : { demand }),
+      ...(onSkipped === undefined ? {} : { onSkipped }),
+    };
+    const source: ListerWatcher<T> = { list: (page) => lister.list(page), watch: () => of() };
+    return defer(() =>
+      listPages(source, asked).pipe(
+        reduce(
+          (listed, progress): Listed<T> => {
+            if (progress.kind === 'listed') {
+              return { ...listed, resourceVersion: progress.resourceVersion };
+            }
+            if (progress.kind === 'restart') listed.objects.clear();
+            else {
+              for (const object of progress.items) {
+                listed.objects.set(metaNamespaceKeyFunc(object), object);
+              }
+              for (const key of progress.rejected) listed.rejected.add(key);
+            }
+            return listed;
+          },
+          { objects: new Map(), rejected: new Set(), resourceVersion: '' } as Listed<T>,
+        ),
+      ),
+    );
+  };
+
+  return {
+    ...(lister.scope === undefined ? {} : { scope: lister.scope }),
+    watchList: false,
+    list: (request) => lister.list(request),
+    watch: (request) =>
+      defer(() => {
+        let last = new Map<string, T>();
+        const known = () => {
+          if (request.known === undefined) return last;
+          const objects = new Map<string, T>();
+          for (const key of request.known.keys()) {
+            const object = request.known.get(key);
+            if (object === undefined) continue;
+            const mine = lister.scope === undefined || key.startsWith(`${lister.scope}/`);
+            if (mine) objects.set(key, object);
+          }
+          return objects;
+        };
+        const poll = defer(() => {
+          const waitMs = intervalMs * (1 + 0.2 * random());
+          // Between two lists nothing is outstanding: each tick tells the watchdog that all is well.
+          const pause = timer(waitMs, scheduler).pipe(ignoreElements());
+          const list = whole(request).pipe(
+            mergeMap((listed): WatchSignal<T>[] => {
+              const events = difference(known(), listed);
+              last = listed.objects;
+              return [events.length === 0 ? { kind: 'alive' } : { kind: 'events', events }];
+            }),
+          );
+          return concat(pause, list);
+        });
+        return concat(of<WatchSignal<T>>({ kind: 'opened' }), poll.pipe(repeat()));
+      }),
+  };
+}

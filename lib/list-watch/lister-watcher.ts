@@ -1,0 +1,60 @@
+/**
+ * The port to one collection: one LIST or one WATCH at a time. The reflector decides what to ask and when to
+ * ask again. client-go: tools/cache/listwatch.go.
+ */
+import type { Observable } from 'rxjs';
+import type { Skipped } from '../decode/decoding.ts';
+import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
+import type { KnownObjects } from '../meta/known-objects.ts';
+import type { Demand } from '../rx/demand.ts';
+
+/** What a LIST asks for. */
+export interface ListRequest<T> {
+  /** '' the newest, '0' whatever the server has at hand, else not older than this. */
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
+  /** Objects a page; absent: all at once. */
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly known?: KnownObjects<T>;
+  readonly demand?: Demand;
+  /** Told of every object that did not get through. */
+  readonly onSkipped?: (skipped: Skipped) => void;
+}
+
+/** What a WATCH asks for. */
+export interface WatchRequest<T> {
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch?: 'NotOlderThan';
+  /** After this many seconds the server ends the watch. */
+  readonly timeoutSeconds: number;
+  /** A streaming LIST: the collection first, then a bookmark that says so, then changes. */
+  readonly sendInitialEvents?: boolean;
+  readonly known?: KnownObjects<T>;
+  readonly demand?: Demand;
+  /** Told of every object that did not get through. */
+  readonly onSkipped?: (skipped: Skipped) => void;
+}
+
+/** What a watch tells. `alive` says that bytes came, also when they were no whole event. */
+export type WatchSignal<T> =
+  | { readonly kind: 'queued' | 'opened' | 'alive' }
+  | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] };
+
+/**
+ * Lists and watches one collection.
+ *
+ * Laws: each call is one request and retries nothing; nothing happens before the subscription, and
+ * unsubscribing aborts. A LIST's last part has metadata, then it completes. A WATCH completes when the server
+ * closes it cleanly. Both error with an `ApiError`; anything else is taken as a failure of the network.
+ */
+export interface ListerWatcher<T> {
+  /** The namespace that this one covers, where several cover one store. */
+  readonly scope?: string;
+  /** Whether streaming LISTs may be asked for. @defaultValue true */
+  readonly watchList?: boolean;
+  list(request: ListRequest<T>): Observable<ListPart<T>>;
+  watch(request: WatchRequest<T>): Observable<WatchSignal<T>>;
+  /** Told once the server has shown that it cannot stream lists, so that nobody asks it again. */
+  onWatchListUnsupported?(): void;
+}

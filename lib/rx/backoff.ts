@@ -1,0 +1,40 @@
+/**
+ * How long to wait before the next try. client-go: tools/cache/reflector.go waits 800 ms, doubled up to 30 s,
+ * with as much again at random.
+ */
+
+/** The wait before try number `attempt` (0 is the first retry), in milliseconds; `random` is in [0, 1). */
+export type Backoff = (attempt: number, random: number) => number;
+
+/**
+ * Doubles from `baseMs` to `capMs`, then adds up to `jitter` times the wait.
+ *
+ * @example
+ * ```ts
+ * import { exponentialBackoff } from 'rx-informer';
+ *
+ * const backoff = exponentialBackoff();
+ * backoff(0, 0); // => 800
+ * backoff(3, 0.5); // => 9600
+ * backoff(1000, 0); // => 30000
+ * ```
+ */
+export function exponentialBackoff(
+  options: {
+    /** @defaultValue 800 */
+    readonly baseMs?: number;
+    /** @defaultValue 2 */
+    readonly factor?: number;
+    /** @defaultValue 30000 */
+    readonly capMs?: number;
+    /** @defaultValue 1 */
+    readonly jitter?: number;
+  } = {},
+): Backoff {
+  const { baseMs = 800, factor = 2, capMs = 30_000, jitter = 1 } = options;
+  return (attempt, random) => {
+    // The exponent is bounded first: factor ** 1100 is Infinity, and Infinity × 0 no number.
+    const wait = Math.min(capMs, baseMs * factor ** Math.min(attempt, 64));
+    return Math.round(wait * (1 + jitter * random));
+  };
+}

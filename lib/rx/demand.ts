@@ -1,0 +1,50 @@
+/**
+ * Back-pressure as one type. Whoever moves data on asks a `Demand` first: the reader before each read, the
+ * queue before each pop, conflation before each delivery. `null` means room now; an Observable fires (or
+ * completes) when there is room again.
+ */
+import { concat, defer, type Observable, type SchedulerLike } from 'rxjs';
+import { defaultIfEmpty, ignoreElements, take } from 'rxjs/operators';
+import { turn } from './turn.ts';
+
+/** Room now (`null`), or a signal that comes when there is room. */
+export type Demand = () => Observable<unknown> | null;
+
+/** A demand that is always met. */
+export const unlimited: Demand = () => null;
+
+/**
+ * Lets work go on for `budgetMs`, then asks for one turn of the event loop, so that a flood of input leaves
+ * room for timers, input and paint.
+ */
+export function timeSlice(options: { budgetMs: number; scheduler: SchedulerLike }): Demand {
+  const { budgetMs, scheduler } = options;
+  let since: number | undefined;
+  return () => {
+    const now = scheduler.now();
+    // An idle gap is a turn of its own: the slice starts at the first question after it.
+    if (since === undefined || now < since || now - since > budgetMs * 4) {
+      since = now;
+      return null;
+    }
+    if (now - since < budgetMs) return null;
+    since = undefined;
+    return turn(scheduler);
+  };
+}
+
+/** Room when all of them have room, asked in order. */
+export function allOf(...demands: readonly Demand[]): Demand {
+  return () => {
+    for (let index = 0; index < demands.length; index++) {
+      const wait = (demands[index] as Demand)();
+      if (wait === null) continue;
+      const rest = allOf(...demands.slice(index + 1));
+      return concat(
+        wait.pipe(take(1), ignoreElements()),
+        defer(() => rest() ?? [0]).pipe(take(1), defaultIfEmpty(0)),
+      );
+    }
+    return null;
+  };
+}

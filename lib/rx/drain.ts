@@ -1,0 +1,46 @@
+/**
+ * One queue through which all writes, notifications and lifecycle calls of an informer pass. A call made inside
+ * a callback waits its turn, so observers see one order and nothing recurses; `Subject.next` inside `next`
+ * would show the last observer the newer value first.
+ */
+import { reportUnhandled } from './unhandled.ts';
+
+/** Runs tasks one after the other, in the order in which they came. */
+export class Drain {
+  #tasks: (() => void)[] = [];
+  #busy = false;
+
+  /**
+   * Runs the task now, or after the one that is running. A task that throws is reported and the next one runs.
+   */
+  run(task: () => void): void {
+    if (this.#busy) {
+      this.#tasks.push(task);
+      return;
+    }
+    this.#busy = true;
+    try {
+      this.#perform(task);
+      // Indexed, because shift() on a long array moves every element.
+      for (let at = 0; at < this.#tasks.length; at++) {
+        this.#perform(this.#tasks[at] as () => void);
+      }
+    } finally {
+      this.#tasks = [];
+      this.#busy = false;
+    }
+  }
+
+  /** Whether a task is running. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  #perform(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      reportUnhandled(error);
+    }
+  }
+}

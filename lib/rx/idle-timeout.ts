@@ -1,0 +1,65 @@
+/**
+ * Notices a stream from which nothing comes any more: a half-open socket gives no error, and after a laptop's
+ * sleep the socket is dead though no timer ran. Time in which nobody reads does not count: a consumer's own
+ * pause is no silence of the server.
+ */
+import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
+
+/** What {@link idleTimeout} takes. */
+export interface IdleTimeoutOptions {
+  /** How long nothing may come, in milliseconds; asked anew at every check. */
+  limitMs(): number;
+  /** Since when nobody reads, on the scheduler's clock; `undefined` while a read is outstanding. */
+  waitingSinceMs(): number | undefined;
+  /** How long nobody may read, in milliseconds. */
+  readonly pauseLimitMs: number;
+  /** Makes the error: silence, a jump of the clock, or a pause over its limit. */
+  error(reason: 'silence' | 'clock-jump' | 'pause', idleMs: number): Error;
+  readonly scheduler: SchedulerLike;
+  /** @defaultValue 5000 */
+  readonly checkMs?: number;
+}
+
+/** Errors when nothing comes for too long; passes all else through, complete and error too. */
+export function idleTimeout<T>(options: IdleTimeoutOptions): MonoTypeOperatorFunction<T> {
+  const { scheduler, checkMs = 5_000 } = options;
+  // A check that comes this late was not late by load: the machine slept.
+  const jumpMs = Math.max(20_000, checkMs * 3);
+  return (source) =>
+    new Observable<T>((subscriber) => {
+      let aliveMs = scheduler.now();
+      let checkedMs = aliveMs;
+      const fail = (reason: 'silence' | 'clock-jump' | 'pause', idleMs: number) => {
+        subscriber.error(options.error(reason, idleMs));
+      };
+      const check = (): void => {
+        const now = scheduler.now();
+        const gap = now - checkedMs;
+        checkedMs = now;
+        const waitingMs = options.waitingSinceMs();
+        if (gap < 0) aliveMs = now;
+        else if (gap > jumpMs) return fail('clock-jump', now - aliveMs);
+        else if (waitingMs !== undefined) {
+          if (now - waitingMs >= options.pauseLimitMs) return fail('pause', now - waitingMs);
+          aliveMs += gap;
+        } else if (now - aliveMs >= options.limitMs()) return fail('silence', now - aliveMs);
+        again();
+      };
+      const again = () => {
+        const leftMs = aliveMs + options.limitMs() - scheduler.now();
+        const delayMs = Math.max(1, Math.min(checkMs, leftMs));
+        subscriber.add(scheduler.schedule(check, delayMs));
+      };
+      again();
+      subscriber.add(
+        source.subscribe({
+          next: (value) => {
+            aliveMs = scheduler.now();
+            subscriber.next(value);
+          },
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
+      );
+    });
+}

@@ -1,0 +1,84 @@
+/**
+ * Shares one run among many holders and lets it linger after the last has gone: a page that unmounts and mounts
+ * again keeps its watch. rxjs's `share({ resetOnRefCountZero: () => timer(…) })` is not used: when its source is
+ * ended from outside, the departing subscribers start the linger timer after the reset, and it stays behind.
+ */
+import { type Observable, type SchedulerLike, Subscription, timer } from 'rxjs';
+
+/** One shared run. */
+export interface Lease {
+  /** Holds the run, starting it if need be; the answer lets go, once. */
+  acquire(): () => void;
+  /** Ends the run at once, whoever holds it. Those holders' releases do nothing from then on. */
+  end(): void;
+  readonly active: boolean;
+}
+
+/**
+ * `onEnd` is told why a run ended: `linger` (the last holder has been gone for `lingerMs`), `ended` (by
+ * {@link Lease.end}) or `complete` (by itself).
+ */
+export function lease(
+  run: Observable<unknown>,
+  options: {
+    readonly lingerMs: number;
+    readonly scheduler: SchedulerLike;
+    onStart(): void;
+    onEnd(why: 'linger' | 'ended' | 'complete'): void;
+  },
+): Lease {
+  let live: Subscription | undefined;
+  let linger: Subscription | undefined;
+  let holders = 0;
+  let epoch = 0;
+
+  const finish = (why: 'linger' | 'ended' | 'complete') => {
+    if (live === undefined) return;
+    const ending = live;
+    live = undefined;
+    holders = 0;
+    epoch++;
+    linger?.unsubscribe();
+    linger = undefined;
+    ending.unsubscribe();
+    options.onEnd(why);
+  };
+  const begin = () => {
+    const starting = new Subscription();
+    live = starting;
+    options.onStart();
+    starting.add(
+      run.subscribe({
+        complete: () => {
+          if (live === starting) finish('complete');
+        },
+      }),
+    );
+  };
+
+  return {
+    acquire() {
+      linger?.unsubscribe();
+      linger = undefined;
+      holders++;
+      const held = epoch;
+      if (live === undefined) begin();
+      // A run that ended while it began has already let go of everyone.
+      let released = held !== epoch;
+      return () => {
+        if (released || held !== epoch) return;
+        released = true;
+        holders--;
+        if (holders > 0 || live === undefined) return;
+        if (options.lingerMs <= 0) finish('linger');
+        else {
+          linger = timer(options.lingerMs, options.scheduler).subscribe(() => finish('linger'));
+        }
+      };
+    },
+    end: () => finish('ended'),
+    get active() {
+      return live !== undefined;
+    },
+  };
+}

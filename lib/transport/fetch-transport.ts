@@ -1,0 +1,115 @@
+/**
+ * The isomorphic adapter: any WHATWG `fetch` as a {@link Transport}. Promises end here; downstream of it
+ * everything is an Observable.
+ */
+import { firstValueFrom, Observable } from 'rxjs';
+import { ApiError } from '../meta/api-error.ts';
+import { queryString } from './query.ts';
+import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
+
+/** The part of `fetch` that is used. */
+export type Fetch = (
+  input: string,
+  init?: {
+    method?: string;
+    headers?: Record<string, string>;
+    body?: BodyInit;
+    signal?: AbortSignal;
+    redirect?: RequestRedirect;
+  },
+) => Promise<Response>;
+
+/** The code of a Node network error, several causes deep (`ECONNREFUSED`), or its message. */
+function networkCause(error: unknown): string {
+  let at: unknown = error;
+  let text = '';
+  for (let depth = 0; depth < 5 && at instanceof Error; depth++) {
+    const { code } = at as { code?: unknown };
+    if (typeof code === 'string') return code;
+    text = at.message;
+    at = at.cause;
+  }
+  return text || 'no connection';
+}
+
+/** An error of the network, as every adapter words it. */
+export function networkError(request: TransportRequest, error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const where = `${request.method} ${request.path}`;
+  // The cause is not attached: an adapter's error may carry the request with its headers.
+  return ApiError.local('Network', `${where}: ${networkCause(error)}`);
+}
+
+async function readBody(
+  response: Response,
+  request: TransportRequest,
+  next: (bytes: Uint8Array) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  for (;;) {
+    const wait = request.demand?.() ?? null;
+    if (wait !== null) await firstValueFrom(wait, { defaultValue: undefined });
+    if (signal.aborted) return;
+    const { done, value } = await reader.read();
+    if (signal.aborted || done) return;
+    next(value);
+  }
+}
+
+/**
+ * Sends requests through `fetch`. Unsubscribing aborts; one read of the body is one chunk, and the next read
+ * waits for the request's demand.
+ *
+ * @param options - `fetch` defaults to the global one.
+ */
+export function createFetchTransport(options: {
+  readonly baseUrl: string;
+  readonly fetch?: Fetch;
+}): Transport {
+  const base = options.baseUrl.replace(/\/+$/, '');
+  const send: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  const open = new Set<AbortController>();
+  let closed = false;
+  return {
+    send: (request) =>
+      new Observable<TransportEvent>((subscriber) => {
+        if (closed) {
+          subscriber.error(ApiError.local('Stopped', 'the client was closed'));
+          return undefined;
+        }
+        const abort = new AbortController();
+        open.add(abort);
+        const fail = (error: unknown) => subscriber.error(networkError(request, error));
+        const run = async () => {
+          const response = await send(`${base}${request.path}${queryString(request.query)}`, {
+            method: request.method,
+            signal: abort.signal,
+            ...(request.headers === undefined ? {} : { headers: { ...request.headers } }),
+            ...(request.body === undefined ? {} : { body: request.body as BodyInit }),
+          });
+          if (abort.signal.aborted) return;
+          const { headers } = response;
+          subscriber.next({
+            kind: 'head',
+            status: response.status,
+            header: (name) => headers.get(name),
+          });
+          const deliver = (bytes: Uint8Array) => subscriber.next({ kind: 'chunk', bytes });
+          await readBody(response, request, deliver, abort.signal);
+          subscriber.complete();
+        };
+        run().catch(fail);
+        return () => {
+          open.delete(abort);
+          abort.abort();
+        };
+      }),
+    async close() {
+      closed = true;
+      for (const abort of open) abort.abort();
+      open.clear();
+    },
+  };
+}

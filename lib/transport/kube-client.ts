@@ -1,0 +1,272 @@
+/**
+ * One API server and how to reach it: base URL, headers, rate limit, retries of calls. Streams are sent as they
+ * are, because whoever reads them decides when to try again and shows it.
+ */
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  EMPTY,
+  firstValueFrom,
+  fromEvent,
+  merge,
+  Observable,
+  of,
+  type SchedulerLike,
+  throwError,
+} from 'rxjs';
+import { ignoreElements, mergeMap, retry, take } from 'rxjs/operators';
+import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { createFetchTransport, type Fetch } from './fetch-transport.ts';
+import { tokenBucket } from './rate-limit.ts';
+import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
+
+/** What {@link createClient} takes. */
+export interface KubeClientOptions {
+  /** Where the API server, or a proxy to it, is: `https://10.0.0.1:6443`, `http://localhost:8001`, `''` (same origin). */
+  readonly baseUrl: string;
+  /** Any WHATWG `fetch`. @defaultValue the global one */
+  readonly fetch?: Fetch;
+  /** Another way to the server, instead of `fetch`. */
+  readonly transport?: Transport;
+  /** Sent with every request; names in any case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Requests a second, on average; 0: no limit. @defaultValue 50 */
+  readonly qps?: number;
+  /** Requests at once. @defaultValue 100 */
+  readonly burst?: number;
+  /** The clock of limits and retries. */
+  readonly scheduler?: SchedulerLike;
+  /** The longest body that {@link KubeClient.request} reads, in bytes. @defaultValue 64 MiB */
+  readonly maxBodyBytes?: number;
+}
+
+/** One call. */
+export interface KubeRequest {
+  /** @defaultValue 'GET' */
+  readonly method?: string;
+  /** From the server's root: `/api/v1/namespaces`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as it is when text or bytes, else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A connection to one API server. */
+export interface KubeClient {
+  readonly baseUrl: string;
+  /**
+   * One call, its JSON answer parsed (text, where it is none; `undefined`, where it is empty).
+   *
+   * Rejects with an {@link ApiError}: the server's Status, or what went wrong on the way, or `Aborted`. 429 and
+   * answers with Retry-After are tried again, ten times at most; a POST only if the server sent Retry-After.
+   */
+  request<R = unknown>(request: KubeRequest): Promise<R>;
+  /** A request as a stream of bytes, with the client's headers and rate limit. Nothing is retried. */
+  send(request: TransportRequest): Observable<TransportEvent>;
+  /** Ends all connections. Open requests error; later ones too. */
+  close(): Promise<void>;
+}
+
+const MAX_RETRIES = 10;
+
+/** Reads the rest of an error answer and makes the error of it. */
+export function errorAnswer(
+  where: string,
+  head: { readonly status: number; header(name: string): string | null },
+  body: string,
+  nowMs: number,
+): ApiError {
+  const retryAfterMs = parseRetryAfterMs(head.header('retry-after'), nowMs);
+  let status: Status = {};
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (typeof parsed === 'object' && parsed !== null && (parsed as Status).kind === 'Status') {
+      status = parsed as Status;
+    }
+  } catch {
+    // No JSON: a proxy's page or the server's plain text. Short plain text is worth showing, markup is not.
+    const text = body.trim();
+    if (text !== '' && text.length <= 200 && !text.startsWith('<')) status = { message: text };
+  }
+  return ApiError.fromStatus(status, head.status, {
+    where,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+interface Answer {
+  readonly status: number;
+  header(name: string): string | null;
+  readonly body: string;
+}
+
+/** Gathers a whole answer. Errors when it is longer than `maxBytes`. */
+export function collect(
+  events: Observable<TransportEvent>,
+  where: string,
+  maxBytes: number,
+): Observable<Answer> {
+  return new Observable<Answer>((subscriber) => {
+    const decoder = new TextDecoder();
+    let head: { status: number; header(name: string): string | null } | undefined;
+    let body = '';
+    let length = 0;
+    return events.subscribe({
+      next: (event) => {
+        if (event.kind === 'head') head = event;
+        if (event.kind !== 'chunk') return;
+        length += event.bytes.length;
+        if (length > maxBytes) {
+          const message = `${where}: the answer is longer than ${maxBytes} bytes; ask for less, or raise maxBodyBytes`;
+          subscriber.error(ApiError.local('TooLarge', message));
+          return;
+        }
+        body += decoder.decode(event.bytes, { stream: true });
+      },
+      error: (error) => subscriber.error(error),
+      complete: () => {
+        if (head === undefined) {
+          subscriber.error(ApiError.local('Network', `${where}: the answer has no head`));
+          return;
+        }
+        const { status } = head;
+        const header = head.header.bind(head);
+        subscriber.next({ status, header, body: body + decoder.decode() });
+        subscriber.complete();
+      },
+    });
+  });
+}
+
+function encodeBody(body: unknown): { body?: string | Uint8Array; json: boolean } {
+  if (body === undefined) return { json: false };
+  if (typeof body === 'string' || body instanceof Uint8Array) return { body, json: false };
+  return { body: JSON.stringify(body), json: true };
+}
+
+function parseAnswer(answer: Answer, where: string): unknown {
+  if (answer.body === '') return undefined;
+  const type = answer.header('content-type') ?? '';
+  if (!type.includes('json')) return answer.body;
+  try {
+    return JSON.parse(answer.body);
+  } catch {
+    // The parser's own message quotes the text, which may be a Secret.
+    const message = `${where}: the answer says JSON and is none (${answer.body.length} characters)`;
+    throw ApiError.local('Malformed', message);
+  }
+}
+
+/** Whether, and after how long, a failed call is sent again. */
+function retryDelayMs(error: unknown, method: string, attempt: number): number | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.retryAfterMs !== undefined && error.code >= 400) return error.retryAfterMs;
+  if (error.code === 429 && method !== 'POST') return Math.min(30_000, 1000 * 2 ** (attempt - 1));
+  return undefined;
+}
+
+/**
+ * A client for one API server.
+ *
+ * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from 'rx-informer';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const version = await client.request<{ major: string }>({ path: '/version' });
+ * version.major; // => '1'
+ * ```
+ */
+export function createClient(options: KubeClientOptions): KubeClient {
+  const { baseUrl, scheduler = asyncScheduler, maxBodyBytes = 64 * 2 ** 20 } = options;
+  if (
+    typeof baseUrl !== 'string' ||
+    (baseUrl !== '' && !/^(https?:\/\/[^\s]+|\/[^\s]*)$/.test(baseUrl))
+  ) {
+    const shown = JSON.stringify(baseUrl);
+    throw new TypeError(
+      `createClient: baseUrl is ${shown}; it must be 'http(s)://host[:port][/path]', a path, or ''`,
+    );
+  }
+  const transport =
+    options.transport ??
+    createFetchTransport({
+      baseUrl,
+      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    });
+  const limit = tokenBucket({ qps: options.qps ?? 50, burst: options.burst ?? 100, scheduler });
+  const common: Record<string, string> = { accept: 'application/json' };
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    common[name.toLowerCase()] = value;
+  }
+
+  const send = (request: TransportRequest): Observable<TransportEvent> =>
+    defer(() => {
+      const headers = { ...common, ...request.headers };
+      const sent = transport.send({ ...request, headers });
+      const wait = limit();
+      if (wait === null) return sent;
+      const queued: TransportEvent = { kind: 'queued' };
+      return concat(of(queued), wait.pipe(take(1), ignoreElements()), sent);
+    });
+
+  const call = (request: KubeRequest): Observable<unknown> => {
+    const method = request.method ?? 'GET';
+    const where = `${method} ${request.path}`;
+    const { body, json } = encodeBody(request.body);
+    const headers: Record<string, string> = json ? { 'content-type': 'application/json' } : {};
+    for (const [name, value] of Object.entries(request.headers ?? {})) {
+      headers[name.toLowerCase()] = value;
+    }
+    const sent = send({
+      method,
+      path: request.path,
+      headers,
+      use: 'call',
+      ...(request.query === undefined ? {} : { query: request.query }),
+      ...(body === undefined ? {} : { body }),
+    });
+    return collect(sent, where, maxBodyBytes).pipe(
+      mergeMap((answer) =>
+        answer.status >= 200 && answer.status < 300
+          ? of(parseAnswer(answer, where))
+          : throwError(() => errorAnswer(where, answer, answer.body, scheduler.now())),
+      ),
+      retry({
+        count: MAX_RETRIES,
+        delay: (error, attempt) => {
+          const delayMs = retryDelayMs(error, method, attempt);
+          return delayMs === undefined ? throwError(() => error) : longTimer(delayMs, scheduler);
+        },
+      }),
+    );
+  };
+
+  return {
+    baseUrl,
+    send,
+    close: () => transport.close(),
+    request: <R>(request: KubeRequest) => {
+      const { signal } = request;
+      const aborted = () =>
+        ApiError.local(
+          'Aborted',
+          `${request.method ?? 'GET'} ${request.path}: aborted by the caller`,
+        );
+      if (signal?.aborted) return Promise.reject(aborted());
+      const abort =
+        signal === undefined
+          ? EMPTY
+          : fromEvent(signal, 'abort').pipe(mergeMap(() => throwError(aborted)));
+      return firstValueFrom(merge(call(request), abort)) as Promise<R>;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * The port to the network: one request, its answer as a stream of bytes. It knows no JSON and retries
+ * nothing. `fetch` is its isomorphic adapter; `rx-informer/node` has one over undici's `dispatch`.
+ */
+import type { Observable } from 'rxjs';
+import type { Demand } from '../rx/demand.ts';
+
+/** What a request is for: streams are treated unlike calls by retries, budgets and HTTP settings. */
+export type TransportUse = 'call' | 'list' | 'watch';
+
+/** One HTTP request. */
+export interface TransportRequest {
+  readonly method: string;
+  /** Path from the server's root, encoded, without query: `/api/v1/pods`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly use: TransportUse;
+  /** Asked before each read of the body. */
+  readonly demand?: Demand;
+}
+
+/** Zero or one `queued`, then one `head`, then chunks. */
+export type TransportEvent =
+  /** Waits for a connection or a token of the rate limiter. */
+  | { readonly kind: 'queued' }
+  | { readonly kind: 'head'; readonly status: number; header(name: string): string | null }
+  /** `bytes` are lent until `next()` returns: copy what must stay. */
+  | { readonly kind: 'chunk'; readonly bytes: Uint8Array };
+
+/**
+ * Laws: `send` does nothing until it is subscribed; unsubscribing aborts the request; the stream completes at
+ * the end of the body and errors with an `ApiError` when there is no answer or the body is cut; an HTTP
+ * error status is no error here. After `close()` every `send` errors.
+ */
+export interface Transport {
+  send(request: TransportRequest): Observable<TransportEvent>;
+  /** Ends pooled connections; open requests are aborted. */
+  close(): Promise<void>;
+}
