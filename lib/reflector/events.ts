@@ -1,0 +1,125 @@
+/** Watch events as deltas: what moves the version, what ends a streaming LIST, where an ERROR cuts a batch. */
+import type { WatchEvent } from '../decode/watch-event.ts';
+import type { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { isOlder } from '../meta/resource-version.ts';
+import type { Delta } from './delta.ts';
+import { wentBack } from './failures.ts';
+
+/** What a batch of events amounts to. */
+export interface Reading<T> {
+  readonly deltas: readonly Delta<T>[];
+  readonly resourceVersion: string;
+  readonly adopting: boolean;
+  /** An ERROR ended the batch. */
+  readonly error: ApiError | undefined;
+  /** A bookmark older than what was seen: the server's history is another one now. */
+  readonly wentBack: boolean;
+}
+
+function versionOf(object: unknown): string {
+  return (object as KubernetesObject).metadata?.resourceVersion ?? '';
+}
+
+/** The later of two versions; the newer event's where they cannot be compared. */
+function later(seen: string, came: string): string {
+  if (came === '') return seen;
+  return isOlder(came, seen) ? seen : came;
+}
+
+/** Reads events of a plain watch. */
+export function readEvents<T>(
+  events: readonly WatchEvent<T>[],
+  from: { readonly resourceVersion: string; readonly adopting: boolean },
+  scope: string | undefined,
+): Reading<T> {
+  const deltas: Delta<T>[] = [];
+  let { resourceVersion, adopting } = from;
+  const end = (error?: ApiError, back = false): Reading<T> => {
+    return { deltas, resourceVersion, adopting, error, wentBack: back };
+  };
+  for (const event of events) {
+    if (event.type === 'ERROR') return end(event.error);
+    if (event.type !== 'ADDED') adopting = true;
+    if (event.type === 'BOOKMARK') {
+      if (wentBack(event.resourceVersion, resourceVersion)) return end(undefined, true);
+      ({ resourceVersion } = event);
+      deltas.push({
+        type: 'bookmark',
+        resourceVersion,
+        ...(scope === undefined ? {} : { scope }),
+      });
+      continue;
+    }
+    let came: string;
+    if (event.type === 'REJECTED') came = event.resourceVersion;
+    else if (event.type === 'DELETED') {
+      came = event.resourceVersion;
+      const { key, object } = event;
+      deltas.push(
+        object === undefined
+          ? { type: 'deleted', key, finalStateUnknown: true }
+          : { type: 'deleted', key, object, finalStateUnknown: false },
+      );
+    } else {
+      came = versionOf(event.object);
+      const type = event.type === 'ADDED' ? 'added' : 'updated';
+      deltas.push({ type, key: event.key, object: event.object });
+    }
+    if (adopting) resourceVersion = later(resourceVersion, came);
+  }
+  return end();
+}
+
+/** What a batch of a streaming LIST amounts to. */
+export interface StreamReading<T> {
+  readonly objects: readonly T[];
+  readonly removed: readonly string[];
+  readonly rejected: readonly string[];
+  /** The bookmark that ends the list, and what came behind it. */
+  readonly end:
+    | { readonly resourceVersion: string; readonly rest: readonly WatchEvent<T>[] }
+    | undefined;
+  readonly error: ApiError | undefined;
+}
+
+/** Reads events of a streaming LIST up to its end. The last word on a key within the batch stands. */
+export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T> {
+  const objects = new Map<string, T>();
+  const removed = new Set<string>();
+  const rejected = new Set<string>();
+  const reading = (
+    end: StreamReading<T>['end'],
+    error: ApiError | undefined,
+  ): StreamReading<T> => ({
+    objects: [...objects.values()],
+    removed: [...removed],
+    rejected: [...rejected],
+    end,
+    error,
+  });
+  for (let at = 0; at < events.length; at++) {
+    const event = events[at] as WatchEvent<T>;
+    if (event.type === 'ERROR') return reading(undefined, event.error);
+    if (event.type === 'BOOKMARK') {
+      if (!event.initialEventsEnd) continue;
+      const { resourceVersion } = event;
+      return reading({ resourceVersion, rest: events.slice(at + 1) }, undefined);
+    }
+    const { key } = event;
+    if (event.type === 'DELETED') {
+      objects.delete(key);
+      rejected.delete(key);
+      removed.add(key);
+    } else if (event.type === 'REJECTED') {
+      objects.delete(key);
+      removed.delete(key);
+      rejected.add(key);
+    } else {
+      removed.delete(key);
+      rejected.delete(key);
+      objects.set(key, event.object);
+    }
+  }
+  return reading(undefined, undefined);
+}

@@ -1,0 +1,195 @@
+/**
+ * What a failure leads to. Everything is tried again, for ever, with a wait; the question is only what is tried:
+ * the watch where it stood, the collection anew, or the collection in pages.
+ */
+import type { ApiError } from '../meta/api-error.ts';
+import { isResourceVersion } from '../meta/resource-version.ts';
+import type { Step } from '../rx/machine.ts';
+import { list, relist, stream } from './requests.ts';
+import type {
+  Blocked,
+  Moment,
+  ReflectorConfig,
+  ReflectorEffect,
+  ReflectorState,
+  Resume,
+} from './state.ts';
+
+/** Streaming LISTs that may come to nothing before pages are asked for. */
+const MAX_STREAM_FAILURES = 3;
+/** Watches in a row that may end badly and bring nothing before the collection is listed anew. */
+const MAX_FRUITLESS = 2;
+/** A watch that lived shorter than this and brought nothing: client-go's VeryShortWatchError. */
+export const VERY_SHORT_MS = 1_000;
+
+type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
+
+function blockedBy(error: ApiError): Blocked | undefined {
+  if (error.code === 401) return 'unauthorized';
+  if (error.code === 403) return 'forbidden';
+  return error.code === 404 ? 'no-such-resource' : undefined;
+}
+
+/** Waits, then goes on with `resume`. A server's Retry-After is a lower bound of the wait. */
+export function backOff<T>(
+  state: ReflectorState,
+  resume: Resume,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const { nowMs, random } = moment;
+  const healthyMs = state.healthySinceMs === undefined ? 0 : nowMs - state.healthySinceMs;
+  const attempt = healthyMs >= config.healthyMs ? 0 : state.attempt;
+  const retryAfterMs = state.error?.retryAfterMs ?? 0;
+  const delayMs = Math.max(config.backoff(attempt, random), retryAfterMs);
+  return [
+    {
+      ...state,
+      phase: 'backoff',
+      sinceMs: nowMs,
+      queued: false,
+      opened: false,
+      resume,
+      attempt: attempt + 1,
+      healthySinceMs: undefined,
+      staleSinceMs: state.staleSinceMs ?? nowMs,
+      nextRetryAtMs: nowMs + delayMs,
+      loaded: 0,
+      remaining: undefined,
+    },
+    [{ type: 'wait', delayMs }],
+  ];
+}
+
+/** The server asks for something that it did before: an answer to the streaming LIST that pages would not get. */
+function refusesStreams(error: ApiError): boolean {
+  return [400, 405, 406, 415, 422, 501].includes(error.code);
+}
+
+function listFailed<T>(
+  state: ReflectorState,
+  error: ApiError,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  if (error.isExpired || error.isTooLargeResourceVersion) {
+    const newest = { ...state, versionUnavailable: true, retriedNewest: true };
+    return state.retriedNewest
+      ? backOff(newest, 'list', moment, config)
+      : list(newest, moment, config);
+  }
+  // Of the next cycle the streaming LIST is the first try again, unless it was given up.
+  return backOff(state, 'relist', moment, config);
+}
+
+function streamFailed<T>(
+  state: ReflectorState,
+  error: ApiError,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  if (error.isExpired || error.isTooLargeResourceVersion) {
+    const newest = { ...state, versionUnavailable: true, retriedNewest: true };
+    return state.retriedNewest
+      ? backOff(newest, 'list', moment, config)
+      : stream(newest, moment, config);
+  }
+  const insists = config.initialList === 'stream';
+  if (refusesStreams(error) && !insists) {
+    const [next, effects] = list<T>(state, moment, config);
+    return [next, [{ type: 'remember-no-watch-list' }, ...effects]];
+  }
+  // 401, 403, 404: the right to watch may be missing where the right to list is not.
+  if (error.code >= 400 && !error.retryable && !insists) return list(state, moment, config);
+  const streamFailures = state.streamFailures + 1;
+  const failed = { ...state, streamFailures };
+  // Opened and then nothing: it takes no notice of sendInitialEvents and watches plainly.
+  const ignored = error.reason === 'Silent' && state.opened;
+  if (insists || (streamFailures < MAX_STREAM_FAILURES && !ignored)) {
+    return backOff(failed, 'relist', moment, config);
+  }
+  const [next, effects] = backOff<T>({ ...failed, streamFailures: 0 }, 'list', moment, config);
+  const shown = ignored || error.reason === 'Malformed';
+  return [next, shown ? [{ type: 'remember-no-watch-list' }, ...effects] : effects];
+}
+
+function watchFailed<T>(
+  state: ReflectorState,
+  error: ApiError,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const relists =
+    error.isExpired ||
+    error.isTooLargeResourceVersion ||
+    error.isNotFound ||
+    error.reason === 'StoreReadError';
+  if (relists) return backOff(state, 'relist', moment, config);
+  if (['Malformed', 'TooLarge', 'Silent', 'Unexpected'].includes(error.reason)) {
+    const fruitless = state.fruitless + 1;
+    const resume = fruitless >= MAX_FRUITLESS ? 'relist' : 'watch';
+    return backOff({ ...state, fruitless }, resume, moment, config);
+  }
+  const waits = error.retryable || error.code === 401 || error.code === 403;
+  return backOff(state, waits ? 'watch' : 'relist', moment, config);
+}
+
+/** The next step after a failure of the request under way. */
+export function failed<T>(
+  state: ReflectorState,
+  error: ApiError,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const shown: ReflectorState = {
+    ...state,
+    error,
+    blocked: blockedBy(error),
+    staleSinceMs: state.staleSinceMs ?? moment.nowMs,
+  };
+  if (state.phase === 'listing') return aborting(listFailed(shown, error, moment, config), config);
+  if (state.phase === 'streaming') {
+    return aborting(streamFailed(shown, error, moment, config), config);
+  }
+  return watchFailed(shown, error, moment, config);
+}
+
+/** A clean end of a watch. At once again, unless it ended as soon as it began. */
+export function shortWatch<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const fruitless = state.fruitless + 1;
+  const resume = fruitless >= MAX_FRUITLESS ? 'relist' : 'watch';
+  return backOff({ ...state, fruitless }, resume, moment, config);
+}
+
+/** A streaming LIST that the server closed before its end. */
+export function streamClosed<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const streamFailures = state.streamFailures + 1;
+  const closed = { ...state, streamFailures };
+  if (config.initialList === 'stream' || streamFailures < MAX_STREAM_FAILURES) {
+    return aborting(backOff(closed, 'relist', moment, config), config);
+  }
+  const [next, effects] = backOff<T>({ ...closed, streamFailures: 0 }, 'list', moment, config);
+  return aborting([next, [{ type: 'remember-no-watch-list' }, ...effects]], config);
+}
+
+/** Says first that the list under way came to nothing. */
+export function aborting<T>([state, effects]: Next<T>, config: ReflectorConfig): Next<T> {
+  const scope = config.scope === undefined ? {} : { scope: config.scope };
+  return [state, [{ type: 'emit', deltas: [{ type: 'replace-abort', ...scope }] }, ...effects]];
+}
+
+/** Whether a bookmark shows that the server has gone back behind what was seen, as an etcd restore does. */
+export function wentBack(bookmark: string, seen: string): boolean {
+  if (!isResourceVersion(bookmark) || !isResourceVersion(seen)) return false;
+  return bookmark.length < seen.length || (bookmark.length === seen.length && bookmark < seen);
+}
+
+export { relist };

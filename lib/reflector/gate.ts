@@ -1,0 +1,47 @@
+/** Watches a demand: since when is it closed? Time in which nobody reads is no silence of the server. */
+import { Observable, type SchedulerLike } from 'rxjs';
+import type { Demand } from '../rx/demand.ts';
+
+/** A demand that can be asked how long it has been closed. */
+export interface Gate {
+  readonly demand: Demand;
+  /** Since when there is no room; `undefined` while there is. */
+  closedSinceMs(): number | undefined;
+  /** A new request begins: nothing is waiting. */
+  open(): void;
+}
+
+/** Passes a demand on and remembers when it closed. */
+export function createGate(demand: Demand, scheduler: SchedulerLike): Gate {
+  let since: number | undefined;
+  return {
+    closedSinceMs: () => since,
+    open() {
+      since = undefined;
+    },
+    demand: () => {
+      const wait = demand();
+      if (wait === null) {
+        since = undefined;
+        return null;
+      }
+      since ??= scheduler.now();
+      return new Observable((subscriber) => {
+        const opened = () => {
+          since = undefined;
+        };
+        return wait.subscribe({
+          next: (value) => {
+            opened();
+            subscriber.next(value);
+          },
+          error: (error) => subscriber.error(error),
+          complete: () => {
+            opened();
+            subscriber.complete();
+          },
+        });
+      });
+    },
+  };
+}

@@ -1,0 +1,251 @@
+/**
+ * Runs the reflector's machine: sends what it asks for, tells it what came. There is no decision about the
+ * protocol in this file. client-go: tools/cache/reflector.go.
+ */
+import { defer, Observable, of } from 'rxjs';
+import { catchError, endWith, map, take } from 'rxjs/operators';
+import type { Skipped } from '../decode/decoding.ts';
+import { listPages } from '../list-watch/list-pages.ts';
+import type { ListerWatcher, WatchSignal } from '../list-watch/lister-watcher.ts';
+import { ApiError } from '../meta/api-error.ts';
+import type { KnownObjects } from '../meta/known-objects.ts';
+import { type Backoff, exponentialBackoff } from '../rx/backoff.ts';
+import { allOf, type Demand, timeSlice, unlimited } from '../rx/demand.ts';
+import { idleTimeout } from '../rx/idle-timeout.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { type MachineEffect, machine } from '../rx/machine.ts';
+import { type Timing, timingOf } from '../rx/timing.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
+import type { Delta } from './delta.ts';
+import { createGate } from './gate.ts';
+import {
+  type InitialList,
+  initialState,
+  type Moment,
+  type ReflectorConfig,
+  type ReflectorEffect,
+  type ReflectorInput,
+  type ReflectorState,
+} from './state.ts';
+import { type ReflectorStatus, sameStatus, statusOf } from './status.ts';
+import { nextReflector, reflectorTable, startReflector } from './transitions.ts';
+
+/** What {@link reflect} takes beside the ListerWatcher. */
+export interface ReflectOptions<T> extends Timing {
+  /** What the consumer already has, for decoders that share with it. */
+  readonly known?: KnownObjects<T>;
+  /** Asked before each read. @defaultValue room always, with a turn of the event loop every 8 ms */
+  readonly demand?: Demand;
+  /** Told of each transition, and once at the start. */
+  readonly onStatus?: (status: ReflectorStatus) => void;
+  /** Asked at each failure; `'stop'` completes the stream, anything else tries again. */
+  readonly onError?: (error: ApiError) => 'stop' | 'retry' | undefined;
+  /** Told of every object that did not get through. */
+  readonly onSkipped?: (skipped: Skipped) => void;
+  /** @defaultValue 'auto': stream where the server can, else pages */
+  readonly initialList?: InitialList;
+  /** Always list in pages of this size. @defaultValue 500 where pages help */
+  readonly pageSize?: number;
+  /** The wait before each retry. @defaultValue 800 ms × 2 to 30 s, with jitter */
+  readonly backoff?: Backoff;
+  /** The backoff begins anew after this long without a failure. @defaultValue 120000 */
+  readonly healthyMs?: number;
+  /** A watch ends after this to twice this. @defaultValue 300000 */
+  readonly minWatchTimeoutMs?: number;
+  /** A watch from which nothing comes for this long is dead; bookmarks come every minute. @defaultValue 85000 */
+  readonly idleTimeoutMs?: number;
+  /** So long may an answer, or the next piece of a list, take to come. @defaultValue 30000 */
+  readonly requestTimeoutMs?: number;
+  /** A pause longer than this closes the watch, which later goes on where it stood. @defaultValue 60000 */
+  readonly pauseLimitMs?: number;
+}
+
+const SLICE_MS = 8;
+
+class Paused extends Error {}
+
+/**
+ * Lists, watches, and lists anew when it must, for ever. Writes no store.
+ *
+ * Emits what was learned, batch by batch. Never errors: a failure is told to `onStatus` and tried again.
+ * Completes only when `onError` answers `'stop'`. Unsubscribing aborts the request under way; each subscription
+ * is a run of its own. client-go: tools/cache/reflector.go, ListAndWatch.
+ *
+ * ```
+ * list        --(l|)
+ * watch         -m-#            connection lost
+ * watch              1.2s -e    410: the version is gone
+ * list                       2.4s -(l|)
+ * result      --r-m----------------r
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { of, NEVER, firstValueFrom } from 'rxjs';
+ * import { reflect } from 'rx-informer';
+ *
+ * const web = { metadata: { name: 'web', uid: 'u1', resourceVersion: '5' } };
+ * const deltas = await firstValueFrom(reflect({
+ *   watchList: false,
+ *   list: () => of({ items: [web], metadata: { resourceVersion: '7' } }),
+ *   watch: () => NEVER,
+ * }));
+ * deltas[0]?.type; // => 'replacing'
+ * ```
+ */
+export function reflect<T>(
+  listerWatcher: ListerWatcher<T>,
+  options: ReflectOptions<T> = {},
+): Observable<readonly Delta<T>[]> {
+  const { scheduler, random } = timingOf(options);
+  const { known, onStatus, onError, onSkipped } = options;
+  const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
+  const idleTimeoutMs = options.idleTimeoutMs ?? 85_000;
+  const pauseLimitMs = options.pauseLimitMs ?? 60_000;
+  const config: ReflectorConfig = {
+    scope: listerWatcher.scope,
+    initialList: options.initialList ?? 'auto',
+    mayStream: () => listerWatcher.watchList !== false,
+    pageSize: options.pageSize,
+    minWatchTimeoutMs: options.minWatchTimeoutMs ?? 300_000,
+    backoff: options.backoff ?? exponentialBackoff(),
+    healthyMs: options.healthyMs ?? 120_000,
+  };
+  const table = reflectorTable<T>();
+  const moment = (): Moment => ({
+    nowMs: scheduler.now(),
+    get random() {
+      return random();
+    },
+  });
+  const asked = options.demand ?? unlimited;
+
+  const failedInput = (error: unknown): ReflectorInput<T> => {
+    if (error instanceof Paused) return { type: 'paused' };
+    const failure = ApiError.from(error, 'the ListerWatcher');
+    let answer: 'stop' | 'retry' | undefined;
+    try {
+      answer = onError?.(failure);
+    } catch (thrown) {
+      reportUnhandled(thrown);
+    }
+    return { type: 'failed', error: failure, stop: answer === 'stop' };
+  };
+
+  return new Observable<readonly Delta<T>[]>((subscriber) => {
+    let state = initialState(scheduler.now());
+    let told: ReflectorState | undefined;
+    const gate = createGate(allOf(timeSlice({ budgetMs: SLICE_MS, scheduler }), asked), scheduler);
+    const port = {
+      demand: gate.demand,
+      ...(known === undefined ? {} : { known }),
+      ...(onSkipped === undefined ? {} : { onSkipped }),
+    };
+    const watchdog = <Signal>(limitMs: () => number) =>
+      idleTimeout<Signal>({
+        scheduler,
+        limitMs,
+        pauseLimitMs,
+        waitingSinceMs: gate.closedSinceMs,
+        error: (reason, idleMs) => {
+          if (reason === 'pause') return new Paused();
+          const seconds = Math.round(idleMs / 1000);
+          const why = reason === 'silence' ? '' : ' while the clock jumped';
+          return ApiError.local('Silent', `nothing came from the server for ${seconds} s${why}`);
+        },
+      });
+
+    const listed = (resourceVersion: string, limit: number | undefined) =>
+      defer(() => {
+        gate.open();
+        return listPages(listerWatcher, {
+          resourceVersion,
+          ...(limit === undefined ? {} : { limit }),
+          ...port,
+        });
+      }).pipe(
+        watchdog(() => requestTimeoutMs),
+        map((progress): ReflectorInput<T> => {
+          if (progress.kind === 'restart') return { type: 'restart' };
+          if (progress.kind === 'listed') return { ...progress, type: 'listed' };
+          return { ...progress, type: 'part' };
+        }),
+        catchError((error) => of(failedInput(error))),
+      );
+
+    const watched = (effect: Extract<ReflectorEffect<T>, { type: 'watch' }>) =>
+      defer(() => {
+        gate.open();
+        return listerWatcher.watch({
+          resourceVersion: effect.resourceVersion,
+          timeoutSeconds: effect.timeoutSeconds,
+          ...(effect.initialEvents
+            ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' as const }
+            : {}),
+          ...port,
+        });
+      }).pipe(
+        watchdog<WatchSignal<T>>(() =>
+          state.opened && state.phase === 'watching' ? idleTimeoutMs : requestTimeoutMs,
+        ),
+        map((signal): ReflectorInput<T> | undefined => {
+          if (signal.kind === 'events') return { type: 'events', events: signal.events };
+          return signal.kind === 'alive' ? undefined : { type: signal.kind };
+        }),
+        endWith<ReflectorInput<T> | undefined>({ type: 'closed' }),
+        catchError((error) => of(failedInput(error))),
+      );
+
+    const perform = (
+      effect: ReflectorEffect<T>,
+    ): MachineEffect<ReflectorInput<T> | undefined, readonly Delta<T>[]> => {
+      switch (effect.type) {
+        case 'emit':
+          return { emit: effect.deltas };
+        case 'list':
+          return { slot: 'request', run: () => listed(effect.resourceVersion, effect.limit) };
+        case 'watch':
+          return { slot: 'request', run: () => watched(effect) };
+        case 'wait': {
+          const elapsed = { type: 'elapsed' } as const;
+          const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => elapsed));
+          return { slot: 'request', run: () => wait };
+        }
+        case 'await-room': {
+          const resumed = { type: 'resumed' } as const;
+          const room = defer(() => asked() ?? of(0)).pipe(
+            take(1),
+            endWith(0),
+            take(1),
+            map(() => resumed),
+          );
+          return { slot: 'request', run: () => room };
+        }
+        case 'remember-no-watch-list':
+          return { act: () => listerWatcher.onWatchListUnsupported?.() };
+        case 'complete':
+          return { complete: true };
+      }
+    };
+
+    return machine<
+      ReflectorState,
+      ReflectorInput<T> | undefined,
+      ReflectorEffect<T>,
+      readonly Delta<T>[]
+    >({
+      start: () => startReflector(state, moment(), config),
+      next: (now, input) =>
+        input === undefined ? [now, []] : nextReflector(table, now, input, moment(), config),
+      perform,
+      onEnter: (entered) => {
+        state = entered;
+      },
+      onSettled: (entered) => {
+        if (onStatus === undefined || (told !== undefined && sameStatus(told, entered))) return;
+        told = entered;
+        onStatus(statusOf(entered));
+      },
+    }).subscribe(subscriber);
+  });
+}

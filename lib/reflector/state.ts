@@ -1,0 +1,166 @@
+/**
+ * The reflector's state, and all that can happen to it. `transitions.ts` says what follows from what; nothing
+ * here has an effect. client-go: tools/cache/reflector.go, ListAndWatch.
+ *
+ * ```
+ *            ┌────────── initial-events-end ───────────┐
+ *            │                                         ▼
+ * start ─▶ streaming ──unsupported──▶ listing ──listed─▶ watching ──closed──▶ watching
+ *            ▲  │                      ▲  │              │  ▲   │
+ *            │  └───────failed─────────┼──┴──▶ backoff ◀─┘  │   └─no room─▶ paused
+ *            └─────────elapsed─────────┴─────────┴──────────┘◀─────room──────┘
+ * ```
+ */
+import type { WatchEvent } from '../decode/watch-event.ts';
+import type { ApiError } from '../meta/api-error.ts';
+import type { Backoff } from '../rx/backoff.ts';
+import type { Delta } from './delta.ts';
+
+/** What the reflector is busy with. */
+export type ReflectorPhase =
+  | 'listing'
+  | 'streaming'
+  | 'watching'
+  | 'paused'
+  | 'backoff'
+  | 'stopped';
+
+/** What comes next after a wait. */
+export type Resume = 'relist' | 'list' | 'watch';
+
+/** Why trying again will not help by itself. */
+export type Blocked = 'unauthorized' | 'forbidden' | 'no-such-resource';
+
+/** Everything the reflector remembers. Times are of the scheduler's clock. */
+export interface ReflectorState {
+  readonly phase: ReflectorPhase;
+  readonly sinceMs: number;
+  /** The request waits for a connection. */
+  readonly queued: boolean;
+  /** The request was answered. */
+  readonly opened: boolean;
+  /** When the request was sent. */
+  readonly requestedMs: number;
+  /** Where the watch stands; '' before the first list. */
+  readonly resourceVersion: string;
+  /** Whether an ADDED may move the version: not among the first ones, whose order is no order of versions. */
+  readonly adopting: boolean;
+  readonly synced: boolean;
+  /** The version at hand is gone, or still to come: ask for the newest. */
+  readonly versionUnavailable: boolean;
+  /** That was tried at once already. */
+  readonly retriedNewest: boolean;
+  /** The first list came in pages, so the server lists from etcd and pages are worth asking for. */
+  readonly paginated: boolean;
+  /** Streaming LISTs that came to nothing, in a row. */
+  readonly streamFailures: number;
+  /** Watches in a row that brought nothing and ended badly. */
+  readonly fruitless: number;
+  readonly resume: Resume;
+  readonly attempt: number;
+  readonly healthySinceMs: number | undefined;
+  readonly staleSinceMs: number | undefined;
+  readonly nextRetryAtMs: number | undefined;
+  readonly error: ApiError | undefined;
+  readonly blocked: Blocked | undefined;
+  readonly reconnects: number;
+  readonly relists: number;
+  readonly loaded: number;
+  readonly remaining: number | undefined;
+}
+
+/** What can happen. */
+export type ReflectorInput<T> =
+  /** Waits for a connection. */
+  | { readonly type: 'queued' }
+  /** The answer has begun. */
+  | { readonly type: 'opened' }
+  | {
+      readonly type: 'part';
+      readonly items: readonly T[];
+      readonly rejected: readonly string[];
+      readonly remaining?: number;
+    }
+  /** A page token expired: the list begins anew. */
+  | { readonly type: 'restart' }
+  | { readonly type: 'listed'; readonly resourceVersion: string; readonly paginated: boolean }
+  | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
+  /** The server closed the watch cleanly. */
+  | { readonly type: 'closed' }
+  /** `stop`: the user's `onError` answered so. */
+  | { readonly type: 'failed'; readonly error: ApiError; readonly stop: boolean }
+  | { readonly type: 'elapsed' }
+  /** The consumer has had no room for too long. */
+  | { readonly type: 'paused' }
+  | { readonly type: 'resumed' };
+
+/** When an input came, and the chance drawn for it: what keeps `next` pure. */
+export interface Moment {
+  readonly nowMs: number;
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+/** What is to be done. */
+export type ReflectorEffect<T> =
+  | { readonly type: 'emit'; readonly deltas: readonly Delta<T>[] }
+  | { readonly type: 'list'; readonly resourceVersion: string; readonly limit?: number }
+  | {
+      readonly type: 'watch';
+      readonly resourceVersion: string;
+      readonly timeoutSeconds: number;
+      /** A streaming LIST. */
+      readonly initialEvents: boolean;
+    }
+  | { readonly type: 'wait'; readonly delayMs: number }
+  /** Drop the request and wait until the consumer has room. */
+  | { readonly type: 'await-room' }
+  /** The server has shown that it cannot stream lists. */
+  | { readonly type: 'remember-no-watch-list' }
+  | { readonly type: 'complete' };
+
+/** How a collection is read first: `stream` and `pages` insist, `auto` streams where the server can. */
+export type InitialList = 'auto' | 'stream' | 'pages';
+
+/** What does not change while a reflector runs. */
+export interface ReflectorConfig {
+  readonly scope: string | undefined;
+  readonly initialList: InitialList;
+  /** Whether the ListerWatcher may be asked to stream now. */
+  mayStream(): boolean;
+  readonly pageSize: number | undefined;
+  readonly minWatchTimeoutMs: number;
+  readonly backoff: Backoff;
+  /** After this long without a failure the backoff begins anew. */
+  readonly healthyMs: number;
+}
+
+/** The state before the first request. */
+export function initialState(nowMs: number): ReflectorState {
+  return {
+    phase: 'backoff',
+    sinceMs: nowMs,
+    queued: false,
+    opened: false,
+    requestedMs: nowMs,
+    resourceVersion: '',
+    adopting: false,
+    synced: false,
+    versionUnavailable: false,
+    retriedNewest: false,
+    paginated: false,
+    streamFailures: 0,
+    fruitless: 0,
+    resume: 'relist',
+    attempt: 0,
+    healthySinceMs: undefined,
+    staleSinceMs: nowMs,
+    nextRetryAtMs: undefined,
+    error: undefined,
+    blocked: undefined,
+    reconnects: 0,
+    relists: 0,
+    loaded: 0,
+    remaining: undefined,
+  };
+}

@@ -1,0 +1,66 @@
+/** The reflector's state in the words of a page. */
+import type { ApiError } from '../meta/api-error.ts';
+import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
+
+/** What a reflector is doing. Times are of the scheduler's clock, in milliseconds. */
+export interface ReflectorStatus {
+  /** `queued`: the request waits for a connection. */
+  readonly phase: ReflectorPhase | 'queued';
+  /** A whole list has come. */
+  readonly synced: boolean;
+  readonly sinceMs: number;
+  /** Since when what was emitted may be behind the server; absent while a watch is live. */
+  readonly staleSinceMs?: number;
+  readonly blocked?: Blocked;
+  /** The last failure, until a request succeeds. */
+  readonly error?: ApiError;
+  readonly nextRetryAtMs?: number;
+  /** Failures in a row since the last healthy time. */
+  readonly attempt: number;
+  readonly reconnects: number;
+  readonly relists: number;
+  /** Objects of the list under way that have come so far. */
+  readonly loaded?: number;
+  /** Objects of the list under way still to come, where the server says. */
+  readonly remaining?: number;
+  readonly resourceVersion: ResourceVersion | '';
+}
+
+/** The status that a state amounts to. */
+export function statusOf(state: ReflectorState): ReflectorStatus {
+  const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining } = state;
+  return {
+    phase: state.queued ? 'queued' : state.phase,
+    synced: state.synced,
+    sinceMs: state.sinceMs,
+    attempt: state.attempt,
+    reconnects: state.reconnects,
+    relists: state.relists,
+    resourceVersion: state.resourceVersion,
+    ...(staleSinceMs === undefined ? {} : { staleSinceMs }),
+    ...(blocked === undefined ? {} : { blocked }),
+    ...(error === undefined ? {} : { error }),
+    ...(nextRetryAtMs === undefined ? {} : { nextRetryAtMs }),
+    ...(loaded === 0 ? {} : { loaded }),
+    ...(remaining === undefined ? {} : { remaining }),
+  };
+}
+
+/** Whether nothing happened that a reader of the status would want to know: a moving version is no news. */
+export function sameStatus(a: ReflectorState, b: ReflectorState): boolean {
+  return (
+    a.phase === b.phase &&
+    a.queued === b.queued &&
+    a.synced === b.synced &&
+    a.error === b.error &&
+    a.blocked === b.blocked &&
+    a.staleSinceMs === b.staleSinceMs &&
+    a.nextRetryAtMs === b.nextRetryAtMs &&
+    a.attempt === b.attempt &&
+    a.reconnects === b.reconnects &&
+    a.relists === b.relists &&
+    a.loaded === b.loaded &&
+    a.remaining === b.remaining
+  );
+}

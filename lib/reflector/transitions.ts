@@ -1,0 +1,311 @@
+/**
+ * The reflector's machine: for every phase and every input, what follows. The table is total by its type; a
+ * phase or an input without a rule does not compile.
+ */
+import { ApiError } from '../meta/api-error.ts';
+import { isOlder } from '../meta/resource-version.ts';
+import type { Step } from '../rx/machine.ts';
+import type { Delta } from './delta.ts';
+import { readEvents, readStream } from './events.ts';
+import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
+import { list, relist, watch } from './requests.ts';
+import type {
+  Moment,
+  ReflectorConfig,
+  ReflectorEffect,
+  ReflectorInput,
+  ReflectorPhase,
+  ReflectorState,
+} from './state.ts';
+
+type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
+type Rule<T, Input> = (
+  state: ReflectorState,
+  input: Input,
+  moment: Moment,
+  config: ReflectorConfig,
+) => Next<T>;
+type InputOf<T, Type> = Extract<ReflectorInput<T>, { type: Type }>;
+type Rules<T> = {
+  readonly [Type in ReflectorInput<T>['type']]: Rule<T, InputOf<T, Type>>;
+};
+/** A rule for every phase and input. */
+export type ReflectorTable<T> = { readonly [Phase in ReflectorPhase]: Rules<T> };
+
+function scoped(config: ReflectorConfig): { scope?: string } {
+  return config.scope === undefined ? {} : { scope: config.scope };
+}
+
+function emit<T>(deltas: readonly Delta<T>[]): ReflectorEffect<T>[] {
+  return deltas.length === 0 ? [] : [{ type: 'emit', deltas }];
+}
+
+/** What a request that works says of the state. */
+function healthy(state: ReflectorState, moment: Moment): ReflectorState {
+  return {
+    ...state,
+    queued: false,
+    opened: true,
+    healthySinceMs: state.healthySinceMs ?? moment.nowMs,
+    error: undefined,
+    blocked: undefined,
+  };
+}
+
+/** Nothing follows: a late answer of a request that is no longer of interest. */
+const ignore = <T>(state: ReflectorState): Next<T> => [state, []];
+const markQueued = <T>(state: ReflectorState): Next<T> => [{ ...state, queued: true }, []];
+const markOpened = <T>(state: ReflectorState): Next<T> => [
+  { ...state, queued: false, opened: true },
+  [],
+];
+
+function replaced<T>(
+  state: ReflectorState,
+  resourceVersion: string,
+  objects: readonly T[],
+  rejected: readonly string[],
+  config: ReflectorConfig,
+): [ReflectorState, ReflectorEffect<T>[]] {
+  const delta: Delta<T> = {
+    type: 'replaced',
+    ...scoped(config),
+    objects,
+    resourceVersion,
+    trustVersions: !isOlder(resourceVersion, state.resourceVersion),
+    ...(rejected.length === 0 ? {} : { rejected }),
+  };
+  const next: ReflectorState = {
+    ...state,
+    resourceVersion,
+    synced: true,
+    versionUnavailable: false,
+    retriedNewest: false,
+    streamFailures: 0,
+    fruitless: 0,
+    relists: state.synced ? state.relists + 1 : state.relists,
+    staleSinceMs: undefined,
+    loaded: 0,
+    remaining: undefined,
+  };
+  return [next, [{ type: 'emit', deltas: [delta] }]];
+}
+
+function replacing<T>(
+  objects: readonly T[],
+  removed: readonly string[],
+  rejected: readonly string[],
+  config: ReflectorConfig,
+): Delta<T>[] {
+  if (objects.length === 0 && removed.length === 0 && rejected.length === 0) return [];
+  return [
+    {
+      type: 'replacing',
+      ...scoped(config),
+      objects,
+      ...(removed.length === 0 ? {} : { removed }),
+      ...(rejected.length === 0 ? {} : { rejected }),
+    },
+  ];
+}
+
+const onFailed = <T>(
+  state: ReflectorState,
+  input: InputOf<T, 'failed'>,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> => {
+  const [next, effects] = failed<T>(state, input.error, moment, config);
+  if (!input.stop) return [next, effects];
+  const { nowMs } = moment;
+  const stopped: ReflectorState = {
+    ...next,
+    phase: 'stopped',
+    sinceMs: nowMs,
+    nextRetryAtMs: undefined,
+  };
+  return [stopped, [...effects.filter((effect) => effect.type === 'emit'), { type: 'complete' }]];
+};
+
+function watchEvents<T>(
+  state: ReflectorState,
+  input: InputOf<T, 'events'>,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const reading = readEvents(input.events, state, config.scope);
+  const { deltas, resourceVersion, adopting } = reading;
+  const moved = deltas.length > 0 || input.events.length > 0;
+  const live: ReflectorState = {
+    ...healthy(state, moment),
+    resourceVersion,
+    adopting,
+    staleSinceMs: undefined,
+    fruitless: moved && reading.error === undefined ? 0 : state.fruitless,
+  };
+  if (reading.error !== undefined) {
+    const [next, effects] = failed<T>(live, reading.error, moment, config);
+    return [next, [...emit(deltas), ...effects]];
+  }
+  if (reading.wentBack) {
+    const message = 'the server went back behind what was seen: its history is another one now';
+    const [next, effects] = failed<T>(
+      { ...live, versionUnavailable: true },
+      new ApiError({ code: 410, reason: 'Expired', message }),
+      moment,
+      config,
+    );
+    return [next, [...emit(deltas), ...effects]];
+  }
+  return [live, emit(deltas)];
+}
+
+function streamEvents<T>(
+  state: ReflectorState,
+  input: InputOf<T, 'events'>,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const { objects, removed, rejected, end, error } = readStream(input.events);
+  const part = emit(replacing(objects, removed, rejected, config));
+  if (error !== undefined) {
+    const [next, effects] = failed<T>({ ...state, opened: true }, error, moment, config);
+    return [next, effects];
+  }
+  if (end === undefined) {
+    const loaded = state.loaded + objects.length - removed.length;
+    return [{ ...state, queued: false, opened: true, loaded: Math.max(0, loaded) }, part];
+  }
+  const inFront = emit(replacing<T>([], removed, rejected, config));
+  const [whole, commit] = replaced(state, end.resourceVersion, objects, [], config);
+  const watching: ReflectorState = {
+    ...healthy(whole, moment),
+    phase: 'watching',
+    sinceMs: moment.nowMs,
+    adopting: true,
+  };
+  // The stream goes on as a watch: no second request.
+  const rest = { type: 'events', events: end.rest } as const;
+  const [next, effects] =
+    end.rest.length === 0 ? ignore<T>(watching) : watchEvents<T>(watching, rest, moment, config);
+  return [next, [...inFront, ...commit, ...effects]];
+}
+
+/** Drops the request until the consumer has room. */
+const pause = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
+  {
+    ...state,
+    phase: 'paused',
+    sinceMs: moment.nowMs,
+    resume: state.phase === 'watching' ? 'watch' : 'relist',
+    staleSinceMs: state.staleSinceMs ?? moment.nowMs,
+  },
+  [{ type: 'await-room' }],
+];
+
+const goOn = <T>(
+  state: ReflectorState,
+  _input: unknown,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> => {
+  if (state.resume === 'watch') {
+    return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
+  }
+  return state.resume === 'list' ? list(state, moment, config) : relist(state, moment, config);
+};
+
+/** The table for objects of type `T`. */
+export function reflectorTable<T>(): ReflectorTable<T> {
+  const deaf: Rules<T> = {
+    queued: ignore,
+    opened: ignore,
+    part: ignore,
+    restart: ignore,
+    listed: ignore,
+    events: ignore,
+    closed: ignore,
+    failed: ignore,
+    elapsed: ignore,
+    paused: ignore,
+    resumed: ignore,
+  };
+  return {
+    listing: {
+      ...deaf,
+      queued: markQueued,
+      opened: markOpened,
+      part: (state, { items, rejected, remaining }, _moment, config) => [
+        {
+          ...state,
+          queued: false,
+          opened: true,
+          loaded: state.loaded + items.length,
+          remaining,
+        },
+        emit(replacing(items, [], rejected, config)),
+      ],
+      restart: (state, _input, _moment, config) =>
+        aborting([{ ...state, loaded: 0, remaining: undefined }, []], config),
+      listed: (state, { resourceVersion, paginated }, moment, config) => {
+        const atHand = state.resourceVersion === '' && !state.versionUnavailable;
+        const [listed, commit] = replaced<T>(state, resourceVersion, [], [], config);
+        const next = { ...listed, paginated: state.paginated || (atHand && paginated) };
+        const [watching, effects] = watch<T>(healthy(next, moment), moment, config);
+        return [watching, [...commit, ...effects]];
+      },
+      failed: onFailed,
+      paused: (state, input, moment, config) => aborting(pause<T>(state, input, moment), config),
+    },
+    streaming: {
+      ...deaf,
+      queued: markQueued,
+      opened: markOpened,
+      events: streamEvents,
+      closed: (state, _input, moment, config) => streamClosed(state, moment, config),
+      failed: onFailed,
+      paused: (state, input, moment, config) => aborting(pause<T>(state, input, moment), config),
+    },
+    watching: {
+      ...deaf,
+      queued: markQueued,
+      opened: (state, _input, moment) => [
+        { ...healthy(state, moment), staleSinceMs: undefined },
+        [],
+      ],
+      events: watchEvents,
+      closed: (state, _input, moment, config) => {
+        const livedMs = moment.nowMs - state.requestedMs;
+        if (livedMs < VERY_SHORT_MS) return shortWatch(state, moment, config);
+        return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
+      },
+      failed: onFailed,
+      paused: pause,
+    },
+    paused: { ...deaf, resumed: goOn },
+    backoff: { ...deaf, elapsed: goOn },
+    stopped: deaf,
+  };
+}
+
+/** The first step: the collection as a whole. */
+export function startReflector<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  return relist(state, moment, config);
+}
+
+/** `next(state, input)` of the machine. Pure: time and chance come with the input. */
+export function nextReflector<T>(
+  table: ReflectorTable<T>,
+  state: ReflectorState,
+  input: ReflectorInput<T>,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  // The table's type ties each input to its rule; TypeScript cannot follow that through an index.
+  const rule = table[state.phase][input.type] as Rule<T, ReflectorInput<T>>;
+  return rule(state, input, moment, config);
+}
