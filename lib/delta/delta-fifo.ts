@@ -1,0 +1,283 @@
+/**
+ * The queue between the network and the store: a keyed scan. Deltas pass in order; where the consumer has no
+ * room they gather, and there they are folded. Lists and resyncs are resolved when they are popped, against what
+ * the consumer knows by then. client-go: tools/cache/delta_fifo.go and the_real_fifo.go.
+ *
+ * It is one `Observable` with its state made in `subscribe`, not `merge(…).pipe(scan(…))`: a scan emits for every
+ * input, so nothing would ever gather, and with an immutable state it is thirty times slower. The scan is its
+ * oracle in the specs.
+ */
+import { EMPTY, Observable, type OperatorFunction, Subscription } from 'rxjs';
+import { take } from 'rxjs/operators';
+import { metaNamespaceKeyFunc } from '../meta/key.ts';
+import type { KnownObjects } from '../meta/known-objects.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Delta } from '../reflector/delta.ts';
+import type { Demand } from '../rx/demand.ts';
+import { type Compression, type Entry, Pending } from './pending.ts';
+import { inScope, isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
+
+/** What {@link deltaFifo} takes. */
+export interface DeltaFifoOptions<T> {
+  /** What the consumer has. @defaultValue what has passed through */
+  readonly known?: KnownObjects<T>;
+  /** Asked before each pop. @defaultValue room always */
+  readonly ready?: Demand;
+  /** Each emission delivers every known object again, but those with something pending. Not a relist. */
+  readonly resync$?: Observable<unknown>;
+  /** How deltas of one key are folded while they wait. @defaultValue 'none' */
+  readonly compression?: Compression;
+  /** Told of a DELETED for a key that nobody knows; it is not passed on. */
+  readonly onUnknownDeletion?: (key: string) => void;
+}
+
+/** Knows what has passed through: what the operator resolves against when it stands alone. */
+class OwnKnownObjects<T> implements KnownObjects<T> {
+  readonly #objects = new Map<string, T>();
+  get size(): number {
+    return this.#objects.size;
+  }
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+  keys(): Iterable<string> {
+    return this.#objects.keys();
+  }
+  apply(deltas: readonly Delta<T>[], keyOf: (object: T) => string): void {
+    for (const delta of deltas) {
+      if (delta.type === 'deleted') this.#objects.delete(delta.key);
+      else if ('key' in delta) this.#objects.set(delta.key, delta.object);
+      else if (delta.type === 'replacing' || delta.type === 'replaced') {
+        for (const object of delta.objects) this.#objects.set(keyOf(object), object);
+        if (delta.type !== 'replacing') continue;
+        for (const key of delta.removed ?? []) this.#objects.delete(key);
+      }
+    }
+  }
+}
+
+/** What is known when a pop is resolved: the consumer's objects, and on top what stands before in the queue. */
+class Overlay<T> {
+  readonly #known: KnownObjects<T>;
+  readonly #over = new Map<string, T | undefined>();
+
+  constructor(known: KnownObjects<T>) {
+    this.#known = known;
+  }
+
+  get(key: string): T | undefined {
+    return this.#over.has(key) ? this.#over.get(key) : this.#known.get(key);
+  }
+
+  set(key: string, object: T | undefined): void {
+    this.#over.set(key, object);
+  }
+
+  touched(key: string): boolean {
+    return this.#over.has(key);
+  }
+
+  *keys(): Iterable<string> {
+    for (const key of this.#known.keys()) if (this.get(key) !== undefined) yield key;
+    for (const [key, object] of this.#over) {
+      if (object !== undefined && this.#known.get(key) === undefined) yield key;
+    }
+  }
+}
+
+/**
+ * Folds deltas per key, resolves lists to one `replaced` with tombstones before it, and injects resyncs.
+ *
+ * Emits one array a pop, never an empty one. A list's end comes out as `deleted` (with `finalStateUnknown`, and the
+ * newest state known: a queued one beats a stored one) for every key that is missing, then `replaced` with all
+ * objects. Source completion pops what is left, then completes; a source error passes at once; unsubscribing drops
+ * what is queued.
+ *
+ * ```
+ * source   a1-a2-b1---c1--|       ready: closed until p
+ * ready    -----p-------p
+ * result   -----x-------(y|)      x: [a1, a2, b1] or, with 'latest', [a2, b1]   y: [c1]
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { deltaFifo, type Delta } from 'rx-informer';
+ *
+ * const web = { metadata: { name: 'web', uid: 'u1', resourceVersion: '5' } };
+ * const gone: Delta<typeof web> = { type: 'deleted', key: 'db', finalStateUnknown: false };
+ * const seen: string[] = [];
+ * of([{ type: 'added', key: 'web', object: web } as const, gone])
+ *   .pipe(deltaFifo())
+ *   .subscribe((deltas) => seen.push(...deltas.map((delta) => delta.type)));
+ * seen; // => ['added']
+ * ```
+ */
+export function deltaFifo<T extends KubernetesObject>(
+  options: DeltaFifoOptions<T> = {},
+): OperatorFunction<readonly Delta<T>[], readonly Delta<T>[]> {
+  const { ready, resync$, compression = 'none', onUnknownDeletion } = options;
+  const keyOf: (object: T) => string = metaNamespaceKeyFunc;
+  return (source) =>
+    new Observable<readonly Delta<T>[]>((subscriber) => {
+      const own = options.known === undefined ? new OwnKnownObjects<T>() : undefined;
+      const known = options.known ?? (own as OwnKnownObjects<T>);
+      const pending = new Pending<T>(compression);
+      const wholes = new Map<Delta<T>, WholeList<T>>();
+      const relists = new Map<string | undefined, RelistUnderWay<T>>();
+      let resync = false;
+      let ended = false;
+      let waiting: Subscription | undefined;
+
+      const relistOf = (scope: string | undefined) => {
+        let relist = relists.get(scope);
+        if (relist === undefined) {
+          relist = new RelistUnderWay<T>(keyOf);
+          relists.set(scope, relist);
+        }
+        return relist;
+      };
+      const push = (delta: Delta<T>) => {
+        switch (delta.type) {
+          case 'replacing': {
+            const through = relistOf(delta.scope).part(
+              delta,
+              () => pending.size === 0 && isEmptyScope(known, delta.scope),
+            );
+            if (through !== undefined) pending.pushWhole(through);
+            return;
+          }
+          case 'replace-abort':
+            return relistOf(delta.scope).reset();
+          case 'replaced':
+            wholes.set(delta, relistOf(delta.scope).end(delta));
+            return pending.pushWhole(delta);
+          case 'bookmark':
+            return pending.pushWhole(delta);
+          default:
+            return pending.push(delta);
+        }
+      };
+
+      const resolveWhole = (list: WholeList<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
+        const { delta, held, flowed, rejected } = list;
+        const { scope } = delta;
+        for (const key of [...overlay.keys()]) {
+          if (held.has(key) || flowed.has(key) || rejected.has(key) || !inScope(key, scope))
+            continue;
+          const object = overlay.get(key) as T;
+          out.push({ type: 'deleted', key, object, finalStateUnknown: true });
+          overlay.set(key, undefined);
+        }
+        const objects: T[] = [];
+        for (const key of flowed) {
+          const object = overlay.get(key);
+          if (object !== undefined) objects.push(object);
+        }
+        for (const [key, object] of held) {
+          objects.push(object);
+          overlay.set(key, object);
+        }
+        out.push({ ...delta, objects });
+      };
+      const resolve = (place: Entry<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
+        if (place.kind === 'net') {
+          if (place.deleted !== undefined) remove(place.deleted, overlay, out, place.fleeting);
+          if (place.present !== undefined) resolveDelta(place.present, overlay, out);
+        } else resolveDelta(place.delta, overlay, out);
+      };
+      const remove = (
+        delta: Extract<Delta<T>, { type: 'deleted' }>,
+        overlay: Overlay<T>,
+        out: Delta<T>[],
+        fleeting = false,
+      ) => {
+        const newest = overlay.get(delta.key);
+        if (newest === undefined) {
+          if (!fleeting) onUnknownDeletion?.(delta.key);
+          return;
+        }
+        overlay.set(delta.key, undefined);
+        out.push(delta.object === undefined ? { ...delta, object: newest } : delta);
+      };
+      const resolveDelta = (delta: Delta<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
+        if (delta.type === 'deleted') return remove(delta, overlay, out);
+        if (delta.type === 'replaced') {
+          const list = wholes.get(delta);
+          wholes.delete(delta);
+          if (list !== undefined) resolveWhole(list, overlay, out);
+          return;
+        }
+        if (delta.type === 'replacing') {
+          for (const object of delta.objects) overlay.set(keyOf(object), object);
+          for (const key of delta.removed ?? []) overlay.set(key, undefined);
+        } else if ('key' in delta) overlay.set(delta.key, delta.object);
+        out.push(delta);
+      };
+      const pop = () => {
+        const entries = pending.take();
+        const overlay = new Overlay(known);
+        const out: Delta<T>[] = [];
+        for (const entry of entries) resolve(entry, overlay, out);
+        if (resync) {
+          resync = false;
+          for (const key of [...known.keys()]) {
+            const object = overlay.get(key);
+            if (overlay.touched(key) || object === undefined) continue;
+            out.push({ type: 'sync', key, object });
+          }
+        }
+        own?.apply(out, keyOf);
+        if (out.length > 0) subscriber.next(out);
+      };
+      const finish = () => {
+        if (ended && !subscriber.closed) subscriber.complete();
+      };
+      const request = () => {
+        if (waiting !== undefined || (pending.size === 0 && !resync)) return finish();
+        const wait = ready?.() ?? null;
+        if (wait === null) {
+          pop();
+          return finish();
+        }
+        const held = new Subscription();
+        waiting = held;
+        held.add(
+          wait.pipe(take(1)).subscribe({
+            error: (error) => subscriber.error(error),
+            complete: () => {
+              waiting = undefined;
+              pop();
+              // What came in while this was delivered asks anew.
+              request();
+            },
+          }),
+        );
+        return undefined;
+      };
+
+      subscriber.add(() => waiting?.unsubscribe());
+      subscriber.add(
+        (resync$ ?? EMPTY).subscribe({
+          next: () => {
+            resync = true;
+            request();
+          },
+          error: (error) => subscriber.error(error),
+        }),
+      );
+      subscriber.add(
+        source.subscribe({
+          next: (deltas) => {
+            for (const delta of deltas) push(delta);
+            request();
+          },
+          error: (error) => subscriber.error(error),
+          complete: () => {
+            ended = true;
+            request();
+          },
+        }),
+      );
+    });
+}

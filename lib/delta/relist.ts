@@ -1,0 +1,94 @@
+/**
+ * A list under way. On an empty store its parts flow through at once: the first page paints, and nothing is held
+ * twice. A later list gathers here and is handed over whole.
+ */
+import type { KnownObjects } from '../meta/known-objects.ts';
+import type { Delta } from '../reflector/delta.ts';
+
+type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
+type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
+
+/** Whether a key belongs to a scope, which is a namespace; without a scope all do. */
+export function inScope(key: string, scope: string | undefined): boolean {
+  return scope === undefined || key.startsWith(`${scope}/`);
+}
+
+/** What is known of one scope is nothing yet. */
+export function isEmptyScope<T>(known: KnownObjects<T>, scope: string | undefined): boolean {
+  if (known.size === 0) return true;
+  if (scope === undefined) return false;
+  for (const key of known.keys()) if (inScope(key, scope)) return false;
+  return true;
+}
+
+/** The whole of a list, once it has ended. */
+export interface WholeList<T> {
+  readonly delta: Replaced<T>;
+  /** Objects that were held back. */
+  readonly held: ReadonlyMap<string, T>;
+  /** Keys whose objects went through already. */
+  readonly flowed: ReadonlySet<string>;
+  readonly rejected: ReadonlySet<string>;
+}
+
+/** Gathers the parts of one scope's list. */
+export class RelistUnderWay<T> {
+  readonly #keyOf: (object: T) => string;
+  #held = new Map<string, T>();
+  #flowed = new Set<string>();
+  #rejected = new Set<string>();
+  #begun = false;
+  flows = false;
+
+  constructor(keyOf: (object: T) => string) {
+    this.#keyOf = keyOf;
+  }
+
+  /** Takes a part. What it answers goes through at once. */
+  part(part: Part<T>, storeIsEmpty: () => boolean): Part<T> | undefined {
+    if (!this.#begun) {
+      this.#begun = true;
+      this.flows = storeIsEmpty();
+    }
+    for (const object of part.objects) {
+      const key = this.#keyOf(object);
+      this.#rejected.delete(key);
+      if (this.flows) this.#flowed.add(key);
+      else this.#held.set(key, object);
+    }
+    for (const key of part.removed ?? []) {
+      this.#held.delete(key);
+      this.#flowed.delete(key);
+      this.#rejected.delete(key);
+    }
+    for (const key of part.rejected ?? []) {
+      this.#held.delete(key);
+      this.#flowed.delete(key);
+      this.#rejected.add(key);
+    }
+    return this.flows ? part : undefined;
+  }
+
+  /** The list ended well. */
+  end(delta: Replaced<T>): WholeList<T> {
+    for (const object of delta.objects) {
+      const key = this.#keyOf(object);
+      this.#flowed.delete(key);
+      this.#rejected.delete(key);
+      this.#held.set(key, object);
+    }
+    for (const key of delta.rejected ?? []) this.#rejected.add(key);
+    const whole = { delta, held: this.#held, flowed: this.#flowed, rejected: this.#rejected };
+    this.reset();
+    return whole;
+  }
+
+  /** The list came to nothing. What flowed through stays until a whole list says otherwise. */
+  reset(): void {
+    this.#held = new Map();
+    this.#flowed = new Set();
+    this.#rejected = new Set();
+    this.#begun = false;
+    this.flows = false;
+  }
+}

@@ -1,0 +1,40 @@
+/** Ready-made index functions. client-go: tools/cache/index.go, MetaNamespaceIndexFunc. */
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+
+/** The values under which an object is found; an empty answer means "not in this index". */
+export type IndexFunc<T> = (object: T) => readonly string[];
+
+/** Index functions by name. */
+export type Indexers<T> = Readonly<Record<string, IndexFunc<T>>>;
+
+/** The name of the index by namespace, as in client-go. */
+export const NAMESPACE_INDEX = 'namespace';
+
+/** By `metadata.namespace`; cluster-scoped objects stand under ''. */
+export function byNamespace(object: KubernetesObject): readonly string[] {
+  return [object.metadata?.namespace ?? ''];
+}
+
+/** By the UID of each owner: the Pods of a ReplicaSet. */
+export function byOwnerUid(object: KubernetesObject): readonly string[] {
+  return object.metadata?.ownerReferences?.map((owner) => owner.uid) ?? [];
+}
+
+function own(record: Record<string, string> | undefined, name: string): readonly string[] {
+  return record !== undefined && Object.hasOwn(record, name) ? [record[name] as string] : [];
+}
+
+/** By the value of one label. */
+export function byLabel(name: string): IndexFunc<KubernetesObject> {
+  return (object) => own(object.metadata?.labels, name);
+}
+
+/** By the value of one annotation. */
+export function byAnnotation(name: string): IndexFunc<KubernetesObject> {
+  return (object) => own(object.metadata?.annotations, name);
+}
+
+/** By `key=value` of every label: the fast way to an equality selector. */
+export function byLabels(object: KubernetesObject): readonly string[] {
+  return Object.entries(object.metadata?.labels ?? {}).map(([name, value]) => `${name}=${value}`);
+}

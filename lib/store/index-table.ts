@@ -1,0 +1,88 @@
+/**
+ * One index: value → objects. A value's list is made when it is first read and kept until one of its objects
+ * changes, so that reading it again costs nothing and gives the same array.
+ * client-go: tools/cache/thread_safe_store.go, storeIndex.
+ */
+import type { IndexFunc } from './index-funcs.ts';
+
+interface Bucket<T> {
+  readonly keys: Set<string>;
+  list: readonly T[] | undefined;
+}
+
+const EMPTY: readonly never[] = [];
+
+/** The values of one object, each once, as strings. Throws what the function throws. */
+export function indexValues<T>(func: IndexFunc<T>, object: T, name: string): readonly string[] {
+  const values = func(object) as readonly string[] | undefined | null;
+  if (values === undefined || values === null || values.length === 0) return EMPTY;
+  if (!Array.isArray(values) || values.some((value) => typeof value !== 'string')) {
+    throw new TypeError(
+      `index ${JSON.stringify(name)}: its function must return an array of strings`,
+    );
+  }
+  return values.length === 1 ? values : [...new Set(values)];
+}
+
+/** An index over the objects of a store. */
+export class IndexTable<T> {
+  readonly name: string;
+  readonly func: IndexFunc<T>;
+  readonly #buckets = new Map<string, Bucket<T>>();
+  /** What each object stands under: the function may answer otherwise later, and must not be asked again. */
+  readonly #values = new Map<string, readonly string[]>();
+
+  constructor(name: string, func: IndexFunc<T>) {
+    this.name = name;
+    this.func = func;
+  }
+
+  /** Puts a key under these values, and takes it from those where it stood. */
+  place(key: string, values: readonly string[]): void {
+    const before = this.#values.get(key) ?? EMPTY;
+    if (values.length === 0) this.#values.delete(key);
+    else this.#values.set(key, values);
+    for (const value of before) if (!values.includes(value)) this.#leave(value, key);
+    for (const value of values) {
+      const bucket = this.#buckets.get(value);
+      if (bucket === undefined) this.#buckets.set(value, { keys: new Set([key]), list: undefined });
+      else {
+        bucket.keys.add(key);
+        bucket.list = undefined;
+      }
+    }
+  }
+
+  clear(): void {
+    this.#buckets.clear();
+    this.#values.clear();
+  }
+
+  keys(value: string): readonly string[] {
+    return [...(this.#buckets.get(value)?.keys ?? [])].sort();
+  }
+
+  list(value: string, items: ReadonlyMap<string, T>): readonly T[] {
+    const bucket = this.#buckets.get(value);
+    if (bucket === undefined) return EMPTY;
+    if (bucket.list === undefined) {
+      const list: T[] = [];
+      for (const key of bucket.keys) list.push(items.get(key) as T);
+      bucket.list = Object.freeze(list);
+    }
+    return bucket.list;
+  }
+
+  values(): readonly string[] {
+    return [...this.#buckets.keys()];
+  }
+
+  /** An empty set is not kept: values come and go (kubernetes/kubernetes#84959). */
+  #leave(value: string, key: string): void {
+    const bucket = this.#buckets.get(value);
+    if (bucket === undefined) return;
+    bucket.keys.delete(key);
+    if (bucket.keys.size === 0) this.#buckets.delete(value);
+    else bucket.list = undefined;
+  }
+}

@@ -1,0 +1,333 @@
+/**
+ * The local copy of a collection: objects by key, indices over them, and a snapshot that says when it changed.
+ * One writer, many readers. client-go: tools/cache/store.go, index.go, thread_safe_store.go.
+ */
+import { BehaviorSubject, type Observable } from 'rxjs';
+import { type KeyFunc, metaNamespaceKeyFunc } from '../meta/key.ts';
+import type { KnownObjects } from '../meta/known-objects.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { Indexers } from './index-funcs.ts';
+import { IndexTable, indexValues } from './index-table.ts';
+import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
+
+/** The store at one revision, cheaply: it reads the store, so an old one shows what is there now. */
+export interface Snapshot<T> {
+  /** Grows with each commit; two snapshots of one `rev` are one. */
+  readonly rev: number;
+  readonly size: number;
+  readonly synced: boolean;
+  readonly resourceVersion: ResourceVersion | '';
+  get(key: string): T | undefined;
+  /** The same array until something changes. */
+  list(): readonly T[];
+  byIndex(indexName: string, value: string): readonly T[];
+}
+
+/** The reading side of an {@link Indexer}. Answers are shared: do not change them. */
+export interface IndexerReader<T> extends KnownObjects<T> {
+  /** By key, or the stored twin of an object. */
+  get(target: string | T): T | undefined;
+  getByKey(key: string): T | undefined;
+  has(key: string): boolean;
+  /** All objects; the same array until something changes. */
+  list(): readonly T[];
+  listKeys(): readonly string[];
+  /** Objects that share a value of this index with `object`. Throws on an unknown index. */
+  index(indexName: string, object: T): readonly T[];
+  /** Keys under a value, sorted. Throws on an unknown index. */
+  indexKeys(indexName: string, value: string): readonly string[];
+  /** Objects under a value; the same array until one of them changes. Throws on an unknown index. */
+  byIndex(indexName: string, value: string): readonly T[];
+  /** All values of an index. Throws on an unknown index. */
+  listIndexFuncValues(indexName: string): readonly string[];
+  getIndexers(): Indexers<T>;
+  /** Adds indices and fills them. Throws on a name that is taken, and then adds none. */
+  addIndexers(indexers: Indexers<T>): void;
+  /** The newest snapshot at once, then one a commit. A BehaviorSubject seen from the reading side. */
+  readonly snapshot$: Observable<Snapshot<T>> &
+    Pick<BehaviorSubject<Snapshot<T>>, 'value' | 'getValue'>;
+  readonly rev: number;
+  /** How far the store is: the version of the last object, bookmark or list that was applied. */
+  readonly resourceVersion: ResourceVersion | '';
+  /** The store has held a whole list. */
+  readonly synced: boolean;
+  readonly keyOf: KeyFunc<T>;
+}
+
+/** What may be changed within {@link Indexer.transaction}. */
+export interface IndexerTransaction<T> {
+  /** Throws what a key or index function throws; store and indices are then as they were. */
+  put(object: T, key?: string): void;
+  /** Whether there was such a key. */
+  remove(key: string): boolean;
+  /** Moves the version, tells whether the store is whole, or makes a revision of a write that changed nothing. */
+  mark(state: {
+    readonly resourceVersion?: string;
+    readonly synced?: boolean;
+    readonly touched?: boolean;
+  }): void;
+}
+
+/** A {@link IndexerReader} that can be written. */
+export interface Indexer<T> extends IndexerReader<T> {
+  /** Puts an object, new or not (client-go's Add and Update are one). */
+  add(object: T): void;
+  update(object: T): void;
+  delete(object: T | string): void;
+  /** Everything anew. Throws before anything changes when one object cannot be keyed or indexed. */
+  replace(objects: readonly T[], resourceVersion?: string): void;
+  /** Does nothing: a store has nobody to tell. */
+  resync(): void;
+  /** Several writes as one commit: one revision, one snapshot. Not to be nested. */
+  transaction(write: (transaction: IndexerTransaction<T>) => void): void;
+  /** Empty, unsynced, without version. */
+  clear(): void;
+}
+
+/** What {@link createIndexer} takes. */
+export interface IndexerOptions<T> {
+  /** @defaultValue `namespace/name` */
+  readonly keyOf?: KeyFunc<T>;
+  readonly indexers?: Indexers<T>;
+  /** @defaultValue 'freeze' in development and tests, else 'off' */
+  readonly mutationGuard?: MutationGuard;
+}
+
+class StoreSnapshot<T> implements Snapshot<T> {
+  readonly rev: number;
+  readonly size: number;
+  readonly synced: boolean;
+  readonly resourceVersion: ResourceVersion | '';
+  readonly #store: IndexerReader<T>;
+
+  constructor(store: IndexerReader<T>) {
+    this.rev = store.rev;
+    this.size = store.size;
+    this.synced = store.synced;
+    this.resourceVersion = store.resourceVersion;
+    this.#store = store;
+  }
+
+  get(key: string): T | undefined {
+    return this.#store.getByKey(key);
+  }
+
+  list(): readonly T[] {
+    return this.#store.list();
+  }
+
+  byIndex(indexName: string, value: string): readonly T[] {
+    return this.#store.byIndex(indexName, value);
+  }
+}
+
+class MapIndexer<T extends object> implements Indexer<T> {
+  readonly keyOf: KeyFunc<T>;
+  readonly #guard: MutationGuard;
+  readonly #items = new Map<string, T>();
+  readonly #tables = new Map<string, IndexTable<T>>();
+  readonly snapshot$: BehaviorSubject<Snapshot<T>>;
+  #list: readonly T[] | undefined;
+  #announcing = false;
+  #announced = 0;
+  rev = 0;
+  resourceVersion: ResourceVersion | '' = '';
+  synced = false;
+
+  constructor(options: IndexerOptions<T>) {
+    this.keyOf = options.keyOf ?? (metaNamespaceKeyFunc as KeyFunc<unknown>);
+    this.#guard = options.mutationGuard ?? defaultMutationGuard();
+    this.addIndexers(options.indexers ?? {});
+    this.snapshot$ = new BehaviorSubject<Snapshot<T>>(new StoreSnapshot<T>(this));
+  }
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  get(target: string | T): T | undefined {
+    return this.#items.get(typeof target === 'string' ? target : this.keyOf(target));
+  }
+
+  getByKey(key: string): T | undefined {
+    return this.#items.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#items.has(key);
+  }
+
+  keys(): Iterable<string> {
+    return this.#items.keys();
+  }
+
+  list(): readonly T[] {
+    this.#list ??= Object.freeze([...this.#items.values()]);
+    return this.#list;
+  }
+
+  listKeys(): readonly string[] {
+    return [...this.#items.keys()];
+  }
+
+  index(indexName: string, object: T): readonly T[] {
+    const table = this.#table(indexName);
+    const found = new Set<T>();
+    for (const value of indexValues(table.func, object, indexName)) {
+      for (const item of table.list(value, this.#items)) found.add(item);
+    }
+    return [...found];
+  }
+
+  indexKeys(indexName: string, value: string): readonly string[] {
+    return this.#table(indexName).keys(value);
+  }
+
+  byIndex(indexName: string, value: string): readonly T[] {
+    return this.#table(indexName).list(value, this.#items);
+  }
+
+  listIndexFuncValues(indexName: string): readonly string[] {
+    return this.#table(indexName).values();
+  }
+
+  getIndexers(): Indexers<T> {
+    return Object.fromEntries([...this.#tables].map(([name, table]) => [name, table.func]));
+  }
+
+  addIndexers(indexers: Indexers<T>): void {
+    const made: IndexTable<T>[] = [];
+    for (const [name, func] of Object.entries(indexers)) {
+      if (this.#tables.has(name)) {
+        throw new TypeError(`indexer conflict: an index named ${JSON.stringify(name)} exists`);
+      }
+      const table = new IndexTable(name, func);
+      for (const [key, object] of this.#items) table.place(key, indexValues(func, object, name));
+      made.push(table);
+    }
+    for (const table of made) this.#tables.set(table.name, table);
+  }
+
+  add(object: T): void {
+    this.transaction((transaction) => transaction.put(object));
+  }
+
+  update(object: T): void {
+    this.add(object);
+  }
+
+  delete(object: T | string): void {
+    const key = typeof object === 'string' ? object : this.keyOf(object);
+    if (this.#items.has(key)) this.transaction((transaction) => transaction.remove(key));
+  }
+
+  replace(objects: readonly T[], resourceVersion = ''): void {
+    const fresh = new Map<string, T>();
+    for (const object of objects) {
+      fresh.set(this.keyOf(object), object);
+      for (const table of this.#tables.values()) indexValues(table.func, object, table.name);
+    }
+    this.transaction((transaction) => {
+      for (const key of this.listKeys()) if (!fresh.has(key)) transaction.remove(key);
+      for (const [key, object] of fresh) transaction.put(object, key);
+      transaction.mark({ resourceVersion, synced: true });
+    });
+  }
+
+  resync(): void {}
+
+  transaction(write: (transaction: IndexerTransaction<T>) => void): void {
+    let changed = false;
+    const { resourceVersion, synced } = this;
+    const marks = { resourceVersion, synced, touched: false };
+    write({
+      put: (object, key = this.keyOf(object)) => {
+        this.#put(key, object);
+        changed = true;
+      },
+      remove: (key) => {
+        const removed = this.#remove(key);
+        changed ||= removed;
+        return removed;
+      },
+      mark: (state) => Object.assign(marks, state),
+    });
+    this.resourceVersion = marks.resourceVersion;
+    this.synced = marks.synced;
+    if (!changed && !marks.touched && marks.synced === synced) return;
+    this.rev++;
+    if (changed) this.#list = undefined;
+    this.#announce();
+  }
+
+  clear(): void {
+    this.#items.clear();
+    for (const table of this.#tables.values()) table.clear();
+    this.#list = undefined;
+    this.resourceVersion = '';
+    this.synced = false;
+    this.rev++;
+    this.#announce();
+  }
+
+  #put(key: string, object: T): void {
+    // All values first: when a function throws, nothing has happened yet.
+    const placements: (readonly [IndexTable<T>, readonly string[]])[] = [];
+    for (const table of this.#tables.values()) {
+      placements.push([table, indexValues(table.func, object, table.name)]);
+    }
+    this.#items.set(key, guardObject(object, this.#guard));
+    for (const [table, values] of placements) table.place(key, values);
+  }
+
+  #remove(key: string): boolean {
+    if (!this.#items.delete(key)) return false;
+    for (const table of this.#tables.values()) table.place(key, []);
+    return true;
+  }
+
+  /** A write made inside a snapshot's callback is announced after it, so that all observers see one order. */
+  #announce(): void {
+    if (this.#announcing) return;
+    this.#announcing = true;
+    try {
+      while (this.#announced !== this.rev) {
+        this.#announced = this.rev;
+        this.snapshot$.next(new StoreSnapshot<T>(this));
+      }
+    } finally {
+      this.#announcing = false;
+    }
+  }
+
+  #table(indexName: string): IndexTable<T> {
+    const table = this.#tables.get(indexName);
+    if (table !== undefined) return table;
+    const names = [...this.#tables.keys()].map((name) => JSON.stringify(name)).join(', ');
+    throw new TypeError(
+      `Index with name ${JSON.stringify(indexName)} does not exist; there is ${names || 'none'}`,
+    );
+  }
+}
+
+/**
+ * A store with indices. `get`, and `list` or `byIndex` read again without a change, cost the same at any size.
+ *
+ * Throws when an index name is taken; writes throw what a key or index function throws, and change nothing then.
+ *
+ * @example
+ * ```ts
+ * import { byNamespace, createIndexer } from 'rx-informer';
+ *
+ * const indexer = createIndexer({ indexers: { namespace: byNamespace } });
+ * indexer.add({ metadata: { namespace: 'shop', name: 'web', uid: 'u1', resourceVersion: '5' } });
+ * indexer.byIndex('namespace', 'shop').length; // => 1
+ * indexer.list() === indexer.list(); // => true
+ * ```
+ */
+export function createIndexer<T extends object = KubernetesObject>(
+  options: IndexerOptions<T> = {},
+): Indexer<T> {
+  return new MapIndexer<T>(options);
+}

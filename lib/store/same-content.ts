@@ -1,0 +1,15 @@
+/** Whether two JSON values say the same, whatever the order of their fields. */
+
+/** Deep equality of JSON. */
+export function sameContent(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every(
+    (name) =>
+      Object.hasOwn(b, name) &&
+      sameContent((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name]),
+  );
+}
