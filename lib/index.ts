@@ -1,0 +1,148 @@
+/**
+ * rx-informer: a live, indexed, always-correct local copy of Kubernetes resources, as RxJS Observables. The
+ * sections follow the data: from bytes to rows.
+ */
+
+// decode: bytes to events
+export type {
+  DecodeContext,
+  Decoder,
+  Decoding,
+  Skipped,
+  Transform,
+} from './decode/decoding.ts';
+export { jsonDecoding } from './decode/json-decoding.ts';
+export type { ListMeta, ListPart, WatchEvent } from './decode/watch-event.ts';
+// delta: the queue
+export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
+export type { Change, DeletedObject } from './delta/net-change.ts';
+export type { Compression } from './delta/pending.ts';
+// informer: shared
+export type { Delivery, DeliveryPolicy, Ready } from './informer/delivery.ts';
+export type {
+  EventHandlerOptions,
+  EventHandlerRegistration,
+  ResourceEventHandler,
+} from './informer/event-handler.ts';
+export type { SharedInformerOptions, UnhandledErrorContext } from './informer/options.ts';
+export {
+  createSharedInformer,
+  type ObservedDeletion,
+  type SharedInformer,
+} from './informer/shared-informer.ts';
+export type { InformerPhase, InformerStatus } from './informer/status.ts';
+export type { WaitOptions } from './informer/waits.ts';
+// list-watch: one LIST, one WATCH
+export {
+  createListWatch,
+  type ListOptions,
+  type ListWatchOptions,
+} from './list-watch/create-list-watch.ts';
+export {
+  createPollingListWatch,
+  type PollingOptions,
+} from './list-watch/create-polling-list-watch.ts';
+export { type ListProgress, listPages } from './list-watch/list-pages.ts';
+export type {
+  ListerWatcher,
+  ListRequest,
+  WatchRequest,
+  WatchSignal,
+} from './list-watch/lister-watcher.ts';
+// meta: the vocabulary
+export {
+  ApiError,
+  type ApiErrorInit,
+  type LocalReason,
+  parseRetryAfterMs,
+  type Status,
+} from './meta/api-error.ts';
+export {
+  type FieldRequirement,
+  type FieldSelector,
+  parseFieldSelector,
+} from './meta/field-selector.ts';
+export {
+  joinMetaNamespaceKey,
+  type KeyFunc,
+  metaNamespaceKeyFunc,
+  type ObjectName,
+  splitMetaNamespaceKey,
+} from './meta/key.ts';
+export type { KnownObjects } from './meta/known-objects.ts';
+export type {
+  KubernetesList,
+  KubernetesObject,
+  ObjectMeta,
+  OwnerReference,
+  Time,
+} from './meta/kubernetes-object.ts';
+export {
+  formatLabelSelector,
+  type LabelOperator,
+  type LabelRequirement,
+  type LabelSelector,
+  type LabelSelectorObject,
+  parseLabelSelector,
+} from './meta/label-selector.ts';
+export {
+  defineResource,
+  type GroupVersionResource,
+  type Resource,
+  type ResourceDefinition,
+  resourceName,
+  resourcePath,
+} from './meta/resource.ts';
+export {
+  compareResourceVersion,
+  isResourceVersion,
+  type ResourceVersion,
+} from './meta/resource-version.ts';
+// query: rows for a page
+export { type RowView, type ToViewOptions, toView, type View } from './query/to-view.ts';
+// reflector: what happened, for ever
+export type { Delta } from './reflector/delta.ts';
+export { type ReflectOptions, reflect } from './reflector/reflector.ts';
+export type { Blocked, InitialList, ReflectorPhase } from './reflector/state.ts';
+export type { ReflectorStatus } from './reflector/status.ts';
+// rx: time and room
+export { type Backoff, exponentialBackoff } from './rx/backoff.ts';
+export { allOf, type Demand, timeSlice, unlimited } from './rx/demand.ts';
+export type { Timing } from './rx/timing.ts';
+// store: the local copy
+export { type ApplyDeltasOptions, applyDeltas, type Rejection } from './store/apply-deltas.ts';
+export type { Cause, ChangeSet, UpdatedObject } from './store/change-set.ts';
+export { type ConflateByKeyOptions, conflateByKey } from './store/conflate-by-key.ts';
+export {
+  byAnnotation,
+  byLabel,
+  byLabels,
+  byNamespace,
+  byOwnerUid,
+  type Indexers,
+  type IndexFunc,
+  NAMESPACE_INDEX,
+} from './store/index-funcs.ts';
+export {
+  createIndexer,
+  type Indexer,
+  type IndexerOptions,
+  type IndexerReader,
+  type IndexerTransaction,
+  type Snapshot,
+} from './store/indexer.ts';
+export type { MutationGuard } from './store/mutation-guard.ts';
+// transport: requests as streams of bytes
+export { createFetchTransport, type Fetch } from './transport/fetch-transport.ts';
+export {
+  createClient,
+  type KubeClient,
+  type KubeClientOptions,
+  type KubeRequest,
+} from './transport/kube-client.ts';
+export type {
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportUse,
+} from './transport/transport.ts';

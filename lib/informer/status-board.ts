@@ -1,0 +1,145 @@
+/** Gathers what the stages say of themselves into one status, and tells it when it changes. */
+import { Observable, type SchedulerLike, Subject } from 'rxjs';
+import { distinctUntilChanged, map } from 'rxjs/operators';
+import { ApiError } from '../meta/api-error.ts';
+import type { ReflectorStatus } from '../reflector/status.ts';
+import type { IndexerReader } from '../store/indexer.ts';
+import type { Quarantine } from './quarantine.ts';
+import { type InformerPhase, type InformerStatus, mergeStatus, sameTransition } from './status.ts';
+
+/** One informer's status. `publish` is called in the informer's drain. */
+export class StatusBoard<T> {
+  readonly #indexer: IndexerReader<T>;
+  readonly #quarantine: Quarantine<T>;
+  readonly #scheduler: SchedulerLike;
+  #told: Subject<InformerStatus> = new Subject<InformerStatus>();
+  #status: InformerStatus;
+  #resting: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
+  #restingSinceMs: number;
+  #generation = 0;
+  #skipped = 0;
+  #lastSkipped: ApiError | undefined;
+  #unknownDeletions = 0;
+  /** What each reflector said last, by scope. */
+  readonly reflectors: Map<string, ReflectorStatus> = new Map<string, ReflectorStatus>();
+
+  constructor(of: {
+    readonly indexer: IndexerReader<T>;
+    readonly quarantine: Quarantine<T>;
+    readonly scheduler: SchedulerLike;
+  }) {
+    this.#indexer = of.indexer;
+    this.#quarantine = of.quarantine;
+    this.#scheduler = of.scheduler;
+    this.#restingSinceMs = of.scheduler.now();
+    this.#status = this.#compute();
+  }
+
+  readonly status$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
+    subscriber.next(this.#status);
+    return this.#told.subscribe(subscriber);
+  });
+
+  readonly synced$: Observable<boolean> = this.status$.pipe(
+    map((status) => status.synced),
+    distinctUntilChanged(),
+  );
+
+  /** The latest, its version included. */
+  get status(): InformerStatus {
+    return this.#compute();
+  }
+
+  begin(): void {
+    this.#generation++;
+    this.#resting = undefined;
+    this.reflectors.clear();
+  }
+
+  end(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
+    this.#resting = phase;
+    this.#restingSinceMs = this.#scheduler.now();
+  }
+
+  skip(reason: ApiError): void {
+    this.#skipped++;
+    this.#lastSkipped = reason;
+  }
+
+  unknownDeletion(): void {
+    this.#unknownDeletions++;
+  }
+
+  /** Tells the status if it is another one. */
+  publish(): void {
+    const status = this.#compute();
+    if (sameTransition(this.#status, status)) return;
+    this.#status = status;
+    this.#told.next(status);
+  }
+
+  /** Completes those who listen; later ones hear the status again. */
+  complete(): void {
+    const told = this.#told;
+    this.#told = new Subject<InformerStatus>();
+    told.complete();
+  }
+
+  /** Why it is not synced, in words. */
+  notSynced(name: string, timeoutMs: number): ApiError {
+    const { error, phase } = this.#compute();
+    const after = `${name} is not synced after ${timeoutMs} ms`;
+    if (error === undefined) {
+      const hint = phase === 'idle' ? 'it was not started' : `it is ${phase}`;
+      return ApiError.local('NotObserved', `${after}: ${hint}`);
+    }
+    const { code, reason, message } = error;
+    return new ApiError({ code, reason, message: `${after}: ${message}`, cause: error });
+  }
+
+  notObserved(name: string, key: string, timeoutMs: number): ApiError {
+    const at = this.#indexer.resourceVersion || 'no version';
+    const { error } = this.#compute();
+    const why = error === undefined ? '' : `: ${error.message}`;
+    const message = `${name} has not observed ${key} within ${timeoutMs} ms; it is at ${at}${why}`;
+    return ApiError.local('NotObserved', message, error === undefined ? {} : { cause: error });
+  }
+
+  #compute(): InformerStatus {
+    const merged = mergeStatus([...this.reflectors.values()]);
+    const resting = this.#resting;
+    const quarantined = this.#quarantine.size;
+    const { synced, resourceVersion } = this.#indexer;
+    const several = this.reflectors.size > 1 && resting === undefined;
+    const own = {
+      synced,
+      resourceVersion,
+      generation: this.#generation,
+      quarantined,
+      skipped: this.#skipped,
+      unknownDeletions: this.#unknownDeletions,
+      ...(quarantined === 0 ? {} : { quarantine: this.#quarantine.shown() }),
+      ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
+      ...(several ? { scopes: Object.fromEntries(this.reflectors) } : {}),
+    };
+    const counters = {
+      attempt: merged?.attempt ?? 0,
+      reconnects: merged?.reconnects ?? 0,
+      relists: merged?.relists ?? 0,
+    };
+    if (resting !== undefined || merged === undefined) {
+      const sinceMs = this.#restingSinceMs;
+      const { error, blocked } = merged ?? {};
+      return {
+        phase: resting ?? 'queued',
+        sinceMs,
+        ...counters,
+        ...(synced ? { staleSinceMs: sinceMs } : {}),
+        ...(error === undefined ? {} : { error }),
+        ...(blocked === undefined ? {} : { blocked }),
+        ...own,
+      };
+    }
+    return { ...merged, ...own };
+  }
+}

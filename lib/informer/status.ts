@@ -1,0 +1,125 @@
+/**
+ * What an informer is doing, in words a page can show. Data streams never error: all that a retry can heal is
+ * here. Emitted on transitions only, so a moving resourceVersion is no emission.
+ */
+import type { ApiError } from '../meta/api-error.ts';
+import { isOlder } from '../meta/resource-version.ts';
+import type { Blocked } from '../reflector/state.ts';
+import type { ReflectorStatus } from '../reflector/status.ts';
+
+/** Where an informer stands. */
+export type InformerPhase =
+  /** No subscriber and not started. */
+  | 'idle'
+  /** Waits for a connection. */
+  | 'queued'
+  /** Reads a LIST in pages. */
+  | 'listing'
+  /** Reads a streaming LIST. */
+  | 'streaming'
+  | 'watching'
+  /** The consumer has no room; the watch was closed and goes on where it stood. */
+  | 'paused'
+  /** Waits before the next try. */
+  | 'backoff'
+  | 'stopped';
+
+/** The state of an informer. Times are of the scheduler's clock, in milliseconds. */
+export interface InformerStatus {
+  readonly phase: InformerPhase;
+  /** The store has held a whole list in this generation. */
+  readonly synced: boolean;
+  /** When the phase began. */
+  readonly sinceMs: number;
+  /** Since when the store may be behind the server; absent while every watch is live. */
+  readonly staleSinceMs?: number;
+  readonly blocked?: Blocked;
+  /** The last failure, until a request succeeds. */
+  readonly error?: ApiError;
+  readonly nextRetryAtMs?: number;
+  /** Failures in a row since the last healthy time. */
+  readonly attempt: number;
+  readonly reconnects: number;
+  readonly relists: number;
+  /** Objects that stay out because a transform, key or index function refused them. */
+  readonly quarantined: number;
+  /** Some of them, by key, the latest first, with what refused them. */
+  readonly quarantine?: readonly { readonly key: string; readonly error: ApiError }[];
+  /** What came and was no object of this resource. */
+  readonly skipped: number;
+  readonly lastSkipped?: ApiError;
+  /** Deletions of objects that nobody knew; they are not delivered. */
+  readonly unknownDeletions: number;
+  /** Objects of the list under way that have come so far. */
+  readonly loaded?: number;
+  /** Objects of the list under way still to come, where the server says. */
+  readonly remaining?: number;
+  readonly resourceVersion: string;
+  /** Counts runs: start, stop, start is two. */
+  readonly generation: number;
+  /** Of an informer over several ListerWatchers: each one's own, by scope. */
+  readonly scopes?: Readonly<Record<string, ReflectorStatus>>;
+}
+
+/** The phase that stands for several: the one most in need of attention. */
+const BY_ATTENTION: readonly ReflectorStatus['phase'][] = [
+  'backoff',
+  'queued',
+  'listing',
+  'streaming',
+  'paused',
+  'stopped',
+  'watching',
+];
+
+function earliest(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined) return b;
+  return b === undefined ? a : Math.min(a, b);
+}
+
+/** Several reflectors as one: the worst phase, the oldest staleness, counters added up. */
+export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus | undefined {
+  const [first, ...rest] = [...parts].sort(
+    (a, b) => BY_ATTENTION.indexOf(a.phase) - BY_ATTENTION.indexOf(b.phase),
+  );
+  if (first === undefined || rest.length === 0) return first;
+  let merged: ReflectorStatus = first;
+  for (const part of rest) {
+    const staleSinceMs = earliest(merged.staleSinceMs, part.staleSinceMs);
+    const error = merged.error ?? part.error;
+    const blocked = merged.blocked ?? part.blocked;
+    const oldest = isOlder(part.resourceVersion, merged.resourceVersion) ? part : merged;
+    const loaded = (merged.loaded ?? 0) + (part.loaded ?? 0);
+    merged = {
+      ...merged,
+      synced: merged.synced && part.synced,
+      attempt: Math.max(merged.attempt, part.attempt),
+      reconnects: merged.reconnects + part.reconnects,
+      relists: merged.relists + part.relists,
+      resourceVersion: oldest.resourceVersion,
+      ...(staleSinceMs === undefined ? {} : { staleSinceMs }),
+      ...(error === undefined ? {} : { error }),
+      ...(blocked === undefined ? {} : { blocked }),
+      ...(loaded === 0 ? {} : { loaded }),
+    };
+  }
+  return merged;
+}
+
+/** Whether two statuses tell a reader the same. */
+export function sameTransition(a: InformerStatus, b: InformerStatus): boolean {
+  const quiet = new Set(['resourceVersion', 'sinceMs', 'unknownDeletions', 'scopes', 'quarantine']);
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  for (const name of names) {
+    if (quiet.has(name)) continue;
+    if (a[name as keyof InformerStatus] !== b[name as keyof InformerStatus]) return false;
+  }
+  const scopes = new Set([...Object.keys(a.scopes ?? {}), ...Object.keys(b.scopes ?? {})]);
+  for (const scope of scopes) {
+    const before = a.scopes?.[scope];
+    const after = b.scopes?.[scope];
+    if (before?.phase !== after?.phase || before?.error !== after?.error) return false;
+    if (before?.synced !== after?.synced || before?.blocked !== after?.blocked) return false;
+  }
+  return true;
+}

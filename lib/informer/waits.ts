@@ -1,0 +1,78 @@
+/**
+ * Promises about the store: synced, or so far that a write of one's own can be seen. They are made of checks
+ * after each commit, never of polling.
+ */
+import type { SchedulerLike, Subscription } from 'rxjs';
+import type { ApiError } from '../meta/api-error.ts';
+import { longTimer } from '../rx/long-timer.ts';
+
+/** How long a wait may take. */
+export interface WaitOptions {
+  /** Rejects after this long, in milliseconds. @defaultValue never */
+  readonly timeoutMs?: number;
+}
+
+interface Waiter {
+  check(): boolean;
+  reject(error: ApiError): void;
+}
+
+/** Those who wait for one informer. */
+export class Waits {
+  readonly #scheduler: SchedulerLike;
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(scheduler: SchedulerLike) {
+    this.#scheduler = scheduler;
+  }
+
+  /**
+   * Resolves with what `test` answers, as soon as that is not `undefined`. Rejects with `onTimeout()` when the
+   * time is over.
+   */
+  until<R>(
+    test: () => { readonly value: R } | undefined,
+    options: WaitOptions,
+    onTimeout: () => ApiError,
+  ): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
+      const now = test();
+      if (now !== undefined) return resolve(now.value);
+      let timer: Subscription | undefined;
+      const waiter: Waiter = {
+        check: () => {
+          const met = test();
+          if (met === undefined) return false;
+          timer?.unsubscribe();
+          resolve(met.value);
+          return true;
+        },
+        reject: (error) => {
+          timer?.unsubscribe();
+          reject(error);
+        },
+      };
+      this.#waiters.add(waiter);
+      const { timeoutMs } = options;
+      if (timeoutMs === undefined) return undefined;
+      timer = longTimer(timeoutMs, this.#scheduler).subscribe(() => {
+        this.#waiters.delete(waiter);
+        reject(onTimeout());
+      });
+      return undefined;
+    });
+  }
+
+  /** Something was committed. */
+  check(): void {
+    if (this.#waiters.size === 0) return;
+    for (const waiter of [...this.#waiters]) if (waiter.check()) this.#waiters.delete(waiter);
+  }
+
+  /** What was waited for will not come. */
+  reject(error: ApiError): void {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    for (const waiter of waiters) waiter.reject(error);
+  }
+}

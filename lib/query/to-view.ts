@@ -1,0 +1,212 @@
+/**
+ * The last step of a pipe of change sets: rows for a page. One object meets what React, Vue, Svelte, Angular and
+ * an async loop expect of a source, which no two of them agree about.
+ */
+import { BehaviorSubject, Observable, type Subscription } from 'rxjs';
+import type { InformerStatus } from '../informer/status.ts';
+import type { ChangeSet } from '../store/change-set.ts';
+
+/** One row. */
+export interface RowView<T> {
+  getSnapshot(): T | undefined;
+  /** Called after the row changed, never while subscribing. Answers the way to leave. */
+  subscribe(listener: () => void): () => void;
+}
+
+/**
+ * Rows, in the order in which they came. Holds its source from the first subscriber to the last; what was read
+ * last stays readable.
+ */
+export interface View<T> {
+  /** The rows at once, then after each set (Svelte, Angular, Vue). Never errors for what a retry can heal. */
+  readonly items$: Observable<readonly T[]>;
+  /** The informer's status, where the view was given it. */
+  readonly status$: Observable<InformerStatus> | undefined;
+  /** The same array until something changes. */
+  getSnapshot(): readonly T[];
+  /** Called after each set, never while subscribing (React's useSyncExternalStore). Answers the way to leave. */
+  subscribe(listener: () => void): () => void;
+  /** One row by its id: the object's UID. */
+  select(id: string): RowView<T>;
+  /** The latest rows, whenever the loop asks; rows that came in between are skipped. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<readonly T[]>;
+}
+
+/** What {@link toView} takes. */
+export interface ToViewOptions {
+  /** Carried along, for pages that show it beside the rows. */
+  readonly status$?: Observable<InformerStatus>;
+}
+
+const EMPTY: readonly never[] = Object.freeze([]);
+
+class RowsView<T> implements View<T> {
+  readonly status$: Observable<InformerStatus> | undefined;
+  readonly #source: Observable<ChangeSet<T>>;
+  readonly #rows = new Map<string, T>();
+  readonly #listeners = new Set<() => void>();
+  readonly #rowListeners = new Map<string, Set<() => void>>();
+  readonly #ended = new BehaviorSubject<boolean>(false);
+  #items: readonly T[] | undefined = EMPTY;
+  #run: Subscription | undefined;
+  #holders = 0;
+
+  constructor(source: Observable<ChangeSet<T>>, options: ToViewOptions) {
+    this.#source = source;
+    this.status$ = options.status$;
+  }
+
+  readonly items$: Observable<readonly T[]> = new Observable<readonly T[]>((subscriber) => {
+    const release = this.#hold();
+    // Only now: holding may have filled the rows.
+    subscriber.next(this.getSnapshot());
+    const listener = () => subscriber.next(this.getSnapshot());
+    this.#listeners.add(listener);
+    subscriber.add(() => {
+      this.#listeners.delete(listener);
+      release();
+    });
+    subscriber.add(
+      this.#ended.subscribe((ended) => {
+        if (ended) subscriber.complete();
+      }),
+    );
+  });
+
+  getSnapshot(): readonly T[] {
+    this.#items ??= Object.freeze([...this.#rows.values()]);
+    return this.#items;
+  }
+
+  subscribe(listener: () => void): () => void {
+    // First held, then listening: what is replayed at once is in the snapshot, and React must not be called now.
+    const release = this.#hold();
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => {
+      if (this.#listeners.delete(own)) release();
+    };
+  }
+
+  select(id: string): RowView<T> {
+    return {
+      getSnapshot: () => this.#rows.get(id),
+      subscribe: (listener) => {
+        const release = this.#hold();
+        const own = () => listener();
+        let listeners = this.#rowListeners.get(id);
+        if (listeners === undefined) {
+          listeners = new Set();
+          this.#rowListeners.set(id, listeners);
+        }
+        const joined = listeners;
+        joined.add(own);
+        return () => {
+          if (!joined.delete(own)) return;
+          if (joined.size === 0) this.#rowListeners.delete(id);
+          release();
+        };
+      },
+    };
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterableIterator<readonly T[]> {
+    let news = true;
+    let ended = false;
+    let wake: (() => void) | undefined;
+    const subscription = this.items$.subscribe({
+      next: () => {
+        news = true;
+        wake?.();
+      },
+      complete: () => {
+        ended = true;
+        wake?.();
+      },
+    });
+    try {
+      while (news || !ended) {
+        if (!news) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          wake = undefined;
+          continue;
+        }
+        news = false;
+        yield this.getSnapshot();
+      }
+    } finally {
+      subscription.unsubscribe();
+    }
+  }
+
+  #hold(): () => void {
+    this.#holders++;
+    if (this.#holders === 1) this.#start();
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      this.#holders--;
+      if (this.#holders > 0) return;
+      this.#run?.unsubscribe();
+      this.#run = undefined;
+    };
+  }
+
+  #start(): void {
+    this.#ended.next(false);
+    this.#run = this.#source.subscribe({
+      next: (set) => this.#apply(set),
+      complete: () => {
+        this.#run = undefined;
+        this.#ended.next(true);
+      },
+    });
+  }
+
+  #apply(set: ChangeSet<T>): void {
+    const touched = new Set<string>();
+    if (set.reset) {
+      for (const id of this.#rows.keys()) touched.add(id);
+      this.#rows.clear();
+    }
+    for (const { id, object } of set.changes) {
+      if (object === undefined) this.#rows.delete(id);
+      else this.#rows.set(id, object);
+      touched.add(id);
+    }
+    if (touched.size > 0) this.#items = undefined;
+    if (this.#rowListeners.size > 0) {
+      for (const id of touched) for (const tell of [...(this.#rowListeners.get(id) ?? [])]) tell();
+    }
+    for (const tell of [...this.#listeners]) tell();
+  }
+}
+
+/**
+ * Makes a {@link View} of a pipe of change sets. It is the last step of the pipe and gives a View, not an
+ * Observable.
+ *
+ * Nothing is subscribed before somebody subscribes to the view. A `reset` set replaces all rows.
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const web = { metadata: { name: 'web', uid: 'u1', resourceVersion: '5' } };
+ * const view = of(changeSet({ added: [web] })).pipe(toView());
+ * const leave = view.subscribe(() => undefined);
+ * view.getSnapshot().length; // => 1
+ * view.select('u1').getSnapshot() === web; // => true
+ * leave();
+ * ```
+ */
+export function toView<T>(
+  options: ToViewOptions = {},
+): (changes: Observable<ChangeSet<T>>) => View<T> {
+  return (changes) => new RowsView(changes, options);
+}
