@@ -1,0 +1,87 @@
+/**
+ * Every request passes here, however it came: it is logged, the standing faults judge it, and its answer is
+ * made when its time has come.
+ */
+import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts';
+import { type Body, bytesBody } from './body.ts';
+import type { FailedAnswer, Faults, Truncation } from './faults.ts';
+import { type Exchange, type RequestRecord, recordOf, targetOf } from './request.ts';
+import { failure } from './status.ts';
+
+/** How a request ends for the connection that brought it. */
+export type Outcome =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'refused' };
+
+export interface DispatchContext extends AnswerContext {
+  readonly faults: Faults;
+  readonly latencyMs: number;
+  onRequest(request: RequestRecord): void;
+}
+
+function scripted(answer: FailedAnswer): Answer {
+  const { status, reason, message, retryAfterSeconds, body, contentType } = answer;
+  const error = failure(
+    status,
+    reason ?? (status === 429 ? 'TooManyRequests' : undefined),
+    message ?? `a scripted answer with status ${status}`,
+    retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
+  );
+  return textAnswer(
+    status,
+    body ?? `${JSON.stringify(error.status)}\n`,
+    contentType,
+    retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
+  );
+}
+
+/** All of a body that can be had now. */
+function drain(body: Body): Uint8Array {
+  const chunks: number[] = [];
+  for (let chunk = body.read(); chunk; chunk = body.read())
+    for (const byte of chunk) chunks.push(byte);
+  body.cancel();
+  return Uint8Array.from(chunks);
+}
+
+function truncated(whole: Answer, { keepBytes, clean = false }: Truncation): Answer {
+  const bytes = drain(whole.body);
+  const keep = Math.min(keepBytes ?? bytes.length >> 1, bytes.length);
+  const body = clean ? bytesBody(bytes.subarray(0, keep)) : bytesBody(bytes, keep);
+  return { ...whole, body };
+}
+
+/**
+ * Takes a request; `done` is called once, or never where the answer never comes. The answer to `dispatch` gives
+ * the request up; it ends nothing that has been answered.
+ */
+export function dispatch(
+  exchange: Exchange,
+  context: DispatchContext,
+  done: (outcome: Outcome) => void,
+): () => void {
+  const target = targetOf(exchange.path, context.log);
+  const request = recordOf(exchange, target, context.scheduler.now());
+  context.onRequest(request);
+  const verdict = context.faults.judge(request);
+  if (verdict.connection === 'silent') return () => {};
+  const finish = () => {
+    if (verdict.connection === 'refused') return done({ kind: 'refused' });
+    const given =
+      verdict.answer === undefined
+        ? // What the path leads to may have changed while the answer was delayed.
+          answer(exchange, request, targetOf(exchange.path, context.log), context)
+        : scripted(verdict.answer);
+    done({
+      kind: 'answer',
+      answer: verdict.cut === undefined ? given : truncated(given, verdict.cut),
+    });
+  };
+  const delayMs = verdict.delayMs + context.latencyMs;
+  if (delayMs <= 0) {
+    finish();
+    return () => {};
+  }
+  const timer = context.scheduler.schedule(finish, delayMs);
+  return () => timer.unsubscribe();
+}

@@ -1,0 +1,24 @@
+/** `rx-informer/testing`: a fake API server, and what tests of streams need. */
+
+export type { Cause, ChangeSet } from '../store/change-set.ts';
+export { type ChangeSetInit, changeSet } from './change-set.ts';
+export {
+  createFakeApiServer,
+  type FakeApiServer,
+  type FakeApiServerOptions,
+  type OpenWatch,
+} from './fake-api-server.ts';
+export type {
+  FailedAnswer,
+  Fault,
+  Faults,
+  Match,
+  RequestMatch,
+  Truncation,
+} from './faults.ts';
+export { type MarbleHelpers, marbles } from './marbles.ts';
+export type { Snapshot } from './object-log.ts';
+export type { RequestRecord } from './request.ts';
+export type { Served, ServeOptions } from './serve.ts';
+export { defaultResources, type ResourceTraits } from './served-resource.ts';
+export type { ObjectRef, ServerObject, ServerObjects, WriteOptions } from './server-objects.ts';

@@ -1,0 +1,128 @@
+/// <reference types="node" />
+/** The fake server behind a real socket, for clients that need one. The only part that needs Node. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Answer } from './answer.ts';
+import { type DispatchContext, dispatch } from './dispatcher.ts';
+import type { Exchange } from './request.ts';
+
+/** Where and how to listen. */
+export interface ServeOptions {
+  /** 0 or left out: any free port. */
+  readonly port?: number;
+  /** Answers preflight requests and allows every origin, so that pages from elsewhere can call. @defaultValue false */
+  readonly cors?: boolean;
+}
+
+/** A server that listens on 127.0.0.1. */
+export interface Served {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  /** Stops listening and ends all connections. */
+  close(): Promise<void>;
+}
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': '*',
+  'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE,OPTIONS',
+};
+
+async function exchangeOf(request: IncomingMessage): Promise<Exchange> {
+  let body = '';
+  request.setEncoding('utf8');
+  for await (const chunk of request) body += chunk;
+  const url = new URL(request.url ?? '/', 'http://fake');
+  return {
+    method: request.method ?? 'GET',
+    path: url.pathname,
+    query: url.searchParams,
+    header: (name) => request.headers[name]?.toString() ?? null,
+    body,
+  };
+}
+
+/** Writes as fast as the socket takes it. */
+function send(answer: Answer, response: ServerResponse, cors: boolean): void {
+  const { status, headers, body } = answer;
+  response.writeHead(status, cors ? { ...headers, ...CORS } : headers);
+  response.flushHeaders();
+  let full = false;
+  const pump = () => {
+    try {
+      while (!full) {
+        const chunk = body.read();
+        if (chunk === undefined) return;
+        if (chunk === null) {
+          response.end();
+          return;
+        }
+        full = !response.write(chunk);
+      }
+    } catch {
+      response.destroy();
+    }
+  };
+  body.onReadable = pump;
+  response.on('drain', () => {
+    full = false;
+    pump();
+  });
+  response.on('close', () => {
+    body.onReadable = undefined;
+    body.cancel();
+  });
+  pump();
+}
+
+function handle(context: DispatchContext, cors: boolean) {
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    if (cors && request.method === 'OPTIONS') {
+      response.writeHead(204, CORS).end();
+      return;
+    }
+    let exchange: Exchange;
+    try {
+      exchange = await exchangeOf(request);
+    } catch {
+      response.destroy();
+      return;
+    }
+    const cancel = dispatch(exchange, context, (outcome) => {
+      if (response.destroyed) {
+        if (outcome.kind === 'answer') outcome.answer.body.cancel();
+      } else if (outcome.kind === 'refused') response.destroy();
+      else send(outcome.answer, response, cors);
+    });
+    response.on('close', cancel);
+  };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** Listens on 127.0.0.1. Rejects when the port is taken. */
+export async function serve(context: DispatchContext, options: ServeOptions): Promise<Served> {
+  const { createServer } = await import('node:http');
+  const server = createServer({ noDelay: true }, handle(context, options.cors ?? false));
+  // Watches are open for an hour, and a client may send its requests whenever it likes.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 60_000;
+  await listen(server, options.port ?? 0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

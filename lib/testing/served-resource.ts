@@ -1,0 +1,103 @@
+/**
+ * What the fake server knows of a resource beyond its name: the traits in which built-in resources of a
+ * real server differ from one another and from custom ones.
+ */
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { defineResource, type Resource } from '../meta/resource.ts';
+
+/** How a resource behaves. Left out, each is what a real server does for the resource, where it is known. */
+export interface ResourceTraits {
+  /**
+   * Served as a custom resource: items of a list carry `kind` and `apiVersion`, an update must carry a
+   * resourceVersion. Default: the group is no built-in one.
+   */
+  readonly custom?: boolean;
+  /** Has a `/status` subresource, so that writes to the object leave its status alone. @defaultValue true */
+  readonly status?: boolean;
+  /** Counts changes of the spec in `metadata.generation`. @defaultValue true */
+  readonly generation?: boolean;
+  /** Fields that `fieldSelector` may name besides `metadata.name` and `metadata.namespace`. */
+  readonly selectableFields?: readonly string[];
+}
+
+/** A resource in the server's table. */
+export interface ServedResource extends Required<ResourceTraits> {
+  readonly resource: Resource<KubernetesObject>;
+  /** The status a POST starts with. */
+  readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
+}
+
+const plain: ResourceTraits = { status: false, generation: false };
+const counted: ResourceTraits = { status: true, generation: true };
+const KNOWN: Readonly<Record<string, ResourceTraits>> = {
+  configmaps: plain,
+  secrets: { ...plain, selectableFields: ['type'] },
+  events: {
+    ...plain,
+    selectableFields: [
+      ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
+        (field) => `involvedObject.${field}`,
+      ),
+      ...['reason', 'reportingComponent', 'source', 'type'],
+    ],
+  },
+  namespaces: { status: true, generation: false, selectableFields: ['status.phase'] },
+  nodes: { status: true, generation: false, selectableFields: ['spec.unschedulable'] },
+  services: {
+    status: true,
+    generation: false,
+    selectableFields: ['spec.clusterIP', 'spec.type'],
+  },
+  pods: {
+    ...counted,
+    selectableFields: [
+      ...['nodeName', 'restartPolicy', 'schedulerName', 'serviceAccountName', 'hostNetwork'].map(
+        (field) => `spec.${field}`,
+      ),
+      ...['status.phase', 'status.podIP', 'status.nominatedNodeName'],
+    ],
+  },
+  'deployments.apps': counted,
+  'replicasets.apps': { ...counted, selectableFields: ['status.replicas'] },
+  'jobs.batch': { ...counted, selectableFields: ['status.successful'] },
+};
+
+const PHASES: Readonly<Record<string, string>> = { pods: 'Pending', namespaces: 'Active' };
+
+/** Fills in the traits of a resource. */
+export function servedResource(
+  resource: Resource<KubernetesObject>,
+  traits: ResourceTraits = {},
+): ServedResource {
+  const { group, plural } = resource;
+  const name = group === '' ? plural : `${plural}.${group}`;
+  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  const custom = group.includes('.') && !group.endsWith('.k8s.io');
+  const all = { custom, ...counted, selectableFields: [], ...known, ...traits };
+  const phase = Object.hasOwn(PHASES, name) ? PHASES[name] : undefined;
+  const initialStatus = all.custom || !all.status ? undefined : phase ? { phase } : {};
+  return Object.freeze({ resource, ...all, initialStatus } as ServedResource);
+}
+
+const core = (plural: string, kind: string, namespaced = true) =>
+  defineResource({ group: '', version: 'v1', plural, kind, namespaced });
+
+/** What a fake server serves unless it is told otherwise. */
+export const defaultResources: readonly Resource<KubernetesObject>[] = Object.freeze([
+  core('pods', 'Pod'),
+  core('configmaps', 'ConfigMap'),
+  core('secrets', 'Secret'),
+  core('services', 'Service'),
+  core('events', 'Event'),
+  core('namespaces', 'Namespace', false),
+  core('nodes', 'Node', false),
+  ...(
+    [
+      ['apps', 'deployments', 'Deployment'],
+      ['apps', 'replicasets', 'ReplicaSet'],
+      ['batch', 'jobs', 'Job'],
+    ] as const
+  ).map(([group, plural, kind]) =>
+    defineResource({ group, version: 'v1', plural, kind, namespaced: true }),
+  ),
+]);

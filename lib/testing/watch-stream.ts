@@ -1,0 +1,256 @@
+/**
+ * One open watch. It keeps a position in the log instead of a queue, so that a reader that does not read
+ * costs nothing and one that reads gets all that happened since as one chunk.
+ */
+import type { SchedulerLike, Subscription } from 'rxjs';
+import { type Body, BrokenConnection } from './body.ts';
+import type { Collection, LogEntry, ObjectLog } from './object-log.ts';
+import type { RequestRecord } from './request.ts';
+import type { Selection } from './selection.ts';
+import { expired } from './status.ts';
+import { eventText, type StoredObject, store } from './stored-object.ts';
+
+/** What a watch was asked to do. */
+export interface WatchPlan {
+  readonly selection: Selection;
+  /** Sent as ADDED before everything else. */
+  readonly initial: readonly StoredObject[];
+  /** After the initial events a bookmark marks their end. */
+  readonly endMark: boolean;
+  readonly bookmarks: boolean;
+  /** Events up to this version are not sent. */
+  readonly after: bigint;
+  readonly position: number;
+  readonly timeoutMs: number;
+  /** A failure to report in the stream, instead of events. */
+  readonly failure?: unknown;
+}
+
+/** What faults may do to a watch while it is open. */
+export interface WatchFaults {
+  silent(request: RequestRecord): boolean;
+  allowsBookmark(request: RequestRecord, endMark: boolean): boolean;
+}
+
+/** What a stream needs of its server. */
+export interface WatchContext {
+  readonly collection: Collection;
+  readonly log: ObjectLog;
+  readonly scheduler: SchedulerLike;
+  readonly bookmarkIntervalMs: number;
+  readonly faults: WatchFaults;
+  onClose(stream: WatchStream): void;
+}
+
+const encoder = new TextEncoder();
+const CHUNK = 65_536;
+/** So long before its end a watch sends a last bookmark. */
+const LAST_BOOKMARK_MS = 2000;
+
+export class WatchStream implements Body {
+  readonly request: RequestRecord;
+  onReadable: (() => void) | undefined;
+  /** How many events have been sent, bookmarks and errors included. */
+  sent = 0;
+
+  readonly #context: WatchContext;
+  readonly #plan: WatchPlan;
+  readonly #timers: Subscription[] = [];
+  readonly #injected: Uint8Array[] = [];
+  #position: number;
+  #initialAt = 0;
+  #endMarkDue: boolean;
+  #bookmarkDue = false;
+  /** Set: after what is due, this last event, if any, and the end. */
+  #ending: { readonly event?: string } | undefined;
+  #broken = false;
+  #halfOpen = false;
+  #closed = false;
+  #wakeQueued = false;
+
+  constructor(request: RequestRecord, plan: WatchPlan, context: WatchContext) {
+    this.request = request;
+    this.#plan = plan;
+    this.#context = context;
+    this.#position = plan.position;
+    this.#endMarkDue = plan.endMark;
+    if (plan.failure !== undefined) this.fail(plan.failure);
+    else this.#open();
+  }
+
+  #open(): void {
+    const { collection, scheduler, bookmarkIntervalMs } = this.#context;
+    const { bookmarks, timeoutMs } = this.#plan;
+    collection.listeners.add(this.wake);
+    this.#timers.push(scheduler.schedule(() => this.close(), timeoutMs));
+    if (!bookmarks) return;
+    const bookmark = () => {
+      this.#bookmarkDue = true;
+      this.wake();
+    };
+    const stream = this;
+    this.#timers.push(
+      scheduler.schedule(function () {
+        bookmark();
+        if (!stream.#closed) this.schedule(undefined, bookmarkIntervalMs);
+      }, bookmarkIntervalMs),
+    );
+    if (timeoutMs > LAST_BOOKMARK_MS) {
+      this.#timers.push(scheduler.schedule(bookmark, timeoutMs - LAST_BOOKMARK_MS));
+    }
+  }
+
+  /** Lets the reader know, once however much happens before it gets to read. */
+  readonly wake = (): void => {
+    if (this.#wakeQueued) return;
+    this.#wakeQueued = true;
+    queueMicrotask(() => {
+      this.#wakeQueued = false;
+      this.onReadable?.();
+    });
+  };
+
+  /** Ends the stream after what is due. */
+  close(): void {
+    this.#ending ??= {};
+    this.wake();
+  }
+
+  /** Sends an ERROR event after what is due, and ends the stream unless it is to stay open. */
+  fail(error: unknown, staysOpen = false): void {
+    const status = (error as { status?: unknown }).status ?? error;
+    const event = `{"type":"ERROR","object":${JSON.stringify(status)}}\n`;
+    if (staysOpen) this.inject(encoder.encode(event));
+    else this.#ending ??= { event };
+    this.wake();
+  }
+
+  /** Breaks the connection. */
+  break(): void {
+    this.#broken = true;
+    this.cancel();
+    this.wake();
+  }
+
+  /** The connection stays, but nothing comes through it any more. */
+  goHalfOpen(): void {
+    this.#halfOpen = true;
+  }
+
+  inject(bytes: Uint8Array): void {
+    this.#injected.push(bytes);
+    this.wake();
+  }
+
+  cancel(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#context.collection.listeners.delete(this.wake);
+    for (const timer of this.#timers) timer.unsubscribe();
+    this.#context.onClose(this);
+  }
+
+  read(): Uint8Array | null | undefined {
+    if (this.#broken) {
+      throw new BrokenConnection('the connection was closed');
+    }
+    if (this.#closed) return null;
+    if (this.#halfOpen || this.#context.faults.silent(this.request)) return undefined;
+    const lines: Uint8Array[] = this.#injected.splice(0);
+    let size = 0;
+    for (;;) {
+      const line = this.#next();
+      if (line === undefined) break;
+      lines.push(line);
+      this.sent++;
+      size += line.length;
+      if (size >= CHUNK) break;
+    }
+    if (lines.length > 0) return concat(lines);
+    if (this.#ending === undefined) return undefined;
+    this.cancel();
+    return null;
+  }
+
+  /** The next line that is due. */
+  #next(): Uint8Array | undefined {
+    const { initial, endMark } = this.#plan;
+    const { collection, log, faults } = this.#context;
+    if (this.#plan.failure === undefined) {
+      const object = initial[this.#initialAt];
+      if (object !== undefined) {
+        this.#initialAt++;
+        return encoder.encode(eventText('ADDED', object));
+      }
+      if (this.#endMarkDue && endMark) {
+        this.#endMarkDue = false;
+        if (faults.allowsBookmark(this.request, true)) return this.#bookmark(true);
+      }
+      if (!collection.reaches(this.#position)) {
+        const version = collection.floor;
+        this.fail(expired(`too old resource version: the watch fell behind ${version}`));
+        this.#position = collection.end;
+      }
+      for (let entry = this.#entry(); entry !== undefined; entry = this.#entry()) {
+        const line = this.#line(entry);
+        if (line !== undefined) return line;
+      }
+      if (this.#bookmarkDue) {
+        this.#bookmarkDue = false;
+        // A watch that waits for a version to come has nothing to bookmark.
+        const caughtUp = log.version >= this.#plan.after;
+        if (caughtUp && faults.allowsBookmark(this.request, false)) return this.#bookmark(false);
+      }
+    }
+    const event = this.#ending?.event;
+    if (event === undefined) return undefined;
+    this.#ending = {};
+    return encoder.encode(event);
+  }
+
+  #entry(): LogEntry | undefined {
+    const entry = this.#context.collection.entry(this.#position);
+    if (entry !== undefined) this.#position++;
+    return entry;
+  }
+
+  /** How an entry looks through the selection: an object that stops matching looks deleted. */
+  #line(entry: LogEntry): Uint8Array | undefined {
+    const { selection, after } = this.#plan;
+    const { type, object, previous, silent, version } = entry;
+    if (silent || version <= after) return undefined;
+    if (!selection.selects) return selection.includes(object) ? entry.bytes() : undefined;
+    const before = previous !== undefined && selection.includes(previous);
+    const now = type !== 'DELETED' && selection.includes(object);
+    if (before && now) return entry.bytes();
+    if (now) return type === 'ADDED' ? entry.bytes() : encoder.encode(eventText('ADDED', object));
+    if (!before || previous === undefined) return undefined;
+    if (type === 'DELETED') return entry.bytes();
+    const { resourceVersion } = object.metadata;
+    const { served } = this.#context.collection;
+    const last = store(served, previous, { ...previous.metadata, resourceVersion });
+    return encoder.encode(eventText('DELETED', last));
+  }
+
+  #bookmark(endMark: boolean): Uint8Array {
+    const { log, collection } = this.#context;
+    const { kind, apiVersion } = collection.served.resource;
+    const metadata = {
+      resourceVersion: String(log.version),
+      ...(endMark ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    };
+    const object = { kind, apiVersion, metadata };
+    return encoder.encode(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+  }
+}
+
+/** A chunk of its own: lines are shared by all watches, and a reader may do with its chunk what it likes. */
+function concat(lines: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(lines.reduce((size, line) => size + line.length, 0));
+  let at = 0;
+  for (const line of lines) {
+    whole.set(line, at);
+    at += line.length;
+  }
+  return whole;
+}

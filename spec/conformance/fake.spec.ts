@@ -1,0 +1,35 @@
+/** The fake server must do all that the suite sees a real one do, in process and over a socket. */
+import { createFakeApiServer, defaultResources } from 'rx-informer/testing';
+import { defineResource } from '../../lib/meta/resource.ts';
+import { type ApiServer, post, WIDGETS } from './api-server.ts';
+import { overFetch } from './over-fetch.ts';
+import { apiServerConformance } from './suite.ts';
+
+async function openFake(served: boolean): Promise<ApiServer> {
+  const fake = createFakeApiServer({
+    resources: [...defaultResources, defineResource(WIDGETS)],
+    initialResourceVersion: '1000',
+    checkNamespaces: true,
+  });
+  const socket = served ? await fake.serve() : undefined;
+  const http =
+    socket === undefined
+      ? overFetch(fake.fetch, 'http://fake')
+      : overFetch(globalThis.fetch, socket.url);
+  let namespaces = 0;
+  const server: ApiServer = {
+    ...http,
+    close: async () => socket?.close(),
+    compact: async () => fake.objects.compact(),
+    async freshNamespace() {
+      const name = `conformance-${++namespaces}`;
+      await post(server, '/api/v1/namespaces', { metadata: { name } });
+      return name;
+    },
+    capabilities: { widgets: true },
+  };
+  return server;
+}
+
+apiServerConformance('the fake, in process', () => openFake(false));
+apiServerConformance('the fake, over HTTP', () => openFake(true));

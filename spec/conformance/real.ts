@@ -1,0 +1,166 @@
+/** The conformance suite against a real kube-apiserver, which serves TLS under its own certificate. */
+
+import type { IncomingMessage } from 'node:http';
+import { request as httpRequest } from 'node:http';
+import { Agent, type RequestOptions as HttpsOptions, request as httpsRequest } from 'node:https';
+import { type ApiServer, post, succeed, WIDGETS, watchLines, widgets } from './api-server.ts';
+import { readAnswer } from './over-fetch.ts';
+
+/** Where the server is and how to reach it as an administrator. */
+export interface RealApiServer {
+  readonly url: string;
+  readonly token: string;
+  /** The certificate in PEM. Left out: certificates are not checked. */
+  readonly ca?: string;
+  /** Plain HTTP; `POST /compact` there compacts the storage. */
+  readonly controlURL?: string;
+}
+
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${WIDGETS.plural}.${WIDGETS.group}` },
+  spec: {
+    group: WIDGETS.group,
+    scope: 'Namespaced',
+    names: {
+      plural: WIDGETS.plural,
+      singular: 'widget',
+      kind: WIDGETS.kind,
+      listKind: 'WidgetList',
+    },
+    versions: [
+      {
+        name: WIDGETS.version,
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            'x-kubernetes-preserve-unknown-fields': true,
+            properties: Object.fromEntries(
+              ['spec', 'status'].map((field) => [
+                field,
+                { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+              ]),
+            ),
+          },
+        },
+      },
+    ],
+  },
+};
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  let text = '';
+  message.setEncoding('utf8');
+  for await (const chunk of message) text += chunk;
+  return text;
+}
+
+function headersOf(message: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(message.headers)) headers.set(name, String(value));
+  return headers;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Waits until custom objects can be listed and watched: a new definition takes a moment. */
+async function addWidgets(server: ApiServer): Promise<void> {
+  const made = await server.request(
+    'POST',
+    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    {
+      body: definition,
+    },
+  );
+  if (made.status !== 201 && made.status !== 409) throw new Error(made.text);
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const query = { watch: '1', timeoutSeconds: '1' };
+    const list = await server.request('GET', widgets('default'));
+    if (list.status === 200) {
+      const watch = await server.request('GET', widgets('default'), { query });
+      if (watch.status === 200) return;
+    }
+    await sleep(100);
+  }
+  throw new Error('the custom resource was not served in time');
+}
+
+/** Opens the suite's way to a real server. `close` leaves the server running. */
+export async function openRealApiServer(real: RealApiServer): Promise<ApiServer> {
+  const agent = new Agent({
+    keepAlive: true,
+    ...(real.ca === undefined ? { rejectUnauthorized: false } : { ca: real.ca }),
+  });
+  const send = (options: HttpsOptions, path: string, query: object, body?: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const url = new URL(path, real.url);
+      url.search = new URLSearchParams(query as Record<string, string>).toString();
+      const headers = {
+        authorization: `Bearer ${real.token}`,
+        // Node sends the body of a DELETE without a length unless it is told.
+        ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+        ...options.headers,
+      };
+      const request = httpsRequest(url, { agent, ...options, headers }, resolve);
+      request.on('error', reject);
+      request.end(body);
+    });
+
+  const server: ApiServer = {
+    capabilities: { widgets: true },
+    async request(method, path, { query = {}, body, headers = {} } = {}) {
+      const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+      const type = text === undefined ? {} : { 'content-type': 'application/json' };
+      const message = await send({ method, headers: { ...type, ...headers } }, path, query, text);
+      return readAnswer(message.statusCode ?? 0, headersOf(message), await textOf(message));
+    },
+    stream(path, query) {
+      let closed = false;
+      let message: IncomingMessage | undefined;
+      async function* chunks() {
+        message = await send({ method: 'GET' }, path, query);
+        if (closed) message.destroy();
+        if (message.statusCode !== 200) throw new Error(await textOf(message));
+        yield* message as AsyncIterable<Uint8Array>;
+      }
+      return watchLines(chunks(), () => {
+        closed = true;
+        message?.destroy();
+      });
+    },
+    async freshNamespace() {
+      const made = await post(server, '/api/v1/namespaces', {
+        metadata: { generateName: 'conformance-' },
+      });
+      return made.metadata.name;
+    },
+    async close() {
+      agent.destroy();
+    },
+  };
+  const { controlURL } = real;
+  if (controlURL !== undefined) {
+    server.compact = () =>
+      new Promise((resolve, reject) => {
+        const request = httpRequest(
+          new URL('/compact', controlURL),
+          { method: 'POST' },
+          (answer) => {
+            answer.resume();
+            answer.on('end', resolve);
+          },
+        );
+        request.on('error', reject);
+        request.end();
+      });
+  }
+  await succeed(server, 'GET', '/readyz');
+  await addWidgets(server);
+  return server;
+}

@@ -1,0 +1,30 @@
+/**
+ * One suite for every API server: what it asserts, a real kube-apiserver does, and the fake one must do. It
+ * speaks HTTP itself, so that no client can hide a difference.
+ */
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { ApiServer } from './api-server.ts';
+import { customResourceTests } from './custom-resources.ts';
+import { expiryTests } from './expiry.ts';
+import { failureTests } from './failures.ts';
+import { listTests } from './lists.ts';
+import { watchTests } from './watches.ts';
+import { writeTests } from './writes.ts';
+
+/** Registers the suite for one server. */
+export function apiServerConformance(name: string, open: () => Promise<ApiServer>): void {
+  describe(`API server conformance: ${name}`, () => {
+    let server: ApiServer;
+    beforeAll(async () => {
+      server = await open();
+    }, 120_000);
+    afterAll(() => server?.close());
+    const current = () => server;
+    describe('writes', () => writeTests(current));
+    describe('custom resources', () => customResourceTests(current));
+    describe('lists', () => listTests(current));
+    describe('watches', () => watchTests(current));
+    describe('expiry', () => expiryTests(current));
+    describe('failures', () => failureTests(current));
+  });
+}

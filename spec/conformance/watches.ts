@@ -1,0 +1,277 @@
+/** What watches send, and when they end. */
+import { expect, it } from 'vitest';
+import {
+  type ApiServer,
+  all,
+  configMaps,
+  expectFailure,
+  fill,
+  get,
+  isNewer,
+  type Json,
+  post,
+  put,
+  short,
+  succeed,
+  take,
+} from './api-server.ts';
+
+const END = { 'k8s.io/initial-events-end': 'true' };
+const STREAMING = {
+  watch: '1',
+  sendInitialEvents: 'true',
+  resourceVersionMatch: 'NotOlderThan',
+  allowWatchBookmarks: 'true',
+};
+
+export function watchTests(server: () => ApiServer): void {
+  /** Opens a watch for the time of a test. */
+  async function watching(
+    path: string,
+    query: Record<string, string>,
+    run: (next: (count: number) => Promise<Json[]>) => Promise<void>,
+  ) {
+    const lines = server().stream(path, { watch: '1', ...query });
+    try {
+      await run((count) => take(lines, count));
+    } finally {
+      lines.close();
+    }
+  }
+
+  it('replays what happened since a version, then goes on', async () => {
+    const path = configMaps(await server().freshNamespace());
+    const { resourceVersion } = (await get(server(), path)).metadata;
+    const one = await post(server(), path, { metadata: { name: 'a' } });
+    const two = await put(server(), `${path}/a`, { ...one, data: { k: '2' } });
+    await succeed(server(), 'DELETE', `${path}/a`);
+    await watching(path, { resourceVersion }, async (next) => {
+      const [added, modified, deleted] = await next(3);
+      expect(added).toEqual({ type: 'ADDED', object: one });
+      expect(modified).toEqual({ type: 'MODIFIED', object: two });
+      expect(deleted.type).toBe('DELETED');
+      expect(isNewer(deleted.object, two)).toBe(true);
+      const { resourceVersion: version } = deleted.object.metadata;
+      expect(deleted.object).toEqual({
+        ...two,
+        metadata: { ...two.metadata, resourceVersion: version },
+      });
+      const later = await post(server(), path, { metadata: { name: 'b' } });
+      expect(await next(1)).toEqual([{ type: 'ADDED', object: later }]);
+    });
+    await watching(path, { resourceVersion: two.metadata.resourceVersion }, async (next) => {
+      expect((await next(2)).map(short)).toEqual(['DELETED a', 'ADDED b']);
+    });
+  });
+
+  it('sends nothing for an update that changes nothing', async () => {
+    const path = configMaps(await server().freshNamespace());
+    const one = await post(server(), path, { metadata: { name: 'a' }, data: { k: '1' } });
+    const { resourceVersion } = one.metadata;
+    await watching(path, { resourceVersion }, async (next) => {
+      await put(server(), `${path}/a`, { metadata: { name: 'a' }, data: { k: '1' } });
+      await fill(server(), one.metadata.namespace, ['b']);
+      expect((await next(1)).map(short)).toEqual(['ADDED b']);
+    });
+  });
+
+  it('without a version sends what there is', async () => {
+    const namespace = await server().freshNamespace();
+    const made = await fill(server(), namespace, ['a', 'b']);
+    for (const query of [{}, { resourceVersion: '0' }]) {
+      await watching(configMaps(namespace), query, async (next) => {
+        const lines = (await next(2)).sort((a, b) => (short(a) < short(b) ? -1 : 1));
+        expect(lines).toEqual(made.map((object) => ({ type: 'ADDED', object })));
+      });
+    }
+  });
+
+  it('marks the end of what there is for one that takes bookmarks, unasked', async () => {
+    const namespace = await server().freshNamespace();
+    await fill(server(), namespace, ['a']);
+    await watching(configMaps(namespace), { allowWatchBookmarks: 'true' }, async (next) => {
+      const [added, mark] = await next(2);
+      expect(short(added)).toBe('ADDED a');
+      expect(mark.object.metadata.annotations).toEqual(END);
+    });
+  });
+
+  it('streams a list, marks its end and goes on', async () => {
+    const namespace = await server().freshNamespace();
+    const made = await fill(server(), namespace, ['a', 'b']);
+    await watching(configMaps(namespace), STREAMING, async (next) => {
+      const lines = await next(3);
+      expect(lines.slice(0, 2).map(short).sort()).toEqual(['ADDED a', 'ADDED b']);
+      const mark = lines[2];
+      expect(mark).toEqual({
+        type: 'BOOKMARK',
+        object: {
+          kind: 'ConfigMap',
+          apiVersion: 'v1',
+          metadata: { resourceVersion: expect.any(String), annotations: END },
+        },
+      });
+      expect(isNewer(made[1], mark.object)).toBe(false);
+      const [later] = await fill(server(), namespace, ['c']);
+      expect(await next(1)).toEqual([{ type: 'ADDED', object: later }]);
+    });
+  });
+
+  it('streams what a selector selects', async () => {
+    const path = configMaps(await server().freshNamespace());
+    for (const name of ['a', 'b']) {
+      await post(server(), path, { metadata: { name, labels: { own: name } } });
+    }
+    await watching(path, { ...STREAMING, labelSelector: 'own=b' }, async (next) => {
+      expect((await next(2)).map(short)).toEqual(['ADDED b', 'BOOKMARK']);
+    });
+  });
+
+  it('streams without a mark where bookmarks are not allowed', async () => {
+    const namespace = await server().freshNamespace();
+    await fill(server(), namespace, ['a']);
+    const { allowWatchBookmarks: _, ...query } = STREAMING;
+    await watching(configMaps(namespace), query, async (next) => {
+      expect((await next(1)).map(short)).toEqual(['ADDED a']);
+      await fill(server(), namespace, ['b']);
+      expect((await next(1)).map(short)).toEqual(['ADDED b']);
+    });
+  });
+
+  it('fails in the stream when the list is to be newer than all', async () => {
+    const path = configMaps(await server().freshNamespace());
+    await watching(path, { ...STREAMING, resourceVersion: '999999999' }, async (next) => {
+      const [error] = await next(1);
+      expect(error.type).toBe('ERROR');
+      expect(error.object).toMatchObject({ kind: 'Status', code: 504, reason: 'Timeout' });
+      expect(error.object.details.causes[0].reason).toBe('ResourceVersionTooLarge');
+    });
+  });
+
+  it.each<[Record<string, string>, RegExp]>([
+    [{ sendInitialEvents: 'true' }, /sendInitialEvents requires setting resourceVersionMatch/],
+    [{ sendInitialEvents: 'false' }, /sendInitialEvents requires setting resourceVersionMatch/],
+    [
+      { sendInitialEvents: 'true', resourceVersionMatch: 'Exact' },
+      /Unsupported value: "Exact": supported values: "NotOlderThan"/,
+    ],
+    [
+      { resourceVersionMatch: 'NotOlderThan' },
+      /resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided/,
+    ],
+  ])('refuses the options %j', async (query, message) => {
+    const path = configMaps(await server().freshNamespace());
+    const answer = await server().request('GET', path, { query: { watch: '1', ...query } });
+    expectFailure(answer, 422, 'Invalid', message);
+    expect(answer.json.details.causes[0].field).toBe('resourceVersionMatch');
+  });
+
+  it('refuses a version that is none, with 500', async () => {
+    const path = configMaps(await server().freshNamespace());
+    const query = { watch: '1', resourceVersion: 'abc' };
+    const answer = await server().request('GET', path, { query });
+    expectFailure(answer, 500, undefined, /resourceVersion: Invalid value: "abc"/);
+  });
+
+  it('shows what starts and stops to match a selector as added and deleted', async () => {
+    const path = configMaps(await server().freshNamespace());
+    const labelled = (own: string, data: string) => ({
+      metadata: { name: 'a', labels: { own } },
+      data: { data },
+    });
+    const { resourceVersion } = (await get(server(), path)).metadata;
+    await post(server(), path, labelled('no', '1'));
+    const two = await put(server(), `${path}/a`, labelled('yes', '2'));
+    const three = await put(server(), `${path}/a`, labelled('yes', '3'));
+    const four = await put(server(), `${path}/a`, labelled('no', '4'));
+    await put(server(), `${path}/a`, labelled('no', '5'));
+    const six = await put(server(), `${path}/a`, labelled('yes', '6'));
+    await succeed(server(), 'DELETE', `${path}/a`);
+    await watching(path, { resourceVersion, labelSelector: 'own=yes' }, async (next) => {
+      const lines = await next(5);
+      expect(lines[0]).toEqual({ type: 'ADDED', object: two });
+      expect(lines[1]).toEqual({ type: 'MODIFIED', object: three });
+      // The last state that matched, under the version of the one that does not.
+      const { data, metadata } = lines[2].object;
+      expect([lines[2].type, data, metadata.labels]).toEqual([
+        'DELETED',
+        { data: '3' },
+        { own: 'yes' },
+      ]);
+      expect(metadata.resourceVersion).toBe(four.metadata.resourceVersion);
+      expect(lines[3]).toEqual({ type: 'ADDED', object: six });
+      expect(short(lines[4])).toBe('DELETED a');
+    });
+  });
+
+  it('watches one object by field selector', async () => {
+    const namespace = await server().freshNamespace();
+    const fieldSelector = 'metadata.name=b';
+    await fill(server(), namespace, ['a', 'b']);
+    await watching(configMaps(namespace), { fieldSelector }, async (next) => {
+      expect((await next(1)).map(short)).toEqual(['ADDED b']);
+    });
+  });
+
+  it('tells of the two steps of a deletion with finalizers', async () => {
+    const path = configMaps(await server().freshNamespace());
+    const finalizers = ['example.com/a'];
+    const one = await post(server(), path, { metadata: { name: 'a', finalizers } });
+    const marked = await succeed(server(), 'DELETE', `${path}/a`);
+    await put(server(), `${path}/a`, { metadata: { name: 'a' }, data: { k: 'last' } });
+    const { resourceVersion } = one.metadata;
+    await watching(path, { resourceVersion }, async (next) => {
+      const [modified, deleted] = await next(2);
+      expect(modified).toEqual({ type: 'MODIFIED', object: marked });
+      // The update that took the last finalizer is not shown.
+      expect(deleted.type).toBe('DELETED');
+      expect(deleted.object).not.toHaveProperty('data');
+      expect(deleted.object.metadata.finalizers).toEqual(finalizers);
+      expect(isNewer(deleted.object, marked)).toBe(true);
+    });
+  });
+
+  it('tells of every object of a deleted collection', async () => {
+    const namespace = await server().freshNamespace();
+    const path = configMaps(namespace);
+    const made = await fill(server(), namespace, ['a', 'b']);
+    const { resourceVersion } = made[1].metadata;
+    await succeed(server(), 'DELETE', path);
+    await watching(path, { resourceVersion }, async (next) => {
+      expect((await next(2)).map(short).sort()).toEqual(['DELETED a', 'DELETED b']);
+    });
+  });
+
+  it('ends cleanly after timeoutSeconds, with a bookmark shortly before', async () => {
+    const namespace = await server().freshNamespace();
+    const [a] = await fill(server(), namespace, ['a']);
+    const { resourceVersion } = a.metadata;
+    const watched = all(
+      server().stream(configMaps(namespace), {
+        watch: '1',
+        resourceVersion,
+        allowWatchBookmarks: 'true',
+        timeoutSeconds: '4',
+      }),
+    );
+    // A real server bookmarks only versions newer than those at the start of the watch.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await fill(server(), await server().freshNamespace(), ['b']);
+    const lines = await watched;
+    expect(lines.length).toBeGreaterThan(0);
+    for (const { type, object } of lines) {
+      expect(type).toBe('BOOKMARK');
+      const { resourceVersion: version, ...rest } = object.metadata;
+      expect(rest).toEqual({});
+      expect(BigInt(version) > BigInt(resourceVersion)).toBe(true);
+    }
+  });
+
+  it('sends no bookmark unasked', async () => {
+    const namespace = await server().freshNamespace();
+    await fill(server(), namespace, ['a']);
+    const query = { watch: '1', timeoutSeconds: '3' };
+    const lines = await all(server().stream(configMaps(namespace), query));
+    expect(lines.map(short)).toEqual(['ADDED a']);
+  });
+}

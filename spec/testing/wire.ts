@@ -1,0 +1,74 @@
+/** Reading a fake server as a client does, for the specs of its own behaviours. */
+import { defineResource } from '../../lib/meta/resource.ts';
+
+export const pods = defineResource({
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+});
+
+export const pod = (name: string, labels: Record<string, string> = {}, phase = 'Running') => ({
+  metadata: { name, namespace: 'shop', labels },
+  status: { phase },
+});
+
+export interface Line {
+  readonly type: string;
+  readonly object: {
+    readonly code?: number;
+    readonly reason?: string;
+    readonly metadata: {
+      readonly name?: string;
+      readonly resourceVersion: string;
+      readonly annotations?: Record<string, string>;
+    };
+  };
+}
+
+/** A watch, read chunk by chunk: nothing is read ahead. */
+export class Wire {
+  readonly #abort = new AbortController();
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+
+  private constructor(response: Response, abort: AbortController) {
+    this.#abort = abort;
+    if (response.body === null) throw new Error('no body');
+    this.#reader = response.body.getReader();
+  }
+
+  static async open(fetch: typeof globalThis.fetch, query = 'watch=1', base = 'http://fake') {
+    const abort = new AbortController();
+    const response = await fetch(`${base}/api/v1/pods?${query}`, { signal: abort.signal });
+    return new Wire(response, abort);
+  }
+
+  /** The text of the next chunk; `undefined` at the end. */
+  async chunk(): Promise<string | undefined> {
+    const { done, value } = await this.#reader.read();
+    return done ? undefined : new TextDecoder().decode(value);
+  }
+
+  /** The lines of the next chunk, in short. */
+  async lines(): Promise<string[]> {
+    const text = (await this.chunk()) ?? '';
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => short(JSON.parse(line)));
+  }
+
+  /** Whether nothing comes for a while. */
+  async isQuiet(ms = 30): Promise<boolean> {
+    const read = this.#reader.read().then(() => false);
+    return Promise.race([read, new Promise<boolean>((done) => setTimeout(done, ms, true))]);
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+}
+
+export const short = ({ type, object }: Line): string =>
+  `${type} ${object.reason ?? object.metadata.name ?? object.metadata.resourceVersion}`;
