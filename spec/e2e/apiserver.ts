@@ -1,0 +1,160 @@
+/**
+ * A real kube-apiserver as a child process. Its state lies in a folder, so that a crash (`kill()`) and a
+ * restart under the same address can be played. It stops by itself when the process that started it ends.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ensureBinary } from './apiserver-binary.ts';
+
+/** What {@link startApiServer} takes. */
+export interface ApiServerOptions {
+  /** Flags of kube-apiserver, such as `--feature-gates=WatchList=false`. */
+  readonly flags?: readonly string[];
+  /** Keeps the state here, and leaves it when the server stops. @defaultValue a temporary folder */
+  readonly dataDir?: string;
+  /** Added to the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A running server; after `kill()` or `stop()` only `restart()` and `stop()` make sense. */
+export interface ApiServerProcess {
+  readonly pid: number;
+  /** `https://127.0.0.1:port` */
+  readonly url: string;
+  /** Bearer token of a cluster administrator. */
+  readonly token: string;
+  /** Bearer token of a user who may do nothing but discovery. */
+  readonly limitedToken: string;
+  /** Path of a kubeconfig with the contexts `admin`, `limited` and `cert-admin`. */
+  readonly kubeconfig: string;
+  /** The certificate authority, PEM. */
+  readonly ca: string;
+  readonly controlURL: string;
+  readonly dataDir: string;
+  /** From start to `/readyz`, milliseconds. */
+  readonly readyMs: number;
+  /** Compacts etcd at `rev`, default past the newest revision; resolves with the revision compacted at. */
+  compact(rev?: number): Promise<number>;
+  /** etcd's newest revision. */
+  revision(): Promise<number>;
+  /** Ends the process at once, state kept; resolves when it is gone. @defaultValue SIGKILL */
+  kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Stops cleanly, and removes the state unless its folder was given. */
+  stop(): Promise<void>;
+  /** Starts again with the same state, flags and address, stopping it first if it still runs. */
+  restart(): Promise<ApiServerProcess>;
+}
+
+interface ReadyLine {
+  readonly url: string;
+  readonly token: string;
+  readonly limitedToken: string;
+  readonly kubeconfig: string;
+  readonly controlURL: string;
+  readonly dataDir: string;
+  readonly readyMs: number;
+}
+
+/** Builds the server if needed, starts it and resolves when it is ready; rejects with the end of its log. */
+export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServerProcess> {
+  const binary = await ensureBinary();
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rx-informer-apiserver-'));
+  mkdirSync(dataDir, { recursive: true });
+  return launch(binary, dataDir, options, []);
+}
+
+async function launch(
+  binary: string,
+  dataDir: string,
+  options: ApiServerOptions,
+  ports: readonly string[],
+): Promise<ApiServerProcess> {
+  const logFile = join(dataDir, 'server.log');
+  const log = openSync(logFile, 'a');
+  const own = ['--stop-on-stdin-eof', '--data-dir', dataDir, ...ports];
+  if (options.dataDir === undefined) own.push('--remove-data-dir');
+  const child = spawn(binary, [...own, '--', ...(options.flags ?? [])], {
+    stdio: ['pipe', 'pipe', log],
+    env: { ...process.env, ...options.env },
+  });
+  closeSync(log);
+  const gone = once(child, 'exit');
+  const ready = await firstLine(child, gone, logFile);
+
+  const stop = async () => {
+    child.stdin?.end();
+    await gone;
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  };
+  const kill = async (signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL') => {
+    child.kill(signal);
+    await gone;
+  };
+  return {
+    ...ready,
+    pid: child.pid ?? 0,
+    ca: caOf(ready.kubeconfig),
+    async compact(rev) {
+      const query = rev === undefined ? '' : `?rev=${rev}`;
+      return (await control(`${ready.controlURL}/compact${query}`, 'POST')).compactedAt ?? 0;
+    },
+    async revision() {
+      return (await control(`${ready.controlURL}/revision`, 'GET')).revision ?? 0;
+    },
+    kill,
+    stop,
+    async restart() {
+      // SIGTERM would remove a temporary folder.
+      await kill('SIGKILL');
+      const port = (url: string) => new URL(url).port;
+      const same = ['--port', port(ready.url), '--control-port', port(ready.controlURL)];
+      return launch(binary, dataDir, options, same);
+    },
+  };
+}
+
+async function firstLine(
+  child: ChildProcess,
+  gone: Promise<unknown>,
+  logFile: string,
+): Promise<ReadyLine> {
+  if (child.stdout === null) throw new Error('the API server has no stdout');
+  const lines = createInterface({ input: child.stdout });
+  const line = new Promise<string>((resolve) => lines.once('line', resolve));
+  const failed = (what: string) => {
+    const end = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
+    return new Error(`kube-apiserver ${what}; the end of ${logFile}:\n${end}`);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(failed('was not ready within 90 s')), 90_000);
+  });
+  try {
+    const early = gone.then(() => Promise.reject(failed('ended before it was ready')));
+    return JSON.parse(await Promise.race([line, early, late]));
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function caOf(kubeconfig: string): string {
+  const encoded = /certificate-authority-data: (\S+)/.exec(readFileSync(kubeconfig, 'utf8'))?.[1];
+  return Buffer.from(encoded ?? '', 'base64').toString();
+}
+
+async function control(
+  url: string,
+  method: string,
+): Promise<{ compactedAt?: number; revision?: number; error?: string }> {
+  const response = await fetch(url, { method });
+  const answer = (await response.json()) as Awaited<ReturnType<typeof control>>;
+  if (!response.ok) throw new Error(`${method} ${url}: ${answer.error}`);
+  return answer;
+}

@@ -1,0 +1,25 @@
+#!/bin/bash
+# gen.sh VERSION (for example v1.36.3): writes go.mod and go.sum for another version of kube-apiserver.
+# Upstream's go.mod is taken as it is, so that every version is the one upstream was built with; only its
+# staging modules, which upstream replaces by folders, are named by version (v1.36.3 is v0.36.3 there).
+# `go mod tidy` would change versions: never run it here.
+set -euo pipefail
+version=${1:?usage: gen.sh VERSION}
+staging=v0${version#v1}
+cd "$(dirname "$0")"
+upstream=$(cd / && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
+{
+  echo "module rx-informer.test/apiserver"
+  echo
+  sed -n '/^go /p;/^godebug /p' "$upstream"
+  echo
+  echo "require k8s.io/kubernetes $version"
+  echo
+  awk '/^require \(/{p=1} p{print} /^\)/{p=0}' "$upstream" | sed -E "s# v0\.0\.0\$# $staging#; s# // indirect##"
+  echo
+  echo "replace ("
+  sed -nE "s#^[[:space:]]*(k8s.io/[a-z0-9-]+) => \./staging/src/.*#\t\1 => \1 $staging#p" "$upstream"
+  echo ")"
+} >go.mod
+rm -f go.sum
+GOFLAGS="-modcacherw -mod=mod" go list -deps . >/dev/null # fills go.sum

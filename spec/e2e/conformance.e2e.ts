@@ -1,0 +1,20 @@
+/** What the conformance suite asserts of the fake server is what a real kube-apiserver does. */
+import { describe } from 'vitest';
+import { openRealApiServer } from '../conformance/real.ts';
+import { apiServerConformance } from '../conformance/suite.ts';
+import { startApiServer } from './apiserver.ts';
+import { noControl } from './cluster.ts';
+
+describe.skipIf(noControl)('conformance', () => {
+  apiServerConformance('a real kube-apiserver', async () => {
+    const process = await startApiServer();
+    const server = await openRealApiServer(process);
+    return {
+      ...server,
+      async close() {
+        await server.close();
+        await process.stop();
+      },
+    };
+  });
+});

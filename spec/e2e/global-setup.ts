@@ -1,0 +1,13 @@
+/** Settles once which cluster a run uses, and builds our own server, so that no test's time limit covers that. */
+import { ensureBinary } from './apiserver-binary.ts';
+import { givenKubeconfig } from './cluster.ts';
+
+export async function setup(): Promise<void> {
+  if (givenKubeconfig === undefined) {
+    await ensureBinary();
+    return;
+  }
+  process.stderr.write(
+    `using the cluster of ${givenKubeconfig}; tests that compact or crash the server, or set its flags, are skipped\n`,
+  );
+}

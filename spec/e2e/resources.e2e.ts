@@ -1,0 +1,59 @@
+import * as resources from 'rx-informer/resources';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resourceName, resourcePath } from '../../lib/meta/resource.ts';
+import { type DiscoveredResource, discover, reader } from '../resources/discovery.ts';
+import { generate, generatorFlags, readGenerated } from '../resources/generate.ts';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { noControl } from './cluster.ts';
+
+describe.skipIf(noControl)('the generated resources', () => {
+  let server: ApiServerProcess;
+  let served: DiscoveredResource[];
+  let api: ReturnType<typeof reader>;
+
+  beforeAll(async () => {
+    server = await startApiServer({ flags: generatorFlags });
+    api = reader(server);
+    served = await discover(api.get);
+  });
+  afterAll(async () => {
+    await api.close();
+    await server.stop();
+  });
+
+  it('are what the generator makes of the running server', async () => {
+    const expected = await generate(server);
+    const actual = readGenerated();
+    expect([...actual.keys()].sort()).toEqual([...expected.keys()].sort());
+    for (const [name, text] of expected) expect(actual.get(name), name).toBe(text);
+  });
+
+  it('are all that the server has, and nothing else', () => {
+    const named = (r: { group: string; plural: string; version: string; namespaced: boolean }) =>
+      `${resourceName(r)} ${r.version} ${r.namespaced}`;
+    expect(Object.values(resources).map(named).sort()).toEqual(served.map(named).sort());
+  });
+
+  it('can be listed, each where the server says so', async () => {
+    const listable = Object.values(resources).filter((resource) =>
+      served.some(
+        ({ group, version, plural, verbs }) =>
+          group === resource.group &&
+          version === resource.version &&
+          plural === resource.plural &&
+          verbs.includes('list'),
+      ),
+    );
+    expect(listable.length).toBeGreaterThan(60);
+    for (const resource of listable) {
+      const list = await api.get<{ kind: string; apiVersion: string }>(resourcePath(resource));
+      const { kind, apiVersion } = resource;
+      expect(list).toMatchObject({ kind: `${kind}List`, apiVersion });
+    }
+  });
+
+  it('name the version of the server in their headers', async () => {
+    const { gitVersion } = await api.get<{ gitVersion: string }>('/version');
+    for (const [name, text] of readGenerated()) expect(text, name).toContain(gitVersion);
+  });
+});

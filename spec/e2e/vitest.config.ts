@@ -1,0 +1,20 @@
+/** The end-to-end suite, against a real kube-apiserver. */
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  root: here('../..'),
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'] } },
+  test: {
+    include: ['spec/e2e/**/*.e2e.ts'],
+    globalSetup: [here('./global-setup.ts')],
+    reporters: ['default', here('../support/closing-line.ts')],
+    // One server at a time: each takes up to a gigabyte.
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});

@@ -1,0 +1,49 @@
+/**
+ * Writes `lib/resources/generated` from what a real API server says about itself. Run it after a change of
+ * `spec/e2e/apiserver/go.mod`; the end-to-end suite fails while the files are not what the server says.
+ *
+ *   node --conditions=source spec/resources/generate.ts
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type ApiServerProcess, startApiServer } from '../e2e/apiserver.ts';
+import { describeServer, reader } from './discovery.ts';
+import { render } from './render.ts';
+
+/** Stable and beta versions. Alpha ones change without notice and are served almost nowhere. */
+export const generatorFlags: readonly string[] = ['--runtime-config=api/beta=true'];
+
+/** Where the generated files are. */
+export const generatedFolder: string = fileURLToPath(
+  new URL('../../lib/resources/generated/', import.meta.url),
+);
+
+/** The generated files as they should be, by name. */
+export async function generate(server: ApiServerProcess): Promise<Map<string, string>> {
+  const { get, close } = reader(server);
+  try {
+    return render(await describeServer(get));
+  } finally {
+    await close();
+  }
+}
+
+/** The generated files as they are, by name. */
+export function readGenerated(): Map<string, string> {
+  const names = readdirSync(generatedFolder);
+  return new Map(names.map((name) => [name, readFileSync(join(generatedFolder, name), 'utf8')]));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const server = await startApiServer({ flags: generatorFlags });
+  try {
+    const files = await generate(server);
+    rmSync(generatedFolder, { recursive: true, force: true });
+    mkdirSync(generatedFolder, { recursive: true });
+    for (const [name, text] of files) writeFileSync(join(generatedFolder, name), text);
+    process.stdout.write(`${files.size} files written to ${generatedFolder}\n`);
+  } finally {
+    await server.stop();
+  }
+}
