@@ -18,6 +18,7 @@ export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
 export type { Change, DeletedObject } from './delta/net-change.ts';
 export type { Compression } from './delta/pending.ts';
 // informer: shared
+export { createSharedInformer } from './informer/create-shared-informer.ts';
 export type { Delivery, DeliveryPolicy, Ready } from './informer/delivery.ts';
 export type {
   EventHandlerOptions,
@@ -25,13 +26,9 @@ export type {
   ResourceEventHandler,
 } from './informer/event-handler.ts';
 export type { SharedInformerOptions, UnhandledErrorContext } from './informer/options.ts';
-export {
-  createSharedInformer,
-  type ObservedDeletion,
-  type SharedInformer,
-} from './informer/shared-informer.ts';
+export type { SharedInformer } from './informer/shared-informer.ts';
 export type { InformerPhase, InformerStatus } from './informer/status.ts';
-export type { WaitOptions } from './informer/waits.ts';
+export type { ObservedDeletion, WaitOptions } from './informer/waits.ts';
 // list-watch: one LIST, one WATCH
 export {
   createListWatch,
@@ -112,7 +109,16 @@ export type { Timing } from './rx/timing.ts';
 // store: the local copy
 export { type ApplyDeltasOptions, applyDeltas, type Rejection } from './store/apply-deltas.ts';
 export type { Cause, ChangeSet, UpdatedObject } from './store/change-set.ts';
+export type { ChangeStream, EndingPipe } from './store/change-stream.ts';
 export { type ConflateByKeyOptions, conflateByKey } from './store/conflate-by-key.ts';
+export {
+  createExpirationStore,
+  type ExpirationPolicy,
+  type ExpirationStore,
+  type ExpirationStoreOptions,
+  type TimestampedEntry,
+  ttlPolicy,
+} from './store/expiration-store.ts';
 export {
   byAnnotation,
   byLabel,
@@ -131,6 +137,11 @@ export {
   type IndexerTransaction,
   type Snapshot,
 } from './store/indexer.ts';
+export {
+  createMutationCache,
+  type MutationCache,
+  type MutationCacheOptions,
+} from './store/mutation-cache.ts';
 export type { MutationGuard } from './store/mutation-guard.ts';
 // transport: requests as streams of bytes
 export { createFetchTransport, type Fetch } from './transport/fetch-transport.ts';

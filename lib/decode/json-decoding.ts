@@ -10,6 +10,9 @@ import type { ListMeta, ListPart, WatchEvent } from './watch-event.ts';
 /** `k8s.io/initial-events-end: "true"` on a bookmark closes the first part of a streaming LIST. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
+/** An item that begins with its type. */
+const OWN_TYPE = /^\{\s*"(?:kind|apiVersion)"/;
+
 /** Parses without ever quoting the text: it may be a Secret, and V8's message shows a piece of it. */
 function parse(text: string, what: string): unknown {
   try {
@@ -75,6 +78,7 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
       if (end > from) this.#line(text.slice(from, end), out);
       from = end + 1;
     }
+    if (this.#framer.failure !== undefined) throw this.#framer.failure;
   }
 
   protected override finish(): void {
@@ -186,11 +190,11 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   }
 
   #item(text: string, out: PartUnderWay<T>): void {
-    // Items of built-in lists carry no type; put in front, it is where watch events have it, and an item's own
-    // (a custom resource's) comes later in the text and wins.
+    // Items of built-in lists carry no type; put in front, it is where watch events have it. Where an item has
+    // its own in front (a custom resource's), that stays, in its order.
     const body = text.slice(1);
-    const whole = body.trimStart().startsWith('}') ? text : this.#typeMeta + body;
-    const admitted = this.#admit(parse(whole, 'an item'));
+    const typed = OWN_TYPE.test(text) || body.trimStart().startsWith('}');
+    const admitted = this.#admit(parse(typed ? text : this.#typeMeta + body, 'an item'));
     if (admitted.verdict === 'admitted') out.items.push(admitted.object);
     else if (admitted.verdict === 'rejected') out.rejected.push(admitted.key);
   }

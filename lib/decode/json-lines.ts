@@ -24,29 +24,25 @@ export class LineFramer {
   readonly #maxBytes: number;
   #carry: Uint8Array[] = [];
   #carried = 0;
+  /** Why no line comes any more, once one was too long or no UTF-8. */
+  failure: ApiError | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The whole lines that this chunk closed, joined by newlines; '' when it closed none. */
+  /** The whole lines that this chunk closed, joined by newlines, up to a `failure`; '' when it closed none. */
   push(chunk: Uint8Array): string {
+    if (this.failure !== undefined) return '';
     const end = chunk.lastIndexOf(NEWLINE);
     if (end === -1) {
       this.#hold(chunk);
       return '';
     }
-    const lines = chunk.subarray(0, end);
-    const first = chunk.indexOf(NEWLINE);
-    if (this.#carried + first > this.#maxBytes) throw this.#tooLong();
-    let text: string;
-    if (this.#carried === 0) text = this.#decode(lines);
-    else {
-      this.#carry.push(lines);
-      text = this.#decode(join(this.#carry, this.#carried + lines.length));
-    }
-    this.#carry = [];
-    this.#carried = 0;
+    const lines =
+      this.#carried === 0 ? chunk.subarray(0, end) : this.#whole(chunk.subarray(0, end));
+    const fits = lines.length <= this.#maxBytes;
+    const text = (fits ? this.#decode(lines) : undefined) ?? this.#each(lines);
     if (end + 1 < chunk.length) this.#hold(chunk.subarray(end + 1));
     return text;
   }
@@ -55,30 +51,62 @@ export class LineFramer {
   end(): void {
     if (this.#carried === 0) return;
     const held = this.#carried;
-    this.#carry = [];
-    this.#carried = 0;
+    this.#drop();
     throw ApiError.local('Malformed', `the stream ended inside a line (${held} bytes of it came)`);
   }
 
+  /** What was carried, and these bytes. */
+  #whole(bytes: Uint8Array): Uint8Array {
+    const whole = join([...this.#carry, bytes], this.#carried + bytes.length);
+    this.#drop();
+    return whole;
+  }
+
   #hold(bytes: Uint8Array): void {
+    if (this.failure !== undefined) return;
     this.#carried += bytes.length;
-    if (this.#carried > this.#maxBytes) throw this.#tooLong();
+    if (this.#carried > this.#maxBytes) return this.#tooLong();
     // Not slice(): a Buffer answers that with a view of the lent bytes.
     this.#carry.push(new Uint8Array(bytes));
   }
 
-  #decode(bytes: Uint8Array): string {
+  #drop(): void {
+    this.#carry = [];
+    this.#carried = 0;
+  }
+
+  #decode(bytes: Uint8Array): string | undefined {
     try {
       return this.#decoder.decode(bytes);
     } catch {
-      throw ApiError.local('Malformed', 'the stream is not UTF-8');
+      return undefined;
     }
   }
 
-  #tooLong(): ApiError {
-    this.#carry = [];
-    this.#carried = 0;
-    return ApiError.local(
+  /** Line by line, so that what came before a bad one is kept. */
+  #each(lines: Uint8Array): string {
+    const good: string[] = [];
+    for (let from = 0; from <= lines.length; ) {
+      const newline = lines.indexOf(NEWLINE, from);
+      const line = lines.subarray(from, newline === -1 ? lines.length : newline);
+      if (line.length > this.#maxBytes) {
+        this.#tooLong();
+        break;
+      }
+      const text = this.#decode(line);
+      if (text === undefined) {
+        this.failure = ApiError.local('Malformed', 'the stream is not UTF-8');
+        break;
+      }
+      good.push(text);
+      from += line.length + 1;
+    }
+    return good.join('\n');
+  }
+
+  #tooLong(): void {
+    this.#drop();
+    this.failure = ApiError.local(
       'TooLarge',
       `a line is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if that is right`,
     );

@@ -97,6 +97,7 @@ export class ItemFramer {
         if (this.#inItem && depth === 2) {
           this.#inItem = false;
           this.#item.add(chunk.subarray(from, at + 1));
+          this.#bound(this.#item);
           items.push(this.#item.take());
           from = at + 1;
         } else if (this.#inItems && depth === 1) {
@@ -115,11 +116,15 @@ export class ItemFramer {
     this.#depth = depth;
     this.#inString = inString;
     this.#escaped = escaped;
-    if (this.#item.length > this.#maxBytes || this.#envelope.length > this.#maxBytes) {
-      const message = `an item of the list is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if that is right`;
-      throw ApiError.local('TooLarge', message);
-    }
+    this.#bound(this.#item);
+    this.#bound(this.#envelope);
     return items;
+  }
+
+  #bound(text: ByteText): void {
+    if (text.length <= this.#maxBytes) return;
+    const message = `an item of the list is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if that is right`;
+    throw ApiError.local('TooLarge', message);
   }
 
   /** The body without its items, as JSON text. Throws when the body was cut. */

@@ -11,9 +11,11 @@ import { EMPTY, Observable, type OperatorFunction, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Demand } from '../rx/demand.ts';
+import { type KeyOrNone, Overlay, OwnKnownObjects } from './overlay.ts';
 import { type Compression, type Entry, Pending } from './pending.ts';
 import { inScope, isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
 
@@ -31,58 +33,15 @@ export interface DeltaFifoOptions<T> {
   readonly onUnknownDeletion?: (key: string) => void;
 }
 
-/** Knows what has passed through: what the operator resolves against when it stands alone. */
-class OwnKnownObjects<T> implements KnownObjects<T> {
-  readonly #objects = new Map<string, T>();
-  get size(): number {
-    return this.#objects.size;
-  }
-  get(key: string): T | undefined {
-    return this.#objects.get(key);
-  }
-  keys(): Iterable<string> {
-    return this.#objects.keys();
-  }
-  apply(deltas: readonly Delta<T>[], keyOf: (object: T) => string): void {
-    for (const delta of deltas) {
-      if (delta.type === 'deleted') this.#objects.delete(delta.key);
-      else if ('key' in delta) this.#objects.set(delta.key, delta.object);
-      else if (delta.type === 'replacing' || delta.type === 'replaced') {
-        for (const object of delta.objects) this.#objects.set(keyOf(object), object);
-        if (delta.type !== 'replacing') continue;
-        for (const key of delta.removed ?? []) this.#objects.delete(key);
-      }
-    }
-  }
+/** `undefined` for an object without a name: it goes on to the store, which refuses and reports it. */
+function keyOrNone(object: KubernetesObject): string | undefined {
+  return object.metadata?.name ? metaNamespaceKeyFunc(object) : undefined;
 }
 
-/** What is known when a pop is resolved: the consumer's objects, and on top what stands before in the queue. */
-class Overlay<T> {
-  readonly #known: KnownObjects<T>;
-  readonly #over = new Map<string, T | undefined>();
-
-  constructor(known: KnownObjects<T>) {
-    this.#known = known;
-  }
-
-  get(key: string): T | undefined {
-    return this.#over.has(key) ? this.#over.get(key) : this.#known.get(key);
-  }
-
-  set(key: string, object: T | undefined): void {
-    this.#over.set(key, object);
-  }
-
-  touched(key: string): boolean {
-    return this.#over.has(key);
-  }
-
-  *keys(): Iterable<string> {
-    for (const key of this.#known.keys()) if (this.get(key) !== undefined) yield key;
-    for (const [key, object] of this.#over) {
-      if (object !== undefined && this.#known.get(key) === undefined) yield key;
-    }
-  }
+/** The end of an object whose name a newer one has already: it says nothing of that one. */
+function isStaleEnd(ended: KubernetesObject | undefined, newest: KubernetesObject): boolean {
+  if (ended === undefined || uidOf(ended) === uidOf(newest)) return false;
+  return isOlder(ended.metadata?.resourceVersion ?? '', newest.metadata?.resourceVersion ?? '');
 }
 
 /**
@@ -117,7 +76,7 @@ export function deltaFifo<T extends KubernetesObject>(
   options: DeltaFifoOptions<T> = {},
 ): OperatorFunction<readonly Delta<T>[], readonly Delta<T>[]> {
   const { ready, resync$, compression = 'none', onUnknownDeletion } = options;
-  const keyOf: (object: T) => string = metaNamespaceKeyFunc;
+  const keyOf: KeyOrNone<T> = keyOrNone;
   return (source) =>
     new Observable<readonly Delta<T>[]>((subscriber) => {
       const own = options.known === undefined ? new OwnKnownObjects<T>() : undefined;
@@ -127,6 +86,7 @@ export function deltaFifo<T extends KubernetesObject>(
       const relists = new Map<string | undefined, RelistUnderWay<T>>();
       let resync = false;
       let ended = false;
+      let popping = false;
       let waiting: Subscription | undefined;
 
       const relistOf = (scope: string | undefined) => {
@@ -149,9 +109,12 @@ export function deltaFifo<T extends KubernetesObject>(
           }
           case 'replace-abort':
             return relistOf(delta.scope).reset();
-          case 'replaced':
-            wholes.set(delta, relistOf(delta.scope).end(delta));
-            return pending.pushWhole(delta);
+          case 'replaced': {
+            // A place of its own, also where a source sends one delta twice.
+            const place = { ...delta };
+            wholes.set(place, relistOf(delta.scope).end(delta));
+            return pending.pushWhole(place);
+          }
           case 'bookmark':
             return pending.pushWhole(delta);
           default:
@@ -160,7 +123,7 @@ export function deltaFifo<T extends KubernetesObject>(
       };
 
       const resolveWhole = (list: WholeList<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
-        const { delta, held, flowed, rejected } = list;
+        const { delta, held, flowed, rejected, keyless } = list;
         const { scope } = delta;
         for (const key of [...overlay.keys()]) {
           if (held.has(key) || flowed.has(key) || rejected.has(key) || !inScope(key, scope))
@@ -170,19 +133,23 @@ export function deltaFifo<T extends KubernetesObject>(
           overlay.set(key, undefined);
         }
         const objects: T[] = [];
-        for (const key of flowed) {
-          const object = overlay.get(key);
-          if (object !== undefined) objects.push(object);
-        }
         for (const [key, object] of held) {
           objects.push(object);
           overlay.set(key, object);
         }
-        out.push({ ...delta, objects });
+        objects.push(...keyless);
+        // What flowed through is named, not handed over again: a first list is walked once.
+        out.push({
+          ...delta,
+          objects,
+          ...(flowed.size === 0 ? {} : { flowed }),
+          ...(rejected.size === 0 ? {} : { rejected: [...rejected] }),
+        });
       };
       const resolve = (place: Entry<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
         if (place.kind === 'net') {
           if (place.deleted !== undefined) remove(place.deleted, overlay, out, place.fleeting);
+          if (place.ended !== undefined) remove(place.ended, overlay, out, true);
           if (place.present !== undefined) resolveDelta(place.present, overlay, out);
         } else resolveDelta(place.delta, overlay, out);
       };
@@ -197,6 +164,7 @@ export function deltaFifo<T extends KubernetesObject>(
           if (!fleeting) onUnknownDeletion?.(delta.key);
           return;
         }
+        if (isStaleEnd(delta.object, newest)) return;
         overlay.set(delta.key, undefined);
         out.push(delta.object === undefined ? { ...delta, object: newest } : delta);
       };
@@ -209,7 +177,10 @@ export function deltaFifo<T extends KubernetesObject>(
           return;
         }
         if (delta.type === 'replacing') {
-          for (const object of delta.objects) overlay.set(keyOf(object), object);
+          for (const object of delta.objects) {
+            const key = keyOf(object);
+            if (key !== undefined) overlay.set(key, object);
+          }
           for (const key of delta.removed ?? []) overlay.set(key, undefined);
         } else if ('key' in delta) overlay.set(delta.key, delta.object);
         out.push(delta);
@@ -230,30 +201,33 @@ export function deltaFifo<T extends KubernetesObject>(
         own?.apply(out, keyOf);
         if (out.length > 0) subscriber.next(out);
       };
-      const finish = () => {
-        if (ended && !subscriber.closed) subscriber.complete();
+      const popNext = () => {
+        // What the consumer sends back while it is told waits: it must be resolved against what it knows then.
+        popping = true;
+        pop();
+        popping = false;
       };
       const request = () => {
-        if (waiting !== undefined || (pending.size === 0 && !resync)) return finish();
-        const wait = ready?.() ?? null;
-        if (wait === null) {
-          pop();
-          return finish();
+        while (!popping && waiting === undefined && (pending.size > 0 || resync)) {
+          const wait = ready?.() ?? null;
+          if (wait === null) {
+            popNext();
+            continue;
+          }
+          const held = new Subscription();
+          waiting = held;
+          held.add(
+            wait.pipe(take(1)).subscribe({
+              error: (error) => subscriber.error(error),
+              complete: () => {
+                waiting = undefined;
+                popNext();
+                request();
+              },
+            }),
+          );
         }
-        const held = new Subscription();
-        waiting = held;
-        held.add(
-          wait.pipe(take(1)).subscribe({
-            error: (error) => subscriber.error(error),
-            complete: () => {
-              waiting = undefined;
-              pop();
-              // What came in while this was delivered asks anew.
-              request();
-            },
-          }),
-        );
-        return undefined;
+        if (ended && !popping && waiting === undefined) subscriber.complete();
       };
 
       subscriber.add(() => waiting?.unsubscribe());

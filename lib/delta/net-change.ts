@@ -68,7 +68,11 @@ export function untouched<T>(key: string, seen: Identified<T> | undefined): Net<
 export function come<T>(net: Net<T>, id: string, object: T): void {
   net.now = { id, object };
   if (net.seen === undefined) return;
-  if (net.seen.id === id) net.last = object;
+  if (net.seen.id === id) {
+    net.last = object;
+    net.gone = false;
+    net.finalStateUnknown = false;
+  }
   // Replaced without a deletion in between: its end was missed.
   else if (!net.gone) {
     net.gone = true;
@@ -87,7 +91,8 @@ export function go<T>(
   const same = ended !== undefined && ended.id === net.seen.id;
   if (net.gone && !same) return;
   net.gone = true;
-  net.finalStateUnknown = finalStateUnknown;
+  // What ended is another object: the end of the one that was seen was missed.
+  net.finalStateUnknown = finalStateUnknown || !same;
   if (same) net.last = ended.object;
 }
 

@@ -18,6 +18,8 @@ export type Entry<T> =
       readonly kind: 'net';
       /** Deleted first, where it was; then there again, where it is. */
       deleted: Deleted<T> | undefined;
+      /** The last end of another object under this name: of two, one is that of the object the consumer has. */
+      ended: Deleted<T> | undefined;
       present: Exclude<Keyed<T>, Deleted<T>> | undefined;
       /** It came and went while it waited. */
       fleeting: boolean;
@@ -25,6 +27,18 @@ export type Entry<T> =
 
 function uid(object: unknown): string {
   return uidOf(object as KubernetesObject);
+}
+
+/** Whether two deletions of one key end one object. */
+function isSameEnd<T>(a: Deleted<T>, b: Deleted<T>): boolean {
+  return uid(a.object ?? b.object) === uid(b.object ?? a.object);
+}
+
+/** Of two ends of one object; the later where both know as much. client-go: delta_fifo.go, dedupDeltas. */
+function betterInformed<T>(a: Deleted<T>, b: Deleted<T>): Deleted<T> {
+  const known = (delta: Deleted<T>) =>
+    (delta.finalStateUnknown ? 0 : 2) + (delta.object === undefined ? 0 : 1);
+  return known(a) > known(b) ? a : b;
 }
 
 /** The deltas between two pops. */
@@ -67,10 +81,9 @@ export class Pending<T> {
       delta.type === 'deleted' &&
       last?.kind === 'delta' &&
       last.delta.type === 'deleted' &&
-      uid(last.delta.object ?? delta.object) === uid(delta.object ?? last.delta.object)
+      isSameEnd(last.delta, delta)
     ) {
-      // Two adjacent deletions are one: the better informed stands. client-go: delta_fifo.go, dedupDeltas.
-      if (!delta.finalStateUnknown) last.delta = delta;
+      last.delta = betterInformed(last.delta, delta);
       return;
     }
     const entry: Entry<T> = { kind: 'delta', delta };
@@ -82,34 +95,46 @@ export class Pending<T> {
     if (last?.kind !== 'net') {
       const deleted = delta.type === 'deleted' ? delta : undefined;
       const present = delta.type === 'deleted' ? undefined : delta;
-      const entry: Entry<T> = { kind: 'net', deleted, present, fleeting: false };
+      const entry: Entry<T> = {
+        kind: 'net',
+        deleted,
+        ended: undefined,
+        present,
+        fleeting: false,
+      };
       this.entries.push(entry);
       this.#last.set(delta.key, entry);
       return;
     }
     const { present } = last;
+    // Something is pending for the key: that is delivered, and a resync says nothing beside it.
+    if (delta.type === 'sync') return;
     if (delta.type === 'deleted') {
-      if (last.deleted === undefined) {
-        last.deleted = delta;
-        last.fleeting = present?.type === 'added';
-      } else if (present === undefined && !delta.finalStateUnknown) {
-        if (uid(delta.object) === uid(last.deleted.object)) last.deleted = delta;
-      }
+      if (last.deleted === undefined) last.fleeting = true;
+      // Without a state of its own it ends the newest one that waits.
+      const state = delta.object ?? present?.object;
+      const ended = state === undefined ? delta : { ...delta, object: state };
+      this.#end(last, ended, present === undefined);
       last.present = undefined;
       return;
     }
     if (present !== undefined && uid(present.object) !== uid(delta.object)) {
       // Another object under the same name: the end of the one before was missed.
-      last.deleted ??= {
-        type: 'deleted',
-        key: delta.key,
-        object: present.object,
-        finalStateUnknown: true,
-      };
+      const { key } = delta;
+      const { object } = present;
+      this.#end(last, { type: 'deleted', key, object, finalStateUnknown: true }, false);
       last.present = { ...delta, type: 'added' };
       return;
     }
     const type = present?.type === 'added' || last.deleted !== undefined ? 'added' : delta.type;
     last.present = { ...delta, type };
+  }
+
+  #end(net: Extract<Entry<T>, { kind: 'net' }>, delta: Deleted<T>, adjacent: boolean): void {
+    const last = net.ended ?? net.deleted;
+    if (last === undefined) net.deleted = delta;
+    else if (!adjacent || !isSameEnd(last, delta)) net.ended = delta;
+    else if (net.ended === undefined) net.deleted = betterInformed(last, delta);
+    else net.ended = betterInformed(last, delta);
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { Delta } from '../reflector/delta.ts';
+import type { KeyOrNone } from './overlay.ts';
 
 type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
@@ -29,18 +30,21 @@ export interface WholeList<T> {
   /** Keys whose objects went through already. */
   readonly flowed: ReadonlySet<string>;
   readonly rejected: ReadonlySet<string>;
+  /** Objects without a key, for the store to refuse. */
+  readonly keyless: readonly T[];
 }
 
 /** Gathers the parts of one scope's list. */
 export class RelistUnderWay<T> {
-  readonly #keyOf: (object: T) => string;
+  readonly #keyOf: KeyOrNone<T>;
   #held = new Map<string, T>();
   #flowed = new Set<string>();
   #rejected = new Set<string>();
+  #keyless: T[] = [];
   #begun = false;
   flows = false;
 
-  constructor(keyOf: (object: T) => string) {
+  constructor(keyOf: KeyOrNone<T>) {
     this.#keyOf = keyOf;
   }
 
@@ -52,6 +56,10 @@ export class RelistUnderWay<T> {
     }
     for (const object of part.objects) {
       const key = this.#keyOf(object);
+      if (key === undefined) {
+        if (!this.flows) this.#keyless.push(object);
+        continue;
+      }
       this.#rejected.delete(key);
       if (this.flows) this.#flowed.add(key);
       else this.#held.set(key, object);
@@ -61,11 +69,7 @@ export class RelistUnderWay<T> {
       this.#flowed.delete(key);
       this.#rejected.delete(key);
     }
-    for (const key of part.rejected ?? []) {
-      this.#held.delete(key);
-      this.#flowed.delete(key);
-      this.#rejected.add(key);
-    }
+    for (const key of part.rejected ?? []) this.#refuse(key);
     return this.flows ? part : undefined;
   }
 
@@ -73,12 +77,22 @@ export class RelistUnderWay<T> {
   end(delta: Replaced<T>): WholeList<T> {
     for (const object of delta.objects) {
       const key = this.#keyOf(object);
+      if (key === undefined) {
+        this.#keyless.push(object);
+        continue;
+      }
       this.#flowed.delete(key);
       this.#rejected.delete(key);
       this.#held.set(key, object);
     }
-    for (const key of delta.rejected ?? []) this.#rejected.add(key);
-    const whole = { delta, held: this.#held, flowed: this.#flowed, rejected: this.#rejected };
+    for (const key of delta.rejected ?? []) this.#refuse(key);
+    const whole = {
+      delta,
+      held: this.#held,
+      flowed: this.#flowed,
+      rejected: this.#rejected,
+      keyless: this.#keyless,
+    };
     this.reset();
     return whole;
   }
@@ -88,7 +102,15 @@ export class RelistUnderWay<T> {
     this.#held = new Map();
     this.#flowed = new Set();
     this.#rejected = new Set();
+    this.#keyless = [];
     this.#begun = false;
     this.flows = false;
+  }
+
+  /** Its new state is refused: whatever state is known stays. */
+  #refuse(key: string): void {
+    this.#held.delete(key);
+    this.#flowed.delete(key);
+    this.#rejected.add(key);
   }
 }

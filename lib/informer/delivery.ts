@@ -5,6 +5,7 @@
 import { from, Observable, type ObservableInput, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { ChangeSet } from '../store/change-set.ts';
+import type { ChangeStream } from '../store/change-stream.ts';
 import { Conflation } from '../store/conflate-by-key.ts';
 
 /** Asked after each delivery: when it emits or completes, the subscriber can take more. */
@@ -37,7 +38,7 @@ export interface DeliverySource<T> {
 /** Change sets under a policy. */
 export interface Delivery<T> {
   /** Each subscription has a queue of its own. */
-  readonly changes$: Observable<ChangeSet<T>>;
+  readonly changes$: ChangeStream<T>;
   /** Changes that wait for its subscribers: how far behind they are. */
   readonly lag: number;
 }

@@ -11,7 +11,8 @@ import type { IndexerReader } from '../store/indexer.ts';
 /** Who is told. */
 export interface Listener<T> {
   next(set: ChangeSet<T>): void;
-  complete(): void;
+  /** Absent: stays over the end of a generation and hears the next one's difference. */
+  complete?(): void;
 }
 
 /** The store as one set: everything added, what was before is void. */
@@ -70,8 +71,10 @@ export class Hub<T extends KubernetesObject> {
   }
 
   complete(): void {
-    const listeners = [...this.#listeners.keys()];
-    this.#listeners.clear();
-    for (const listener of listeners) listener.complete();
+    for (const listener of [...this.#listeners.keys()]) {
+      if (listener.complete === undefined) continue;
+      this.#listeners.delete(listener);
+      listener.complete();
+    }
   }
 }

@@ -11,6 +11,8 @@ import type { Rejection } from '../store/apply-deltas.ts';
 
 interface Entry {
   readonly error: ApiError;
+  /** The store refused it: no list says so, it is known only after the commit. */
+  readonly byStore: boolean;
   /** Makes the object anew; throws when it is still refused. */
   retry(): unknown;
 }
@@ -22,6 +24,8 @@ export class Quarantine<T> {
   readonly #entries = new Map<string, Entry>();
   /** Keys refused in the list under way, by scope. */
   readonly #refused = new Map<string | undefined, Set<string>>();
+  /** Scopes whose list is under way. */
+  readonly #listing = new Set<string | undefined>();
 
   get size(): number {
     return this.#entries.size;
@@ -39,7 +43,7 @@ export class Quarantine<T> {
   skipped(skipped: Skipped): boolean {
     const { key, retry, reason } = skipped;
     if (key === undefined || retry === undefined) return false;
-    this.#set(key, { error: reason, retry });
+    this.#set(key, { error: reason, byStore: false, retry });
     return true;
   }
 
@@ -47,23 +51,23 @@ export class Quarantine<T> {
   rejected({ key, object, error }: Rejection<T>): void {
     const text = error instanceof Error ? error.message : String(error);
     const reason = ApiError.local('Rejected', `${key}: ${text}`, { cause: error });
-    this.#set(key, { error: reason, retry: () => object });
+    this.#set(key, { error: reason, byStore: true, retry: () => object });
   }
 
   /** What arrives says who is let in, who is gone, and who is refused again. */
   observe(deltas: readonly Delta<T>[]): void {
-    if (this.#entries.size === 0) return;
     for (const delta of deltas) {
       if ('key' in delta) this.#entries.delete(delta.key);
-      else if (delta.type === 'replacing') this.#note(delta.scope, delta.rejected);
-      else if (delta.type === 'replace-abort') this.#refused.delete(delta.scope);
+      else if (delta.type === 'replacing') {
+        this.#begin(delta.scope);
+        this.#note(delta.scope, delta.rejected);
+      } else if (delta.type === 'replace-abort') this.#end(delta.scope);
       else if (delta.type === 'replaced') {
+        this.#begin(delta.scope);
         this.#note(delta.scope, delta.rejected);
         const refused = this.#refused.get(delta.scope);
-        this.#refused.delete(delta.scope);
-        for (const key of [...this.#entries.keys()]) {
-          if (inScope(key, delta.scope) && refused?.has(key) !== true) this.#entries.delete(key);
-        }
+        this.#clear(delta.scope, (key, { byStore }) => !byStore && refused?.has(key) !== true);
+        this.#end(delta.scope);
       }
     }
   }
@@ -84,6 +88,25 @@ export class Quarantine<T> {
   clear(): void {
     this.#entries.clear();
     this.#refused.clear();
+    this.#listing.clear();
+  }
+
+  /** A list begins: what the store refused before is offered to it again, or is gone. */
+  #begin(scope: string | undefined): void {
+    if (this.#listing.has(scope)) return;
+    this.#listing.add(scope);
+    this.#clear(scope, (_key, { byStore }) => byStore);
+  }
+
+  #end(scope: string | undefined): void {
+    this.#listing.delete(scope);
+    this.#refused.delete(scope);
+  }
+
+  #clear(scope: string | undefined, test: (key: string, entry: Entry) => boolean): void {
+    for (const [key, entry] of [...this.#entries]) {
+      if (inScope(key, scope) && test(key, entry)) this.#entries.delete(key);
+    }
   }
 
   #set(key: string, entry: Entry): void {

@@ -78,6 +78,14 @@ export class StatusBoard<T> {
     this.#told.next(status);
   }
 
+  /**
+   * After a commit, which may have refused an object. That it made the store synced is told with the phase that
+   * follows, not before it.
+   */
+  publishRefusals(): void {
+    if (this.#quarantine.size !== this.#status.quarantined) this.publish();
+  }
+
   /** Completes those who listen; later ones hear the status again. */
   complete(): void {
     const told = this.#told;

@@ -4,12 +4,21 @@
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
+import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { compareResourceVersion } from '../meta/resource-version.ts';
 import { longTimer } from '../rx/long-timer.ts';
+import type { IndexerReader } from '../store/indexer.ts';
 
 /** How long a wait may take. */
 export interface WaitOptions {
   /** Rejects after this long, in milliseconds. @defaultValue never */
   readonly timeoutMs?: number;
+}
+
+/** A deletion to wait for: this object, not another of its name. */
+export interface ObservedDeletion {
+  readonly uid: string;
+  readonly deleted: true;
 }
 
 interface Waiter {
@@ -75,4 +84,24 @@ export class Waits {
     this.#waiters.clear();
     for (const waiter of waiters) waiter.reject(error);
   }
+}
+
+/** What there is at `key` once `target` has been observed; `undefined` before. */
+export function observed<T extends KubernetesObject>(
+  indexer: IndexerReader<T>,
+  key: string,
+  target: string | ObservedDeletion,
+): { readonly value: T | undefined } | undefined {
+  const object = indexer.getByKey(key);
+  if (typeof target !== 'string') {
+    const gone = object === undefined || uidOf(object) !== target.uid;
+    return gone ? { value: object } : undefined;
+  }
+  const reached = (version: string | undefined) => {
+    const order = compareResourceVersion(version ?? '', target);
+    return order !== undefined && order >= 0;
+  };
+  // The store's own version counts too: what was written may have been deleted since.
+  const there = reached(object?.metadata?.resourceVersion) || reached(indexer.resourceVersion);
+  return there ? { value: object } : undefined;
 }

@@ -100,9 +100,8 @@ export function createListWatch<T extends KubernetesObject>(
     ...(labelSelector ? { labelSelector } : {}),
     ...(fieldSelector ? { fieldSelector } : {}),
   };
-  let unsupported = withoutWatchList.get(client);
-  if (unsupported === undefined) withoutWatchList.set(client, (unsupported = new Set()));
-  const remembered = unsupported;
+  const remembered = withoutWatchList.get(client) ?? new Set<string>();
+  withoutWatchList.set(client, remembered);
   const memory = `${resource.apiVersion}/${resource.plural}`;
 
   const query = (own: ListOptions): ListOptions => {

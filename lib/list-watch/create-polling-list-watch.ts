@@ -2,11 +2,12 @@
  * A ListerWatcher for kinds that can be listed but not watched (componentstatuses, many aggregated APIs): it
  * lists again and again and tells the difference as watch events, so that nothing downstream can tell.
  */
-import { concat, defer, type Observable, of, timer } from 'rxjs';
-import { ignoreElements, mergeMap, reduce, repeat } from 'rxjs/operators';
+import { concat, defer, interval, type Observable, of } from 'rxjs';
+import { map, repeat, takeUntil } from 'rxjs/operators';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { listPages } from './list-pages.ts';
 import type { ListerWatcher, WatchRequest, WatchSignal } from './lister-watcher.ts';
@@ -16,6 +17,10 @@ export interface PollingOptions extends Timing {
   /** Between the end of a list and the next, in milliseconds, with up to a fifth at random. @defaultValue 30000 */
   readonly intervalMs?: number;
 }
+
+/** Well below any watchdog's patience. */
+const ALIVE_MS = 10_000;
+const alive = { kind: 'alive' } as const;
 
 interface Listed<T> {
   readonly objects: Map<string, T>;
@@ -66,7 +71,8 @@ export function createPollingListWatch<T extends KubernetesObject>(
       `createPollingListWatch: intervalMs is ${intervalMs}; it must be more than 0`,
     );
   }
-  const whole = (request: WatchRequest<T>): Observable<Listed<T>> => {
+  /** The whole collection at last; `undefined` for each piece of it on the way. */
+  const whole = (request: WatchRequest<T>): Observable<Listed<T> | undefined> => {
     const { known, demand, onSkipped } = request;
     const asked = {
       resourceVersion: '',
@@ -76,26 +82,25 @@ export function createPollingListWatch<T extends KubernetesObject>(
       ...(onSkipped === undefined ? {} : { onSkipped }),
     };
     const source: ListerWatcher<T> = { list: (page) => lister.list(page), watch: () => of() };
-    return defer(() =>
-      listPages(source, asked).pipe(
-        reduce(
-          (listed, progress): Listed<T> => {
-            if (progress.kind === 'listed') {
-              return { ...listed, resourceVersion: progress.resourceVersion };
-            }
-            if (progress.kind === 'restart') listed.objects.clear();
-            else {
-              for (const object of progress.items) {
-                listed.objects.set(metaNamespaceKeyFunc(object), object);
-              }
-              for (const key of progress.rejected) listed.rejected.add(key);
-            }
-            return listed;
-          },
-          { objects: new Map(), rejected: new Set(), resourceVersion: '' } as Listed<T>,
-        ),
-      ),
-    );
+    return defer(() => {
+      const objects = new Map<string, T>();
+      const rejected = new Set<string>();
+      return listPages(source, asked).pipe(
+        map((progress): Listed<T> | undefined => {
+          if (progress.kind === 'listed') {
+            return { objects, rejected, resourceVersion: progress.resourceVersion };
+          }
+          if (progress.kind === 'restart') {
+            objects.clear();
+            rejected.clear();
+            return undefined;
+          }
+          for (const object of progress.items) objects.set(metaNamespaceKeyFunc(object), object);
+          for (const key of progress.rejected) rejected.add(key);
+          return undefined;
+        }),
+      );
+    });
   };
 
   return {
@@ -118,13 +123,17 @@ export function createPollingListWatch<T extends KubernetesObject>(
         };
         const poll = defer(() => {
           const waitMs = intervalMs * (1 + 0.2 * random());
-          // Between two lists nothing is outstanding: each tick tells the watchdog that all is well.
-          const pause = timer(waitMs, scheduler).pipe(ignoreElements());
+          // Between two lists nothing is outstanding: the watchdog is told that all is well.
+          const pause = interval(ALIVE_MS, scheduler).pipe(
+            map(() => alive),
+            takeUntil(longTimer(waitMs, scheduler)),
+          );
           const list = whole(request).pipe(
-            mergeMap((listed): WatchSignal<T>[] => {
+            map((listed): WatchSignal<T> => {
+              if (listed === undefined) return alive;
               const events = difference(known(), listed);
               last = listed.objects;
-              return [events.length === 0 ? { kind: 'alive' } : { kind: 'events', events }];
+              return events.length === 0 ? alive : { kind: 'events', events };
             }),
           );
           return concat(pause, list);

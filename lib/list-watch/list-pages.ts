@@ -4,7 +4,7 @@
  * The first page asks with a version; the pages after it carry only the token, because the token holds the
  * version. A token that has expired gives one full list instead, with the first request's version.
  */
-import { Observable, Subscription } from 'rxjs';
+import { defer, Observable, Subscription } from 'rxjs';
 import type { ListMeta, ListPart } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
@@ -73,12 +73,13 @@ export function listPages<T>(
       let meta: ListMeta | undefined;
       current = new Subscription();
       current.add(
-        listerWatcher.list(asked).subscribe({
+        defer(() => listerWatcher.list(asked)).subscribe({
           next: (part) => {
             meta = part.metadata ?? meta;
             emit(part);
           },
           error: (error) => {
+            if (subscriber.closed) return;
             const failure = ApiError.from(error, 'LIST');
             if (isPage && failure.isExpired) fullList();
             else subscriber.error(failure);

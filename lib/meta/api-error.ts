@@ -193,6 +193,8 @@ export function parseRetryAfterMs(header: string | null, nowMs: number): number 
   if (header === null) return undefined;
   const text = header.trim();
   if (/^[0-9]+$/.test(text)) return Math.min(Number(text), 86_400) * 1000;
+  // Date.parse makes a date of '1.5', too.
+  if (!/^[A-Za-z]/.test(text)) return undefined;
   // biome-ignore lint/style/noRestrictedGlobals: parses a date, reads no clock
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - nowMs), 86_400_000);

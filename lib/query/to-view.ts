@@ -4,6 +4,7 @@
  */
 import { BehaviorSubject, Observable, type Subscription } from 'rxjs';
 import type { InformerStatus } from '../informer/status.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 
 /** One row. */
@@ -59,8 +60,11 @@ class RowsView<T> implements View<T> {
   readonly items$: Observable<readonly T[]> = new Observable<readonly T[]>((subscriber) => {
     const release = this.#hold();
     // Only now: holding may have filled the rows.
-    subscriber.next(this.getSnapshot());
+    const first = this.getSnapshot();
+    subscriber.next(first);
     const listener = () => subscriber.next(this.getSnapshot());
+    // What was committed while the first rows were looked at comes after them.
+    if (this.getSnapshot() !== first) listener();
     this.#listeners.add(listener);
     subscriber.add(() => {
       this.#listeners.delete(listener);
@@ -110,10 +114,27 @@ class RowsView<T> implements View<T> {
     };
   }
 
-  async *[Symbol.asyncIterator](): AsyncIterableIterator<readonly T[]> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<readonly T[]> {
+    const left = new AbortController();
+    const latest = this.#latest(left.signal);
+    return {
+      next: () => latest.next(),
+      // A generator that waits would leave only after the next rows.
+      return: () => {
+        left.abort();
+        return latest.return(undefined);
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
+
+  async *#latest(left: AbortSignal): AsyncGenerator<readonly T[], undefined> {
     let news = true;
     let ended = false;
     let wake: (() => void) | undefined;
+    left.addEventListener('abort', () => wake?.());
     const subscription = this.items$.subscribe({
       next: () => {
         news = true;
@@ -125,7 +146,7 @@ class RowsView<T> implements View<T> {
       },
     });
     try {
-      while (news || !ended) {
+      while (!left.aborted && (news || !ended)) {
         if (!news) {
           await new Promise<void>((resolve) => {
             wake = resolve;
@@ -139,6 +160,7 @@ class RowsView<T> implements View<T> {
     } finally {
       subscription.unsubscribe();
     }
+    return undefined;
   }
 
   #hold(): () => void {
@@ -167,21 +189,36 @@ class RowsView<T> implements View<T> {
   }
 
   #apply(set: ChangeSet<T>): void {
-    const touched = new Set<string>();
+    const before = new Map<string, T | undefined>();
     if (set.reset) {
-      for (const id of this.#rows.keys()) touched.add(id);
+      for (const [id, object] of this.#rows) before.set(id, object);
       this.#rows.clear();
     }
     for (const { id, object } of set.changes) {
+      if (!before.has(id)) before.set(id, this.#rows.get(id));
       if (object === undefined) this.#rows.delete(id);
       else this.#rows.set(id, object);
-      touched.add(id);
     }
-    if (touched.size > 0) this.#items = undefined;
+    const changed: string[] = [];
+    for (const [id, object] of before) if (this.#rows.get(id) !== object) changed.push(id);
+    if (set.reset ? before.size > 0 : changed.length > 0) this.#items = undefined;
     if (this.#rowListeners.size > 0) {
-      for (const id of touched) for (const tell of [...(this.#rowListeners.get(id) ?? [])]) tell();
+      for (const id of changed) tellAll(this.#rowListeners.get(id));
     }
-    for (const tell of [...this.#listeners]) tell();
+    tellAll(this.#listeners);
+  }
+}
+
+/** Who leaves while others are told is told nothing more, and who throws keeps nobody else from hearing. */
+function tellAll(listeners: ReadonlySet<() => void> | undefined): void {
+  if (listeners === undefined) return;
+  for (const tell of [...listeners]) {
+    if (!listeners.has(tell)) continue;
+    try {
+      tell();
+    } catch (error) {
+      reportUnhandled(error);
+    }
   }
 }
 
@@ -198,7 +235,7 @@ class RowsView<T> implements View<T> {
  * import { changeSet } from 'rx-informer/testing';
  *
  * const web = { metadata: { name: 'web', uid: 'u1', resourceVersion: '5' } };
- * const view = of(changeSet({ added: [web] })).pipe(toView());
+ * const view = toView()(of(changeSet({ added: [web] }))); // of an informer: informer.changes$.pipe(toView())
  * const leave = view.subscribe(() => undefined);
  * view.getSnapshot().length; // => 1
  * view.select('u1').getSnapshot() === web; // => true

@@ -2,7 +2,7 @@
  * What a failure leads to. Everything is tried again, for ever, with a wait; the question is only what is tried:
  * the watch where it stood, the collection anew, or the collection in pages.
  */
-import type { ApiError } from '../meta/api-error.ts';
+import { ApiError } from '../meta/api-error.ts';
 import { isResourceVersion } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
 import { list, relist, stream } from './requests.ts';
@@ -157,12 +157,14 @@ export function failed<T>(
 /** A clean end of a watch. At once again, unless it ended as soon as it began. */
 export function shortWatch<T>(
   state: ReflectorState,
+  livedMs: number,
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
+  const error = ApiError.local('Network', `the server closed the watch after ${livedMs} ms`);
   const fruitless = state.fruitless + 1;
   const resume = fruitless >= MAX_FRUITLESS ? 'relist' : 'watch';
-  return backOff({ ...state, fruitless }, resume, moment, config);
+  return backOff({ ...state, error, blocked: undefined, fruitless }, resume, moment, config);
 }
 
 /** A streaming LIST that the server closed before its end. */
@@ -172,7 +174,8 @@ export function streamClosed<T>(
   config: ReflectorConfig,
 ): Next<T> {
   const streamFailures = state.streamFailures + 1;
-  const closed = { ...state, streamFailures };
+  const error = ApiError.local('Network', 'the server closed the streaming list before its end');
+  const closed = { ...state, error, blocked: undefined, streamFailures };
   if (config.initialList === 'stream' || streamFailures < MAX_STREAM_FAILURES) {
     return aborting(backOff(closed, 'relist', moment, config), config);
   }

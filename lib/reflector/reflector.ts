@@ -28,7 +28,7 @@ import {
   type ReflectorState,
 } from './state.ts';
 import { type ReflectorStatus, sameStatus, statusOf } from './status.ts';
-import { nextReflector, reflectorTable, startReflector } from './transitions.ts';
+import { nextReflector, reflectorTable, startReflector, stopReflector } from './transitions.ts';
 
 /** What {@link reflect} takes beside the ListerWatcher. */
 export interface ReflectOptions<T> extends Timing {
@@ -122,14 +122,15 @@ export function reflect<T>(
 
   const failedInput = (error: unknown): ReflectorInput<T> => {
     if (error instanceof Paused) return { type: 'paused' };
-    const failure = ApiError.from(error, 'the ListerWatcher');
-    let answer: 'stop' | 'retry' | undefined;
+    return { type: 'failed', error: ApiError.from(error, 'the ListerWatcher') };
+  };
+  const wantsStop = (error: ApiError): boolean => {
     try {
-      answer = onError?.(failure);
+      return onError?.(error) === 'stop';
     } catch (thrown) {
       reportUnhandled(thrown);
+      return false;
     }
-    return { type: 'failed', error: failure, stop: answer === 'stop' };
   };
 
   return new Observable<readonly Delta<T>[]>((subscriber) => {
@@ -235,8 +236,16 @@ export function reflect<T>(
       readonly Delta<T>[]
     >({
       start: () => startReflector(state, moment(), config),
-      next: (now, input) =>
-        input === undefined ? [now, []] : nextReflector(table, now, input, moment(), config),
+      next: (now, input) => {
+        if (input === undefined) return [now, []];
+        const step = nextReflector(table, now, input, moment(), config);
+        const [{ error }] = step;
+        // Also an ERROR among events, a list cut short, a server that went back: all that failed is told.
+        const news = step[0] !== now && (input.type === 'failed' || error !== now.error);
+        return news && error !== undefined && wantsStop(error)
+          ? stopReflector(step, moment())
+          : step;
+      },
       perform,
       onEnter: (entered) => {
         state = entered;

@@ -87,8 +87,7 @@ export type ReflectorInput<T> =
   | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
   /** The server closed the watch cleanly. */
   | { readonly type: 'closed' }
-  /** `stop`: the user's `onError` answered so. */
-  | { readonly type: 'failed'; readonly error: ApiError; readonly stop: boolean }
+  | { readonly type: 'failed'; readonly error: ApiError }
   | { readonly type: 'elapsed' }
   /** The consumer has had no room for too long. */
   | { readonly type: 'paused' }

@@ -114,18 +114,7 @@ const onFailed = <T>(
   input: InputOf<T, 'failed'>,
   moment: Moment,
   config: ReflectorConfig,
-): Next<T> => {
-  const [next, effects] = failed<T>(state, input.error, moment, config);
-  if (!input.stop) return [next, effects];
-  const { nowMs } = moment;
-  const stopped: ReflectorState = {
-    ...next,
-    phase: 'stopped',
-    sinceMs: nowMs,
-    nextRetryAtMs: undefined,
-  };
-  return [stopped, [...effects.filter((effect) => effect.type === 'emit'), { type: 'complete' }]];
-};
+): Next<T> => failed<T>(state, input.error, moment, config);
 
 function watchEvents<T>(
   state: ReflectorState,
@@ -276,8 +265,9 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       events: watchEvents,
       closed: (state, _input, moment, config) => {
         const livedMs = moment.nowMs - state.requestedMs;
-        if (livedMs < VERY_SHORT_MS) return shortWatch(state, moment, config);
-        return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
+        if (livedMs < VERY_SHORT_MS) return shortWatch(state, livedMs, moment, config);
+        const lived = { ...state, fruitless: 0, reconnects: state.reconnects + 1 };
+        return watch(lived, moment, config);
       },
       failed: onFailed,
       paused: pause,
@@ -295,6 +285,18 @@ export function startReflector<T>(
   config: ReflectorConfig,
 ): Next<T> {
   return relist(state, moment, config);
+}
+
+/** What becomes of a step after a failure, when the user wants no further try. */
+export function stopReflector<T>([state, effects]: Next<T>, moment: Moment): Next<T> {
+  const { nowMs } = moment;
+  const stopped: ReflectorState = {
+    ...state,
+    phase: 'stopped',
+    sinceMs: nowMs,
+    nextRetryAtMs: undefined,
+  };
+  return [stopped, [...effects.filter((effect) => effect.type === 'emit'), { type: 'complete' }]];
 }
 
 /** `next(state, input)` of the machine. Pure: time and chance come with the input. */

@@ -22,8 +22,8 @@ export function timeSlice(options: { budgetMs: number; scheduler: SchedulerLike 
   let since: number | undefined;
   return () => {
     const now = scheduler.now();
-    // An idle gap is a turn of its own: the slice starts at the first question after it.
-    if (since === undefined || now < since || now - since > budgetMs * 4) {
+    // An idle gap looks like one long piece of work: the turn that it costs is the price of never starving.
+    if (since === undefined || now < since) {
       since = now;
       return null;
     }

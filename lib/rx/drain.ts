@@ -3,6 +3,7 @@
  * a callback waits its turn, so observers see one order and nothing recurses; `Subject.next` inside `next`
  * would show the last observer the newer value first.
  */
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { reportUnhandled } from './unhandled.ts';
 
 /** Runs tasks one after the other, in the order in which they came. */
@@ -43,4 +44,16 @@ export class Drain {
       reportUnhandled(error);
     }
   }
+}
+
+/** Passes what comes through a drain: each value is dealt with whole before the next begins. */
+export function through<T>(drain: Drain): MonoTypeOperatorFunction<T> {
+  return (source) =>
+    new Observable<T>((subscriber) =>
+      source.subscribe({
+        next: (value) => drain.run(() => subscriber.next(value)),
+        error: (error) => drain.run(() => subscriber.error(error)),
+        complete: () => drain.run(() => subscriber.complete()),
+      }),
+    );
 }

@@ -3,7 +3,12 @@
  * sleep the socket is dead though no timer ran. Time in which nobody reads does not count: a consumer's own
  * pause is no silence of the server.
  */
-import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
+import {
+  type MonoTypeOperatorFunction,
+  Observable,
+  type SchedulerLike,
+  type Subscription,
+} from 'rxjs';
 
 /** What {@link idleTimeout} takes. */
 export interface IdleTimeoutOptions {
@@ -38,17 +43,22 @@ export function idleTimeout<T>(options: IdleTimeoutOptions): MonoTypeOperatorFun
         checkedMs = now;
         const waitingMs = options.waitingSinceMs();
         if (gap < 0) aliveMs = now;
-        else if (gap > jumpMs) return fail('clock-jump', now - aliveMs);
+        // What came since it woke shows that the connection outlived the sleep.
+        else if (gap > jumpMs && now - aliveMs > jumpMs) return fail('clock-jump', now - aliveMs);
         else if (waitingMs !== undefined) {
           if (now - waitingMs >= options.pauseLimitMs) return fail('pause', now - waitingMs);
           aliveMs += gap;
         } else if (now - aliveMs >= options.limitMs()) return fail('silence', now - aliveMs);
         again();
       };
+      // One at a time: a run may last for ever, and what is added to it stays until its end.
+      let timer: Subscription | undefined;
+      subscriber.add(() => timer?.unsubscribe());
       const again = () => {
         const leftMs = aliveMs + options.limitMs() - scheduler.now();
         const delayMs = Math.max(1, Math.min(checkMs, leftMs));
-        subscriber.add(scheduler.schedule(check, delayMs));
+        timer?.unsubscribe();
+        timer = scheduler.schedule(check, delayMs);
       };
       again();
       subscriber.add(

@@ -63,8 +63,10 @@ export function machine<State, Input, Effect, Output>(
       for (const effect of effects) {
         if (subscriber.closed) return;
         const task = definition.perform(effect);
-        if ('emit' in task) subscriber.next(task.emit);
-        else if ('act' in task) task.act();
+        if ('emit' in task) {
+          subscriber.next(task.emit);
+          if (subscriber.closed) return;
+        } else if ('act' in task) task.act();
         else if ('complete' in task) subscriber.complete();
         else {
           clear(task.slot);

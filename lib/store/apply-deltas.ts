@@ -30,8 +30,6 @@ export interface ApplyDeltasOptions<T> {
   readonly onRejected?: (rejection: Rejection<T>) => void;
   /** Told after each commit, also one that changed nothing but the version. */
   readonly onCommitted?: () => void;
-  /** Writes and notifications pass through it in order. @defaultValue one of its own */
-  readonly drain?: Drain;
 }
 
 const ALL = '';
@@ -172,8 +170,9 @@ class Committer<T extends KubernetesObject> {
     const { scopes } = this;
     const kept = new Set(delta.rejected);
     for (const object of delta.objects) kept.add(this.#keyOf(object) ?? '');
-    for (const key of this.#indexer.listKeys()) {
-      if (kept.has(key) || !inScope(key, delta.scope)) continue;
+    // A tombstone takes its key out of the map while its keys are walked, which a Map allows.
+    for (const key of this.#indexer.keys()) {
+      if (kept.has(key) || delta.flowed?.has(key) || !inScope(key, delta.scope)) continue;
       this.#remove({ key, finalStateUnknown: true }, nets, transaction);
     }
     const how = delta.trustVersions ? 'trusting' : 'doubting';
@@ -229,9 +228,11 @@ class Committer<T extends KubernetesObject> {
     const key = delta.object === undefined ? delta.key : (this.#keyOf(delta.object) ?? delta.key);
     const had = this.#indexer.getByKey(key);
     if (had === undefined) return;
-    const ended = delta.object ?? had;
+    let ended = delta.object ?? had;
     // The end of an object whose name is taken by a newer one already.
     if (uidOf(ended) !== uidOf(had) && isOlder(versionOf(ended), versionOf(had))) return;
+    // A deletion that was missed is told with what was known where it was found out.
+    if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
     const net = this.#net(key, nets);
     transaction.remove(key);
     go(net, { id: uidOf(ended) || key, object: ended }, delta.finalStateUnknown);
@@ -271,7 +272,7 @@ export function applyDeltas<T extends KubernetesObject>(
 ): OperatorFunction<readonly Delta<T>[], ChangeSet<T>> {
   return (source) =>
     new Observable<ChangeSet<T>>((subscriber) => {
-      const drain = options.drain ?? new Drain();
+      const drain = new Drain();
       const committer = new Committer(indexer, options);
       const commitAll = (deltas: readonly Delta<T>[]) => {
         const commits = splitCommits(deltas, (scope) => committer.scopes.isSynced(scope));

@@ -36,21 +36,27 @@ export function splitCommits<T>(
     commit.keys.add(delta.key);
     commit.deltas.push(delta);
   };
-  const whole = (delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>) => {
+  const whole = (
+    delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>,
+    missing: readonly Delta<T>[],
+  ) => {
     const initial = !isSynced(delta.scope) && !ended.has(delta.scope);
     const cause = initial ? 'initial' : 'relist';
-    // A list's tombstones stand right before its end and become visible with it.
-    const tombstones = delta.type === 'replaced' ? takeTombstones(open) : [];
-    const joins = open?.cause === cause && tombstones.length === 0;
+    const joins = open?.cause === cause && missing.length === 0;
     const commit = joins ? (open as Open<T>) : begin(cause, initial);
-    commit.deltas.push(...tombstones, delta);
+    commit.deltas.push(...missing, delta);
     if (delta.type === 'replaced') {
       ended.add(delta.scope);
       open = undefined;
     }
   };
-  for (const delta of deltas) {
-    if (delta.type === 'replacing' || delta.type === 'replaced') whole(delta);
+  const lists = tombstones(deltas);
+  for (let at = 0; at < deltas.length; at++) {
+    const end = lists.get(at) ?? at;
+    const missing = end === at ? [] : deltas.slice(at, end);
+    at = end;
+    const delta = deltas[at] as Delta<T>;
+    if (delta.type === 'replacing' || delta.type === 'replaced') whole(delta, missing);
     else if (delta.type === 'replace-abort') continue;
     else if (delta.type === 'bookmark') (open ?? begin('watch', false)).deltas.push(delta);
     else keyed(delta, delta.type === 'sync' ? 'resync' : 'watch');
@@ -58,14 +64,19 @@ export function splitCommits<T>(
   return commits.filter((commit) => commit.deltas.length > 0);
 }
 
-function takeTombstones<T>(open: Open<T> | undefined): Delta<T>[] {
-  if (open === undefined || open.cause !== 'watch') return [];
-  const { deltas } = open;
-  let from = deltas.length;
-  while (from > 0) {
-    const delta = deltas[from - 1];
-    if (delta?.type !== 'deleted' || !delta.finalStateUnknown) break;
-    from--;
+/**
+ * A list's tombstones stand right before its end and become visible with it: where they begin, and where the list
+ * stands.
+ */
+function tombstones<T>(deltas: readonly Delta<T>[]): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  let from: number | undefined;
+  for (const [at, delta] of deltas.entries()) {
+    if (delta.type === 'deleted' && delta.finalStateUnknown) from ??= at;
+    else {
+      if (delta.type === 'replaced' && from !== undefined) found.set(from, at);
+      from = undefined;
+    }
   }
-  return deltas.splice(from);
+  return found;
 }

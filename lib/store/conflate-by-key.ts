@@ -33,17 +33,17 @@ export class Conflation<T> {
   fold(set: ChangeSet<T>): void {
     if (set.reset) this.#nets = new Map();
     for (const change of set.changes) foldChange(this.#nets, change);
-    const { rev, resourceVersion } = set;
-    const before = this.#head;
-    this.#head = {
-      rev,
-      resourceVersion,
-      synced: set.synced || (before?.synced ?? false),
-      initial: set.initial && (before?.initial ?? true),
-      reset: set.reset || (before?.reset ?? false),
+    const { rev, resourceVersion, synced } = set;
+    // What waits is void with a reset; what follows one is part of it.
+    const before = set.reset ? undefined : this.#head;
+    if (before?.reset) this.#head = { ...before, rev, resourceVersion, synced };
+    else {
+      const { reset } = set;
+      const initial = set.initial && (before?.initial ?? true);
       // Two causes in one set: what came over the watch is what they have in common.
-      cause: before === undefined || before.cause === set.cause ? set.cause : mixed(before, set),
-    };
+      const cause = before === undefined || before.cause === set.cause ? set.cause : 'watch';
+      this.#head = { rev, resourceVersion, synced, initial, reset, cause };
+    }
   }
 
   /** What has gathered, or `undefined` when it amounts to nothing. */
@@ -58,11 +58,6 @@ export class Conflation<T> {
     this.#wasSynced = head.synced;
     return createChangeSet(head, changes);
   }
-}
-
-function mixed(before: ChangeSetHead, set: ChangeSetHead): ChangeSetHead['cause'] {
-  if (set.reset) return set.cause;
-  return before.reset ? before.cause : 'watch';
 }
 
 /**
@@ -98,12 +93,16 @@ export function conflateByKey<T>(
       const pending = new Conflation<T>();
       let waiting: Subscription | undefined;
       let ended = false;
+      let delivering = false;
       const deliver = () => {
         const set = pending.take();
+        // What a subscriber sends back while it is told comes after it.
+        delivering = true;
         if (set !== undefined) subscriber.next(set);
+        delivering = false;
       };
       const request = () => {
-        if (waiting !== undefined) return;
+        if (waiting !== undefined || delivering) return;
         while (!pending.isEmpty) {
           const wait = ready?.() ?? null;
           if (wait !== null) {

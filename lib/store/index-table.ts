@@ -10,7 +10,7 @@ interface Bucket<T> {
   list: readonly T[] | undefined;
 }
 
-const EMPTY: readonly never[] = [];
+const EMPTY: readonly never[] = Object.freeze([]);
 
 /** The values of one object, each once, as strings. Throws what the function throws. */
 export function indexValues<T>(func: IndexFunc<T>, object: T, name: string): readonly string[] {
@@ -21,7 +21,8 @@ export function indexValues<T>(func: IndexFunc<T>, object: T, name: string): rea
       `index ${JSON.stringify(name)}: its function must return an array of strings`,
     );
   }
-  return values.length === 1 ? values : [...new Set(values)];
+  // A copy: the function may give one array each time, or one of the object's own.
+  return values.length === 1 ? [values[0] as string] : [...new Set(values)];
 }
 
 /** An index over the objects of a store. */

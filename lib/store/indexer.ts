@@ -2,7 +2,7 @@
  * The local copy of a collection: objects by key, indices over them, and a snapshot that says when it changed.
  * One writer, many readers. client-go: tools/cache/store.go, index.go, thread_safe_store.go.
  */
-import { BehaviorSubject, type Observable } from 'rxjs';
+import type { BehaviorSubject, Observable } from 'rxjs';
 import { type KeyFunc, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -10,19 +10,9 @@ import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Indexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
+import { type Snapshot, Snapshots } from './snapshot.ts';
 
-/** The store at one revision, cheaply: it reads the store, so an old one shows what is there now. */
-export interface Snapshot<T> {
-  /** Grows with each commit; two snapshots of one `rev` are one. */
-  readonly rev: number;
-  readonly size: number;
-  readonly synced: boolean;
-  readonly resourceVersion: ResourceVersion | '';
-  get(key: string): T | undefined;
-  /** The same array until something changes. */
-  list(): readonly T[];
-  byIndex(indexName: string, value: string): readonly T[];
-}
+export type { Snapshot };
 
 /** The reading side of an {@link Indexer}. Answers are shared: do not change them. */
 export interface IndexerReader<T> extends KnownObjects<T> {
@@ -79,7 +69,7 @@ export interface Indexer<T> extends IndexerReader<T> {
   replace(objects: readonly T[], resourceVersion?: string): void;
   /** Does nothing: a store has nobody to tell. */
   resync(): void;
-  /** Several writes as one commit: one revision, one snapshot. Not to be nested. */
+  /** Several writes as one commit: one revision, one snapshot; none when `write` throws. Not to be nested. */
   transaction(write: (transaction: IndexerTransaction<T>) => void): void;
   /** Empty, unsynced, without version. */
   clear(): void;
@@ -94,43 +84,14 @@ export interface IndexerOptions<T> {
   readonly mutationGuard?: MutationGuard;
 }
 
-class StoreSnapshot<T> implements Snapshot<T> {
-  readonly rev: number;
-  readonly size: number;
-  readonly synced: boolean;
-  readonly resourceVersion: ResourceVersion | '';
-  readonly #store: IndexerReader<T>;
-
-  constructor(store: IndexerReader<T>) {
-    this.rev = store.rev;
-    this.size = store.size;
-    this.synced = store.synced;
-    this.resourceVersion = store.resourceVersion;
-    this.#store = store;
-  }
-
-  get(key: string): T | undefined {
-    return this.#store.getByKey(key);
-  }
-
-  list(): readonly T[] {
-    return this.#store.list();
-  }
-
-  byIndex(indexName: string, value: string): readonly T[] {
-    return this.#store.byIndex(indexName, value);
-  }
-}
-
 class MapIndexer<T extends object> implements Indexer<T> {
   readonly keyOf: KeyFunc<T>;
   readonly #guard: MutationGuard;
   readonly #items = new Map<string, T>();
   readonly #tables = new Map<string, IndexTable<T>>();
-  readonly snapshot$: BehaviorSubject<Snapshot<T>>;
+  readonly #snapshots: Snapshots<T>;
   #list: readonly T[] | undefined;
-  #announcing = false;
-  #announced = 0;
+  readonly #values: (readonly string[])[] = [];
   rev = 0;
   resourceVersion: ResourceVersion | '' = '';
   synced = false;
@@ -139,7 +100,11 @@ class MapIndexer<T extends object> implements Indexer<T> {
     this.keyOf = options.keyOf ?? (metaNamespaceKeyFunc as KeyFunc<unknown>);
     this.#guard = options.mutationGuard ?? defaultMutationGuard();
     this.addIndexers(options.indexers ?? {});
-    this.snapshot$ = new BehaviorSubject<Snapshot<T>>(new StoreSnapshot<T>(this));
+    this.#snapshots = new Snapshots<T>(this);
+  }
+
+  get snapshot$(): BehaviorSubject<Snapshot<T>> {
+    return this.#snapshots.subject;
   }
 
   get size(): number {
@@ -241,24 +206,39 @@ class MapIndexer<T extends object> implements Indexer<T> {
     let changed = false;
     const { resourceVersion, synced } = this;
     const marks = { resourceVersion, synced, touched: false };
-    write({
-      put: (object, key = this.keyOf(object)) => {
-        this.#put(key, object);
-        changed = true;
-      },
-      remove: (key) => {
-        const removed = this.#remove(key);
-        changed ||= removed;
-        return removed;
-      },
-      mark: (state) => Object.assign(marks, state),
-    });
+    /** What stood at each key before each write, in order. */
+    const undo: (readonly [key: string, object: T | undefined])[] = [];
+    try {
+      write({
+        put: (object, key = this.keyOf(object)) => {
+          const before = this.#items.get(key);
+          this.#put(key, object);
+          undo.push([key, before]);
+          changed = true;
+        },
+        remove: (key) => {
+          const before = this.#items.get(key);
+          if (before === undefined) return false;
+          this.#remove(key);
+          undo.push([key, before]);
+          changed = true;
+          return true;
+        },
+        mark: (state) => Object.assign(marks, state),
+      });
+    } catch (error) {
+      for (const [key, before] of undo.reverse()) {
+        if (before === undefined) this.#remove(key);
+        else this.#put(key, before);
+      }
+      throw error;
+    }
     this.resourceVersion = marks.resourceVersion;
     this.synced = marks.synced;
     if (!changed && !marks.touched && marks.synced === synced) return;
     this.rev++;
     if (changed) this.#list = undefined;
-    this.#announce();
+    this.#snapshots.announce();
   }
 
   clear(): void {
@@ -268,37 +248,25 @@ class MapIndexer<T extends object> implements Indexer<T> {
     this.resourceVersion = '';
     this.synced = false;
     this.rev++;
-    this.#announce();
+    this.#snapshots.announce();
   }
 
   #put(key: string, object: T): void {
-    // All values first: when a function throws, nothing has happened yet.
-    const placements: (readonly [IndexTable<T>, readonly string[]])[] = [];
+    // All values first: when a function throws, nothing has happened yet. One array for all writes, as this is
+    // where every event passes.
+    const values = this.#values;
+    let at = 0;
     for (const table of this.#tables.values()) {
-      placements.push([table, indexValues(table.func, object, table.name)]);
+      values[at++] = indexValues(table.func, object, table.name);
     }
     this.#items.set(key, guardObject(object, this.#guard));
-    for (const [table, values] of placements) table.place(key, values);
+    at = 0;
+    for (const table of this.#tables.values()) table.place(key, values[at++] ?? []);
   }
 
-  #remove(key: string): boolean {
-    if (!this.#items.delete(key)) return false;
+  #remove(key: string): void {
+    this.#items.delete(key);
     for (const table of this.#tables.values()) table.place(key, []);
-    return true;
-  }
-
-  /** A write made inside a snapshot's callback is announced after it, so that all observers see one order. */
-  #announce(): void {
-    if (this.#announcing) return;
-    this.#announcing = true;
-    try {
-      while (this.#announced !== this.rev) {
-        this.#announced = this.rev;
-        this.snapshot$.next(new StoreSnapshot<T>(this));
-      }
-    } finally {
-      this.#announcing = false;
-    }
   }
 
   #table(indexName: string): IndexTable<T> {

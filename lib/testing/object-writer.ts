@@ -98,12 +98,8 @@ export class ObjectWriter {
     if (part === 'object' && served.status) setOwn(fields, 'status', current.status);
     const given = part === 'status' ? current.metadata : (object.metadata ?? {});
     const metadata = keepIdentity(given, current.metadata);
-    if (
-      deepEqual(metadata, current.metadata) &&
-      deepEqual(fields, fieldsOf(current)) // Most updates differ early: this is cheap.
-    ) {
-      return current;
-    }
+    const same = deepEqual(metadata, current.metadata) && deepEqual(fields, fieldsOf(current));
+    if (same) return current;
     if (current.metadata.deletionTimestamp && !metadata.finalizers?.length) {
       this.#remove(collection, current, silent);
       return store(served, fields as KubernetesObject, metadata);

@@ -2,7 +2,8 @@
  * The isomorphic adapter: any WHATWG `fetch` as a {@link Transport}. Promises end here; downstream of it
  * everything is an Observable.
  */
-import { firstValueFrom, Observable } from 'rxjs';
+import { firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
+import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
@@ -29,7 +30,8 @@ function networkCause(error: unknown): string {
     text = at.message;
     at = at.cause;
   }
-  return text || 'no connection';
+  // A complaint about a header quotes its value, which may be a token.
+  return text.replace(/"[\s\S]*"/, '"…"') || 'no connection';
 }
 
 /** An error of the network, as every adapter words it. */
@@ -50,7 +52,10 @@ async function readBody(
   if (reader === undefined) return;
   for (;;) {
     const wait = request.demand?.() ?? null;
-    if (wait !== null) await firstValueFrom(wait, { defaultValue: undefined });
+    if (wait !== null) {
+      const room = wait.pipe(takeUntil(fromEvent(signal, 'abort')));
+      await firstValueFrom(room, { defaultValue: undefined });
+    }
     if (signal.aborted) return;
     const { done, value } = await reader.read();
     if (signal.aborted || done) return;
@@ -70,17 +75,18 @@ export function createFetchTransport(options: {
 }): Transport {
   const base = options.baseUrl.replace(/\/+$/, '');
   const send: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
-  const open = new Set<AbortController>();
+  const open = new Set<Subscriber<TransportEvent>>();
   let closed = false;
+  const stopped = () => ApiError.local('Stopped', 'the client was closed');
   return {
     send: (request) =>
       new Observable<TransportEvent>((subscriber) => {
         if (closed) {
-          subscriber.error(ApiError.local('Stopped', 'the client was closed'));
+          subscriber.error(stopped());
           return undefined;
         }
         const abort = new AbortController();
-        open.add(abort);
+        open.add(subscriber);
         const fail = (error: unknown) => subscriber.error(networkError(request, error));
         const run = async () => {
           const response = await send(`${base}${request.path}${queryString(request.query)}`, {
@@ -102,13 +108,13 @@ export function createFetchTransport(options: {
         };
         run().catch(fail);
         return () => {
-          open.delete(abort);
+          open.delete(subscriber);
           abort.abort();
         };
       }),
     async close() {
       closed = true;
-      for (const abort of open) abort.abort();
+      for (const subscriber of [...open]) subscriber.error(stopped());
       open.clear();
     },
   };

@@ -138,6 +138,29 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
+  it('sends no state when it is told so', async () => {
+    const namespace = await server().freshNamespace();
+    await fill(server(), namespace, ['a']);
+    await watching(
+      configMaps(namespace),
+      { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' },
+      async (next) => {
+        const first = next(1);
+        // Time for the watch to be open, and to send what it should not.
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        await fill(server(), namespace, ['b']);
+        expect((await first).map(short)).toEqual(['ADDED b']);
+      },
+    );
+  });
+
+  it('is a list where watch is false', async () => {
+    const path = configMaps(await server().freshNamespace());
+    for (const watch of ['0', 'false']) {
+      expect((await get(server(), path, { watch })).kind).toBe('ConfigMapList');
+    }
+  });
+
   it('fails in the stream when the list is to be newer than all', async () => {
     const path = configMaps(await server().freshNamespace());
     await watching(path, { ...STREAMING, resourceVersion: '999999999' }, async (next) => {

@@ -22,7 +22,7 @@ describe('field selector', () => {
     ['spec=', true],
     ['constructor.name=Object', false],
     ['__proto__.toString!=', false],
-  ])('%j matches a pod: %j', (text, expected) => {
+  ])('M4: %j matches a pod: %j', (text, expected) => {
     expect(parseFieldSelector(text).matches(pod)).toBe(expected);
   });
 
@@ -31,14 +31,14 @@ describe('field selector', () => {
     ['=x', 'found "=" at position 0', 'the path of a field'],
     ['a=b=c', 'found "=" at position 3', "',' or the end"],
     ['a=b\\x', 'found "\\\\" at position 3', "'\\\\', '\\,' or '\\='"],
-  ])('refuses %j: %s, expected %s', (text, found, expected) => {
+  ])('M4: refuses %j: %s, expected %s', (text, found, expected) => {
     expect(() => parseFieldSelector(text)).toThrow(TypeError);
     expect(() => parseFieldSelector(text)).toThrow(
       `field selector ${JSON.stringify(text)}: ${found}, expected ${expected}`,
     );
   });
 
-  it('escapes what it writes', () => {
+  it('M4: escapes what it writes', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (value, other) => {
         const text = `metadata.name=${value.replace(/[\\,=]/g, '\\$&')},metadata.uid!=`;

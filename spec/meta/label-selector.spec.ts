@@ -39,11 +39,11 @@ describe('label selector', () => {
     ['a=1,b', { a: '1' }, false],
     ['in in (in,notin)', { in: 'notin' }, true],
     ['example.com/app=web', { 'example.com/app': 'web' }, true],
-  ])('%j on %j is %j', (text, labels, expected) => {
+  ])('M3: %j on %j is %j', (text, labels, expected) => {
     expect(matches(text, labels)).toBe(expected);
   });
 
-  it('reads own properties only', () => {
+  it('M3: reads own properties only', () => {
     expect(matches('constructor', {})).toBe(false);
     expect(matches('!toString', {})).toBe(true);
     expect(matches('constructor', JSON.parse('{"constructor":"x"}'))).toBe(true);
@@ -62,14 +62,14 @@ describe('label selector', () => {
     ['a=1_', '"1_" at position 2', 'a label value'],
     ['a>x', '"x" at position 2', 'a whole number'],
     ['__proto__=1', '"__proto__" at position 0', 'a label key'],
-  ])('refuses %j: found %s, expected %s', (text, found, expected) => {
+  ])('M3: refuses %j: found %s, expected %s', (text, found, expected) => {
     expect(() => parseLabelSelector(text)).toThrow(TypeError);
     expect(() => parseLabelSelector(text)).toThrow(
       `label selector ${JSON.stringify(text)}: found ${found}, expected ${expected}`,
     );
   });
 
-  it('takes a metav1.LabelSelector', () => {
+  it('M3: takes a metav1.LabelSelector', () => {
     const selector = {
       matchLabels: { app: 'web' },
       matchExpressions: [
@@ -118,7 +118,7 @@ describe('label selector', () => {
       return op === 'in' || op === '=' || op === '==' ? hit : !hit;
     });
 
-  it('agrees with a slow matcher, and its text means the same', () => {
+  it('M3: agrees with a slow matcher, and its text means the same', () => {
     fc.assert(
       fc.property(fc.array(term), fc.array(fc.tuple(key, value)), (terms, labels) => {
         const selector = parseLabelSelector(terms.map(write).join(','));

@@ -1,5 +1,5 @@
-import { VirtualTimeScheduler } from 'rxjs';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pod, pods, Wire } from './wire.ts';
 
@@ -217,6 +217,15 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
 });
 
 describe('faults on the way', () => {
+  it('a delayed request finds the server as it is then', async () => {
+    const server = createFakeApiServer();
+    server.faults.delay(5);
+    const answer = server.fetch('http://fake/api/v1/pods');
+    await Promise.resolve();
+    server.removeResource(pods);
+    expect((await answer).status).toBe(404);
+  });
+
   it('a delayed request that is aborted leaves no timer and no answer', async () => {
     const scheduler = new VirtualTimeScheduler();
     const server = createFakeApiServer({ scheduler });

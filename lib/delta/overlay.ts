@@ -1,0 +1,67 @@
+/** What is known while the queue is resolved: what has passed through, and what stands before in the same pop. */
+import type { KnownObjects } from '../meta/known-objects.ts';
+import type { Delta } from '../reflector/delta.ts';
+
+/** Gives the key of an object; `undefined` for one that has none, which the store refuses and reports. */
+export type KeyOrNone<T> = (object: T) => string | undefined;
+
+/** Knows what has passed through: what the operator resolves against when it stands alone. */
+export class OwnKnownObjects<T> implements KnownObjects<T> {
+  readonly #objects = new Map<string, T>();
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  keys(): Iterable<string> {
+    return this.#objects.keys();
+  }
+
+  apply(deltas: readonly Delta<T>[], keyOf: KeyOrNone<T>): void {
+    for (const delta of deltas) {
+      if (delta.type === 'deleted') this.#objects.delete(delta.key);
+      else if ('key' in delta) this.#objects.set(delta.key, delta.object);
+      else if (delta.type === 'replacing' || delta.type === 'replaced') {
+        for (const object of delta.objects) {
+          const key = keyOf(object);
+          if (key !== undefined) this.#objects.set(key, object);
+        }
+        if (delta.type !== 'replacing') continue;
+        for (const key of delta.removed ?? []) this.#objects.delete(key);
+      }
+    }
+  }
+}
+
+/** What is known when a pop is resolved: the consumer's objects, and on top what stands before in the queue. */
+export class Overlay<T> {
+  readonly #known: KnownObjects<T>;
+  readonly #over = new Map<string, T | undefined>();
+
+  constructor(known: KnownObjects<T>) {
+    this.#known = known;
+  }
+
+  get(key: string): T | undefined {
+    return this.#over.has(key) ? this.#over.get(key) : this.#known.get(key);
+  }
+
+  set(key: string, object: T | undefined): void {
+    this.#over.set(key, object);
+  }
+
+  touched(key: string): boolean {
+    return this.#over.has(key);
+  }
+
+  *keys(): Iterable<string> {
+    for (const key of this.#known.keys()) if (this.get(key) !== undefined) yield key;
+    for (const [key, object] of this.#over) {
+      if (object !== undefined && this.#known.get(key) === undefined) yield key;
+    }
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * The run, shared: who holds it, who is told, and what it says of itself.
+ * client-go: tools/cache/shared_informer.go, sharedIndexInformer.
+ */
+import { Observable } from 'rxjs';
+import { map, mergeMap } from 'rxjs/operators';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { isResourceVersion } from '../meta/resource-version.ts';
+import { allOf, unlimited } from '../rx/demand.ts';
+import { Drain } from '../rx/drain.ts';
+import { lease } from '../rx/lease.ts';
+import { timingOf } from '../rx/timing.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
+import type { ChangeSet } from '../store/change-set.ts';
+import type { ChangeStream } from '../store/change-stream.ts';
+import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
+import { createIndexer } from '../store/indexer.ts';
+import { deliver } from './delivery.ts';
+import { Hub, snapshotSet } from './hub.ts';
+import { isolated } from './isolated.ts';
+import type { SharedInformerOptions, UnhandledErrorContext } from './options.ts';
+import { PauseCounter } from './pause-counter.ts';
+import { Quarantine } from './quarantine.ts';
+import { checkedResyncPeriod, Registrations } from './registrations.ts';
+import { createRun } from './run.ts';
+import type { SharedInformer } from './shared-informer.ts';
+import type { InformerPhase } from './status.ts';
+import { StatusBoard } from './status-board.ts';
+import { observed, Waits } from './waits.ts';
+
+function checkedScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): readonly string[] {
+  if (listerWatchers.length === 0)
+    throw new TypeError('createSharedInformer: no ListerWatcher given');
+  if (listerWatchers.length === 1) {
+    const { scope } = listerWatchers[0] as ListerWatcher<T>;
+    return scope === undefined ? [] : [scope];
+  }
+  const scopes = listerWatchers.map(({ scope }) => scope);
+  if (scopes.includes(undefined) || new Set(scopes).size < scopes.length) {
+    throw new TypeError(
+      'createSharedInformer: several ListerWatchers need a scope (namespace) of their own each, or one would delete what another listed',
+    );
+  }
+  return scopes as string[];
+}
+
+/**
+ * An informer over one ListerWatcher, or over several of different namespaces in one store.
+ *
+ * Nothing is sent before `start()` or the first subscription to a data stream. Throws a `TypeError` when several
+ * ListerWatchers share a scope, or a period is no number.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const informer = createSharedInformer(createListWatch(client, pods));
+ * const names: string[] = [];
+ * informer.added$.subscribe((pod) => names.push(pod.metadata?.name ?? ''));
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ * names; // => ['web-0']
+ * await informer.stop();
+ * ```
+ */
+export function createSharedInformer<T extends KubernetesObject>(
+  source: ListerWatcher<T> | readonly ListerWatcher<T>[],
+  options: SharedInformerOptions<T> = {},
+): SharedInformer<T> {
+  const listerWatchers = Array.isArray(source)
+    ? (source as readonly ListerWatcher<T>[])
+    : [source as ListerWatcher<T>];
+  const scopes = checkedScopes(listerWatchers);
+  const timing = timingOf(options);
+  const { scheduler } = timing;
+  const { name = 'informer', lingerMs = 30_000 } = options;
+  const indexer = createIndexer<T>({
+    indexers: options.indexers ?? { [NAMESPACE_INDEX]: byNamespace },
+    ...(options.mutationGuard === undefined ? {} : { mutationGuard: options.mutationGuard }),
+  });
+  const drain = new Drain();
+  const hub = new Hub(indexer);
+  const waits = new Waits(scheduler);
+  const quarantine = new Quarantine<T>();
+  const pauses = new PauseCounter();
+  const board = new StatusBoard({ indexer, quarantine, scheduler });
+
+  const report = (error: unknown, context: Omit<UnhandledErrorContext, 'informer'>) => {
+    const { onUnhandledError } = options;
+    if (onUnhandledError === undefined) return reportUnhandled(error);
+    try {
+      onUnhandledError(error, { informer: name, ...context });
+    } catch (thrown) {
+      reportUnhandled(thrown);
+    }
+    return undefined;
+  };
+  const { run$, retryRefused } = createRun({
+    listerWatchers,
+    scopes,
+    indexer,
+    drain,
+    hub,
+    board,
+    quarantine,
+    demand: allOf(pauses.demand, options.demand ?? unlimited),
+    resyncMs: checkedResyncPeriod(options.resyncPeriodMs, 'createSharedInformer'),
+    timing,
+    options,
+    onCommitted: () => {
+      waits.check();
+      board.publishRefusals();
+    },
+  });
+  const registrations = new Registrations<T>({
+    indexer,
+    hub,
+    drain,
+    scheduler,
+    isRunning: () => line.active,
+    beforeResync: retryRefused,
+    report,
+  });
+
+  const end = (phase: Extract<InformerPhase, 'idle' | 'stopped'>) => {
+    quarantine.clear();
+    board.end(phase);
+    // Nobody looks at it any more. With handlers attached it stays, so that the next list tells them the difference.
+    if (phase === 'idle' && registrations.size === 0) indexer.clear();
+    board.publish();
+  };
+  const complete = () => {
+    waits.reject(ApiError.local('Stopped', `${name} was stopped`));
+    hub.complete();
+    board.complete();
+  };
+  const line = lease(run$, {
+    lingerMs,
+    scheduler,
+    onStart: () => {
+      indexer.transaction((transaction) =>
+        transaction.mark({ synced: false, resourceVersion: '' }),
+      );
+      board.begin();
+      registrations.tick();
+    },
+    onEnd: (why) =>
+      drain.run(() => {
+        registrations.rest();
+        end(why === 'linger' ? 'idle' : 'stopped');
+        if (why !== 'complete') return;
+        pin = undefined;
+        stopped = true;
+        complete();
+      }),
+  });
+  let pin: (() => void) | undefined;
+  let stopped = false;
+
+  /** Holds the run; both ways pass the drain, so that a hold made in a callback comes after it. */
+  const hold = (): (() => void) => {
+    let released = false;
+    let release: (() => void) | undefined;
+    drain.run(() => {
+      if (released) return;
+      stopped = false;
+      release = line.acquire();
+    });
+    return () => {
+      released = true;
+      if (release !== undefined) drain.run(release);
+    };
+  };
+  const joined = (): Observable<ChangeSet<T>> =>
+    new Observable<ChangeSet<T>>((subscriber) => {
+      const leave = hub.join({
+        next: (set) => subscriber.next(set),
+        complete: () => subscriber.complete(),
+      });
+      // In this order: who leaves is told nothing more, and lets go of the run after that.
+      subscriber.add(leave);
+      if (!subscriber.closed) subscriber.add(hold());
+    });
+  const stream = <V>(of: Observable<V>, keyOf: (value: V) => string | undefined) =>
+    isolated(of, (error, subscriber, value) => {
+      const key = keyOf(value);
+      report(error, { subscriber, ...(key === undefined ? {} : { key }) });
+    });
+  const changes$: ChangeStream<T> = stream(joined(), (set) => set.changes[0]?.key);
+
+  return {
+    name,
+    indexer,
+    changes$,
+    added$: stream(joined().pipe(mergeMap((set) => set.added)), (object) => indexer.keyOf(object)),
+    updated$: stream(joined().pipe(mergeMap((set) => set.updated)), ({ object }) =>
+      indexer.keyOf(object),
+    ),
+    deleted$: stream(joined().pipe(mergeMap((set) => set.deleted)), ({ key }) => key),
+    snapshot$: stream(joined().pipe(map(() => indexer.snapshot$.value)), () => undefined),
+    status$: stream(board.status$, () => undefined),
+    synced$: stream(board.synced$, () => undefined),
+    get status() {
+      return board.status;
+    },
+    get hasSynced() {
+      return indexer.synced;
+    },
+    get lastSyncResourceVersion() {
+      return indexer.resourceVersion;
+    },
+    get isStopped() {
+      return stopped;
+    },
+    deliver: (policy) =>
+      deliver(
+        { changes$: joined(), snapshot: () => snapshotSet(indexer), pause: () => pauses.pause() },
+        policy,
+      ),
+    addEventHandler: (handler, handlerOptions = {}) => registrations.add(handler, handlerOptions),
+    removeEventHandler: (registration) => registrations.remove(registration),
+    start: () => {
+      drain.run(() => {
+        stopped = false;
+        pin ??= line.acquire();
+      });
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        drain.run(() => {
+          stopped = true;
+          pin?.();
+          pin = undefined;
+          if (line.active) line.end();
+          else end('stopped');
+          drain.run(() => {
+            complete();
+            resolve();
+          });
+        });
+      }),
+    whenSynced: (wait = {}) =>
+      waits.until<void>(
+        () => (indexer.synced ? { value: undefined } : undefined),
+        wait,
+        () => board.notSynced(name, wait.timeoutMs ?? 0),
+      ),
+    whenObserved: (key, target, wait = {}) => {
+      if (typeof target === 'string' && !isResourceVersion(target)) {
+        const message = `whenObserved: ${JSON.stringify(target)} is no resourceVersion`;
+        return Promise.reject(new TypeError(message));
+      }
+      return waits.until(
+        () => observed(indexer, key, target),
+        wait,
+        () => board.notObserved(name, key, wait.timeoutMs ?? 0),
+      );
+    },
+  };
+}

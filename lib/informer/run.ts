@@ -1,0 +1,103 @@
+/**
+ * One run: the stages in their order, from the ListerWatchers to the hub. One subscription of it is one
+ * generation of the informer.
+ */
+import { defer, EMPTY, interval, merge, type Observable, Subject } from 'rxjs';
+import { finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
+import { deltaFifo } from '../delta/delta-fifo.ts';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Delta } from '../reflector/delta.ts';
+import { reflect } from '../reflector/reflector.ts';
+import type { Demand } from '../rx/demand.ts';
+import { type Drain, through } from '../rx/drain.ts';
+import type { Timing } from '../rx/timing.ts';
+import { applyDeltas } from '../store/apply-deltas.ts';
+import type { Indexer } from '../store/indexer.ts';
+import type { Hub } from './hub.ts';
+import type { SharedInformerOptions } from './options.ts';
+import type { Quarantine } from './quarantine.ts';
+import type { StatusBoard } from './status-board.ts';
+
+/** What a run is made of. */
+export interface RunParts<T extends KubernetesObject> {
+  readonly listerWatchers: readonly ListerWatcher<T>[];
+  readonly scopes: readonly string[];
+  readonly indexer: Indexer<T>;
+  readonly drain: Drain;
+  readonly hub: Hub<T>;
+  readonly board: StatusBoard<T>;
+  readonly quarantine: Quarantine<T>;
+  readonly demand: Demand;
+  /** 0: never. */
+  readonly resyncMs: number;
+  readonly timing: Required<Timing>;
+  readonly options: SharedInformerOptions<T>;
+  onCommitted(): void;
+}
+
+/** A run, and the way to try again who was refused. */
+export interface Run {
+  readonly run$: Observable<never>;
+  retryRefused(): void;
+}
+
+/** Puts the stages together. Nothing happens before the run is subscribed. */
+export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
+  const { listerWatchers, scopes, indexer, drain, hub, board, quarantine, demand } = parts;
+  const { scheduler } = parts.timing;
+  const retried = new Subject<readonly Delta<T>[]>();
+  const retryRefused = () => {
+    const deltas = quarantine.retry();
+    if (deltas.length > 0) retried.next(deltas);
+  };
+  const tell = () => drain.run(() => board.publish());
+  const reflectAll = () =>
+    merge(
+      ...listerWatchers.map((listerWatcher, at) =>
+        reflect<T>(listerWatcher, {
+          ...parts.options,
+          ...parts.timing,
+          demand,
+          known: indexer,
+          onStatus: (status) => {
+            board.reflectors.set(listerWatcher.scope ?? String(at), status);
+            tell();
+          },
+          onSkipped: (skipped) => {
+            if (!quarantine.skipped(skipped)) board.skip(skipped.reason);
+            tell();
+          },
+        }),
+      ),
+    );
+  const run$ = defer(() => {
+    const ended = new Subject<void>();
+    const resync$ = parts.resyncMs === 0 ? EMPTY : interval(parts.resyncMs, scheduler);
+    const deltas$ = merge(
+      reflectAll().pipe(finalize(() => ended.next())),
+      retried.pipe(takeUntil(ended)),
+    );
+    // In the drain from here on: the queue resolves what it pops against a store that has seen all before it.
+    const ready: Demand = () => demand()?.pipe(through(drain)) ?? null;
+    return deltas$.pipe(
+      through(drain),
+      tap((deltas) => quarantine.observe(deltas)),
+      deltaFifo<T>({
+        known: indexer,
+        ready,
+        resync$: resync$.pipe(through(drain), tap(retryRefused), takeUntil(ended)),
+        compression: parts.options.compression ?? 'none',
+        onUnknownDeletion: () => board.unknownDeletion(),
+      }),
+      applyDeltas(indexer, {
+        scopes,
+        onRejected: (rejection) => quarantine.rejected(rejection),
+        onCommitted: () => parts.onCommitted(),
+      }),
+      tap((set) => hub.deliver(set)),
+      ignoreElements(),
+    );
+  });
+  return { run$, retryRefused };
+}

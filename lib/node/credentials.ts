@@ -1,0 +1,126 @@
+/// <reference types="node" />
+/**
+ * Who we are, asked anew for each request and answered from memory for a while: token files rotate, plugins
+ * give tokens that expire. Many requests at once make one call of a plugin; nothing that it prints gets into
+ * an error.
+ */
+import type { RequestOptions } from 'node:https';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { ApiError } from '../meta/api-error.ts';
+import type { TlsOptions } from './dispatcher.ts';
+import { copy } from './load-kube-config.ts';
+
+/** What one request needs. */
+export interface Credentials {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: TlsOptions;
+}
+
+/** The credentials of one user. */
+export interface CredentialSource {
+  /** Rejects with an {@link ApiError} of reason `Credentials`. */
+  current(): Promise<Credentials>;
+  /** The server refused these: the next `current()` asks again. False when asking cannot help. */
+  refused(credentials: Credentials): boolean;
+}
+
+/** How long an answer is used, beside what client-node keeps (tokens until they expire, files a minute). */
+const FRESH_MS = 5_000;
+/** A plugin may open a browser and wait for a person. */
+const PATIENCE_MS = 120_000;
+
+const TLS = ['ca', 'cert', 'key', 'pfx', 'passphrase', 'rejectUnauthorized', 'servername'] as const;
+
+async function ask(config: KubeConfig): Promise<Credentials> {
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    // A token read from a file ends with a newline.
+    if (value !== undefined) headers[name.toLowerCase()] = String(value).trim();
+  }
+  if (typeof options.auth === 'string') {
+    headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  }
+  const tls: Record<string, unknown> = {};
+  for (const name of TLS) if (options[name] !== undefined) tls[name] = options[name];
+  return { headers, tls };
+}
+
+/** Names the failure without repeating it: a plugin's output, or a parser's excerpt of it, has secrets. */
+function failure(config: KubeConfig, error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const user = config.getCurrentUser();
+  const exec = user?.exec ?? user?.authProvider?.config?.exec;
+  const who =
+    typeof exec?.command === 'string'
+      ? `the credential plugin '${exec.command}'`
+      : 'the credentials';
+  const { code, path } = error as { code?: unknown; path?: unknown };
+  const at = typeof path === 'string' && path !== exec?.command ? `: ${path}` : '';
+  const why = typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? ` (${code}${at})` : '';
+  const text = `${who} of user '${user?.name ?? ''}' failed${why}; try the same with kubectl`;
+  return ApiError.local('Credentials', text);
+}
+
+function within<T>(answer: Promise<T>, late: () => ApiError): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), PATIENCE_MS);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** Credentials through client-node's public `applyToHTTPSOptions`. */
+export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource {
+  let config = kubeConfig;
+  let known: { credentials: Credentials; atMs: number } | undefined;
+  let inFlight: Promise<Credentials> | undefined;
+  const late = () =>
+    ApiError.local('Credentials', `the credentials did not come within ${PATIENCE_MS / 1000} s`);
+
+  const fetch = (): Promise<Credentials> => {
+    const from = config;
+    const answer = within(ask(from), late).then(
+      (credentials) => {
+        // Not if they were refused while they were asked for.
+        if (from === config) known = { credentials, atMs: performance.now() };
+        return credentials;
+      },
+      (error) => {
+        // client-node has kept what the plugin gave, also where it could not use it.
+        if (from === config) config = copy(from);
+        throw failure(from, error);
+      },
+    );
+    const done = () => {
+      if (inFlight === answer) inFlight = undefined;
+    };
+    answer.then(done, done);
+    return answer;
+  };
+  return {
+    current() {
+      if (known !== undefined && performance.now() - known.atMs < FRESH_MS) {
+        return Promise.resolve(known.credentials);
+      }
+      inFlight ??= fetch();
+      return inFlight;
+    },
+    refused(credentials) {
+      const user = config.getCurrentUser();
+      const files = user?.certFile ?? user?.keyFile ?? user?.exec ?? user?.authProvider;
+      const own = (config as unknown as { custom_authenticators?: unknown[] })
+        .custom_authenticators;
+      if (!files && !own?.length) return false;
+      // Of many requests refused at once, the first drops them.
+      if (known?.credentials === credentials) {
+        known = undefined;
+        inFlight = undefined;
+        // client-node keeps a plugin's token until it expires, and cannot be told that it was refused.
+        config = copy(config);
+      }
+      return true;
+    },
+  };
+}

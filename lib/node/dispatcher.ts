@@ -1,0 +1,88 @@
+/// <reference types="node" />
+/**
+ * The pool of connections: undici, set up for streams that stay open for hours. Loaded with the first
+ * request, so that importing `rx-informer/node` is cheap and does not need undici.
+ */
+import type { ConnectionOptions } from 'node:tls';
+import type { Agent, buildConnector, Dispatcher } from 'undici';
+import { ApiError } from '../meta/api-error.ts';
+
+/** What TLS needs to know of the server and of us: PEM, and how to check. */
+export type TlsOptions = Pick<
+  ConnectionOptions,
+  'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized'
+> & {
+  /** The name that the server's certificate must carry, when it is not the one in the URL. */
+  readonly servername?: string;
+};
+
+/** How to reach the server. */
+export interface DispatcherOptions {
+  readonly tls?: TlsOptions;
+  /** `http://`, `https://`, `socks5://` (names are resolved by the proxy); may carry `user:password@`. */
+  readonly proxy?: string;
+  /**
+   * The most connections at once. Over HTTP/1.1 each watch holds one of them; further requests wait.
+   * @defaultValue no limit
+   */
+  readonly maxConnections?: number;
+  /** How long to wait for the head of an answer, milliseconds. @defaultValue 30 000 */
+  readonly headersTimeoutMs?: number;
+}
+
+const MiB = 1 << 20;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+function settings(options: DispatcherOptions): Agent.Options {
+  return {
+    // ALPN offers both, the server chooses: over HTTP/2 all watches share one connection.
+    allowH2: true,
+    connections: options.maxConnections ?? null,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAliveTimeout: 30_000,
+    // undici's windows allow 5 MB/s at 50 ms of latency. It reads the stream's window from here only.
+    initialWindowSize: 4 * MiB,
+    h2Options: { connectionWindowSize: 16 * MiB, pingInterval: 20_000 },
+  };
+}
+
+/** Opens the pool; connections come with requests. Rejects when undici is not installed. */
+export async function openDispatcher(options: DispatcherOptions): Promise<Dispatcher> {
+  const undici = await import('undici').catch(() => {
+    throw ApiError.local(
+      'Network',
+      "rx-informer/node needs the package 'undici': npm install undici",
+    );
+  });
+  const { tls = {}, proxy } = options;
+  const connect: buildConnector.BuildOptions = {
+    ...tls,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+  };
+  const common = settings(options);
+  if (proxy === undefined) return new undici.Agent({ ...common, connect });
+  const socks = /^socks/i.test(proxy);
+  return new undici.ProxyAgent({
+    ...common,
+    // undici lets a SOCKS proxy resolve names, which is what the h stands for.
+    uri: proxy.replace(/^socks5h:/i, 'socks5:'),
+    requestTls: {
+      timeout: CONNECT_TIMEOUT_MS,
+      // Behind SOCKS, undici offers nothing by itself.
+      ...(socks ? { ALPNProtocols: ['http/1.1', 'h2'] } : {}),
+      ...connect,
+    },
+  });
+}
+
+const PROXY_SCHEMES = ['http:', 'https:', 'socks:', 'socks5:', 'socks5h:'];
+
+/** Throws a `TypeError`, without the proxy's password, when undici could not use it. */
+export function checkProxy(proxy: string): void {
+  const scheme = URL.canParse(proxy) ? new URL(proxy).protocol : 'none';
+  if (PROXY_SCHEMES.includes(scheme)) return;
+  throw new TypeError(
+    `the proxy must be http://, https:// or socks5://, with a host; its scheme is ${scheme}`,
+  );
+}

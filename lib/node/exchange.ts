@@ -1,0 +1,140 @@
+/// <reference types="node" />
+/**
+ * One request through undici's `dispatch`: no stream object in between, a chunk is handed on in the call in
+ * which the socket delivered it.
+ */
+import type { Subscriber, Subscription } from 'rxjs';
+import { take } from 'rxjs/operators';
+import type { Dispatcher } from 'undici';
+import { ApiError } from '../meta/api-error.ts';
+import { networkError } from '../transport/fetch-transport.ts';
+import { queryString } from '../transport/query.ts';
+import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
+
+/** Where requests go. */
+export interface Target {
+  /** `https://host:port` */
+  readonly origin: string;
+  /** '' or '/path', before each request's path. */
+  readonly prefix: string;
+  /** How long the head may take. */
+  readonly headersTimeoutMs: number;
+}
+
+/** Ours for what the caller left out. Names are in lower case by the port's contract. */
+const HEADERS = {
+  // Decompressing 17 MB costs more than twice what reading them does; far servers are the exception.
+  'accept-encoding': 'identity',
+  'user-agent': 'rx-informer',
+};
+
+type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
+
+function headerOf(headers: Headers, name: string): string | null {
+  const value = headers[name.toLowerCase()];
+  return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value;
+}
+
+/**
+ * Over HTTP/2 a head that comes for a stream which has been reset makes Node open that stream anew, as one that
+ * nobody listens to: when the connection breaks, its error ends the process. So whoever leaves before the head
+ * waits for it, this long at most.
+ */
+const HEAD_GRACE_MS = 1_000;
+
+/** Sends; the function that comes back ends it. */
+export function exchange(
+  dispatcher: Dispatcher,
+  target: Target,
+  request: TransportRequest,
+  subscriber: Subscriber<TransportEvent>,
+): () => void {
+  let controller: Dispatcher.DispatchController | undefined;
+  let over = false;
+  let headed = false;
+  let wait: Subscription | undefined;
+  let grace: NodeJS.Timeout | undefined;
+
+  const reset = () => {
+    clearTimeout(grace);
+    controller?.abort(new Error('unsubscribed'));
+  };
+  const abort = () => {
+    if (over) return;
+    over = true;
+    wait?.unsubscribe();
+    if (headed || controller === undefined) reset();
+    else grace = setTimeout(reset, HEAD_GRACE_MS).unref();
+  };
+  const fail = (error: unknown) => {
+    if (over) return;
+    abort();
+    subscriber.error(networkError(request, error));
+  };
+  /** Asks before the next read. */
+  const throttle = (reading: Dispatcher.DispatchController) => {
+    if (over) return;
+    const room = request.demand?.() ?? null;
+    if (room === null) return;
+    reading.pause();
+    wait = room.pipe(take(1)).subscribe({ error: fail, complete: () => !over && reading.resume() });
+  };
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      controller = started;
+      // Unsubscribed while it waited for a connection.
+      if (over) started.abort(new Error('unsubscribed'));
+    },
+    onResponseStart(reading, status, headers) {
+      if (status < 200) return;
+      headed = true;
+      if (over) {
+        reset();
+        return;
+      }
+      const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
+      if (encoding !== 'identity') {
+        const text = `${request.method} ${request.path}: the answer comes as ${encoding}, asked for was identity`;
+        fail(ApiError.local('Unexpected', text));
+        return;
+      }
+      subscriber.next({ kind: 'head', status, header: (name) => headerOf(headers, name) });
+      throttle(reading);
+    },
+    onResponseData(reading, bytes) {
+      if (over) return;
+      subscriber.next({ kind: 'chunk', bytes });
+      throttle(reading);
+    },
+    onResponseEnd() {
+      if (over) return;
+      over = true;
+      wait?.unsubscribe();
+      subscriber.complete();
+    },
+    onResponseError(_, error) {
+      headed = true;
+      clearTimeout(grace);
+      fail(error);
+    },
+  };
+  try {
+    dispatcher.dispatch(
+      {
+        origin: target.origin,
+        path: `${target.prefix}${request.path}${queryString(request.query)}`,
+        method: request.method,
+        headers: { ...HEADERS, ...request.headers },
+        body: request.body ?? null,
+        headersTimeout: target.headersTimeoutMs,
+        // A quiet watch is healthy: silence is judged by whoever reads it.
+        bodyTimeout: 0,
+      },
+      handler,
+    );
+  } catch (error) {
+    fail(error);
+  }
+  return abort;
+}

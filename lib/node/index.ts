@@ -1,0 +1,9 @@
+/** For Node: undici as transport, kubeconfigs as configuration. */
+export type { DispatcherOptions, TlsOptions } from './dispatcher.ts';
+export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
+export type { KubeConfigSource } from './load-kube-config.ts';
+export {
+  createUndiciTransport,
+  type UndiciTransport,
+  type UndiciTransportOptions,
+} from './undici-transport.ts';

@@ -1,0 +1,131 @@
+/// <reference types="node" />
+/** From a kubeconfig to a client: credentials in front of the transport, one pool of connections behind. */
+import type { KubeConfig } from '@kubernetes/client-node';
+import { defer, type Observable } from 'rxjs';
+import { catchError, mergeMap, tap } from 'rxjs/operators';
+import { ApiError } from '../meta/api-error.ts';
+import { createClient, type KubeClient, type KubeClientOptions } from '../transport/kube-client.ts';
+import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
+import { type CredentialSource, type Credentials, kubeConfigCredentials } from './credentials.ts';
+import { checkProxy, type TlsOptions } from './dispatcher.ts';
+import { type KubeConfigSource, loadKubeConfig } from './load-kube-config.ts';
+import { createUndiciTransport, type UndiciTransport } from './undici-transport.ts';
+
+/** What {@link clientFromKubeConfig} takes. */
+export interface KubeConfigClientOptions
+  extends KubeConfigSource,
+    Omit<KubeClientOptions, 'baseUrl' | 'fetch' | 'transport'> {
+  /** The most connections at once; over HTTP/1.1 each watch holds one. @defaultValue no limit */
+  readonly maxConnections?: number;
+}
+
+class Refused {
+  readonly credentials: Credentials;
+  constructor(credentials: Credentials) {
+    this.credentials = credentials;
+  }
+}
+
+function sameTls(a: TlsOptions, b: TlsOptions): boolean {
+  // Buffers of certificates become text of their bytes.
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Sends with the credentials of the moment, once more with new ones when the server says 401. */
+function authorized(
+  credentials: CredentialSource,
+  connect: (tls: TlsOptions) => UndiciTransport,
+): Transport {
+  let pool: { tls: TlsOptions; transport: UndiciTransport } | undefined;
+  const transports = new Set<UndiciTransport>();
+  let closed = false;
+
+  /** A pool belongs to its certificates; one that has been replaced ends with its last request. */
+  const transportFor = (tls: TlsOptions) => {
+    if (closed) throw ApiError.local('Stopped', 'the client was closed');
+    if (pool !== undefined && sameTls(pool.tls, tls)) {
+      pool.tls = tls;
+      return pool.transport;
+    }
+    const old = pool?.transport;
+    pool = { tls, transport: connect(tls) };
+    transports.add(pool.transport);
+    old?.retire().then(() => transports.delete(old));
+    return pool.transport;
+  };
+  const attempt = (request: TransportRequest, last: boolean): Observable<TransportEvent> =>
+    defer(() => credentials.current()).pipe(
+      mergeMap((used) => {
+        const headers = { ...request.headers, ...used.headers };
+        return transportFor(used.tls)
+          .send({ ...request, headers })
+          .pipe(
+            tap((event) => {
+              if (last || event.kind !== 'head' || event.status !== 401) return;
+              if (credentials.refused(used)) throw new Refused(used);
+            }),
+          );
+      }),
+    );
+  return {
+    send: (request) =>
+      attempt(request, false).pipe(
+        catchError((error) => {
+          if (error instanceof Refused) return attempt(request, true);
+          throw error;
+        }),
+      ),
+    async close() {
+      closed = true;
+      await Promise.all([...transports].map((transport) => transport.close()));
+    },
+  };
+}
+
+/**
+ * A client for the cluster of a kubeconfig, with its certificates, tokens, exec plugins and proxy.
+ *
+ * Without a source: the files of `KUBECONFIG`, else `~/.kube/config`, else the service account of the pod it
+ * runs in. Needs the packages `@kubernetes/client-node` and `undici`. Tokens and certificates that rotate are
+ * taken up; on a 401 they are asked for once more. Credentials that cannot be had are an `ApiError` of reason
+ * `Credentials` for the request, with nothing of a plugin's output. Rejects with a `TypeError` when there is no
+ * kubeconfig or no such context.
+ *
+ * @example
+ * ```ts
+ * import { clientFromKubeConfig } from 'rx-informer/node';
+ *
+ * const text = JSON.stringify({
+ *   clusters: [{ name: 'proxy', cluster: { server: 'http://127.0.0.1:8001' } }],
+ *   contexts: [{ name: 'proxy', context: { cluster: 'proxy' } }],
+ *   'current-context': 'proxy',
+ * });
+ * const client = await clientFromKubeConfig({ text });
+ * client.baseUrl; // => 'http://127.0.0.1:8001'
+ * await client.close();
+ * ```
+ */
+export async function clientFromKubeConfig(
+  source: KubeConfig | KubeConfigClientOptions = {},
+): Promise<KubeClient> {
+  const options: KubeConfigClientOptions = isKubeConfig(source) ? { config: source } : source;
+  const { file, text, config, context, maxConnections, ...clientOptions } = options;
+  const kubeConfig = await loadKubeConfig(options);
+  const cluster = kubeConfig.getCurrentCluster();
+  const baseUrl = cluster?.server.replace(/\/+$/, '') ?? '';
+  const proxy = cluster?.proxyUrl;
+  if (proxy) checkProxy(proxy);
+  const transport = authorized(kubeConfigCredentials(kubeConfig), (tls) =>
+    createUndiciTransport({
+      baseUrl,
+      tls,
+      ...(proxy ? { proxy } : {}),
+      ...(maxConnections === undefined ? {} : { maxConnections }),
+    }),
+  );
+  return createClient({ ...clientOptions, baseUrl, transport });
+}
+
+function isKubeConfig(source: KubeConfig | KubeConfigClientOptions): source is KubeConfig {
+  return 'applyToHTTPSOptions' in source;
+}

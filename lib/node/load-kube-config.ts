@@ -1,0 +1,173 @@
+/// <reference types="node" />
+/**
+ * Finds and reads a kubeconfig. The reading is client-node's, loaded here and only here, because it takes half
+ * a second and 84 MB. No message quotes the file: it holds keys.
+ */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import type { KubeConfig, User } from '@kubernetes/client-node';
+
+/** Which kubeconfig. */
+export interface KubeConfigSource {
+  /** Path of a kubeconfig; paths in it are relative to its folder. */
+  readonly file?: string;
+  /** A kubeconfig, YAML or JSON. */
+  readonly text?: string;
+  /** client-node's own. */
+  readonly config?: KubeConfig;
+  /** @defaultValue its `current-context` */
+  readonly context?: string;
+}
+
+type ClientNode = typeof import('@kubernetes/client-node');
+
+const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+
+async function clientNode(): Promise<ClientNode> {
+  try {
+    return await import('@kubernetes/client-node');
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new TypeError(
+      "clientFromKubeConfig needs the package '@kubernetes/client-node': npm install @kubernetes/client-node",
+    );
+  }
+}
+
+/** client-node ignores `tokenFile`, which for kubectl goes before `token`. */
+function withTokenFile(user: User, file: unknown, folder: string): User {
+  if (typeof file !== 'string' || file === '') return user;
+  const { token, ...rest } = user;
+  const config = { tokenFile: resolve(folder, file) };
+  return { ...rest, authProvider: { name: 'tokenFile', config } };
+}
+
+interface RawUsers {
+  users?: readonly { name?: unknown; user?: { tokenFile?: unknown } | null }[] | null;
+}
+
+function parse(library: ClientNode, text: string, what: string, folder: string): KubeConfig {
+  const config = new library.KubeConfig();
+  try {
+    config.loadFromString(text);
+    config.makePathsAbsolute(folder);
+    for (const { name, user } of library.loadYaml<RawUsers>(text).users ?? []) {
+      config.users = config.users.map((known) =>
+        known.name === name ? withTokenFile(known, user?.tokenFile, folder) : known,
+      );
+    }
+  } catch (error) {
+    // The parser's own message shows the lines around the error.
+    const line = (error as { mark?: { line?: unknown } } | null)?.mark?.line;
+    const where = typeof line === 'number' ? ` (line ${line + 1})` : '';
+    throw new TypeError(`clientFromKubeConfig: ${what} is no valid kubeconfig${where}`);
+  }
+  return config;
+}
+
+async function read(library: ClientNode, file: string): Promise<KubeConfig> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const { code = 'no access' } = error as NodeJS.ErrnoException;
+    throw new TypeError(`clientFromKubeConfig: ${file} cannot be read (${code})`);
+  }
+  return parse(library, text, file, dirname(resolve(file)));
+}
+
+/** Adds what is not yet there: as with kubectl, the first file that names something decides. */
+function merge(into: KubeConfig, from: KubeConfig): void {
+  const missing = <T extends { name: string }>(have: readonly T[], more: readonly T[]) =>
+    more.filter(({ name }) => have.every((known) => known.name !== name));
+  into.clusters = [...into.clusters, ...missing(into.clusters, from.clusters)];
+  into.users = [...into.users, ...missing(into.users, from.users)];
+  into.contexts = [...into.contexts, ...missing(into.contexts, from.contexts)];
+  into.currentContext ||= from.currentContext;
+}
+
+async function loadDefault(): Promise<KubeConfig> {
+  const listed = (process.env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
+  const files = listed.filter((file) => existsSync(file));
+  if (listed.length > 0 && files.length === 0) {
+    throw new TypeError(`clientFromKubeConfig: KUBECONFIG names no file that exists (${listed})`);
+  }
+  const home = join(homedir(), '.kube', 'config');
+  if (files.length === 0 && existsSync(home)) files.push(home);
+  const inCluster = files.length === 0 && existsSync(SERVICE_ACCOUNT_TOKEN);
+  if (files.length === 0 && !inCluster) {
+    throw new TypeError(
+      'clientFromKubeConfig: no kubeconfig: KUBECONFIG is not set, ~/.kube/config does not exist and this is no pod; give file or text',
+    );
+  }
+  const library = await clientNode();
+  const config = new library.KubeConfig();
+  if (inCluster) config.loadFromCluster();
+  for (const file of files) merge(config, await read(library, file));
+  return config;
+}
+
+async function load(source: KubeConfigSource): Promise<KubeConfig> {
+  if (source.config !== undefined) return source.config;
+  if (source.text !== undefined) {
+    return parse(await clientNode(), source.text, 'the text', process.cwd());
+  }
+  if (source.file !== undefined) return read(await clientNode(), source.file);
+  return loadDefault();
+}
+
+const quoted = (names: readonly { name: string }[]) =>
+  names.length === 0 ? 'none' : names.map(({ name }) => `'${name}'`).join(', ');
+
+/**
+ * Loads, and makes a copy that has the chosen context, so that later changes of an instance given do not
+ * redirect a client. Rejects with a `TypeError`: nothing found, not readable, no such context.
+ */
+export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConfig> {
+  const config = await load(source);
+  const name = source.context ?? config.currentContext;
+  const context = config.contexts?.find((known) => known.name === name);
+  const fail = (text: string) => new TypeError(`clientFromKubeConfig: ${text}`);
+  if (context === undefined) {
+    const what = name ? `the kubeconfig has no context '${name}'` : 'no context is chosen';
+    throw fail(`${what}; there are: ${quoted(config.contexts ?? [])}`);
+  }
+  const cluster = config.clusters.find((known) => known.name === context.cluster);
+  if (cluster === undefined) {
+    throw fail(
+      `context '${name}' names cluster '${context.cluster}'; there are: ${quoted(config.clusters)}`,
+    );
+  }
+  const user = config.users.find((known) => known.name === context.user);
+  if (user === undefined && context.user) {
+    throw fail(
+      `context '${name}' names user '${context.user}'; there are: ${quoted(config.users)}`,
+    );
+  }
+  // client-node forgets the cluster's CA when there is no user, and refuses http:// (`kubectl proxy`).
+  const anonymous = { name: 'anonymous' };
+  const plain = /^http:/i.test(cluster.server);
+  return copy(config, {
+    clusters: [plain ? { ...cluster, skipTLSVerify: true } : cluster],
+    users: [user ?? anonymous],
+    contexts: [{ ...context, user: (user ?? anonymous).name }],
+    currentContext: context.name,
+  });
+}
+
+type Sections = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentContext'>;
+
+/** A copy without what has been cached of credentials: the same sections, unless others are given. */
+export function copy(config: KubeConfig, sections: Sections = config): KubeConfig {
+  const fresh: KubeConfig = Reflect.construct(config.constructor, []);
+  fresh.loadFromOptions(sections);
+  // Those that the caller added; client-node has no getter for them.
+  const { custom_authenticators: added } = config as unknown as {
+    custom_authenticators?: readonly Parameters<KubeConfig['addAuthenticator']>[0][];
+  };
+  for (const authenticator of added ?? []) fresh.addAuthenticator(authenticator);
+  return fresh;
+}

@@ -1,0 +1,32 @@
+/**
+ * A stream of change sets whose `pipe` may end in something that is no Observable, such as `toView()`. rxjs's own
+ * type knows only operators; at run time its `pipe` is plain function application.
+ */
+import type { Observable, OperatorFunction, UnaryFunction } from 'rxjs';
+import type { ChangeSet } from './change-set.ts';
+
+type Op<A, B> = OperatorFunction<A, B>;
+type End<A, R> = UnaryFunction<Observable<A>, R>;
+
+/** Operators, then whatever the last function makes of the stream. */
+export interface EndingPipe<S> {
+  <R>(end: End<S, R>): R;
+  <A, R>(op1: Op<S, A>, end: End<A, R>): R;
+  <A, B, R>(op1: Op<S, A>, op2: Op<A, B>, end: End<B, R>): R;
+  <A, B, C, R>(op1: Op<S, A>, op2: Op<A, B>, op3: Op<B, C>, end: End<C, R>): R;
+  <A, B, C, D, R>(op1: Op<S, A>, op2: Op<A, B>, op3: Op<B, C>, op4: Op<C, D>, end: End<D, R>): R;
+  <A, B, C, D, E, R>(
+    op1: Op<S, A>,
+    op2: Op<A, B>,
+    op3: Op<B, C>,
+    op4: Op<C, D>,
+    op5: Op<D, E>,
+    end: End<E, R>,
+  ): R;
+}
+
+/** An Observable of change sets that can be piped into a view. */
+export interface ChangeStream<T> extends Observable<ChangeSet<T>> {
+  // rxjs's own signatures last: from them the compiler infers what the stream carries.
+  pipe: EndingPipe<ChangeSet<T>> & Observable<ChangeSet<T>>['pipe'];
+}

@@ -1,0 +1,150 @@
+/** The tree is the data flow: folders are stages, and imports point upstream only. */
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Rows in flow order; folders of one row do not import each other. docs/architecture.md draws the same. */
+const ROWS: readonly (readonly string[])[] = [
+  ['meta', 'rx'],
+  ['transport'],
+  ['decode'],
+  ['list-watch'],
+  ['reflector'],
+  ['delta'],
+  ['store'],
+  ['informer'],
+  ['query'],
+];
+/** Edges import rows; no row imports an edge, and no edge another. */
+const EDGES = ['resources', 'testing', 'node'];
+
+interface Import {
+  readonly file: string;
+  readonly folder: string;
+  readonly target: string;
+}
+
+function stripComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+}
+
+/** All import forms: from, side effect, dynamic, `import('…')` types. */
+function importsOf(text: string): string[] {
+  const found: string[] = [];
+  const forms = [
+    /\b(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/g,
+    /\bimport\s*['"]([^'"]+)['"]/g,
+    /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
+  ];
+  const code = stripComments(text);
+  for (const form of forms) for (const match of code.matchAll(form)) found.push(match[1] ?? '');
+  return found;
+}
+
+const files = globSync('lib/**/*.ts', { cwd: root }).sort();
+const sources = new Map(files.map((file) => [file, readFileSync(`${root}${file}`, 'utf8')]));
+const own = files.filter((file) => !file.startsWith('lib/resources/generated/'));
+
+function folderOf(file: string): string {
+  return file.split('/')[1] ?? '';
+}
+
+function imports(): Import[] {
+  return files.flatMap((file) =>
+    importsOf(sources.get(file) ?? '').map((target) => ({ file, folder: folderOf(file), target })),
+  );
+}
+
+/** `../delta/pending.ts` seen from lib/store is folder `delta`. */
+function importedFolder({ file, target }: Import): string | undefined {
+  if (!target.startsWith('.')) return undefined;
+  const path = new URL(target, `file:///${file}`).pathname.slice(1);
+  return folderOf(path);
+}
+
+function rowOf(folder: string): number {
+  return ROWS.findIndex((row) => row.includes(folder));
+}
+
+describe('architecture', () => {
+  it('finds all forms of import', () => {
+    const text = `
+      import a from './a.ts'; import './b.ts';
+      export { c } from "./c.ts"; const d = await import('./d.ts');
+      import {\n e,\n} from './e.ts'; type F = import('./f.ts').F; // import './no.ts'
+    `;
+    const expected = ['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts', './f.ts'];
+    expect(
+      importsOf(text)
+        .filter((path) => path !== './no.ts')
+        .sort(),
+    ).toEqual(expected);
+  });
+
+  it('knows every folder of lib', () => {
+    const folders = new Set(files.filter((file) => file.split('/').length > 2).map(folderOf));
+    const known = [...ROWS.flat(), ...EDGES];
+    expect([...folders].filter((folder) => !known.includes(folder))).toEqual([]);
+  });
+
+  it('imports upstream only', () => {
+    const wrong = imports().filter((each) => {
+      const to = importedFolder(each);
+      if (to === undefined || to === each.folder || each.file === 'lib/index.ts') return false;
+      const from = rowOf(each.folder);
+      const row = rowOf(to);
+      return from === -1 ? row === -1 : row === -1 || row >= from;
+    });
+    expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  it('names files with their ending, and no folder index but the entries', () => {
+    const relative = imports().filter(({ target }) => target.startsWith('.'));
+    expect(relative.filter(({ target }) => !target.endsWith('.ts'))).toEqual([]);
+    const indices = own.filter((file) => file.endsWith('/index.ts') && file !== 'lib/index.ts');
+    expect(indices).toEqual(EDGES.map((edge) => `lib/${edge}/index.ts`).sort());
+  });
+
+  it('lets each package in only where it belongs', () => {
+    const allowed: Record<string, (file: string) => boolean> = {
+      rxjs: () => true,
+      'rxjs/operators': () => true,
+      'rxjs/testing': (file) => file.startsWith('lib/testing/'),
+      immer: (file) => file === 'lib/store/mutation-guard.ts',
+      undici: (file) => file.startsWith('lib/node/'),
+      '@kubernetes/client-node': (file) => file.startsWith('lib/node/'),
+    };
+    const wrong = imports().filter(({ file, target }) => {
+      if (target.startsWith('.')) return false;
+      if (target.startsWith('node:')) return !/^lib\/(node|testing)\//.test(file);
+      return !(allowed[target]?.(file) ?? false);
+    });
+    expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  it('has no Promise between the port and the commit', () => {
+    const stages = ['decode', 'list-watch', 'reflector', 'delta', 'store'];
+    const wrong = own.filter((file) => {
+      const code = stripComments(sources.get(file) ?? '');
+      return stages.includes(folderOf(file)) && /\basync\s|\bawait\s|\bPromise\b/.test(code);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('opens each file with its reason to exist', () => {
+    const opening = /^(\/\/\/ <reference [^>]*>\n)*\s*\/\*\*/;
+    expect(own.filter((file) => !opening.test(sources.get(file) ?? ''))).toEqual([]);
+  });
+
+  it('has no drawer for odds and ends', () => {
+    const odd = /(^|\/)(utils?|helpers?|common|misc|types|constants|errors)(\.ts|\/)/;
+    expect(files.filter((file) => odd.test(file))).toEqual([]);
+  });
+
+  it('keeps files short', () => {
+    const long = own.filter((file) => (sources.get(file) ?? '').split('\n').length > 340);
+    expect(long).toEqual([]);
+  });
+});

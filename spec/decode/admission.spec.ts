@@ -1,0 +1,223 @@
+import { createClient, createListWatch, defineResource, type Transform } from 'rx-informer';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { firstValueFrom, merge } from 'rxjs';
+import { filter, mergeMap, scan, toArray } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { rig } from '../reflector/rig.ts';
+import { type Anything, list, watch } from './decoder.ts';
+
+const object = (name: string, more: object = {}) => ({
+  metadata: { name, namespace: 'd', uid: name, resourceVersion: '1' },
+  ...more,
+});
+const bodyOf = (...items: object[]) =>
+  JSON.stringify({ metadata: { resourceVersion: '9' }, items });
+const line = (type: string, body: unknown) => `${JSON.stringify({ type, object: body })}\n`;
+
+describe('LIST and WATCH', () => {
+  const widgets = defineResource<Anything>({
+    group: 'example.com',
+    version: 'v1',
+    plural: 'widgets',
+    kind: 'Widget',
+    namespaced: true,
+  });
+  const pods = defineResource<Anything>({
+    group: '',
+    version: 'v1',
+    plural: 'pods',
+    kind: 'Pod',
+    namespaced: true,
+  });
+
+  it.each([['built-in', pods] as const, ['custom', widgets] as const])(
+    'D2: give one representation of %s objects, in one order of fields',
+    async (_name, resource) => {
+      const server = createFakeApiServer({ resources: [resource] });
+      server.objects.create(resource, {
+        metadata: { name: 'a', namespace: 'd', creationTimestamp: '2026-01-02T03:04:05Z' },
+        spec: { z: 1, a: 2 },
+      } as Anything);
+      const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+      const { list, watch } = createListWatch(client, resource);
+      const listed = list({ resourceVersion: '0' }).pipe(mergeMap(({ items }) => items));
+      const watched = watch({
+        resourceVersion: '',
+        resourceVersionMatch: 'NotOlderThan',
+        sendInitialEvents: true,
+        timeoutSeconds: 60,
+      }).pipe(
+        mergeMap((signal) => (signal.kind === 'events' ? signal.events : [])),
+        mergeMap((event) => (event.type === 'ADDED' ? [event.object] : [])),
+      );
+      const both = await firstValueFrom(
+        merge(listed, watched).pipe(
+          scan((all: Anything[], each) => [...all, each], []),
+          filter(({ length }) => length === 2),
+        ),
+      );
+      const [one, other] = both.map((each) => JSON.stringify(each));
+      expect(one).toBe(other);
+      expect(both[0]).toMatchObject({
+        kind: resource.kind,
+        apiVersion: resource.apiVersion,
+        metadata: { creationTimestamp: '2026-01-02T03:04:05Z' },
+      });
+      const pages = await firstValueFrom(list({ resourceVersion: '0' }).pipe(toArray()));
+      expect(pages.at(-1)?.metadata?.resourceVersion).toBe('2');
+    },
+  );
+
+  it('D2: an item keeps its own type where it has one', () => {
+    const own = { apiVersion: 'v1', kind: 'Pod', ...object('a') };
+    const late = { ...object('b'), kind: 'Pod', apiVersion: 'v1' };
+    const { out } = list([bodyOf(own, late, object('c'))]);
+    expect(out.map((each) => Object.keys(each))).toEqual([
+      ['apiVersion', 'kind', 'metadata'],
+      ['kind', 'apiVersion', 'metadata'],
+      ['kind', 'apiVersion', 'metadata'],
+    ]);
+  });
+
+  it('D2: an event without type is filled in', () => {
+    expect(watch([line('ADDED', object('a'))]).out).toEqual([
+      { type: 'ADDED', key: 'd/a', object: { kind: 'Pod', apiVersion: 'v1', ...object('a') } },
+    ]);
+  });
+});
+
+describe('managedFields', () => {
+  const managed = { metadata: { name: 'a', managedFields: [{ manager: 'kubectl' }] } };
+
+  it('D3: are dropped', () => {
+    const { out } = list([bodyOf(managed)]);
+    const event = watch([line('MODIFIED', managed)]).out[0];
+    for (const each of [out[0], event && 'object' in event ? event.object : undefined]) {
+      expect(each?.metadata).toEqual({ name: 'a' });
+    }
+  });
+
+  it('D3: are kept when they are asked for', () => {
+    const { out } = list([bodyOf(managed)], { keepManagedFields: true });
+    expect(out[0]?.metadata).toEqual(managed.metadata);
+  });
+
+  it('D3: are gone before the transform sees the object', () => {
+    const seen: unknown[] = [];
+    const transform = (each: Anything) => {
+      seen.push(each.metadata);
+      return each;
+    };
+    list([bodyOf(managed)], { transform });
+    expect(seen).toEqual([{ name: 'a' }]);
+  });
+});
+
+describe('a transform', () => {
+  it.each([
+    ['a LIST', { initialList: 'pages' as const }, 'L0'],
+    ['a streaming LIST', { initialList: 'stream' as const }, 'S'],
+  ])(
+    'D4: runs once an object, by %s and by WATCH (RespectStoreTransformer, TestTransformingInformer)',
+    async (_name, reflect, asked) => {
+      const seen: string[] = [];
+      const transform: Transform<Anything> = (each) => {
+        seen.push(`${each.metadata?.name}@${each.metadata?.resourceVersion}`);
+        return { ...each, cut: true };
+      };
+      const run = rig({
+        reflect,
+        listWatch: { transform: transform as never },
+        objects: ['a', 'b'],
+      });
+      await run.advance(10);
+      run.touch('a');
+      await run.advance(10);
+      run.delete('b');
+      await run.advance(10);
+      expect(run.asked().startsWith(asked)).toBe(true);
+      expect(seen).toEqual(['a@2', 'b@3', 'a@4', 'b@5']);
+      const objects = run.deltas.flatMap((delta) =>
+        'objects' in delta ? delta.objects : 'object' in delta ? [delta.object] : [],
+      );
+      expect(objects.map((each) => (each as { cut?: boolean } | undefined)?.cut)).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ]);
+      run.subscription.unsubscribe();
+    },
+  );
+
+  const throws: Transform<Anything> = (each) => {
+    if (each.metadata?.name === 'bad') throw new Error('not this one');
+    return each;
+  };
+
+  it('D5: that throws keeps the object out, with its key, and the others go on', () => {
+    const { out, rejected, skipped, failure } = list(
+      [bodyOf(object('a'), object('bad'), object('b'))],
+      {
+        transform: throws,
+      },
+    );
+    expect(out.map(({ metadata }) => metadata?.name)).toEqual(['a', 'b']);
+    expect([rejected, failure]).toEqual([['d/bad'], undefined]);
+    expect(
+      skipped.map(({ key, resourceVersion, reason }) => [key, resourceVersion, reason.message]),
+    ).toEqual([['d/bad', '1', 'd/bad: the transform threw: not this one']]);
+  });
+
+  it('D5: that throws in a watch leaves a version without a state', () => {
+    const { out, skipped } = watch(
+      [line('ADDED', object('bad')), line('DELETED', object('bad')), line('ADDED', object('a'))],
+      { transform: throws },
+    );
+    expect(out.slice(0, 2)).toEqual([
+      { type: 'REJECTED', key: 'd/bad', resourceVersion: '1' },
+      { type: 'DELETED', key: 'd/bad', resourceVersion: '1' },
+    ]);
+    // What is deleted needs no second try, and no report.
+    expect([out.length, skipped.length]).toEqual([3, 1]);
+  });
+
+  it('D5: may be tried again with what was received', () => {
+    let refuses = true;
+    const transform: Transform<Anything> = (each) => {
+      if (refuses) throw new Error('later');
+      return each;
+    };
+    const { skipped } = list([bodyOf(object('a', { spec: 1 }))], { transform });
+    expect(() => skipped[0]?.retry?.()).toThrow('d/a: the transform threw: later');
+    refuses = false;
+    expect(skipped[0]?.retry?.()).toMatchObject({ metadata: { name: 'a' }, spec: 1 });
+  });
+
+  it.each<[string, (each: Anything) => unknown, RegExp]>([
+    [
+      'the name',
+      (each) => ({ ...each, metadata: { ...each.metadata, name: 'x' } }),
+      /metadata\.name/,
+    ],
+    ['the UID', (each) => ({ ...each, metadata: { ...each.metadata, uid: 'x' } }), /metadata\.uid/],
+    ['the namespace', (each) => ({ ...each, metadata: { name: 'a' } }), /metadata\.namespace/],
+    ['no metadata', () => ({}), /metadata\.name/],
+    [
+      'the version, in place',
+      (each) => {
+        if (each.metadata) delete each.metadata.resourceVersion;
+        return each;
+      },
+      /metadata\.resourceVersion; a store without it would lose updates/,
+    ],
+    ['nothing', () => undefined, /returned undefined, no object/],
+    ['null', () => null, /returned null/],
+    ['a text', () => 'x', /returned x/],
+  ])('D5: may not change identity or return %s', (_name, transform, message) => {
+    const { out, skipped } = list([bodyOf(object('a'))], { transform: transform as never });
+    expect([out, skipped.length]).toEqual([[], 1]);
+    expect(skipped[0]?.reason.message).toMatch(message);
+    expect(skipped[0]?.reason.reason).toBe('Rejected');
+  });
+});

@@ -1,0 +1,93 @@
+/** Decoders of Pods and Secrets, and the bytes of what a server sends. */
+import {
+  type DecodeContext,
+  type Decoder,
+  defineResource,
+  jsonDecoding,
+  type KubernetesObject,
+  type ListPart,
+  type Skipped,
+  type WatchEvent,
+} from 'rx-informer';
+
+export type Anything = KubernetesObject & Record<string, unknown>;
+
+export const pods = defineResource<Anything>({
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+});
+
+export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+export interface Decoded<Out> {
+  readonly out: Out[];
+  readonly skipped: Skipped[];
+  readonly failure: string | undefined;
+}
+
+export type Options = Partial<DecodeContext<Anything>>;
+
+function context(skipped: Skipped[], options: Options): DecodeContext<Anything> {
+  return {
+    resource: pods,
+    maxFrameBytes: 1_000_000,
+    keepManagedFields: false,
+    onSkipped: (each) => skipped.push(each),
+    ...options,
+  };
+}
+
+function run<Out>(decoder: Decoder<Out>, chunks: readonly Uint8Array[], ends: boolean): Out[] {
+  const out: Out[] = [];
+  for (const chunk of chunks) {
+    // Lent bytes: whoever decodes must have taken what it needs when it returns.
+    const lent = Buffer.from(chunk);
+    const decoded = decoder.push(lent);
+    lent.fill(0x21);
+    if (decoded !== undefined) out.push(decoded);
+  }
+  const rest = ends ? decoder.end() : undefined;
+  return rest === undefined ? out : [...out, rest];
+}
+
+/** Decodes a watch that comes in these chunks. */
+export function watch(
+  chunks: readonly (string | Uint8Array)[],
+  options: Options & { readonly ends?: boolean } = {},
+): Decoded<WatchEvent<Anything>> {
+  const skipped: Skipped[] = [];
+  const { ends = true, ...rest } = options;
+  const decoder = jsonDecoding.watch(context(skipped, rest));
+  const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
+  const out = run(decoder, parts, ends).flat();
+  return { out, skipped, failure: decoder.failure?.message };
+}
+
+/** Decodes a list that comes in these chunks; its parts folded into one. */
+export function list(
+  chunks: readonly (string | Uint8Array)[],
+  options: Options = {},
+): Decoded<Anything> & Pick<ListPart<Anything>, 'metadata' | 'rejected'> & { reason?: string } {
+  const skipped: Skipped[] = [];
+  const decoder = jsonDecoding.list(context(skipped, options));
+  const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
+  const all = run(decoder, parts, true);
+  const metadata = all.at(-1)?.metadata;
+  const { failure } = decoder;
+  return {
+    out: all.flatMap(({ items }) => items),
+    rejected: all.flatMap(({ rejected = [] }) => rejected),
+    skipped,
+    failure: failure?.message,
+    ...(failure === undefined ? {} : { reason: failure.reason }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+/** The two halves of some bytes, for every place to cut them. */
+export function* cuts(whole: Uint8Array): Generator<[Uint8Array, Uint8Array]> {
+  for (let at = 0; at <= whole.length; at++) yield [whole.subarray(0, at), whole.subarray(at)];
+}

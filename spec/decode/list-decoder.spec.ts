@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bytes, cuts, list } from './decoder.ts';
+
+const item = (name: string, more: object = {}) => ({
+  metadata: { name, namespace: 'd', uid: name, resourceVersion: '1' },
+  ...more,
+});
+const typed = (object: object) => ({ kind: 'Pod', apiVersion: 'v1', ...object });
+const head = { kind: 'PodList', apiVersion: 'v1' };
+const metadata = { resourceVersion: '9' };
+
+const tricky = [
+  item('a', { text: 'ß € 😀 "items": [ \\" ]}' }),
+  item('b', { items: [{ items: [1, '}'] }], data: { items: '[{' } }),
+  item('c', { empty: {}, none: [], deep: [[[{}]]] }),
+];
+const bodies: Record<string, string> = {
+  'items last': JSON.stringify({ ...head, metadata, items: tricky }),
+  'items first': JSON.stringify({ items: tricky, metadata, ...head }),
+  'white space everywhere': JSON.stringify({ ...head, metadata, items: tricky }, null, '\t'),
+  'a field called items in the metadata': JSON.stringify({
+    ...head,
+    metadata: { annotations: { items: '[' }, items: [{ a: 1 }], ...metadata },
+    items: tricky,
+  }),
+  'a value that is items': JSON.stringify({
+    ...head,
+    x: 'items',
+    y: [{}],
+    metadata,
+    items: tricky,
+  }),
+};
+
+describe('the items of a list', () => {
+  it.each(Object.entries(bodies))('D8: come out one by one: %s', (_name, body) => {
+    const { out, metadata: found, failure } = list([body]);
+    expect(failure).toBeUndefined();
+    expect(out).toEqual(tricky.map(typed));
+    expect(found).toEqual(metadata);
+  });
+
+  it.each(Object.entries(bodies))('D1, D8: may be cut at every byte: %s', (_name, body) => {
+    const whole = list([body]);
+    for (const chunks of cuts(bytes(body))) expect(list(chunks)).toEqual(whole);
+  });
+
+  it('D1, D8: may come byte by byte', () => {
+    const body = bytes(bodies['items last'] ?? '');
+    expect(list([...body].map((byte) => new Uint8Array([byte])))).toEqual(list([body]));
+  });
+
+  it('D8: any list is what JSON.parse makes of it', () => {
+    const anItem = fc.record({
+      metadata: fc.record({ name: fc.constantFrom('a', 'b') }),
+      spec: fc.jsonValue({ maxDepth: 3 }),
+    });
+    const aBody = fc.tuple(fc.array(anItem, { maxLength: 4 }), fc.boolean(), fc.nat(3));
+    fc.assert(
+      fc.property(aBody, fc.nat(), ([items, first, indent], cut) => {
+        const body = first ? { items, metadata } : { metadata, items };
+        const text = bytes(JSON.stringify(body, null, indent));
+        const at = cut % (text.length + 1);
+        const { out, failure } = list([text.subarray(0, at), text.subarray(at)]);
+        expect(failure).toBeUndefined();
+        // -0 is no JSON number that comes back, so both sides pass the text.
+        expect(out).toEqual(items.map((each) => typed(JSON.parse(JSON.stringify(each)))));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('D8: cut short anywhere are an error', () => {
+    for (const body of [bodies['items last'], bodies['items first']]) {
+      const text = bytes(body ?? '');
+      for (let end = 0; end < text.length; end++) {
+        const { failure, metadata: found } = list([text.subarray(0, end)]);
+        expect(failure, `cut at ${end}`).toMatch(/ended in the middle|not JSON/);
+        expect(found).toBeUndefined();
+      }
+    }
+  });
+
+  it.each<[string, string]>([
+    ['null', '{"items":null,"metadata":{"resourceVersion":"9"}}'],
+    ['an empty array', '{"items":[],"metadata":{"resourceVersion":"9"}}'],
+    ['missing', '{"metadata":{"resourceVersion":"9"}}'],
+    ['an object', '{"items":{"a":[{}]},"metadata":{"resourceVersion":"9"}}'],
+  ])('D8: that are %s are none', (_name, body) => {
+    for (const chunks of cuts(bytes(body))) {
+      expect(list(chunks)).toMatchObject({ out: [], metadata, failure: undefined });
+    }
+  });
+
+  it('D7: that are empty or of another kind are skipped and reported', () => {
+    const items = [{}, { kind: 'Node', metadata: { name: 'n' } }, item('a'), { metadata: {} }];
+    const { out, skipped, failure } = list([JSON.stringify({ ...head, metadata, items })]);
+    expect([out, failure]).toEqual([[typed(item('a'))], undefined]);
+    expect(skipped.map(({ reason: { message } }) => message)).toEqual([
+      'pods: expected a Pod, got one without metadata',
+      'pods: expected a Pod, got a Node',
+      'pods: expected a Pod, got one without a name',
+    ]);
+  });
+
+  it('D8: over the bound are an error, however they are cut', () => {
+    const items = [item('a'), item('b', { text: 'x'.repeat(300) }), item('c')];
+    const body = bytes(JSON.stringify({ ...head, metadata, items }));
+    for (const chunks of cuts(body)) {
+      const { failure, reason } = list(chunks, { maxFrameBytes: 200 });
+      expect(failure).toMatch(/an item of the list is longer than 200 bytes/);
+      expect(reason).toBe('TooLarge');
+    }
+    expect(list([body], { maxFrameBytes: 400 }).failure).toBeUndefined();
+  });
+
+  it('D8: metadata over the bound is an error too', () => {
+    const body = JSON.stringify({ ...head, metadata: { ...metadata, continue: 'x'.repeat(300) } });
+    expect(list([body], { maxFrameBytes: 200 }).reason).toBe('TooLarge');
+  });
+});
+
+describe('what is no list', () => {
+  it.each<[string, string | Uint8Array, RegExp]>([
+    ['markup', '<html>{"password":"hush"}</html>', /not JSON|in the middle/],
+    ['a text', '"hush"', /in the middle/],
+    ['nothing', '', /in the middle/],
+    ['two bodies', '{"metadata":{}}{"hush":1}', /not JSON/],
+    ['one bracket too many', '{"metadata":{}}}', /in the middle/],
+    ['a bracket of the other kind', '{"items":[}', /in the middle/],
+    [
+      'an item that is no JSON',
+      '{"items":[{"password":hush}],"metadata":{}}',
+      /an item of \d+ characters is not JSON/,
+    ],
+    ['no UTF-8', new Uint8Array([...bytes('{"a":"'), 0xff, 0x22, 0x7d]), /not UTF-8/],
+    [
+      'no UTF-8 at its end',
+      new Uint8Array([...bytes('{"a":"'), 0xe2, 0x82]),
+      /in the middle|UTF-8/,
+    ],
+    ['a Table', '{"kind":"Table","metadata":{}}', /expected a PodList, got "Table"/],
+    ['a Status', '{"kind":"Status","metadata":{}}', /expected a PodList, got "Status"/],
+  ])('D6, D7, D8: is an error that does not quote it: %s', (_name, body, message) => {
+    const { failure, metadata: found, reason } = list([body]);
+    expect(failure).toMatch(message);
+    expect(failure).not.toContain('hush');
+    expect(found).toBeUndefined();
+    expect(['Malformed', 'Unexpected']).toContain(reason);
+  });
+});
+
+describe('the metadata of a list', () => {
+  it('D8: has version, token and how many remain', () => {
+    const all = { resourceVersion: '7', continue: 'C', remainingItemCount: 3, selfLink: '/x' };
+    expect(list([JSON.stringify({ ...head, metadata: all, items: [] })]).metadata).toEqual({
+      resourceVersion: '7',
+      continue: 'C',
+      remainingItemCount: 3,
+    });
+  });
+
+  it.each([
+    ['{"items":[]}'],
+    ['{"metadata":null,"items":[]}'],
+    ['{"metadata":{"continue":"","resourceVersion":5}}'],
+  ])('D8: may be missing: %s', (body) => {
+    expect(list([body])).toMatchObject({ metadata: { resourceVersion: '' }, failure: undefined });
+  });
+});

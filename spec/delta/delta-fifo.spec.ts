@@ -1,0 +1,312 @@
+import { deltaFifo } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import { of, Subject, throwError } from 'rxjs';
+import { map } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import {
+  added,
+  bookmark,
+  brief,
+  deleted,
+  gated,
+  knowing,
+  lost,
+  missed,
+  pod,
+  replaced,
+  updated,
+} from './pods.ts';
+
+describe('deltaFifo: order', () => {
+  it('F1: deltas of all keys leave in the order of arrival, none folded (TestRealFIFO_basic, TestRealFIFO_addUpdate)', () => {
+    const { send, pop } = gated();
+    send(added(pod('a', 1)), added(pod('b', 2)));
+    send(updated(pod('a', 3)));
+    send(deleted(pod('b', 4)), added(pod('b', 5, 'u2')), updated(pod('a', 6)));
+    expect(pop()).toEqual(['+a@1 +b@2 ~a@3 -b@4 +b@5 ~a@6']);
+  });
+
+  it('F1: a key that comes again keeps its first place when folded (TestDeltaFIFO_detectLineJumpers)', () => {
+    const { send, pop } = gated({ compression: 'latest' });
+    send(added(pod('a', 1)), added(pod('b', 2)), added(pod('c', 3)));
+    send(updated(pod('b', 4)), updated(pod('a', 5)));
+    expect(pop()).toEqual(['+a@5 +b@4 +c@3']);
+  });
+
+  it('F13: a bookmark stays behind what came before it and is a delta of its own (TestRealFIFO_ReplaceAtomic)', () => {
+    for (const compression of ['none', 'latest'] as const) {
+      const { send, pop } = gated({ compression, known: knowing(pod('c', 1)) });
+      send(added(pod('a', 1)), bookmark(2), bookmark(3), added(pod('b', 4)));
+      expect(pop()).toEqual(['+a@1 ^2 ^3 +b@4']);
+      send(added(pod('d', 5)), replaced([pod('c', 1)], 6), replaced([pod('c', 1)], 7), bookmark(8));
+      expect(pop()).toEqual(['+d@5 -d@5? [c@1]@6 [c@1]@7 ^8']);
+    }
+  });
+});
+
+describe('deltaFifo: folding', () => {
+  it('F2: adding and updating is one delta with the newest state, and its verb is added (TestDeltaFIFO_addUpdate)', () => {
+    const { send, pop } = gated({ compression: 'latest' });
+    send(added(pod('a', 1)), updated(pod('a', 2)), updated(pod('a', 3)));
+    expect(pop()).toEqual(['+a@3']);
+    send(updated(pod('a', 4)), updated(pod('a', 5)));
+    expect(pop()).toEqual(['~a@5']);
+  });
+
+  it('F2: a delete and a recreate stay two, whoever tells of them', () => {
+    const known = knowing(pod('a', 1, 'first'));
+    const { send, pop } = gated({ compression: 'latest', known });
+    send(
+      deleted(pod('a', 2, 'first')),
+      added(pod('a', 3, 'second')),
+      updated(pod('a', 4, 'second')),
+    );
+    expect(pop()).toEqual(['-a@2 +a@4']);
+    send(updated(pod('a', 5, 'first')), updated(pod('a', 6, 'second')));
+    expect(pop()).toEqual(['-a@5? +a@6']);
+  });
+
+  it('F2: of what came and went while it waited nothing is told, and nothing is counted', () => {
+    const { send, pop, unknown } = gated({ compression: 'latest' });
+    send(added(pod('a', 1)), updated(pod('a', 2)), deleted(pod('a', 3)));
+    send(updated(pod('b', 4)), deleted(pod('b', 5)));
+    expect(pop()).toEqual([]);
+    expect(unknown).toEqual([]);
+  });
+
+  it('F2: of two ends of one key that of the object which the consumer has is told', () => {
+    const known = knowing(pod('a', 10, 'second'));
+    const { send, pop } = gated({ compression: 'latest', known });
+    // Told again after a reconnect: the end of the first, then the second's life.
+    send(
+      deleted(pod('a', 8, 'first')),
+      added(pod('a', 10, 'second')),
+      deleted(pod('a', 12, 'second')),
+    );
+    expect(pop()).toEqual(['-a@12']);
+  });
+
+  it('F2: a sync that comes with the deltas never takes the place of news', () => {
+    const { send, pop } = gated({
+      compression: 'latest',
+      known: knowing(pod('a', 1), pod('b', 1)),
+    });
+    send(updated(pod('a', 2)), { type: 'sync', key: 'a', object: pod('a', 1) });
+    send(deleted(pod('b', 3)), { type: 'sync', key: 'b', object: pod('b', 1) });
+    expect(pop()).toEqual(['~a@2 -b@3']);
+  });
+
+  it('F2, S18: a deletion without a state of its own carries the newest that waited', () => {
+    for (const compression of ['none', 'latest'] as const) {
+      const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
+      send(updated(pod('a', 5)), lost('a'));
+      expect(pop().join().split(' ').at(-1)).toBe('-a@5?');
+    }
+  });
+
+  it('F3: two adjacent deletes are one, and the better informed stands (TestDeltaFIFO_replaceWithDeleteDeltaIn)', () => {
+    for (const compression of ['none', 'latest'] as const) {
+      const known = knowing(pod('a', 1));
+      const { send, pop } = gated({ compression, known });
+      const ends: [Parameters<typeof send>, string][] = [
+        [[deleted(pod('a', 3)), missed(pod('a', 2))], '-a@3'],
+        [[missed(pod('a', 2)), deleted(pod('a', 3))], '-a@3'],
+        [[lost('a'), deleted(pod('a', 3))], '-a@3'],
+        [[lost('a'), missed(pod('a', 2))], '-a@2?'],
+        [[missed(pod('a', 2)), lost('a')], '-a@2?'],
+        [[deleted(pod('a', 3)), deleted(pod('a', 4))], '-a@4'],
+        [[lost('a'), lost('a')], '-a@1?'],
+      ];
+      for (const [deltas, expected] of ends) {
+        send(...deltas);
+        expect(pop()).toEqual([expected]);
+      }
+    }
+  });
+
+  it('F3: deletes that something stands between, or of two objects, are two', () => {
+    const { send, pop } = gated({ known: knowing(pod('a', 1, 'first')) });
+    send(
+      deleted(pod('a', 2, 'first')),
+      added(pod('a', 3, 'second')),
+      deleted(pod('a', 4, 'second')),
+    );
+    expect(pop()).toEqual(['-a@2 +a@3 -a@4']);
+  });
+});
+
+describe('deltaFifo: deletions that nobody asked for', () => {
+  it('F8: a key that neither the store nor the queue knows is counted, not passed on (TestDeltaFIFO_enqueueingNoLister)', () => {
+    const { send, pop, unknown } = gated({ known: knowing(pod('a', 1)) });
+    send(deleted(pod('x', 2)), lost('y'), deleted(pod('a', 3)), deleted(pod('x', 4)));
+    expect(pop()).toEqual(['-a@3']);
+    expect(unknown).toEqual(['x', 'y']);
+  });
+
+  it('F8: a key that only waits in the queue is known (TestRealFIFO_DeleteExistingNonPropagated)', () => {
+    const { send, pop, unknown } = gated({ known: knowing() });
+    send(added(pod('a', 1)), deleted(pod('a', 2)));
+    expect(pop()).toEqual(['+a@1 -a@2']);
+    expect(unknown).toEqual([]);
+  });
+
+  it('F8: the stale end of an object whose name is taken says nothing of the newer one', () => {
+    const { send, pop, unknown } = gated({ known: knowing(pod('a', 10, 'second')) });
+    send(deleted(pod('a', 8, 'first')), deleted(pod('a', 11, 'second')));
+    expect(pop()).toEqual(['-a@11']);
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('deltaFifo: room', () => {
+  const values = {
+    a: [added(pod('a', 1))],
+    b: [updated(pod('a', 2))],
+    c: [added(pod('c', 3))],
+    d: [updated(pod('c', 4)), deleted(pod('a', 5))],
+  };
+
+  it('F11: while it is closed deltas gather, and opening it gives one batch', () => {
+    marbles(({ hot, expectObservable }) => {
+      const open = hot('              -----o----o---', { o: 0 });
+      const source = hot('            a-b-c----d--|', values);
+      const result = source.pipe(deltaFifo({ ready: () => open }), map(brief));
+      expectObservable(result).toBe('-----x----y-|', {
+        x: '+a@1 ~a@2 +c@3',
+        y: '~c@4 -a@5',
+      });
+    });
+  });
+
+  it('F2, F11: with latest the batch is folded', () => {
+    marbles(({ hot, expectObservable }) => {
+      const open = hot('      -----o-------o-', { o: 0 });
+      const source = hot('    a-b-c----d--|', values);
+      const result = source.pipe(
+        deltaFifo({ ready: () => open, compression: 'latest' }),
+        map(brief),
+      );
+      expectObservable(result).toBe('-----x-------(y|)', { x: '+a@2 +c@3', y: '~c@4 -a@5' });
+    });
+  });
+
+  it('F7, F11: a resync while it is closed skips what waits, and many resyncs are one', () => {
+    marbles(({ hot, expectObservable }) => {
+      const known = knowing(pod('a', 1), pod('c', 1), pod('k', 1));
+      const open = hot('      -------o--o-', { o: 0 });
+      const resync$ = hot('   -r--r----r-', { r: 0 });
+      const source = hot('    --b--c-----', values);
+      const result = source.pipe(deltaFifo({ known, ready: () => open, resync$ }), map(brief));
+      expectObservable(result, '^----------!').toBe('-------x--y', {
+        x: '~a@2 +c@3 =k@1',
+        y: '=a@1 =c@1 =k@1',
+      });
+    });
+  });
+
+  it('F11: completion drains what waits; a source error and the end of the demand do not wait', () => {
+    const { source, send, pop, out } = gated();
+    send(added(pod('a', 1)));
+    source.complete();
+    expect(out).toEqual([]);
+    expect(pop()).toEqual(['+a@1', '|']);
+
+    const failing = gated();
+    failing.send(added(pod('a', 1)));
+    failing.source.error('boom');
+    expect(failing.out).toEqual(['error boom']);
+    expect(failing.open.observed).toBe(false);
+
+    const unlucky = gated({ ready: () => throwError(() => 'no room') });
+    unlucky.send(added(pod('a', 1)));
+    expect(unlucky.out).toEqual(['error no room']);
+  });
+
+  it('F11: a demand that completes without a value opens too (TestRealFIFO_PopShouldUnblockWhenClosed)', () => {
+    const { send, open, out } = gated();
+    send(added(pod('a', 1)));
+    open.complete();
+    expect(out).toEqual(['+a@1']);
+  });
+
+  it('F11: unsubscribing drops what waits, and lets go of source, demand and resync', () => {
+    const { source, open, resync$, send, subscription, out } = gated();
+    send(added(pod('a', 1)));
+    subscription.unsubscribe();
+    expect([source.observed, open.observed, resync$.observed]).toEqual([false, false, false]);
+    open.next();
+    expect(out).toEqual([]);
+  });
+
+  it('F11: nothing is asked for where nothing waits, and no batch is empty', () => {
+    let asked = 0;
+    const out: unknown[] = [];
+    const source = new Subject<never[]>();
+    const ready = () => {
+      asked++;
+      return null;
+    };
+    source.pipe(deltaFifo({ ready, resync$: of(1) })).subscribe((deltas) => out.push(deltas));
+    expect(asked).toBe(1);
+    source.next([]);
+    expect([asked, out]).toEqual([1, []]);
+  });
+
+  it('F1, F11: what a subscriber pushes while it is told comes after it, and finds its pop known', () => {
+    const source = new Subject<readonly ReturnType<typeof added>[]>();
+    const known = knowing();
+    const out: string[] = [];
+    let depth = 0;
+    source.pipe(deltaFifo({ known })).subscribe((deltas) => {
+      depth++;
+      expect(depth).toBe(1);
+      const text = brief(deltas);
+      if (text === '+a@1') {
+        source.next([added(pod('b', 2))]);
+        source.next([deleted(pod('b', 3)), deleted(pod('a', 4))]);
+      }
+      for (const delta of deltas) {
+        if (delta.type === 'added') known.set(delta.key, delta.object);
+      }
+      out.push(text);
+      depth--;
+    });
+    source.next([added(pod('a', 1))]);
+    expect(out).toEqual(['+a@1', '+b@2 -b@3 -a@4']);
+  });
+
+  it('F11: a synchronous flood of 30,000 deltas passes, with and without room', () => {
+    const flood = Array.from({ length: 30_000 }, (_, at) => [added(pod(`p${at}`, at + 1))]);
+    let popped = 0;
+    of(...flood)
+      .pipe(deltaFifo())
+      .subscribe((deltas) => {
+        popped += deltas.length;
+      });
+    expect(popped).toBe(30_000);
+    const closed = gated();
+    for (const deltas of flood) closed.send(...deltas);
+    expect(closed.pop()[0]?.split(' ')).toHaveLength(30_000);
+    // One by one from within: no recursion.
+    const loop = new Subject<readonly ReturnType<typeof added>[]>();
+    let turns = 0;
+    loop.pipe(deltaFifo()).subscribe(() => {
+      if (++turns < 30_000) loop.next([added(pod('a', turns + 1))]);
+    });
+    loop.next([added(pod('a', 1))]);
+    expect(turns).toBe(30_000);
+  });
+
+  it('F12: each subscription has a queue of its own', () => {
+    const source = new Subject<readonly ReturnType<typeof added>[]>();
+    const open = new Subject<void>();
+    const queue = source.pipe(deltaFifo({ ready: () => open }), map(brief));
+    const [first, second]: [string[], string[]] = [[], []];
+    queue.subscribe((text) => first.push(text));
+    source.next([added(pod('a', 1))]);
+    queue.subscribe((text) => second.push(text));
+    source.next([deleted(pod('a', 2))]);
+    open.next();
+    expect([first, second]).toEqual([['+a@1 -a@2'], []]);
+  });
+});

@@ -1,0 +1,204 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Change,
+  come,
+  foldChange,
+  go,
+  type Net,
+  unfold,
+  untouched,
+} from '../../lib/delta/net-change.ts';
+
+interface Thing {
+  readonly text: string;
+}
+const thing = (text: string): Thing => ({ text });
+type Changes = readonly Change<Thing>[];
+
+function fold(...sets: readonly Changes[]): Change<Thing>[] {
+  const nets = new Map<string, Net<Thing>>();
+  for (const set of sets) for (const change of set) foldChange(nets, change);
+  return unfold(nets.values());
+}
+
+const byId = (changes: Changes) => [...changes].sort((a, b) => (a.id < b.id ? -1 : 1));
+const [a1, a2, a3, b1] = [thing('a1'), thing('a2'), thing('a3'), thing('b1')];
+const add = (id: string, object: Thing, key = 'k'): Change<Thing> => ({ id, key, object });
+const update = (id: string, previous: Thing, object: Thing, key = 'k'): Change<Thing> => {
+  return { id, key, previous, object };
+};
+const remove = (id: string, previous: Thing, last = previous, key = 'k'): Change<Thing> => {
+  return { id, key, previous, last };
+};
+const miss = (id: string, previous: Thing, last = previous): Change<Thing> => {
+  return { ...remove(id, previous, last), finalStateUnknown: true };
+};
+
+/** Sets of one consumer: what happens to four keys, in sets that keep the laws of a change set. */
+const history = fc.array(
+  fc.array(
+    fc.record({
+      key: fc.constantFrom('k0', 'k1', 'k2', 'k3'),
+      what: fc.constantFrom('put', 'put', 'put', 'delete', 'miss', 'recreate', 'resync'),
+    }),
+    { maxLength: 5 },
+  ),
+  { maxLength: 12, size: 'max' },
+);
+type Steps = typeof history extends fc.Arbitrary<infer H> ? H : never;
+
+function play(steps: Steps): { sets: Changes[]; truth: Map<string, Thing> } {
+  const there = new Map<string, { id: string; object: Thing }>();
+  let count = 0;
+  const sets = steps.map((set) => {
+    const deletions: Change<Thing>[] = [];
+    const others: Change<Thing>[] = [];
+    const used = new Set<string>();
+    for (const { key, what } of set) {
+      if (used.has(key)) continue;
+      used.add(key);
+      const old = there.get(key);
+      const object = thing(`${key}.${++count}`);
+      const end = () => {
+        there.delete(key);
+        if (old === undefined) return;
+        const change = remove(old.id, old.object, thing(`${object.text}.end`), key);
+        deletions.push(what === 'delete' ? change : { ...change, finalStateUnknown: true });
+      };
+      if (what === 'resync') {
+        if (old) others.push(update(old.id, old.object, old.object, key));
+      } else if (what === 'put' && old) {
+        there.set(key, { id: old.id, object });
+        others.push(update(old.id, old.object, object, key));
+      } else {
+        end();
+        if (what === 'delete' || what === 'miss') continue;
+        const id = `u${count}`;
+        there.set(key, { id, object });
+        others.push(add(id, object, key));
+      }
+    }
+    return [...deletions, ...others];
+  });
+  return { sets, truth: new Map([...there].map(([key, { object }]) => [key, object])) };
+}
+
+/** What a consumer has after these changes; every `previous` must be what it had. */
+function consume(view: Map<string, Thing>, changes: Changes): void {
+  for (const { key, previous, object } of changes) {
+    expect(view.get(key)).toBe(previous);
+    if (object === undefined) view.delete(key);
+    else view.set(key, object);
+  }
+}
+
+describe('net change', () => {
+  it('S14: folding one by one and folding folds give the same', () => {
+    fc.assert(
+      fc.property(history, fc.array(fc.nat(11)), (steps, cuts) => {
+        const { sets } = play(steps);
+        const at = [...new Set([0, ...cuts, sets.length])].sort((x, y) => x - y);
+        const groups = at.slice(1).map((end, index) => sets.slice(at[index], end));
+        const folds = groups.map((group) => fold(...group));
+        expect(byId(fold(...folds))).toEqual(byId(fold(...sets)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('S14, S15: whoever takes at random points ends where the truth is, and had what is called previous', () => {
+    fc.assert(
+      fc.property(history, fc.array(fc.nat(4), { minLength: 1 }), (steps, sizes) => {
+        const { sets, truth } = play(steps);
+        const view = new Map<string, Thing>();
+        for (let at = 0, turn = 0; at < sets.length; turn++) {
+          const end = at + 1 + (sizes[turn % sizes.length] ?? 0);
+          consume(view, fold(...sets.slice(at, end)));
+          at = end;
+        }
+        expect(view).toEqual(truth);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('S7: deletions stand first, the rest in the order in which keys were touched, and no id stands twice', () => {
+    const changes = fold(
+      [add('u1', a1, 'one')],
+      [update('u2', a1, a2, 'two'), remove('u3', a1, a1, 'three')],
+      [remove('u4', a1, a1, 'four'), add('u5', b1, 'four')],
+    );
+    expect(changes.map(({ id, object }) => `${object ? '+' : '-'}${id}`)).toEqual([
+      '-u3',
+      '-u4',
+      '+u1',
+      '+u2',
+      '+u5',
+    ]);
+    fc.assert(
+      fc.property(history, (steps) => {
+        const folded = fold(...play(steps).sets);
+        expect(new Set(folded.map(({ id }) => id)).size).toBe(folded.length);
+        const firstOther = folded.findIndex(({ object }) => object !== undefined);
+        const behind = firstOther < 0 ? [] : folded.slice(firstOther);
+        expect(behind.every(({ object }) => object !== undefined)).toBe(true);
+      }),
+    );
+  });
+
+  it('S7: an object is its UID: a delete and a recreate are two changes, also when nobody told of the delete', () => {
+    expect(fold([remove('u1', a1, a2)], [add('u2', b1)])).toEqual([
+      remove('u1', a1, a2),
+      add('u2', b1),
+    ]);
+    const net = untouched('k', { id: 'u1', object: a1 });
+    come(net, 'u1', a2);
+    come(net, 'u2', b1);
+    expect(unfold([net])).toEqual([miss('u1', a1, a2), add('u2', b1)]);
+  });
+
+  it.each<[string, Changes[], Changes]>([
+    ['update, update', [[update('u1', a1, a2)], [update('u1', a2, a3)]], [update('u1', a1, a3)]],
+    ['add, update', [[add('u1', a1)], [update('u1', a1, a2)]], [add('u1', a2)]],
+    ['add, delete', [[add('u1', a1)], [remove('u1', a1)]], []],
+    ['update, delete', [[update('u1', a1, a2)], [remove('u1', a2, a3)]], [remove('u1', a1, a3)]],
+    [
+      'delete, recreate, delete',
+      [[remove('u1', a1, a2)], [add('u2', b1)], [remove('u2', b1)]],
+      [remove('u1', a1, a2)],
+    ],
+    ['resync', [[update('u1', a1, a1)]], [update('u1', a1, a1)]],
+    ['resync, delete', [[update('u1', a1, a1)], [remove('u1', a1)]], [remove('u1', a1)]],
+    ['update, resync', [[update('u1', a1, a2)], [update('u1', a2, a2)]], [update('u1', a1, a2)]],
+    ['delete, the same UID again', [[remove('u1', a1)], [add('u1', a2)]], [update('u1', a1, a2)]],
+  ])('S15: %s', (_story, sets, expected) => {
+    expect(fold(...sets)).toEqual(expected);
+  });
+
+  it('S18: a tombstone has the newest state of its own UID, and says whether the end was missed', () => {
+    const end = (...steps: ((net: Net<Thing>) => void)[]) => {
+      const net = untouched('k', { id: 'u1', object: a1 });
+      for (const step of steps) step(net);
+      return unfold([net])[0];
+    };
+    const coming = (id: string, object: Thing) => (net: Net<Thing>) => come(net, id, object);
+    const going = (id: string, object: Thing, unknown: boolean) => (net: Net<Thing>) =>
+      go(net, { id, object }, unknown);
+
+    expect(end(going('u1', a2, false))).toEqual(remove('u1', a1, a2));
+    expect(end(coming('u1', a2), going('u1', a2, true))).toEqual(miss('u1', a1, a2));
+    // Its successor's end is not its own.
+    expect(end(going('u1', a2, false), coming('u2', b1), going('u2', b1, true))).toEqual(
+      remove('u1', a1, a2),
+    );
+    expect(end(coming('u1', a2), going('u2', b1, false))).toEqual(miss('u1', a1, a2));
+    expect(end(coming('u2', b1), going('u2', b1, false))).toEqual(miss('u1', a1, a1));
+    // Told after all.
+    expect(end(going('u1', a1, true), going('u1', a3, false))).toEqual(remove('u1', a1, a3));
+    // Back under its own UID (a restored etcd), then replaced without an end.
+    expect(end(going('u1', a2, false), coming('u1', a3), coming('u2', b1))).toEqual(
+      miss('u1', a1, a3),
+    );
+  });
+});

@@ -1,0 +1,131 @@
+/** Deltas of small pods, and a short notation for them, so that a test reads as the story that it tells. */
+import type { Delta, KubernetesObject } from 'rx-informer';
+import { type DeltaFifoOptions, deltaFifo } from 'rx-informer';
+import { Subject } from 'rxjs';
+
+export interface Pod extends KubernetesObject {
+  metadata: { name: string; namespace?: string; uid: string; resourceVersion: string };
+}
+
+type Keyed = Extract<Delta<Pod>, { key: string }>;
+type Replaced = Extract<Delta<Pod>, { type: 'replaced' }>;
+type Replacing = Extract<Delta<Pod>, { type: 'replacing' }>;
+
+/** `a`, or `shop/a` for one in a namespace. */
+export function pod(key: string, version: number | string, uid = `u-${key}`): Pod {
+  const [first = '', name] = key.split('/');
+  const resourceVersion = String(version);
+  return name === undefined
+    ? { metadata: { name: first, uid, resourceVersion } }
+    : { metadata: { name, namespace: first, uid, resourceVersion } };
+}
+
+export function keyOf({ metadata: { namespace, name } }: Pod): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+export function added(object: Pod): Keyed {
+  return { type: 'added', key: keyOf(object), object };
+}
+
+export function updated(object: Pod): Keyed {
+  return { type: 'updated', key: keyOf(object), object };
+}
+
+export function deleted(object: Pod): Keyed {
+  return { type: 'deleted', key: keyOf(object), object, finalStateUnknown: false };
+}
+
+/** A deletion of which no state is known. */
+export function lost(key: string): Keyed {
+  return { type: 'deleted', key, finalStateUnknown: true };
+}
+
+/** A deletion that was missed. */
+export function missed(object: Pod): Keyed {
+  return { type: 'deleted', key: keyOf(object), object, finalStateUnknown: true };
+}
+
+export function replaced(
+  objects: readonly Pod[],
+  version: number,
+  rest: Partial<Replaced> = {},
+): Replaced {
+  const resourceVersion = String(version);
+  return { type: 'replaced', objects, resourceVersion, trustVersions: true, ...rest };
+}
+
+export function replacing(objects: readonly Pod[], rest: Partial<Replacing> = {}): Replacing {
+  return { type: 'replacing', objects, ...rest };
+}
+
+export function bookmark(version: number): Delta<Pod> {
+  return { type: 'bookmark', resourceVersion: String(version) };
+}
+
+const at = (object: Pod) => `${keyOf(object)}@${object.metadata.resourceVersion}`;
+
+function word(delta: Delta<Pod>): string {
+  switch (delta.type) {
+    case 'added':
+      return `+${at(delta.object)}`;
+    case 'updated':
+      return `~${at(delta.object)}`;
+    case 'sync':
+      return `=${at(delta.object)}`;
+    case 'deleted': {
+      const what = delta.object === undefined ? delta.key : at(delta.object);
+      return `-${what}${delta.finalStateUnknown ? '?' : ''}`;
+    }
+    case 'replacing':
+      return `(${delta.objects.map(at).join(' ')})`;
+    case 'replaced':
+      return [
+        `[${delta.objects.map(at).join(' ')}]@${delta.resourceVersion}`,
+        ...(delta.flowed === undefined ? [] : ['with', ...delta.flowed]),
+      ].join(' ');
+    case 'replace-abort':
+      return '!';
+    case 'bookmark':
+      return `^${delta.resourceVersion}`;
+  }
+}
+
+/** `+a@1` `~a@2` `=a@2` `-a@3` (`?` missed) `(a@1)` part `[a@1]@9 with b` list, after part b `!` abort `^9` bookmark. */
+export function brief(deltas: readonly Delta<Pod>[]): string {
+  return deltas.map(word).join(' ');
+}
+
+/** What a store of these pods would tell the queue. */
+export function knowing(...objects: Pod[]): Map<string, Pod> {
+  return new Map(objects.map((object) => [keyOf(object), object]));
+}
+
+/** A queue whose demand opens by hand, and what came out of it. */
+export function gated(options: DeltaFifoOptions<Pod> = {}) {
+  const source = new Subject<readonly Delta<Pod>[]>();
+  const open = new Subject<void>();
+  const resync$ = new Subject<void>();
+  const out: string[] = [];
+  const unknown: string[] = [];
+  const subscription = source
+    .pipe(
+      deltaFifo({
+        ready: () => open,
+        resync$,
+        onUnknownDeletion: (key) => unknown.push(key),
+        ...options,
+      }),
+    )
+    .subscribe({
+      next: (deltas) => out.push(brief(deltas)),
+      error: (error) => out.push(`error ${error}`),
+      complete: () => out.push('|'),
+    });
+  const send = (...deltas: Delta<Pod>[]) => source.next(deltas);
+  const pop = () => {
+    open.next();
+    return out.splice(0);
+  };
+  return { source, open, resync$, out, unknown, subscription, send, pop };
+}

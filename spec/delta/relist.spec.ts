@@ -1,0 +1,236 @@
+import { deltaFifo } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import { Subject } from 'rxjs';
+import { map } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import {
+  added,
+  bookmark,
+  brief,
+  deleted,
+  gated,
+  knowing,
+  lost,
+  pod,
+  replaced,
+  replacing,
+  updated,
+} from './pods.ts';
+
+const abort = { type: 'replace-abort' } as const;
+
+describe('deltaFifo: a relist', () => {
+  it('F4: is one replaced, with a tombstone before it for each known key that it misses (TestRealFIFO_ReplaceMakesDeletions, TestRealFIFO_ReplaceMakesDeletionsReplaced)', () => {
+    const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1));
+    const { send, pop } = gated({ known });
+    send(replaced([pod('b', 1), pod('n', 5)], 9));
+    expect(pop()).toEqual(['-a@1? -c@1? [b@1 n@5]@9']);
+  });
+
+  const stored = [pod('s', 1)];
+  it.each([
+    ['never popped and not in the list', [], [added(pod('x', 2))], '+x@2 -x@2? []@9'],
+    [
+      'in several states that wait: the newest is told',
+      [],
+      [added(pod('x', 2)), updated(pod('x', 3))],
+      '+x@2 ~x@3 -x@3? []@9',
+    ],
+    ['stored and changed since', stored, [updated(pod('s', 4))], '~s@4 -s@4? []@9'],
+    ['stored and deleted already: none', stored, [deleted(pod('s', 4))], '-s@4 []@9'],
+    ['added and deleted: none', [], [added(pod('x', 2)), deleted(pod('x', 3))], '+x@2 -x@3 []@9'],
+    [
+      'added and deleted and added',
+      [],
+      [added(pod('x', 2)), deleted(pod('x', 3)), added(pod('x', 4, 'x2'))],
+      '+x@2 -x@3 +x@4 -x@4? []@9',
+    ],
+    ['lost already: none', stored, [lost('s')], '-s@1? []@9'],
+  ])(
+    'F4: one tombstone, for an object that was %s (TestRealFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue)',
+    (_story, known, deltas, expected) => {
+      const { send, pop } = gated({ known: knowing(...known) });
+      send(...deltas, replaced([], 9));
+      expect(pop()).toEqual([expected]);
+    },
+  );
+
+  it('F4: several in a row make one tombstone a key (kubernetes/kubernetes#115620)', () => {
+    const { send, pop } = gated({ known: knowing() });
+    send(replaced([pod('a', 1), pod('b', 1)], 5), replaced([pod('b', 1)], 6), replaced([], 7));
+    expect(pop()).toEqual(['[a@1 b@1]@5 -a@1? [b@1]@6 -b@1? []@7']);
+    send(replaced([pod('a', 8)], 8));
+    expect(pop()).toEqual(['[a@8]@8']);
+  });
+
+  it('F4, F10: a delete that waits is kept, and the list follows it (TestRealFIFO_replaceWithDeleteDeltaIn)', () => {
+    for (const compression of ['none', 'latest'] as const) {
+      const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
+      send(deleted(pod('a', 2)), replaced([pod('a', 3, 'a2')], 4));
+      expect(pop()).toEqual(['-a@2 [a@3]@4']);
+    }
+  });
+
+  it('F10: nothing is folded across it (TestRealFIFO_addReplace, TestRealFIFO_ReplaceAtomic)', () => {
+    const { send, pop } = gated({ compression: 'latest', known: knowing() });
+    send(added(pod('a', 1)), updated(pod('a', 2)), replaced([pod('a', 3)], 4));
+    send(updated(pod('a', 5)), updated(pod('a', 6)), replaced([pod('a', 6)], 7), bookmark(8));
+    expect(pop()).toEqual(['+a@2 [a@3]@4 ~a@6 [a@6]@7 ^8']);
+  });
+
+  it('F4: one delta that a source sends twice is two lists', () => {
+    const { send, pop } = gated({ known: knowing() });
+    const empty = replaced([], 9);
+    send(added(pod('a', 1)), empty, added(pod('a', 2, 'a2')), empty);
+    expect(pop()).toEqual(['+a@1 -a@1? []@9 +a@2 -a@2? []@9']);
+  });
+
+  it('F4: keys whose state was refused are not missing, wherever the list said so', () => {
+    const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1));
+    const source = new Subject<Parameters<typeof brief>[0]>();
+    const refused: unknown[] = [];
+    source.pipe(deltaFifo({ known })).subscribe((deltas) => refused.push(deltas));
+    source.next([
+      replacing([pod('c', 2)], { rejected: ['a'] }),
+      replaced([], 9, { rejected: ['b', 'c'] }),
+    ]);
+    expect(refused).toEqual([[{ ...replaced([], 9), rejected: ['a', 'b', 'c'] }]]);
+  });
+
+  it('F4: an object without a name goes on, for the store to refuse; the rest stays in order (TestRealFIFO_PopBrokenItemsInBatch)', () => {
+    const broken = { metadata: { uid: 'x', resourceVersion: '1' } } as ReturnType<typeof pod>;
+    for (const known of [knowing(), knowing(pod('z', 1))]) {
+      const source = new Subject<Parameters<typeof brief>[0]>();
+      const out: Parameters<typeof brief>[0][number][] = [];
+      source.pipe(deltaFifo({ known })).subscribe((deltas) => out.push(...deltas));
+      source.next([
+        added(pod('k', 1)),
+        replacing([broken, pod('a', 1), broken]),
+        replaced([pod('b', 1), broken], 9),
+      ]);
+      const objects = out.flatMap((delta) => ('objects' in delta ? delta.objects : []));
+      expect(objects.filter((object) => object === broken)).toHaveLength(3);
+      expect(objects).toEqual(expect.arrayContaining([pod('a', 1), pod('b', 1)]));
+      expect(out[0]).toEqual(added(pod('k', 1)));
+      source.next([replaced([pod('b', 1)], 10)]);
+      expect(out.at(-1)).toEqual(replaced([pod('b', 1)], 10));
+    }
+  });
+});
+
+describe('deltaFifo: the parts of a list', () => {
+  it('F5: flow through on an empty store; a later list is held back until it is whole', () => {
+    marbles(({ hot, expectObservable }) => {
+      const source = hot('a-b-c---d-e-f|', {
+        a: [replacing([pod('a', 1)])],
+        b: [replacing([pod('b', 1)], { removed: ['a'] })],
+        c: [replaced([pod('c', 1)], 5)],
+        d: [replacing([pod('b', 6), pod('d', 6)])],
+        e: [replacing([pod('e', 7)], { removed: ['d'] })],
+        f: [replaced([pod('f', 7)], 9)],
+      });
+      expectObservable(source.pipe(deltaFifo(), map(brief))).toBe('a-b-c-------f|', {
+        a: '(a@1)',
+        b: '(b@1)',
+        c: '[c@1]@5 with b',
+        f: '-c@1? [b@6 e@7 f@7]@9',
+      });
+    });
+  });
+
+  it('F5: are held back behind what waits, although the store is empty', () => {
+    const { send, pop } = gated({ known: knowing() });
+    send(added(pod('a', 1)), replacing([pod('b', 1)]), replaced([pod('c', 1)], 5));
+    expect(pop()).toEqual(['+a@1 -a@1? [b@1 c@1]@5']);
+  });
+
+  it('F5: a second state of an object within one list stands', () => {
+    const flowing = gated();
+    flowing.send(replacing([pod('a', 1), pod('b', 1)]), replacing([pod('a', 2)]), replaced([], 5));
+    expect(flowing.pop()).toEqual(['(a@1 b@1) (a@2) []@5 with a b']);
+    const holding = gated({ known: knowing(pod('z', 1)) });
+    holding.send(replacing([pod('a', 1)]), replacing([pod('a', 2)]), replaced([], 5));
+    expect(holding.pop()).toEqual(['-z@1? [a@2]@5']);
+  });
+
+  it('F6: a list that comes to nothing deletes nothing, and leaves nothing for the next', () => {
+    const { send, pop } = gated({ known: knowing(pod('a', 1)) });
+    send(replacing([pod('b', 2)], { removed: ['a'], rejected: ['c'] }), abort);
+    expect(pop()).toEqual([]);
+    send(replacing([pod('d', 3)]), replaced([], 9));
+    expect(pop()).toEqual(['-a@1? [d@3]@9']);
+  });
+
+  it('F6: what flowed through before it came to nothing stays until a whole list misses it', () => {
+    const source = new Subject<Parameters<typeof brief>[0]>();
+    const out: string[] = [];
+    source.pipe(deltaFifo()).subscribe((deltas) => out.push(brief(deltas)));
+    source.next([replacing([pod('a', 1), pod('b', 1)])]);
+    source.next([abort]);
+    source.next([replacing([pod('b', 1)])]);
+    expect(out).toEqual(['(a@1 b@1)']);
+    source.next([replaced([], 9)]);
+    expect(out[1]).toBe('-a@1? [b@1]@9');
+  });
+
+  it('F9: a relist of one scope deletes nothing of another, and scopes gather by themselves', () => {
+    const known = knowing(
+      pod('shop/a', 1),
+      pod('shop/b', 1),
+      pod('shopping/a', 1),
+      pod('lab/a', 1),
+    );
+    const { send, pop } = gated({ known });
+    send(
+      replacing([pod('shop/c', 2)], { scope: 'shop' }),
+      replacing([pod('lab/c', 2)], { scope: 'lab' }),
+      { ...abort, scope: 'lab' },
+      replaced([pod('shop/b', 1)], 9, { scope: 'shop' }),
+    );
+    expect(pop()).toEqual(['-shop/a@1? [shop/c@2 shop/b@1]@9']);
+  });
+
+  it('F5, F9: a scope of which nothing is known flows, whatever is known of others', () => {
+    const { send, pop } = gated({ known: knowing(pod('lab/a', 1)) });
+    send(replacing([pod('shop/a', 1)], { scope: 'shop' }));
+    expect(pop()).toEqual(['(shop/a@1)']);
+  });
+});
+
+describe('deltaFifo: resync', () => {
+  it('F7: gives every known key, once, after what waits (TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic)', () => {
+    const { send, pop, resync$ } = gated({ known: knowing(pod('a', 1), pod('b', 1)) });
+    resync$.next();
+    resync$.next();
+    expect(pop()).toEqual(['=a@1 =b@1']);
+    send(added(pod('n', 2)));
+    resync$.next();
+    expect(pop()).toEqual(['+n@2 =a@1 =b@1']);
+  });
+
+  it('F7: gives none for a key that is unknown, or known as nothing (TestRealFIFO_ResyncNonExisting)', () => {
+    const known = knowing(pod('a', 1));
+    const { send, pop, resync$ } = gated({
+      known: { size: 2, get: (key) => known.get(key), keys: () => ['a', 'nothing'] },
+    });
+    resync$.next();
+    expect(pop()).toEqual(['=a@1']);
+    send(deleted(pod('a', 2)));
+    resync$.next();
+    expect(pop()).toEqual(['-a@2']);
+  });
+
+  it('F7: gives none for a key with something pending (TestRealFIFO_UpdateResyncRace)', () => {
+    for (const compression of ['none', 'latest'] as const) {
+      const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1), pod('d', 1));
+      const { send, pop, resync$ } = gated({ compression, known });
+      send(updated(pod('a', 2)));
+      resync$.next();
+      send(deleted(pod('b', 3)), updated(pod('c', 4)));
+      expect(pop()).toEqual(['~a@2 -b@3 ~c@4 =d@1']);
+      send(replaced([pod('a', 2)], 9));
+      resync$.next();
+      expect(pop()).toEqual(['-b@1? -c@1? -d@1? [a@2]@9']);
+    }
+  });
+});

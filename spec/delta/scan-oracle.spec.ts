@@ -1,0 +1,133 @@
+import * as fc from 'fast-check';
+import { type Compression, type Delta, deltaFifo } from 'rx-informer';
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { added, deleted, keyOf, lost, type Pod, pod, updated } from './pods.ts';
+import { scanFifo } from './scan-oracle.ts';
+
+/** What a server and a reflector may do, as numbers that a history is made of. */
+const step = fc.record({
+  what: fc.constantFrom(
+    ...(['put', 'put', 'put', 'put', 'delete', 'delete', 'lose', 'recreate', 'unknown'] as const),
+    ...(['part', 'part', 'end', 'abort', 'bookmark', 'resync', 'pop', 'pop'] as const),
+  ),
+  key: fc.constantFrom('shop/a', 'shop/b', 'lab/a', 'lab/b'),
+  scope: fc.constantFrom(undefined, undefined, 'shop', 'lab'),
+  keys: fc.uniqueArray(fc.constantFrom('shop/a', 'shop/b', 'lab/a', 'lab/c'), { maxLength: 3 }),
+  fate: fc.constantFrom('removed', 'rejected', 'none'),
+});
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+type Act = { pop: true } | { resync: true } | { deltas: Delta<Pod>[] };
+
+/** Plays the steps: versions grow, an object has one UID from its first day to its last. */
+function play(steps: readonly Step[]): Act[] {
+  const there = new Map<string, Pod>();
+  let version = 0;
+  const make = (key: string, old?: Pod) => {
+    version++;
+    const made = pod(key, version, old?.metadata.uid ?? `u${version}`);
+    there.set(key, made);
+    return made;
+  };
+  const one = ({ what, key, scope, keys, fate }: Step): Delta<Pod>[] => {
+    const old = there.get(key);
+    const scoped = scope === undefined ? {} : { scope };
+    const mine = keys.filter((name) => scope === undefined || name.startsWith(`${scope}/`));
+    const [first, ...others] = mine;
+    const fates = first === undefined || fate === 'none' ? {} : { [fate]: [first] };
+    const objects = (fate === 'none' ? mine : others).map((name) => make(name, there.get(name)));
+    switch (what) {
+      case 'put':
+        return [old === undefined ? added(make(key)) : updated(make(key, old))];
+      case 'recreate':
+        return [updated(make(key))];
+      case 'delete':
+      case 'lose':
+        if (old === undefined) return [];
+        version++;
+        there.delete(key);
+        return [what === 'lose' ? lost(key) : deleted(pod(key, version, old.metadata.uid))];
+      case 'unknown':
+        return [lost('lab/nobody')];
+      case 'part':
+        return [{ type: 'replacing', ...scoped, objects, ...fates }];
+      case 'end': {
+        const rejected = fate === 'rejected' && first !== undefined ? { rejected: [first] } : {};
+        const resourceVersion = String(++version);
+        const rest = { ...scoped, ...rejected, resourceVersion, trustVersions: true };
+        return [{ type: 'replaced', objects, ...rest }];
+      }
+      case 'abort':
+        return [{ type: 'replace-abort', ...scoped }];
+      default:
+        return [{ type: 'bookmark', ...scoped, resourceVersion: String(++version) }];
+    }
+  };
+  return steps.map((next): Act => {
+    if (next.what === 'pop') return { pop: true };
+    if (next.what === 'resync') return { resync: true };
+    return { deltas: one(next) };
+  });
+}
+
+/** Tombstones of one list, the objects of a list and syncs come in no order of their own. */
+function lines(deltas: readonly Delta<Pod>[]): unknown[] {
+  const out: unknown[] = [];
+  let run: { key: string }[] = [];
+  const flush = () => {
+    out.push(...run.sort((a, b) => (a.key < b.key ? -1 : 1)));
+    run = [];
+  };
+  for (const delta of deltas) {
+    const loose = delta.type === 'sync' || (delta.type === 'deleted' && delta.finalStateUnknown);
+    if (loose) {
+      run.push(delta);
+      continue;
+    }
+    flush();
+    if (delta.type !== 'replaced') out.push(delta);
+    else {
+      const objects = [...delta.objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      const rejected = [...(delta.rejected ?? [])].sort();
+      out.push({ ...delta, objects, rejected });
+    }
+  }
+  flush();
+  return out;
+}
+
+function run(acts: readonly Act[], compression: Compression) {
+  const source = new Subject<readonly Delta<Pod>[]>();
+  const [pop$, resync$] = [new Subject<void>(), new Subject<void>()];
+  const [operator, oracle]: [unknown[], unknown[]] = [[], []];
+  source
+    .pipe(deltaFifo({ ready: () => pop$, resync$, compression }))
+    .subscribe((deltas) => operator.push(lines(deltas)));
+  source
+    .pipe(scanFifo(pop$, resync$, compression))
+    .subscribe((deltas) => oracle.push(lines(deltas)));
+  for (const act of [...acts, { pop: true } as const]) {
+    if ('pop' in act) pop$.next();
+    else if ('resync' in act) resync$.next();
+    else source.next(act.deltas);
+  }
+  return { operator, oracle };
+}
+
+describe('deltaFifo and its definition', () => {
+  it.each<Compression>(['none', 'latest'])(
+    'F12: equals the literal keyed scan on random histories, compression %s',
+    (compression) => {
+      let popped = 0;
+      fc.assert(
+        fc.property(fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), (steps) => {
+          const { operator, oracle } = run(play(steps), compression);
+          expect(operator).toEqual(oracle);
+          popped += operator.length;
+        }),
+        { numRuns: 500, seed: 7 },
+      );
+      expect(popped).toBeGreaterThan(500);
+    },
+  );
+});

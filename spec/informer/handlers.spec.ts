@@ -1,0 +1,202 @@
+/** Handlers in client-go's manner, over the same commits as everyone else. */
+import { createSharedInformer } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import {
+  added,
+  deleted,
+  modified,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+
+describe('handlers', () => {
+  it('I12: a registration is synced once its handler returned from the first list', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const during: boolean[] = [];
+    const registration = informer.addEventHandler({
+      onAdd: () => during.push(registration.hasSynced),
+    });
+    informer.start();
+    expect(registration.hasSynced).toBe(false);
+    source.listed(1, pod('web', 1));
+    expect(during).toEqual([false]);
+    expect(registration.hasSynced).toBe(true);
+    await informer.stop();
+  });
+
+  it('I4, I12: one that throws is reported with name and key, goes on, and counts as synced', async () => {
+    const source = scriptedListWatch();
+    const reports: unknown[] = [];
+    const informer = createSharedInformer(source, {
+      name: 'pods',
+      onUnhandledError: (error, context) => reports.push([String(error), context]),
+    });
+    const heard: string[] = [];
+    const registration = informer.addEventHandler(
+      {
+        onAdd: (object) => {
+          heard.push(object.metadata.name);
+          if (object.metadata.name === 'web') throw new Error('boom');
+        },
+      },
+      { name: 'reconcile' },
+    );
+    source.listed(1, pod('web', 1), pod('db', 1));
+    informer.start();
+    expect(heard).toEqual(['web', 'db']);
+    expect(registration.hasSynced).toBe(true);
+    const context = { informer: 'pods', subscriber: 'reconcile', key: 'shop/web' };
+    expect(reports).toEqual([['Error: boom', context]]);
+    await informer.stop();
+  });
+
+  it('I4: a rejected promise of a handler is reported too', async () => {
+    const source = scriptedListWatch();
+    const reports: string[] = [];
+    const informer = createSharedInformer(source, {
+      onUnhandledError: (error) => reports.push(String(error)),
+    });
+    informer.addEventHandler({ onAdd: () => Promise.reject(new Error('late')) as never });
+    source.listed(1, pod('web', 1));
+    informer.start();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(reports).toEqual(['Error: late']);
+    await informer.stop();
+  });
+
+  it('I17: one handler may be registered twice and removed one by one', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const other = createSharedInformer(scriptedListWatch());
+    const heard: string[] = [];
+    const handler = {
+      onAdd: (object: { metadata: { name: string } }) => heard.push(object.metadata.name),
+    };
+    const first = informer.addEventHandler(handler);
+    const second = informer.addEventHandler(handler);
+    source.listed(1);
+    informer.start();
+    source.send(added(pod('a', 2)));
+    informer.removeEventHandler(first);
+    informer.removeEventHandler(first);
+    informer.removeEventHandler(other.addEventHandler({}));
+    source.send(added(pod('b', 3)));
+    informer.removeEventHandler(second);
+    source.send(added(pod('c', 4)));
+    expect(heard).toEqual(['a', 'a', 'b']);
+    await informer.stop();
+  });
+
+  it('I3, I17: removal inside its own callback ends it at once, also within one set', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const heard: string[] = [];
+    const registration = informer.addEventHandler({
+      onAdd: (object) => {
+        heard.push(object.metadata.name);
+        informer.removeEventHandler(registration);
+      },
+    });
+    source.listed(1);
+    informer.start();
+    source.send(added(pod('a', 2)), added(pod('b', 3)));
+    expect(heard).toEqual(['a']);
+    await informer.stop();
+  });
+
+  it('I1: a handler added late gets the objects as initial, then what follows', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1, pod('web', 1));
+    informer.start();
+    const heard: [string, boolean][] = [];
+    const registration = informer.addEventHandler({
+      onAdd: (object, isInInitialList) => heard.push([object.metadata.name, isInInitialList]),
+    });
+    expect(registration.hasSynced).toBe(true);
+    source.send(added(pod('db', 2)));
+    expect(heard).toEqual([
+      ['web', true],
+      ['db', false],
+    ]);
+    await informer.stop();
+  });
+
+  it('S5: in each callback the store shows the whole relist', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { backoff: () => 0 });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    const seen: unknown[] = [];
+    const look = (what: string) => () => {
+      seen.push([what, informer.indexer.listKeys().length, informer.lastSyncResourceVersion]);
+    };
+    informer.addEventHandler({ onUpdate: look('update'), onDelete: look('delete') });
+    source.listed(9, pod('b', 5), pod('c', 6));
+    const gone = { type: 'ERROR' } as const;
+    const { ApiError } = await import('rx-informer');
+    const error = ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
+    source.send({ ...gone, error });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(seen).toEqual([
+      ['delete', 2, '9'],
+      ['update', 2, '9'],
+    ]);
+    await informer.stop();
+  });
+
+  it('I18: resync periods are per registration, 0 never, at least a second (TestListenerResyncPeriods)', () =>
+    marbles(({ scheduler }) => {
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, { scheduler });
+      const ticks: [string, number][] = [];
+      const listen = (name: string, resyncPeriodMs: number) =>
+        informer.addEventHandler(
+          { onUpdate: () => ticks.push([name, scheduler.now()]) },
+          { resyncPeriodMs },
+        );
+      listen('never', 0);
+      listen('two', 2000);
+      listen('three', 3000);
+      listen('hasty', 10);
+      source.listed(1, pod('web', 1));
+      informer.start();
+      scheduler.schedule(() => void informer.stop(), 6500);
+      scheduler.schedule(() => {
+        const of = (name: string) => ticks.filter(([who]) => who === name).map(([, at]) => at);
+        expect(of('never')).toEqual([]);
+        expect(of('two')).toEqual([2000, 4000, 6000]);
+        expect(of('three')).toEqual([3000, 6000]);
+        expect(of('hasty')).toEqual([1000, 2000, 3000, 4000, 5000, 6000]);
+        // With the run, the ticks have ended: or this would never come to an end.
+      }, 60_000);
+    }));
+
+  it('I18: a period that is no number is refused', () => {
+    const informer = createSharedInformer(scriptedListWatch());
+    expect(() => informer.addEventHandler({}, { resyncPeriodMs: -1 })).toThrow(
+      /resyncPeriodMs is -1/,
+    );
+  });
+
+  it('S10: existence decides between add and update, not the verb of the server (TestUpdate)', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const log: string[] = [];
+    informer.addEventHandler({
+      onAdd: (object) => log.push(`+${object.metadata.resourceVersion}`),
+      onUpdate: (previous, object) =>
+        log.push(`~${previous.metadata.resourceVersion}>${object.metadata.resourceVersion}`),
+      onDelete: ({ object }) => log.push(`-${object.metadata.resourceVersion}`),
+    });
+    source.listed(1);
+    informer.start();
+    source.send(modified(pod('web', 2)), added(pod('web', 3)), deleted(pod('web', 4)));
+    source.send(deleted(pod('web', 5)), added(pod('web', 6, 'another')));
+    expect(log).toEqual(['+2', '~2>3', '-4', '+6']);
+    await informer.stop();
+  });
+});

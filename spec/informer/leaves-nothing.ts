@@ -1,0 +1,22 @@
+/** Run as a process of its own by lifecycle.spec.ts: prints what is left after a life of an informer. */
+import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+
+const server = createFakeApiServer();
+const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+const informer = createSharedInformer(createListWatch(client, pods), { resyncPeriodMs: 1000 });
+const registration = informer.addEventHandler({}, { resyncPeriodMs: 1000 });
+for (let round = 0; round < 20; round++) {
+  informer.changes$.subscribe();
+  informer.start();
+  await informer.whenSynced({ timeoutMs: 5_000 });
+  // A failure under way: the wait of a backoff must go too.
+  if (round % 2 === 0) server.faults.dropWatches();
+  await informer.stop();
+}
+informer.removeEventHandler(registration);
+await new Promise((resolve) => setImmediate(resolve));
+process.stdout.write(
+  JSON.stringify({ left: process.getActiveResourcesInfo(), watches: server.openWatches.length }),
+);

@@ -1,0 +1,184 @@
+/** Who holds the run, and what is left when nobody does. */
+
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { ApiError, createSharedInformer, type ListPart } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import { NEVER, type Observable, type Subscription } from 'rxjs';
+import type { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { brief } from '../support/brief.ts';
+import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+
+describe('lifecycle', () => {
+  it('I5: the first subscriber starts one run, which lingers after the last', () =>
+    marbles(({ scheduler }) => {
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
+      const at = (frame: number, act: () => void) => scheduler.schedule(act, frame);
+      const held: Subscription[] = [];
+      source.listed(1, pod('web', 1));
+      at(0, () => {
+        held.push(informer.changes$.subscribe(), informer.added$.subscribe());
+        expect(source.asked).toEqual(['L0', 'W1']);
+      });
+      at(10, () => {
+        for (const subscription of held) subscription.unsubscribe();
+        expect(source.open).toBe(1);
+      });
+      at(30, () => {
+        held.push(informer.changes$.subscribe());
+        expect(source.asked).toEqual(['L0', 'W1']);
+      });
+      at(40, () => held[2]?.unsubscribe());
+      at(69, () => expect([source.open, informer.indexer.size]).toEqual([1, 1]));
+      at(71, () => {
+        expect([source.open, informer.indexer.size]).toEqual([0, 0]);
+        expect(informer.status.phase).toBe('idle');
+      });
+      at(72, () => expect((scheduler as TestScheduler).actions).toHaveLength(0));
+    }));
+
+  it('I6: start pins the run, twice is once; handlers and status$ start nothing', () =>
+    marbles(({ scheduler }) => {
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
+      informer.addEventHandler({ onAdd: () => undefined });
+      informer.status$.subscribe();
+      informer.synced$.subscribe();
+      expect(source.asked).toEqual([]);
+      informer.start();
+      informer.start();
+      const subscription = informer.changes$.subscribe();
+      subscription.unsubscribe();
+      expect(source.asked).toEqual(['L0']);
+      scheduler.schedule(() => {
+        expect(source.open).toBe(1);
+        void informer.stop();
+        expect(source.open).toBe(0);
+      }, 1000);
+    }));
+
+  it('I7: stop completes the streams and leaves the store readable', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const completed: string[] = [];
+    const streams = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$', 'status$'] as const;
+    for (const name of streams) {
+      const stream: Observable<unknown> = informer[name];
+      stream.subscribe({ complete: () => completed.push(name) });
+    }
+    source.listed(1, pod('web', 1));
+    await informer.stop();
+    expect(completed.sort()).toEqual([...streams].sort());
+    expect(informer.isStopped).toBe(true);
+    expect(informer.status.phase).toBe('stopped');
+    expect(informer.indexer.getByKey('shop/web')).toBeDefined();
+    expect(source.open).toBe(0);
+  });
+
+  it('I7: a late list of a run that was stopped is ignored', () =>
+    marbles(({ scheduler, cold }) => {
+      const lists: Observable<ListPart<Pod>>[] = [
+        cold('-----(o|)', { o: { items: [pod('old', 1)], metadata: { resourceVersion: '1' } } }),
+        cold('----------(n|)', {
+          n: { items: [pod('new', 2)], metadata: { resourceVersion: '2' } },
+        }),
+      ];
+      const informer = createSharedInformer(
+        { watchList: false, list: () => lists.shift() ?? NEVER, watch: () => NEVER },
+        { scheduler },
+      );
+      informer.start();
+      scheduler.schedule(() => {
+        void informer.stop();
+        informer.start();
+      }, 2);
+      scheduler.schedule(() => expect(informer.indexer.size).toBe(0), 8);
+      scheduler.schedule(() => {
+        expect(informer.indexer.list().map(({ metadata }) => metadata.name)).toEqual(['new']);
+        void informer.stop();
+      }, 14);
+    }));
+
+  it('I7: twenty lives leave no timer, socket or listener behind', () => {
+    const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
+    const printed = execFileSync(process.execPath, ['--conditions=source', script], {
+      encoding: 'utf8',
+    });
+    const { left, watches } = JSON.parse(printed) as { left: string[]; watches: number };
+    // The child's own pipe to us is open while it prints.
+    expect(left.filter((name) => name !== 'PipeWrap')).toEqual([]);
+    expect(watches).toBe(0);
+  });
+
+  it('I7: stop before start, and stop twice, do nothing bad', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    await informer.stop();
+    await informer.stop();
+    expect(informer.isStopped).toBe(true);
+    source.listed(1, pod('web', 1));
+    informer.start();
+    expect(informer.isStopped).toBe(false);
+    expect(informer.indexer.size).toBe(1);
+    await informer.stop();
+  });
+
+  it('I8: start after stop is a new generation that tells only the difference', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const log: string[] = [];
+    informer.addEventHandler({
+      onAdd: (object) => log.push(`+${object.metadata.name}`),
+      onUpdate: (_previous, object) => log.push(`~${object.metadata.name}`),
+      onDelete: ({ key, finalStateUnknown }) => log.push(`-${key}${finalStateUnknown ? '?' : ''}`),
+    });
+    source.listed(1, pod('web', 1), pod('db', 1));
+    informer.start();
+    await informer.stop();
+    source.listed(9, pod('web', 1), pod('api', 8));
+    const web = informer.indexer.getByKey('shop/web');
+    informer.start();
+    expect(log).toEqual(['+web', '+db', '-shop/db?', '+api']);
+    expect(informer.indexer.getByKey('shop/web')).toBe(web);
+    expect(informer.status.generation).toBe(2);
+    const seen: string[] = [];
+    informer.changes$.subscribe((set) => seen.push(brief(set)));
+    source.send(added(pod('new', 10)));
+    expect(seen).toEqual(['snapshot*! +web@1 +api@8', 'watch* +new@10']);
+    await informer.stop();
+  });
+
+  it('I8: a new generation is not synced before its first list', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1, pod('web', 1));
+    informer.start();
+    expect([informer.hasSynced, informer.lastSyncResourceVersion]).toEqual([true, '1']);
+    await informer.stop();
+    informer.start();
+    expect([informer.hasSynced, informer.lastSyncResourceVersion]).toEqual([false, '']);
+    await informer.stop();
+  });
+});
+
+describe('an informer told to give up', () => {
+  it('R13, I7: ends as stopped when onError answers stop, and can be started again', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, {
+      onError: (error) => (error.code === 403 ? 'stop' : 'retry'),
+    });
+    let completed = false;
+    informer.changes$.subscribe({ complete: () => (completed = true) });
+    source.listed(1, pod('web', 1));
+    informer.start();
+    source.fail(ApiError.fromStatus({ code: 403, reason: 'Forbidden' }, 403));
+    expect([completed, informer.isStopped, source.open]).toEqual([true, true, 0]);
+    expect(informer.status).toMatchObject({ phase: 'stopped', error: { code: 403 } });
+    source.listed(2, pod('web', 2));
+    informer.start();
+    expect(informer.indexer.getByKey('shop/web')?.metadata.resourceVersion).toBe('2');
+    await informer.stop();
+  });
+});

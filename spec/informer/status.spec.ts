@@ -1,0 +1,281 @@
+/** What an informer says of itself, who is refused, and several scopes in one store. */
+
+import {
+  ApiError,
+  applyDeltas,
+  createClient,
+  createIndexer,
+  createListWatch,
+  createSharedInformer,
+  deltaFifo,
+  type InformerStatus,
+  reflect,
+} from 'rx-informer';
+import { configMaps } from 'rx-informer/resources';
+import { createFakeApiServer, marbles } from 'rx-informer/testing';
+import { firstValueFrom, Subject } from 'rxjs';
+import { map } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { brief } from '../support/brief.ts';
+import {
+  added,
+  bookmark,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+
+const expired = () => ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
+const word = (status: InformerStatus) =>
+  `${status.phase}${status.synced ? '*' : ''}${status.error ? ` ${status.error.reason}` : ''}`;
+
+describe('status', () => {
+  it('I16: status$ tells transitions only; a moving version is none', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const words: string[] = [];
+    informer.status$.subscribe((status) => words.push(word(status)));
+    informer.start();
+    source.listed(1, pod('web', 1));
+    for (let version = 2; version < 50; version++) source.send(modified(pod('web', version)));
+    source.send(bookmark(60));
+    expect(words[0]).toBe('idle');
+    expect(words.slice(1, 2)).toEqual(['listing']);
+    expect(words.at(-1)).toBe('watching*');
+    expect(words.length).toBeLessThan(7);
+    expect(informer.status.resourceVersion).toBe('60');
+    await informer.stop();
+  });
+
+  it('I16: failures are told and heal; data streams go on without an error', () =>
+    marbles(({ scheduler }) => {
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, { scheduler, random: () => 0 });
+      const words: string[] = [];
+      const sets: string[] = [];
+      let errors = 0;
+      informer.status$.subscribe((status) => words.push(word(status)));
+      informer.changes$.subscribe({ next: (set) => sets.push(brief(set)), error: () => errors++ });
+      source.listed(1, pod('web', 1), pod('db', 1));
+      scheduler.schedule(() => source.fail(ApiError.local('Network', 'reset')), 10);
+      scheduler.schedule(() => {
+        expect(informer.status.staleSinceMs).toBe(10);
+        expect(informer.status.nextRetryAtMs).toBe(810);
+      }, 20);
+      scheduler.schedule(() => source.send({ type: 'ERROR', error: expired() }), 2000);
+      scheduler.schedule(() => source.listed(9, pod('web', 1), pod('new', 8)), 2001);
+      scheduler.schedule(() => {
+        expect(words.filter((each) => each.startsWith('backoff'))).toEqual([
+          'backoff* Network',
+          'backoff* Expired',
+        ]);
+        expect(words.at(-1)).toBe('watching*');
+        expect(informer.status).toMatchObject({ reconnects: 1, relists: 1 });
+        expect(informer.status.staleSinceMs).toBeUndefined();
+        expect(sets.at(-1)).toBe('relist* -db@1? +new@8');
+        expect(errors).toBe(0);
+        void informer.stop();
+      }, 5000);
+    }));
+
+  it('I13: a refused object is shown with its key and let in at its next event', async () => {
+    const server = createFakeApiServer();
+    const at = { namespace: 'shop', name: 'bad' };
+    server.objects.create(configMaps, { metadata: at, data: { size: 'huge' } });
+    server.objects.create(configMaps, { metadata: { ...at, name: 'good' }, data: { size: '1' } });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const source = createListWatch(client, configMaps, {
+      transform: (object) => {
+        if (object.data?.['size'] === 'huge') throw new Error('too huge');
+        return object;
+      },
+    });
+    const informer = createSharedInformer(source);
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    expect(informer.indexer.listKeys()).toEqual(['shop/good']);
+    expect(informer.status.quarantined).toBe(1);
+    expect(informer.status.quarantine?.[0]).toMatchObject({
+      key: 'shop/bad',
+      error: { message: 'shop/bad: the transform threw: too huge' },
+    });
+    const version = server.objects.get(configMaps, at)?.metadata?.resourceVersion;
+    server.objects.update(configMaps, {
+      metadata: { ...at, ...(version === undefined ? {} : { resourceVersion: version }) },
+      data: { size: '2' },
+    });
+    await informer.whenObserved('shop/bad', server.objects.resourceVersion, { timeoutMs: 5_000 });
+    expect(informer.indexer.getByKey('shop/bad')).toBeDefined();
+    expect(informer.status.quarantined).toBe(0);
+    await informer.stop();
+  });
+
+  it('I13: what an index function refuses is tried again at a resync', () =>
+    marbles(({ scheduler }) => {
+      let refuses = true;
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, {
+        scheduler,
+        resyncPeriodMs: 1000,
+        indexers: {
+          strict: (object) => {
+            if (refuses && object.metadata.name === 'bad') throw new Error('not yet');
+            return [object.metadata.name];
+          },
+        },
+      });
+      source.listed(1, pod('good', 1), pod('bad', 1));
+      informer.start();
+      expect(informer.indexer.listKeys()).toEqual(['shop/good']);
+      expect(informer.status.quarantine?.[0]?.error.message).toBe('shop/bad: not yet');
+      scheduler.schedule(() => expect(informer.status.quarantined).toBe(1), 1500);
+      scheduler.schedule(() => {
+        refuses = false;
+      }, 1600);
+      scheduler.schedule(() => {
+        expect(informer.indexer.listKeys()).toEqual(['shop/good', 'shop/bad']);
+        expect(informer.status.quarantined).toBe(0);
+        void informer.stop();
+      }, 2500);
+    }));
+
+  it('I13: a deletion or a relist without it ends its quarantine', () =>
+    marbles(({ scheduler }) => {
+      const source = scriptedListWatch();
+      const refuse = (object: Pod): string[] => {
+        if (object.metadata.name.startsWith('bad')) throw new Error('no');
+        return [];
+      };
+      const informer = createSharedInformer(source, { scheduler, indexers: { strict: refuse } });
+      source.listed(1, pod('bad1', 1), pod('bad2', 1));
+      informer.start();
+      expect(informer.status.quarantined).toBe(2);
+      source.send(deleted(pod('bad1', 2)));
+      expect(informer.status.quarantined).toBe(1);
+      source.listed(9);
+      source.send({ type: 'ERROR', error: expired() });
+      scheduler.schedule(() => {
+        expect(informer.status.quarantined).toBe(0);
+        void informer.stop();
+      }, 4000);
+    }));
+
+  it('F8, I16: deletions of unknown keys are counted, not delivered', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1);
+    informer.start();
+    const sets: string[] = [];
+    informer.changes$.subscribe((set) => sets.push(brief(set)));
+    source.send(deleted(pod('ghost', 2)));
+    expect(sets).toEqual(['snapshot*!']);
+    expect(informer.status.unknownDeletions).toBe(1);
+    await informer.stop();
+  });
+});
+
+describe('an informer by hand', () => {
+  it('I14: the stages in order give the same notifications', async () => {
+    const story = async (subscribe: (source: ReturnType<typeof scriptedListWatch>) => string[]) => {
+      const source = scriptedListWatch();
+      const sets = subscribe(source);
+      source.listed(1, pod('web', 1), pod('db', 1));
+      source.send(modified(pod('web', 2)), modified(pod('web', 3)), added(pod('api', 4)));
+      source.send(deleted(pod('db', 5)), added(pod('db', 6, 'second')), bookmark(7));
+      source.listed(9, pod('db', 6, 'second'), pod('api', 8));
+      source.send({ type: 'ERROR', error: expired() });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return sets;
+    };
+    const shared = await story((source) => {
+      const sets: string[] = [];
+      createSharedInformer(source, { backoff: () => 0 }).changes$.subscribe((set) =>
+        sets.push(brief(set)),
+      );
+      return sets;
+    });
+    const byHand = await story((source) => {
+      const sets: string[] = [];
+      const indexer = createIndexer<Pod>();
+      reflect(source, { backoff: () => 0, known: indexer })
+        .pipe(deltaFifo({ known: indexer }), applyDeltas(indexer), map(brief))
+        .subscribe((set) => sets.push(set));
+      return sets;
+    });
+    expect(byHand.length).toBeGreaterThan(5);
+    expect(shared).toEqual(['snapshot!', ...byHand]);
+  });
+});
+
+describe('several scopes', () => {
+  it('I15: share one store, synced when all are, with a status each', async () => {
+    const shop = scriptedListWatch('shop');
+    const bank = scriptedListWatch('bank');
+    const informer = createSharedInformer([shop, bank]);
+    informer.start();
+    shop.listed(5, pod('web', 1));
+    expect([informer.hasSynced, informer.indexer.size]).toEqual([false, 1]);
+    expect(informer.status.scopes?.['bank']?.phase).toBe('listing');
+    bank.listed(7, pod('vault', 2, 'v', 'bank'));
+    expect([informer.hasSynced, informer.lastSyncResourceVersion]).toEqual([true, '5']);
+    expect(informer.indexer.listKeys()).toEqual(['shop/web', 'bank/vault']);
+    shop.send(bookmark(9));
+    expect(informer.lastSyncResourceVersion).toBe('7');
+    await informer.stop();
+    expect([shop.open, bank.open]).toEqual([0, 0]);
+  });
+
+  it('I15, F9: a relist of one deletes nothing of another', () =>
+    marbles(({ scheduler }) => {
+      const shop = scriptedListWatch('shop');
+      const bank = scriptedListWatch('bank');
+      const informer = createSharedInformer([shop, bank], { scheduler });
+      shop.listed(5, pod('web', 1), pod('old', 1));
+      bank.listed(7, pod('vault', 2, 'v', 'bank'));
+      informer.start();
+      shop.listed(20, pod('web', 1));
+      shop.send({ type: 'ERROR', error: expired() });
+      scheduler.schedule(() => {
+        expect(informer.indexer.listKeys()).toEqual(['shop/web', 'bank/vault']);
+        expect(informer.status.scopes?.['shop']?.relists).toBe(1);
+        expect(informer.status.scopes?.['bank']?.relists).toBe(0);
+        void informer.stop();
+      }, 4000);
+    }));
+
+  it('I15: scopes that are missing or shared are refused', () => {
+    expect(() => createSharedInformer([scriptedListWatch('a'), scriptedListWatch('a')])).toThrow(
+      /scope/,
+    );
+    expect(() => createSharedInformer([scriptedListWatch(), scriptedListWatch('a')])).toThrow(
+      /scope/,
+    );
+    expect(() => createSharedInformer([])).toThrow(/no ListerWatcher/);
+  });
+});
+
+describe('demand', () => {
+  it('F11: a hidden page lets deltas gather and takes them as one', async () => {
+    const source = scriptedListWatch();
+    const shown = new Subject<void>();
+    let hidden = false;
+    const informer = createSharedInformer(source, {
+      demand: () => (hidden ? shown : null),
+      compression: 'latest',
+    });
+    source.listed(1, pod('web', 1));
+    informer.start();
+    const sets: string[] = [];
+    informer.changes$.subscribe((set) => sets.push(brief(set)));
+    hidden = true;
+    for (let version = 2; version < 100; version++) source.send(modified(pod('web', version)));
+    expect(sets).toHaveLength(1);
+    hidden = false;
+    shown.next();
+    expect(sets).toEqual(['snapshot*! +web@1', 'watch* ~web@1>99']);
+    await informer.stop();
+    await expect(firstValueFrom(informer.status$)).resolves.toMatchObject({ phase: 'stopped' });
+  });
+});

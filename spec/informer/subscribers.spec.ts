@@ -1,0 +1,173 @@
+/** Who is told what, and when: late, leaving, throwing and re-entrant subscribers. */
+
+import { createSharedInformer } from 'rx-informer';
+import { type Subscription, take } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { brief } from '../support/brief.ts';
+import {
+  added,
+  deleted,
+  modified,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+
+function synced(...objects: ReturnType<typeof pod>[]) {
+  const source = scriptedListWatch();
+  const errors: unknown[] = [];
+  const contexts: unknown[] = [];
+  const informer = createSharedInformer(source, {
+    name: 'pods',
+    onUnhandledError: (error, context) => {
+      errors.push(error);
+      contexts.push(context);
+    },
+  });
+  source.listed(1, ...objects);
+  informer.start();
+  return { source, informer, errors, contexts };
+}
+
+describe('subscribers', () => {
+  it('I1: a late subscriber gets the state as one reset set, then what follows', async () => {
+    const { source, informer } = synced(pod('web', 1));
+    source.send(modified(pod('web', 2)));
+    const seen: string[] = [];
+    informer.changes$.subscribe((set) => seen.push(brief(set)));
+    source.send(added(pod('db', 3)));
+    expect(seen).toEqual(['snapshot*! +web@2', 'watch* +db@3']);
+    await informer.stop();
+  });
+
+  it('I1, I2: one who joins in a callback has no gap and no duplicate, and all see one order', async () => {
+    const { source, informer } = synced(pod('web', 1));
+    const first: string[] = [];
+    const second: string[] = [];
+    const late: string[] = [];
+    informer.changes$.subscribe((set) => {
+      first.push(brief(set));
+      if (set.updated[0]?.object.metadata.resourceVersion !== '2') return;
+      source.send(modified(pod('web', 3)));
+      // The write waits for this notification to end.
+      expect(informer.indexer.get('shop/web')?.metadata.resourceVersion).toBe('2');
+      informer.changes$.subscribe((lateSet) => late.push(brief(lateSet)));
+    });
+    informer.changes$.subscribe((set) => second.push(brief(set)));
+    source.send(modified(pod('web', 2)));
+    expect(first).toEqual(['snapshot*! +web@1', 'watch* ~web@1>2', 'watch* ~web@2>3']);
+    expect(second).toEqual(first);
+    expect(late).toEqual(['snapshot*! +web@2', 'watch* ~web@2>3']);
+    await informer.stop();
+  });
+
+  it('I2: stop and start in a callback come after it, in their order', async () => {
+    const { source, informer } = synced();
+    const second: string[] = [];
+    informer.changes$.subscribe((set) => {
+      if (set.cause !== 'watch') return;
+      void informer.stop();
+      informer.start();
+      expect(informer.isStopped).toBe(false);
+    });
+    informer.changes$.subscribe((set) => second.push(brief(set)));
+    source.send(added(pod('web', 2)));
+    expect(second).toEqual(['snapshot*!', 'watch* +web@2']);
+    expect(informer.status.generation).toBe(2);
+    expect(source.asked).toEqual(['L0', 'W1', 'L0']);
+    await informer.stop();
+    expect(source.open).toBe(0);
+  });
+
+  it('I3: nothing comes after unsubscribe, also from a subscriber before in the same notification', async () => {
+    const { source, informer } = synced();
+    const leaving: Subscription[] = [];
+    let heard = 0;
+    informer.changes$.subscribe((set) => {
+      if (set.cause === 'watch') leaving[0]?.unsubscribe();
+    });
+    leaving.push(
+      informer.changes$.subscribe((set) => {
+        if (set.cause === 'watch') heard++;
+      }),
+    );
+    source.send(added(pod('web', 2)));
+    expect(heard).toBe(0);
+    await informer.stop();
+  });
+
+  it('I3: one that takes only the snapshot lets go of the run', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { lingerMs: 0 });
+    informer.changes$.pipe(take(1)).subscribe();
+    expect(informer.status.phase).toBe('idle');
+    expect(source.open).toBe(0);
+    await informer.stop();
+  });
+
+  it('I4: a throwing subscriber is reported with its name and key; the others go on', async () => {
+    const { source, informer, errors, contexts } = synced();
+    const seen: string[] = [];
+    informer.changes$.subscribe(function paintTable(set) {
+      if (set.cause === 'watch') throw new Error('boom');
+    });
+    informer.changes$.subscribe((set) => seen.push(brief(set)));
+    source.send(added(pod('web', 2)));
+    source.send(modified(pod('web', 3)));
+    expect(seen).toEqual(['snapshot*!', 'watch* +web@2', 'watch* ~web@2>3']);
+    expect(errors).toHaveLength(2);
+    expect(contexts[0]).toEqual({ informer: 'pods', subscriber: 'paintTable', key: 'shop/web' });
+    await informer.stop();
+  });
+
+  it('I4: a throwing onUnhandledError does not stop delivery either', async () => {
+    const source = scriptedListWatch();
+    const { config } = await import('rxjs');
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
+    const informer = createSharedInformer(source, {
+      onUnhandledError: () => {
+        throw new Error('worse');
+      },
+    });
+    source.listed(1);
+    const names: string[] = [];
+    informer.added$.subscribe(() => {
+      throw new Error('boom');
+    });
+    informer.added$.subscribe((object) => names.push(object.metadata.name));
+    source.send(added(pod('web', 2)));
+    expect(names).toEqual(['web']);
+    await informer.stop();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    config.onUnhandledError = null;
+    expect(reported.map(String)).toEqual(['Error: worse']);
+  });
+
+  it('I1: added$ replays the store, updated$ and deleted$ do not', async () => {
+    const { source, informer } = synced(pod('web', 1), pod('db', 1));
+    source.send(modified(pod('web', 2)), deleted(pod('db', 3)));
+    const names: string[] = [];
+    const updates: string[] = [];
+    const deletions: string[] = [];
+    informer.added$.subscribe((object) => names.push(object.metadata.name));
+    informer.updated$.subscribe(({ previous, object }) =>
+      updates.push(`${previous.metadata.resourceVersion}>${object.metadata.resourceVersion}`),
+    );
+    informer.deleted$.subscribe((deletion) => deletions.push(deletion.key));
+    source.send(modified(pod('web', 4)), deleted(pod('web', 5)));
+    expect(names).toEqual(['web']);
+    expect(updates).toEqual(['2>4']);
+    expect(deletions).toEqual(['shop/web']);
+    await informer.stop();
+  });
+
+  it('I1: snapshot$ has a value at once and one for each commit', async () => {
+    const { source, informer } = synced(pod('web', 1));
+    const sizes: number[] = [];
+    informer.snapshot$.subscribe((snapshot) => sizes.push(snapshot.size));
+    source.send(added(pod('db', 2)));
+    source.send(deleted(pod('db', 3)));
+    expect(sizes).toEqual([1, 2, 1]);
+    await informer.stop();
+  });
+});

@@ -1,0 +1,149 @@
+/** Promises about the store. */
+import { ApiError, createSharedInformer } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import {
+  added,
+  bookmark,
+  deleted,
+  modified,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+
+function synced(...objects: ReturnType<typeof pod>[]) {
+  const source = scriptedListWatch();
+  const informer = createSharedInformer(source);
+  source.listed(10, ...objects);
+  informer.start();
+  return { source, informer };
+}
+
+/** What a promise has come to by now. */
+async function settled<T>(promise: Promise<T>): Promise<T | 'pending' | string> {
+  const caught = promise.catch((error: Error) => error.message);
+  return Promise.race([
+    caught,
+    new Promise<'pending'>((resolve) => setTimeout(resolve, 1, 'pending')),
+  ]);
+}
+
+describe('whenSynced', () => {
+  it('I9: resolves once the first list is in the store', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const wait = informer.whenSynced();
+    informer.start();
+    expect(await settled(wait)).toBe('pending');
+    source.listed(1);
+    expect(await settled(wait)).toBeUndefined();
+    await informer.stop();
+  });
+
+  it('I9: rejects with the last cause when its time is over', () =>
+    marbles(({ scheduler, cold }) => {
+      const forbidden = ApiError.fromStatus(
+        { code: 403, reason: 'Forbidden', message: 'pods is forbidden' },
+        403,
+      );
+      const informer = createSharedInformer(
+        {
+          watchList: false,
+          list: () => cold<never>('#', {}, forbidden),
+          watch: () => cold<never>('-'),
+        },
+        { scheduler, name: 'pods' },
+      );
+      const rejections: unknown[] = [];
+      informer.whenSynced({ timeoutMs: 5_000 }).catch((error) => rejections.push(error));
+      informer.start();
+      scheduler.schedule(() => {
+        expect(informer.status.blocked).toBe('forbidden');
+        void informer.stop();
+      }, 5_001);
+    }));
+
+  it('I9: names the cause, and what blocks it', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { name: 'pods' });
+    await expect(informer.whenSynced({ timeoutMs: 5 })).rejects.toThrow(
+      'pods is not synced after 5 ms: it was not started',
+    );
+    const failing = createSharedInformer(
+      {
+        ...source,
+        list: () => {
+          throw ApiError.fromStatus({ code: 403, reason: 'Forbidden', message: 'no' }, 403);
+        },
+      },
+      { name: 'secrets' },
+    );
+    failing.start();
+    const error = await failing.whenSynced({ timeoutMs: 5 }).catch((caught: ApiError) => caught);
+    expect(error).toMatchObject({ code: 403, reason: 'Forbidden' });
+    expect((error as ApiError).message).toBe('secrets is not synced after 5 ms: no');
+    await failing.stop();
+  });
+
+  it('I9: rejects when the informer is stopped', async () => {
+    const informer = createSharedInformer(scriptedListWatch());
+    const wait = informer.whenSynced();
+    informer.start();
+    const rejection = expect(wait).rejects.toMatchObject({ reason: 'Stopped' });
+    await informer.stop();
+    await rejection;
+  });
+});
+
+describe('whenObserved', () => {
+  it("I10: resolves with the object once its version, or the store's, is reached", async () => {
+    const { source, informer } = synced(pod('web', 1));
+    const own = informer.whenObserved('shop/web', '12');
+    const others = informer.whenObserved('shop/web', '14');
+    expect(await settled(own)).toBe('pending');
+    source.send(modified(pod('web', 12)));
+    expect(await settled(own)).toMatchObject({ metadata: { resourceVersion: '12' } });
+    expect(await settled(others)).toBe('pending');
+    source.send(added(pod('db', 14)));
+    expect(await settled(others)).toMatchObject({ metadata: { name: 'web' } });
+    await informer.stop();
+  });
+
+  it('I10: a bookmark is enough in a quiet collection', async () => {
+    const { source, informer } = synced();
+    const wait = informer.whenObserved('shop/web', '20');
+    source.send(bookmark(19));
+    expect(await settled(wait)).toBe('pending');
+    source.send(bookmark(20));
+    expect(await settled(wait)).toBeUndefined();
+    await informer.stop();
+  });
+
+  it('I10: resolves at once when it has been reached', async () => {
+    const { informer } = synced(pod('web', 1));
+    expect(await settled(informer.whenObserved('shop/web', '10'))).toBeDefined();
+    await informer.stop();
+  });
+
+  it('I10: a deletion is of this object, not of another of its name', async () => {
+    const { source, informer } = synced(pod('web', 1, 'first'));
+    const gone = informer.whenObserved('shop/web', { uid: 'first', deleted: true });
+    expect(await settled(gone)).toBe('pending');
+    source.send(deleted(pod('web', 11, 'first')), added(pod('web', 12, 'second')));
+    expect(await settled(gone)).toBeUndefined();
+    const second = informer.whenObserved('shop/web', { uid: 'second', deleted: true });
+    expect(await settled(second)).toBe('pending');
+    source.send(deleted(pod('web', 13, 'second')));
+    expect(await settled(second)).toBeUndefined();
+    await informer.stop();
+  });
+
+  it('I10: rejects with where the store stands when its time is over', async () => {
+    const { informer } = synced();
+    await expect(informer.whenObserved('shop/web', '99', { timeoutMs: 5 })).rejects.toThrow(
+      'informer has not observed shop/web within 5 ms; it is at 10',
+    );
+    await expect(informer.whenObserved('shop/web', 'abc')).rejects.toThrow(/is no resourceVersion/);
+    await informer.stop();
+  });
+});

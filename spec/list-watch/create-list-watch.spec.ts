@@ -1,0 +1,363 @@
+import {
+  ApiError,
+  createClient,
+  createListWatch,
+  defineResource,
+  type KubernetesObject,
+  type ListWatchOptions,
+  type Skipped,
+  type Transport,
+  type TransportEvent,
+  type WatchSignal,
+} from 'rx-informer';
+import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
+import { lastValueFrom, Observable, of, Subject } from 'rxjs';
+import { toArray } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+const resource = (plural: string, kind: string, namespaced = true) =>
+  defineResource<KubernetesObject>({ group: '', version: 'v1', plural, kind, namespaced });
+const pods = resource('pods', 'Pod');
+const nodes = resource('nodes', 'Node', false);
+
+function setUp(
+  options: ListWatchOptions<KubernetesObject> = {},
+  server: FakeApiServerOptions = {},
+) {
+  const time = new VirtualTime();
+  const fake = createFakeApiServer({ scheduler: time, ...server });
+  for (const [name, app] of Object.entries({ a: 'web', b: 'db', c: 'web' })) {
+    fake.objects.create(pods, { metadata: { name, namespace: 'd', labels: { app } } });
+  }
+  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
+  const listWatch = createListWatch(client, pods, { scheduler: time, ...options });
+  return { time, fake, client, listWatch };
+}
+
+const LIST = { resourceVersion: '0', limit: 500 };
+const WATCH = { resourceVersion: '4', timeoutSeconds: 300 };
+
+describe('a LIST', () => {
+  it('W3: carries selectors, page size and version', async () => {
+    const { fake, listWatch } = setUp({
+      labelSelector: 'app=web',
+      fieldSelector: 'metadata.name!=c',
+    });
+    const parts = await lastValueFrom(listWatch.list(LIST).pipe(toArray()));
+    expect(parts.flatMap(({ items }) => items).map(({ metadata }) => metadata?.name)).toEqual([
+      'a',
+    ]);
+    expect(parts.at(-1)?.metadata).toEqual({ resourceVersion: '4' });
+    expect(fake.requests.map(({ path, query }) => [path, query])).toEqual([
+      [
+        '/api/v1/pods',
+        {
+          labelSelector: 'app=web',
+          fieldSelector: 'metadata.name!=c',
+          limit: '500',
+          resourceVersion: '0',
+        },
+      ],
+    ]);
+  });
+
+  it('W1: of the newest has no version, of a page its token, of a match the match', async () => {
+    const { fake, listWatch } = setUp();
+    const ask = (request: Parameters<typeof listWatch.list>[0]) =>
+      lastValueFrom(listWatch.list(request).pipe(toArray()));
+    const page = await ask({ resourceVersion: '', limit: 2 });
+    const token = page.at(-1)?.metadata?.continue ?? '';
+    expect(page.at(-1)?.metadata).toEqual({
+      resourceVersion: '4',
+      continue: token,
+      remainingItemCount: 1,
+    });
+    await ask({ resourceVersion: '', limit: 2, continue: token });
+    await ask({ resourceVersion: '3', resourceVersionMatch: 'NotOlderThan' });
+    expect(fake.requests.map(({ query }) => query)).toEqual([
+      { limit: '2' },
+      { limit: '2', continue: token },
+      { resourceVersion: '3', resourceVersionMatch: 'NotOlderThan' },
+    ]);
+  });
+
+  it('W3: of a namespace asks for that path, and the scope is known', async () => {
+    const { fake, listWatch, client } = setUp({ namespace: 'd' });
+    await lastValueFrom(listWatch.list(LIST).pipe(toArray()));
+    expect(fake.requests[0]?.path).toBe('/api/v1/namespaces/d/pods');
+    expect(listWatch.scope).toBe('d');
+    expect(() => createListWatch(client, nodes, { namespace: 'd' })).toThrow(TypeError);
+  });
+
+  it('D6, D10: errors with the Status of the server and where it was', async () => {
+    const { fake, listWatch } = setUp();
+    fake.faults.failNext(undefined, { status: 429, message: 'slow', retryAfterSeconds: 7 });
+    const error = await lastValueFrom(listWatch.list(LIST)).catch((each: unknown) => each);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ code: 429, reason: 'TooManyRequests', retryAfterMs: 7_000 });
+    expect(String(error)).toBe('ApiError: LIST v1/pods: slow');
+    expect(fake.requests.length).toBe(1);
+  });
+
+  it('D8: that is cut short is an error, cleanly or not', async () => {
+    for (const clean of [true, false]) {
+      const { fake, listWatch } = setUp();
+      fake.faults.truncateNext(undefined, { clean });
+      const error = await lastValueFrom(listWatch.list(LIST)).catch((each: unknown) => each);
+      expect(error).toMatchObject({ code: 0, reason: clean ? 'Malformed' : 'Network' });
+    }
+  });
+});
+
+describe('a WATCH', () => {
+  it('W3: asks for bookmarks and a timeout, and carries the selectors', async () => {
+    const { time, fake, listWatch } = setUp({ labelSelector: 'app=web' });
+    const watch = listWatch.watch(WATCH).subscribe();
+    await time.advance(1);
+    expect(fake.requests[0]?.query).toEqual({
+      labelSelector: 'app=web',
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: '300',
+      resourceVersion: '4',
+    });
+    watch.unsubscribe();
+  });
+
+  it('W3: of a streaming LIST asks for the initial events', async () => {
+    const { time, fake, listWatch } = setUp();
+    const signals: WatchSignal<KubernetesObject>[] = [];
+    const request = {
+      ...WATCH,
+      resourceVersion: '',
+      resourceVersionMatch: 'NotOlderThan',
+      sendInitialEvents: true,
+    } as const;
+    const watch = listWatch.watch(request).subscribe((each) => signals.push(each));
+    await time.advance(1);
+    expect(fake.requests[0]?.query).toEqual({
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: '300',
+      sendInitialEvents: 'true',
+      resourceVersionMatch: 'NotOlderThan',
+    });
+    expect(signals.map(({ kind }) => kind)).toEqual(['opened', 'events']);
+    const events = signals.flatMap((each) => (each.kind === 'events' ? each.events : []));
+    expect(events.map(({ type }) => type)).toEqual(['ADDED', 'ADDED', 'ADDED', 'BOOKMARK']);
+    watch.unsubscribe();
+  });
+
+  it('W3: completes when the server closes it, and errors when the connection breaks', async () => {
+    const { time, fake, listWatch } = setUp();
+    const ends: unknown[] = [];
+    const watch = () =>
+      listWatch.watch(WATCH).subscribe({
+        error: (error) => ends.push(error.reason),
+        complete: () => ends.push('complete'),
+      });
+    watch();
+    await time.advance(1);
+    fake.faults.closeWatches();
+    await time.advance(1);
+    watch();
+    await time.advance(1);
+    fake.faults.dropWatches();
+    await time.advance(1);
+    expect(ends).toEqual(['complete', 'Network']);
+  });
+
+  it('D6: gives what came before a bad line, then the error', async () => {
+    const { time, fake, listWatch } = setUp();
+    const told: string[] = [];
+    listWatch.watch(WATCH).subscribe({
+      next: (signal) => told.push(signal.kind),
+      error: (error) => told.push(error.message),
+    });
+    await time.advance(1);
+    fake.objects.create(pods, { metadata: { name: 'x', namespace: 'd' } });
+    await time.advance(1);
+    const good = '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}\n';
+    fake.faults.sendRaw(`${good}{"password":"hush"\n`);
+    await time.advance(1);
+    expect(told).toEqual([
+      'opened',
+      'events',
+      'events',
+      'WATCH v1/pods: a line of 18 characters is not JSON',
+    ]);
+    expect(fake.openWatches).toEqual([]);
+  });
+});
+
+describe('tweak', () => {
+  it('W3: has the last word on the query of each LIST and WATCH', async () => {
+    const { time, fake, listWatch } = setUp({
+      labelSelector: 'app=web',
+      tweak: (options) => {
+        options['labelSelector'] = 'app=db';
+        options['timeoutSeconds'] = '7';
+      },
+    });
+    listWatch.list(LIST).subscribe();
+    const watch = listWatch.watch(WATCH).subscribe();
+    await time.advance(1);
+    expect(
+      fake.requests.map(({ query }) => [query['labelSelector'], query['timeoutSeconds']]),
+    ).toEqual([
+      ['app=db', '7'],
+      ['app=db', '7'],
+    ]);
+    watch.unsubscribe();
+  });
+});
+
+describe('a server without streaming lists', () => {
+  it('W4: is remembered by client and resource', () => {
+    const { client, listWatch } = setUp();
+    expect(listWatch.watchList).toBe(true);
+    listWatch.onWatchListUnsupported?.();
+    expect(listWatch.watchList).toBe(false);
+    expect(createListWatch(client, pods, { labelSelector: 'app=web' }).watchList).toBe(false);
+    expect(createListWatch(client, nodes).watchList).toBe(true);
+    expect(createListWatch(setUp().client, pods).watchList).toBe(true);
+  });
+
+  it('W4: is not even asked where the user says so', () => {
+    expect(setUp({ watchList: false }).listWatch.watchList).toBe(false);
+  });
+});
+
+describe('unsubscribing', () => {
+  it('W6: nothing is sent before it is subscribed', async () => {
+    const { time, fake, listWatch } = setUp();
+    listWatch.list(LIST);
+    listWatch.watch(WATCH);
+    await time.advance(1);
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('W6: aborts the request, and nothing is emitted after', async () => {
+    const { time, fake, listWatch } = setUp();
+    const told: unknown[] = [];
+    const watch = listWatch.watch(WATCH).subscribe((each) => told.push(each.kind));
+    await time.advance(1);
+    // Arrived, but held for this turn of the event loop.
+    fake.objects.create(pods, { metadata: { name: 'x', namespace: 'd' } });
+    watch.unsubscribe();
+    await time.advance(1);
+    expect(told).toEqual(['opened']);
+    expect(fake.openWatches).toEqual([]);
+    fake.faults.delay(50, { use: 'list' });
+    const list = listWatch.list(LIST).subscribe((each) => told.push(each));
+    await time.advance(10);
+    list.unsubscribe();
+    await time.advance(100);
+    expect(told).toEqual(['opened']);
+    expect(time.pending).toBe(0);
+  });
+
+  it('W6: within an emission is obeyed at once, also by a transport that answers synchronously', () => {
+    let aborted = 0;
+    const transport: Transport = {
+      send: () =>
+        new Observable<TransportEvent>((subscriber) => {
+          subscriber.next({ kind: 'head', status: 200, header: () => null });
+          subscriber.next({ kind: 'chunk', bytes: new TextEncoder().encode('oops\n') });
+          return () => aborted++;
+        }),
+      close: () => Promise.resolve(),
+    };
+    const client = createClient({ baseUrl: '', transport });
+    const errors: string[] = [];
+    createListWatch(client, pods)
+      .watch(WATCH)
+      .subscribe({ error: (error) => errors.push(error.reason) });
+    expect([errors, aborted]).toEqual([['Malformed'], 1]);
+  });
+});
+
+describe('an answer', () => {
+  const answering = (...events: TransportEvent[]) => {
+    const transport: Transport = { send: () => of(...events), close: () => Promise.resolve() };
+    return createListWatch(createClient({ baseUrl: '', transport }), pods);
+  };
+  const head = (status: number): TransportEvent => ({ kind: 'head', status, header: () => null });
+  const chunk = (text: string): TransportEvent => ({
+    kind: 'chunk',
+    bytes: new TextEncoder().encode(text),
+  });
+  const failure = (...events: TransportEvent[]) =>
+    lastValueFrom(answering(...events).list(LIST)).then(
+      () => 'none',
+      (error: ApiError) => error.message,
+    );
+
+  it('D6: without a head is an error of the network', async () => {
+    expect(await failure()).toBe('LIST v1/pods: closed before it answered');
+  });
+
+  it('T3: of a proxy shows short text and no markup', async () => {
+    expect(await failure(head(502), chunk('bad '), chunk('gateway\n'))).toBe(
+      'LIST v1/pods: bad gateway',
+    );
+    expect(await failure(head(502), chunk('<html>hush</html>'))).toBe(
+      'LIST v1/pods: the server answered 502 Unknown',
+    );
+  });
+
+  it('T7: that is an endless error is read no further than it helps', async () => {
+    let sent = 0;
+    const body = new Subject<TransportEvent>();
+    const transport: Transport = { send: () => body, close: () => Promise.resolve() };
+    const errors: unknown[] = [];
+    createListWatch(createClient({ baseUrl: '', transport }), pods)
+      .list(LIST)
+      .subscribe({ error: (error) => errors.push(error.code) });
+    body.next(head(500));
+    while (body.observed && sent < 1_000) {
+      body.next(chunk('x'.repeat(1_000)));
+      sent++;
+    }
+    expect([sent, errors]).toEqual([66, [500]]);
+  });
+
+  it('R15: tells that it waits, that it came, and that bytes came which were no whole event', () => {
+    const kinds: string[] = [];
+    const chunks = [{ kind: 'queued' } as const, head(200), chunk('{"type":'), chunk(' ')];
+    answering(...chunks)
+      .watch(WATCH)
+      .subscribe({ next: ({ kind }) => kinds.push(kind), error: () => {} });
+    expect(kinds).toEqual(['queued', 'opened', 'alive', 'alive']);
+  });
+
+  it('X7: what came before the event loop turned is one batch, and comes before the end', () => {
+    const line = (version: number) =>
+      chunk(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${version}"}}}\n`);
+    const told: unknown[] = [];
+    answering(head(200), line(1), line(2))
+      .watch(WATCH)
+      .subscribe({
+        next: (signal) => told.push(signal.kind === 'events' ? signal.events.length : signal.kind),
+        complete: () => told.push('|'),
+      });
+    expect(told).toEqual(['opened', 2, '|']);
+  });
+
+  it('D5: tells of what did not get through by both ways', async () => {
+    const own: Skipped[] = [];
+    const asked: Skipped[] = [];
+    const { time, listWatch } = setUp({
+      onSkipped: (each) => own.push(each),
+      transform: (each) => {
+        if (each.metadata?.name === 'b') throw new Error('no');
+        return each;
+      },
+    });
+    listWatch.list({ ...LIST, onSkipped: (each) => asked.push(each) }).subscribe();
+    await time.advance(1);
+    expect(own.map(({ key }) => key)).toEqual(['d/b']);
+    expect(asked).toEqual(own);
+  });
+});

@@ -1,0 +1,61 @@
+import * as fc from 'fast-check';
+import {
+  joinMetaNamespaceKey,
+  type KubernetesObject,
+  metaNamespaceKeyFunc,
+  splitMetaNamespaceKey,
+} from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { uidOf } from '../../lib/meta/kubernetes-object.ts';
+
+describe('key', () => {
+  it.each<[KubernetesObject, string]>([
+    [{ metadata: { namespace: 'shop', name: 'web' } }, 'shop/web'],
+    [{ metadata: { name: 'node-1' } }, 'node-1'],
+    [{ metadata: { namespace: '', name: 'node-1' } }, 'node-1'],
+    [{ metadata: { name: '__proto__' } }, '__proto__'],
+  ])('M2: of %j is %j', (object, key) => {
+    expect(metaNamespaceKeyFunc(object)).toBe(key);
+  });
+
+  it.each<KubernetesObject>([
+    {},
+    { metadata: {} },
+    { kind: 'Pod', metadata: { name: '', namespace: 'shop' } },
+  ])('M2: %j has none', (object) => {
+    expect(() => metaNamespaceKeyFunc(object)).toThrow(TypeError);
+    expect(() => metaNamespaceKeyFunc(object)).toThrow(
+      `an object of kind ${object.kind ?? 'unknown'} has no metadata.name`,
+    );
+  });
+
+  it.each<[string, string, string]>([
+    ['shop/web', 'shop', 'web'],
+    ['node-1', '', 'node-1'],
+    ['', '', ''],
+    ['/web', '', 'web'],
+  ])('M2: %j splits into %j and %j (TestObjectNames)', (key, namespace, name) => {
+    expect(splitMetaNamespaceKey(key)).toEqual({ namespace, name });
+  });
+
+  it.each(['a/b/c', '//', 'shop/web/'])('M2: %j is refused (TestObjectNames)', (key) => {
+    expect(() => splitMetaNamespaceKey(key)).toThrow(
+      `unexpected key format: ${JSON.stringify(key)}`,
+    );
+  });
+
+  it('M2: joining and splitting are inverse', () => {
+    const part = fc.stringMatching(/^[a-z0-9.-]{1,20}$/);
+    fc.assert(
+      fc.property(fc.oneof(fc.constant(''), part), part, (namespace, name) => {
+        const key = joinMetaNamespaceKey({ namespace, name });
+        expect(splitMetaNamespaceKey(key)).toEqual({ namespace, name });
+        expect(metaNamespaceKeyFunc({ metadata: { namespace, name } })).toBe(key);
+      }),
+    );
+  });
+
+  it('M2: the UID of what has none is empty', () => {
+    expect([uidOf(undefined), uidOf({}), uidOf({ metadata: { uid: 'u' } })]).toEqual(['', '', 'u']);
+  });
+});

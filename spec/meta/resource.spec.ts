@@ -1,0 +1,65 @@
+import { defineResource, resourceName, resourcePath } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+
+const definition = {
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+} as const;
+const pods = defineResource(definition);
+const nodes = defineResource({ ...definition, plural: 'nodes', kind: 'Node', namespaced: false });
+const widgets = defineResource({ ...definition, group: 'example.com', plural: 'widgets' });
+
+describe('resource', () => {
+  it('carries its apiVersion and name, and cannot be changed', () => {
+    expect([pods.apiVersion, widgets.apiVersion]).toEqual(['v1', 'example.com/v1']);
+    expect([resourceName(pods), resourceName(widgets)]).toEqual(['pods', 'widgets.example.com']);
+    expect(Object.isFrozen(pods)).toBe(true);
+  });
+
+  it.each<[object, string]>([
+    [{ version: '' }, 'version is ""'],
+    [{ plural: 'pods/log' }, 'plural is "pods/log"'],
+    [{ plural: undefined }, 'plural is undefined'],
+    [{ kind: 'Po d' }, 'kind is "Po d"'],
+    [{ group: 'Apps' }, 'group is "Apps"'],
+    [{ group: undefined }, 'group is undefined'],
+    [{ group: 'apps/v1' }, 'group is "apps/v1"; it must be \'\' (core) or a DNS name'],
+    [{ namespaced: 'yes' }, 'namespaced of pods must be true or false'],
+  ])('refuses %j and names the field', (change, message) => {
+    const define = () => defineResource({ ...definition, ...change });
+    expect(define).toThrow(TypeError);
+    expect(define).toThrow(`defineResource: ${message}`);
+  });
+
+  it.each([
+    [pods, {}, '/api/v1/pods'],
+    [pods, { namespace: '' }, '/api/v1/pods'],
+    [pods, { namespace: 'shop' }, '/api/v1/namespaces/shop/pods'],
+    [pods, { namespace: 'shop', name: 'web' }, '/api/v1/namespaces/shop/pods/web'],
+    [
+      pods,
+      { namespace: 'shop', name: 'web', subresource: 'status' },
+      '/api/v1/namespaces/shop/pods/web/status',
+    ],
+    [pods, { namespace: '../x', name: 'a b' }, '/api/v1/namespaces/..%2Fx/pods/a%20b'],
+    [nodes, { name: 'node-1' }, '/api/v1/nodes/node-1'],
+    [nodes, { namespace: '' }, '/api/v1/nodes'],
+    [widgets, { namespace: 'shop' }, '/apis/example.com/v1/namespaces/shop/widgets'],
+  ])('has the path of %j %j', (resource, target, path) => {
+    expect(resourcePath(resource, target)).toBe(path);
+  });
+
+  it('refuses a namespace where there are none, and a name without its namespace', () => {
+    expect(() => resourcePath(nodes, { namespace: 'shop' })).toThrow(
+      'nodes is cluster-scoped, but namespace "shop" was given',
+    );
+    for (const target of [{ name: 'web' }, { namespace: '', name: 'web' }]) {
+      expect(() => resourcePath(pods, target)).toThrow(
+        'pods is namespaced: name a namespace to reach "web"',
+      );
+    }
+  });
+});

@@ -1,0 +1,204 @@
+/** Credentials of a kubeconfig: certificates, files, plugins; and what no error may show of them. */
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { base64, kubeconfig } from './kubeconfigs.ts';
+import { expectClean } from './seen.ts';
+import { type Handler, listen, type Protocol, type Request } from './servers.ts';
+import { testOnlyCa, testOnlyClientCert, testOnlyClientKey } from './test-only-certificates.ts';
+
+const endings: (() => Promise<unknown>)[] = [];
+const environment = { ...process.env };
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rx-informer-spec-'));
+});
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+  rmSync(folder, { recursive: true });
+  for (const name of ['KUBECONFIG', 'HOME', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
+    if (environment[name] === undefined) delete process.env[name];
+    else process.env[name] = environment[name];
+  }
+});
+
+/** A server that answers with what it was told about the caller. */
+async function server(
+  protocol: Protocol,
+  accepts: (request: Request) => boolean = () => true,
+  options: { clientCertificates?: boolean } = {},
+) {
+  const seen: Request[] = [];
+  const handler: Handler = (request, response) => {
+    seen.push(request);
+    if (!accepts(request)) {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }));
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const peer = (request.socket as TLSSocket).getPeerCertificate?.()?.subject?.CN;
+    response.end(JSON.stringify({ authorization: request.headers.authorization, peer }));
+  };
+  const running = await listen(protocol, handler, options);
+  endings.push(() => running.close());
+  return { ...running, seen };
+}
+
+async function open(source: KubeConfig | KubeConfigClientOptions) {
+  const client = await clientFromKubeConfig(source);
+  endings.push(() => client.close());
+  return client;
+}
+
+interface Answer {
+  authorization?: string;
+  peer?: string;
+}
+const version = { path: '/version' };
+
+/** A plugin that counts its runs in a file and runs this program. */
+function plugin(body: string): { exec: object; runs: () => number } {
+  const counter = join(folder, 'runs');
+  const file = join(folder, 'plugin.mjs');
+  writeFileSync(counter, '');
+  writeFileSync(
+    file,
+    `import { appendFileSync, readFileSync } from 'node:fs';
+    appendFileSync(${JSON.stringify(counter)}, 'x');
+    const run = readFileSync(${JSON.stringify(counter)}).length;
+    ${body}`,
+  );
+  chmodSync(file, 0o700);
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  return {
+    exec: { apiVersion, command: process.execPath, args: [file, '--password=hunter2'] },
+    runs: () => readFileSync(counter).length,
+  };
+}
+
+/** What a plugin prints to give a token. */
+const printToken = (token: string, more = '') =>
+  `console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: ${token} ${more} } }));`;
+
+it('shows a client certificate', async () => {
+  const { url } = await server('http2', undefined, { clientCertificates: true });
+  const user = {
+    'client-certificate-data': base64(testOnlyClientCert),
+    'client-key-data': base64(testOnlyClientKey),
+  };
+  const cluster = { server: url, 'certificate-authority-data': base64(testOnlyCa) };
+  const client = await open({ text: kubeconfig(cluster, user) });
+  expect(await client.request<Answer>(version)).toEqual({ peer: 'test-only client' });
+});
+
+it('takes up a token file that was rotated, on the 401 that tells', async () => {
+  let good = 'Bearer one';
+  const api = await server('http', (request) => request.headers.authorization === good);
+  writeFileSync(join(folder, 'token'), 'one\n');
+  const file = join(folder, 'config');
+  writeFileSync(file, kubeconfig({ server: api.url }, { tokenFile: './token', token: 'old' }));
+  const client = await open({ file });
+  expect(await client.request(version)).toEqual({ authorization: 'Bearer one' });
+
+  good = 'Bearer two';
+  writeFileSync(join(folder, 'token'), 'two\n');
+  expect(await client.request(version)).toEqual({ authorization: 'Bearer two' });
+  expect(api.seen.map((request) => request.headers.authorization)).toEqual([
+    'Bearer one',
+    'Bearer one',
+    'Bearer two',
+  ]);
+});
+
+it('does not send a static token again that was refused', async () => {
+  const api = await server('http', () => false);
+  const client = await open({ text: kubeconfig({ server: api.url }, { token: 'hunter2' }) });
+  const error = await client.request(version).catch((reason) => reason);
+  expect(expectClean(error, 'Unauthorized', ['hunter2']).code).toBe(401);
+  expect(api.seen).toHaveLength(1);
+});
+
+it('runs an exec plugin once for many requests, and once more for many 401', async () => {
+  let good = 'Bearer token-1';
+  const api = await server('http', (request) => request.headers.authorization === good);
+  const { exec, runs } = plugin(printToken("'token-' + run"));
+  const client = await open({ text: kubeconfig({ server: api.url }, { exec }) });
+  const ten = () => Promise.all(Array.from({ length: 10 }, () => client.request(version)));
+  expect(runs()).toBe(0);
+  await ten();
+  expect(runs()).toBe(1);
+  good = 'Bearer token-2';
+  expect(await ten()).toEqual(Array(10).fill({ authorization: 'Bearer token-2' }));
+  expect(runs()).toBe(2);
+});
+
+it('gives a 401 on after one more try', async () => {
+  const api = await server('http', () => false);
+  const { exec, runs } = plugin(printToken("'hunter2-' + run"));
+  const client = await open({ text: kubeconfig({ server: api.url }, { exec }) });
+  const error = await client.request(version).catch((reason) => reason);
+  expectClean(error, 'Unauthorized', ['hunter2']);
+  expect(runs()).toBe(2);
+  expect(api.seen).toHaveLength(2);
+});
+
+it('shows a certificate that a plugin gives', async () => {
+  const { url } = await server('https', undefined, { clientCertificates: true });
+  const pair = JSON.stringify({
+    clientCertificateData: testOnlyClientCert,
+    clientKeyData: testOnlyClientKey,
+  });
+  const { exec } = plugin(printToken('undefined', `, ...${pair}`));
+  const cluster = { server: url, 'certificate-authority-data': base64(testOnlyCa) };
+  const client = await open({ text: kubeconfig(cluster, { exec }) });
+  expect(await client.request<Answer>(version)).toEqual({ peer: 'test-only client' });
+});
+
+it.each([
+  ['fails', "process.stderr.write('token=hunter2'); process.exit(1);"],
+  ['prints no JSON', "console.log('hunter2 {');"],
+  ['prints other JSON', 'console.log(\'{"token":"hunter2"}\');'],
+  ['prints nothing', ''],
+])('redacts when the plugin %s', async (_, body) => {
+  const api = await server('http');
+  const { exec, runs } = plugin(body);
+  const client = await open({ text: kubeconfig({ server: api.url }, { exec }) });
+  const errors = await Promise.all(
+    Array.from({ length: 3 }, () => client.request(version).catch((reason) => reason)),
+  );
+  for (const error of errors) {
+    const { message, retryable } = expectClean(error, 'Credentials', ['hunter2']);
+    expect(message).toMatch(/credential plugin '.*node' of user 'dev' failed/);
+    expect(retryable).toBe(true);
+  }
+  expect(runs()).toBe(1);
+  expect(api.seen).toHaveLength(0);
+  // The next request tries anew.
+  await client.request(version).catch(() => {});
+  expect(runs()).toBe(2);
+});
+
+it('says that a plugin or a file is not there', async () => {
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin' };
+  const one = await open({ text: kubeconfig({ server: 'http://127.0.0.1:1' }, { exec }) });
+  await expect(one.request(version)).rejects.toThrow(
+    "the credential plugin 'no-such-plugin' of user 'dev' failed (ENOENT)",
+  );
+  const user = { 'client-certificate': '/no/such.crt', 'client-key': '/no/such.key' };
+  const two = await open({ text: kubeconfig({ server: 'https://127.0.0.1:1' }, user) });
+  await expect(two.request(version)).rejects.toThrow('(ENOENT: /no/such.crt)');
+});
+
+it('is closed for good', async () => {
+  const { url } = await server('http');
+  const client = await open({ text: kubeconfig({ server: url }, { token: 't' }) });
+  await client.request(version);
+  await client.close();
+  await expect(client.request(version)).rejects.toMatchObject({ reason: 'Stopped' });
+});

@@ -1,0 +1,198 @@
+/** Kubeconfigs against real servers on loopback: who we are, where to, and what no error may show. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { KubeConfig } from '@kubernetes/client-node';
+import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { base64, kubeconfig } from './kubeconfigs.ts';
+import { expectClean, printed } from './seen.ts';
+import { type Handler, listen, type Protocol, type Request } from './servers.ts';
+import { testOnlyCa } from './test-only-certificates.ts';
+
+const endings: (() => Promise<unknown>)[] = [];
+const environment = { ...process.env };
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rx-informer-spec-'));
+});
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+  rmSync(folder, { recursive: true });
+  for (const name of ['KUBECONFIG', 'HOME', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
+    if (environment[name] === undefined) delete process.env[name];
+    else process.env[name] = environment[name];
+  }
+});
+
+/** A server that answers with what it was told about the caller. */
+async function server(
+  protocol: Protocol,
+  accepts: (request: Request) => boolean = () => true,
+  options: { clientCertificates?: boolean } = {},
+) {
+  const seen: Request[] = [];
+  const handler: Handler = (request, response) => {
+    seen.push(request);
+    if (!accepts(request)) {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }));
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const peer = (request.socket as TLSSocket).getPeerCertificate?.()?.subject?.CN;
+    response.end(JSON.stringify({ authorization: request.headers.authorization, peer }));
+  };
+  const running = await listen(protocol, handler, options);
+  endings.push(() => running.close());
+  return { ...running, seen };
+}
+
+async function open(source: KubeConfig | KubeConfigClientOptions) {
+  const client = await clientFromKubeConfig(source);
+  endings.push(() => client.close());
+  return client;
+}
+
+const version = { path: '/version' };
+
+describe('where to', () => {
+  it('talks to kubectl proxy: plain http, no user', async () => {
+    const proxy = await server('http');
+    const client = await open({ text: kubeconfig({ server: `${proxy.url}/` }) });
+    expect(client.baseUrl).toBe(proxy.url);
+    expect(await client.request(version)).toEqual({});
+  });
+
+  it('checks the server with the CA of the cluster, also without a user', async () => {
+    const { url } = await server('http2');
+    const ca = { 'certificate-authority-data': base64(testOnlyCa) };
+    const client = await open({ text: kubeconfig({ server: url, ...ca }) });
+    expect(await client.request(version)).toEqual({});
+
+    const stranger = await open({ text: kubeconfig({ server: url }) });
+    const error = await stranger.request(version).catch((reason) => reason);
+    expect(expectClean(error, 'Network', []).message).toMatch(/CERT|SIGNATURE|ISSUER/);
+
+    const careless = { server: url, 'insecure-skip-tls-verify': true };
+    expect(await (await open({ text: kubeconfig(careless) })).request(version)).toEqual({});
+  });
+
+  it('expects the name that the cluster gives', async () => {
+    const { url } = await server('https');
+    const cluster = (name: string) => ({
+      server: url,
+      'certificate-authority-data': base64(testOnlyCa),
+      'tls-server-name': name,
+    });
+    const right = await open({ text: kubeconfig(cluster('api.test'), { token: 't' }) });
+    expect(await right.request(version)).toMatchObject({ authorization: 'Bearer t' });
+    const wrong = await open({ text: kubeconfig(cluster('other.test'), { token: 't' }) });
+    await expect(wrong.request(version)).rejects.toMatchObject({ reason: 'Network' });
+  });
+
+  it('takes the context that it is told', async () => {
+    const { url } = await server('http');
+    const config = JSON.parse(kubeconfig({ server: url }, { token: 'first' }));
+    config.users.push({ name: 'ops', user: { token: 'second' } });
+    config.contexts.push({ name: 'ops', context: { cluster: 'dev', user: 'ops' } });
+    const client = await open({ text: JSON.stringify(config), context: 'ops' });
+    expect(await client.request(version)).toEqual({ authorization: 'Bearer second' });
+  });
+
+  it('takes an instance, as it was then', async () => {
+    const { url } = await server('http');
+    const config = new KubeConfig();
+    config.loadFromString(kubeconfig({ server: url }, { username: 'me', password: 'p:w' }));
+    const client = await open(config);
+    config.loadFromString(kubeconfig({ server: 'http://127.0.0.1:1' }));
+    expect(await client.request(version)).toEqual({ authorization: `Basic ${base64('me:p:w')}` });
+  });
+
+  it('merges the files of KUBECONFIG, the first that names something decides', async () => {
+    const { url } = await server('http');
+    const files = ['a', 'missing', 'b'].map((name) => join(folder, name));
+    writeFileSync(files[0] ?? '', kubeconfig({ server: url }, { token: 'a' }));
+    writeFileSync(files[2] ?? '', kubeconfig({ server: 'http://127.0.0.1:1' }, { token: 'b' }));
+    process.env.KUBECONFIG = files.join(':');
+    expect(await (await open({})).request(version)).toEqual({ authorization: 'Bearer a' });
+  });
+
+  it('falls back to ~/.kube/config', async () => {
+    const { url } = await server('http');
+    delete process.env.KUBECONFIG;
+    process.env.HOME = folder;
+    mkdirSync(join(folder, '.kube'));
+    writeFileSync(join(folder, '.kube', 'config'), kubeconfig({ server: url }, { token: 'home' }));
+    expect(await (await open({})).request(version)).toEqual({ authorization: 'Bearer home' });
+  });
+
+  it('runs in a pod: service account token and CA', async () => {
+    const { port } = await server('https');
+    const account = join(folder, 'var/run/secrets/kubernetes.io/serviceaccount');
+    mkdirSync(account, { recursive: true });
+    writeFileSync(join(account, 'ca.crt'), testOnlyCa);
+    writeFileSync(join(account, 'token'), 'of-the-pod');
+    process.env.KUBERNETES_SERVICE_HOST = '127.0.0.1';
+    process.env.KUBERNETES_SERVICE_PORT = String(port);
+    const config = new KubeConfig();
+    config.loadFromCluster(folder);
+    expect(await (await open(config)).request(version)).toEqual({
+      authorization: 'Bearer of-the-pod',
+    });
+  });
+});
+
+describe('what is wrong with it', () => {
+  const failing = async (source: KubeConfigClientOptions) => {
+    const error = await clientFromKubeConfig(source).catch((reason) => reason);
+    expect(error).toBeInstanceOf(TypeError);
+    return error as TypeError;
+  };
+  const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { token: 'hunter2' });
+
+  it('lists the contexts when there is no such one', async () => {
+    expect((await failing({ text, context: 'prod' })).message).toBe(
+      "clientFromKubeConfig: the kubeconfig has no context 'prod'; there are: 'dev'",
+    );
+    expect((await failing({ text: '{}' })).message).toBe(
+      'clientFromKubeConfig: no context is chosen; there are: none',
+    );
+  });
+
+  it('names the cluster or user that is missing', async () => {
+    const config = JSON.parse(text);
+    config.contexts[0].context.user = 'nobody';
+    expect((await failing({ text: JSON.stringify(config) })).message).toContain(
+      "names user 'nobody'; there are: 'dev'",
+    );
+    config.contexts[0].context.cluster = 'nowhere';
+    expect((await failing({ text: JSON.stringify(config) })).message).toContain(
+      "names cluster 'nowhere'; there are: 'dev'",
+    );
+  });
+
+  it('does not quote a file that is no YAML', async () => {
+    const error = await failing({ text: 'users:\n- token: hunter2\n  a: b: c\n' });
+    expect(error.message).toContain('the text is no valid kubeconfig (line 3)');
+    expect(printed(error)).not.toContain('hunter2');
+  });
+
+  it('says what it looked for when nothing is there', async () => {
+    expect((await failing({ file: join(folder, 'none') })).message).toContain('(ENOENT)');
+    process.env.KUBECONFIG = join(folder, 'none');
+    expect((await failing({})).message).toContain('KUBECONFIG names no file that exists');
+    delete process.env.KUBECONFIG;
+    process.env.HOME = folder;
+    expect((await failing({})).message).toMatch(/^clientFromKubeConfig: no kubeconfig: KUBECONFIG/);
+  });
+
+  it('refuses a proxy that it cannot use, without showing its password', async () => {
+    const cluster = { server: 'https://127.0.0.1:1', 'proxy-url': 'socks4://me:hunter2@host' };
+    const error = await failing({ text: kubeconfig(cluster, { token: 't' }) });
+    expect(error.message).toContain('its scheme is socks4:');
+    expect(printed(error)).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,16 @@
+/** Kubeconfigs made in tests. */
+
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** A kubeconfig of one context, as JSON, which is YAML. */
+export function kubeconfig(cluster: object, user?: object): string {
+  const name = 'dev';
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster }],
+    users: user === undefined ? [] : [{ name, user }],
+    contexts: [{ name, context: { cluster: name, ...(user === undefined ? {} : { user: name }) } }],
+    'current-context': name,
+  });
+}

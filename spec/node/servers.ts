@@ -1,0 +1,109 @@
+/** Real servers on loopback, one per protocol, that count connections and end completely. */
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import { createServer as createHttps } from 'node:https';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { testOnlyCa, testOnlyServerCert, testOnlyServerKey } from './test-only-certificates.ts';
+
+export type Request = IncomingMessage | Http2ServerRequest;
+/** What both kinds of answer share; of HTTP/2 is what has a `stream`. */
+export type Response =
+  | ServerResponse
+  | (Omit<ServerResponse, 'writeProcessing'> & Pick<Http2ServerResponse, 'stream'>);
+type OnHttp2 = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+export type Handler = (request: Request, response: Response) => void;
+
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  /** Connections so far. */
+  readonly connections: number;
+  /** Ends everything at once. */
+  close(): Promise<void>;
+}
+
+/** The protocols a transport must speak. */
+export const protocols = ['http', 'https', 'http2'] as const;
+export type Protocol = (typeof protocols)[number];
+
+const tls = { cert: testOnlyServerCert, key: testOnlyServerKey };
+
+/** Starts listening on a free port of loopback. */
+export async function listen(
+  protocol: Protocol,
+  handler: Handler,
+  options: { readonly clientCertificates?: boolean } = {},
+): Promise<TestServer> {
+  const check = options.clientCertificates ? { requestCert: true, ca: testOnlyCa } : {};
+  const server =
+    protocol === 'http'
+      ? createHttp(handler)
+      : protocol === 'https'
+        ? createHttps({ ...tls, ...check }, handler)
+        : createSecureServer({ ...tls, ...check }, handler as unknown as OnHttp2);
+  return opened(server, protocol === 'http' ? 'http' : 'https');
+}
+
+/** Any server of sockets, once it listens. */
+export async function opened(server: Server, scheme: string): Promise<TestServer> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on('connection', (socket: Socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${scheme}://127.0.0.1:${port}`,
+    port,
+    get connections() {
+      return connections;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** Ends in the middle of the body, as a crash or a lost connection does. */
+export function cut(response: Response): void {
+  if ('stream' in response) response.stream.session?.destroy();
+  else response.socket?.destroy();
+}
+
+/** Resolves when the client has gone away before the end. */
+export function gone(request: Request): Promise<void> {
+  return new Promise((resolve) => {
+    request.on('error', () => {}).on('aborted', () => resolve());
+    if ('stream' in request) request.stream.on('close', () => resolve());
+    else request.socket.on('close', () => resolve());
+  });
+}
+
+/** How much has been written. */
+export interface Poured {
+  readonly written: number;
+}
+
+/** Writes so many bytes as fast as they are taken, then ends. */
+export function pour(response: Response, total: number): Poured {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  const poured = { written: 0 };
+  response.on('error', () => {});
+  const write = () => {
+    while (poured.written < total) {
+      poured.written += chunk.length;
+      if (!response.write(chunk)) {
+        response.once('drain', write);
+        return;
+      }
+    }
+    response.end();
+  };
+  write();
+  return poured;
+}

@@ -1,0 +1,185 @@
+/** What a transport over undici does at its edges: errors, queues, dispatchers of others. */
+import { gzipSync } from 'node:zlib';
+import { ApiError, createClient, type TransportRequest } from 'rx-informer';
+import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
+import { Subject } from 'rxjs';
+import { afterEach, expect, it } from 'vitest';
+import { expectClean, until, watch } from './seen.ts';
+import { type Handler, listen, type Protocol, type Response } from './servers.ts';
+
+const get: TransportRequest = { method: 'GET', path: '/api/v1/pods', use: 'watch' };
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+async function open(
+  protocol: Protocol,
+  handler: Handler,
+  options: Partial<UndiciTransportOptions> = {},
+) {
+  const server = await listen(protocol, handler);
+  const transport = createUndiciTransport({
+    baseUrl: server.url,
+    ...options,
+  });
+  endings.push(
+    () => server.close(),
+    () => transport.close(),
+  );
+  return { server, transport };
+}
+
+it('does not take an interim answer for the head', async () => {
+  const { transport } = await open('http', (_, response) => {
+    if ('writeProcessing' in response) response.writeProcessing();
+    response.end('done');
+  });
+  const statuses: number[] = [];
+  await new Promise<void>((resolve, reject) =>
+    transport.send(get).subscribe({
+      next: (event) => event.kind === 'head' && statuses.push(event.status),
+      error: reject,
+      complete: resolve,
+    }),
+  );
+  expect(statuses).toEqual([200]);
+});
+
+it('says what a refused connection is', async () => {
+  const { server, transport } = await open('http', () => {});
+  await server.close();
+  const seen = watch(transport.send({ ...get, headers: { authorization: 'Bearer hunter2' } }));
+  await seen.ended;
+  const error = expectClean(seen.error, 'Network', ['hunter2']);
+  expect(error.message).toBe('GET /api/v1/pods: ECONNREFUSED');
+  expect(error.retryable).toBe(true);
+});
+
+it('errors when no head comes in time', async () => {
+  const { transport } = await open('http', () => {}, { headersTimeoutMs: 50 });
+  const seen = watch(transport.send(get));
+  await seen.ended;
+  expect(expectClean(seen.error, 'Network', []).message).toContain('HEADERS_TIMEOUT');
+});
+
+it('errors on a compressed body, which it did not ask for', async () => {
+  const { transport } = await open('http', (_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' });
+    response.end(gzipSync('{}'));
+  });
+  const seen = watch(transport.send(get));
+  await seen.ended;
+  expectClean(seen.error, 'Unexpected', []);
+  expect(seen.bytes).toBe(0);
+});
+
+it('errors with a header that is none, without showing it', async () => {
+  const { transport } = await open('http', () => {});
+  const seen = watch(transport.send({ ...get, headers: { authorization: 'Bearer hun\nter2' } }));
+  await seen.ended;
+  expectClean(seen.error, 'Network', ['ter2']);
+});
+
+it('queues beyond the connections allowed, and forgets what was unsubscribed there', async () => {
+  const urls: (string | undefined)[] = [];
+  const responses: Response[] = [];
+  const { transport } = await open(
+    'http',
+    (request, response) => {
+      urls.push(request.url);
+      responses.push(response);
+    },
+    { maxConnections: 1 },
+  );
+  watch(transport.send({ ...get, path: '/a' }));
+  const forgotten = watch(transport.send({ ...get, path: '/b' }));
+  const last = watch(transport.send({ ...get, path: '/c' }));
+  await until('the first', () => urls.length === 1);
+  forgotten.subscription.unsubscribe();
+  responses[0]?.end();
+  await until('the next', () => urls.length === 2);
+  responses[1]?.end('c');
+  await last.ended;
+  expect(urls).toEqual(['/a', '/c']);
+  expect(last).toMatchObject({ text: 'c', completed: true });
+});
+
+it('errors when the demand does', async () => {
+  const { transport } = await open('http', (_, response) => response.end('x'));
+  const room = new Subject<void>();
+  const seen = watch(transport.send({ ...get, demand: () => room }));
+  await until('the head', () => seen.status === 200);
+  room.error(new Error('no more'));
+  await seen.ended;
+  expect(expectClean(seen.error, 'Network', []).message).toContain('no more');
+});
+
+it('goes on when the demand answers at once or merely completes', async () => {
+  const { transport } = await open('http', (_, response) => response.end('x'.repeat(1 << 20)));
+  const demands = [new Subject<void>(), new Subject<void>()];
+  demands[0]?.complete();
+  const seen = watch(transport.send({ ...get, demand: () => demands[0] ?? null }));
+  await seen.ended;
+  expect(seen).toMatchObject({ bytes: 1 << 20, completed: true });
+});
+
+it('checks the certificate', async () => {
+  const { transport } = await open('https', (_, response) => response.end(), { tls: {} });
+  const seen = watch(transport.send(get));
+  await seen.ended;
+  expect(expectClean(seen.error, 'Network', []).message).toMatch(/CERT|SIGNATURE|ISSUER/);
+});
+
+it('puts the path of the base URL before each path', async () => {
+  const server = await listen('http', (request, response) => response.end(request.url));
+  endings.push(() => server.close());
+  const baseUrl = `${server.url}/k8s/clusters/c-1/`;
+  const transport = createUndiciTransport({ baseUrl });
+  const client = createClient({ baseUrl, transport });
+  endings.push(() => client.close());
+  expect(await client.request({ path: '/version' })).toBe('/k8s/clusters/c-1/version');
+});
+
+it('refuses a base URL and a proxy that are none', () => {
+  const make = (options: UndiciTransportOptions) => () => createUndiciTransport(options);
+  expect(make({ baseUrl: 'localhost:8001' })).toThrow(TypeError);
+  expect(make({ baseUrl: '' })).toThrow(TypeError);
+  const proxy = 'ftp://me:hunter2@host';
+  const bad = make({ baseUrl: 'http://a', proxy });
+  expect(bad).toThrow(/its scheme is ftp/);
+  expect(bad).not.toThrow(/hunter2/);
+});
+
+it('uses a dispatcher that it is given, and leaves it open', async () => {
+  const { Agent } = await import('undici');
+  const dispatcher = new Agent();
+  endings.push(() => dispatcher.destroy());
+  const { server, transport } = await open('http', (_, response) => response.end('ok'), {
+    dispatcher,
+  });
+  const first = watch(transport.send(get));
+  await first.ended;
+  await transport.close();
+  expect(first.text).toBe('ok');
+  const other = createUndiciTransport({ baseUrl: server.url, dispatcher });
+  const second = watch(other.send(get));
+  await second.ended;
+  expect(second.text).toBe('ok');
+});
+
+it('retires: the open request goes on, a new one is refused', async () => {
+  let end = () => {};
+  const { transport } = await open('http', (_, response) => {
+    response.write('a');
+    end = () => response.end('b');
+  });
+  const seen = watch(transport.send(get));
+  await until('a chunk', () => seen.bytes === 1);
+  const retired = transport.retire();
+  expect(watch(transport.send(get)).error).toBeInstanceOf(ApiError);
+  end();
+  await seen.ended;
+  expect(seen).toMatchObject({ text: 'ab', completed: true });
+  await retired;
+});

@@ -1,0 +1,236 @@
+import type { TransportRequest } from 'rx-informer';
+import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
+import { NEVER, Subject } from 'rxjs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { expectClean, until, watch } from './seen.ts';
+import {
+  cut,
+  gone,
+  type Handler,
+  listen,
+  type Poured,
+  type Protocol,
+  pour,
+  protocols,
+  type Request,
+  type Response,
+  type TestServer,
+} from './servers.ts';
+import { testOnlyCa } from './test-only-certificates.ts';
+
+const get: TransportRequest = { method: 'GET', path: '/api/v1/pods', use: 'watch' };
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+async function open(
+  protocol: Protocol,
+  handler: Handler,
+  options: Partial<UndiciTransportOptions> = {},
+) {
+  const server: TestServer = await listen(protocol, handler);
+  const transport = createUndiciTransport({
+    baseUrl: server.url,
+    tls: { ca: testOnlyCa },
+    ...options,
+  });
+  endings.push(
+    () => server.close(),
+    () => transport.close(),
+  );
+  return { server, transport };
+}
+
+describe.each(protocols)('over %s', (protocol) => {
+  it('sends what it is told and nothing before it is subscribed', async () => {
+    const requests: Request[] = [];
+    const { server, transport } = await open(protocol, (request, response) => {
+      requests.push(request);
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        response.writeHead(409, { 'content-type': 'text/plain', warning: '299 - "x"' });
+        response.end(`${body}ü`);
+      });
+    });
+    const events = transport.send({
+      method: 'PUT',
+      path: '/api/v1/namespaces/a/pods/b%2Fc',
+      query: { fieldManager: 'me & you' },
+      headers: { authorization: 'Bearer x', 'content-type': 'application/json' },
+      body: '{"a":1}',
+      use: 'call',
+    });
+    expect(server.connections).toBe(0);
+    const seen = watch(events);
+    await seen.ended;
+    expect(seen).toMatchObject({ status: 409, text: '{"a":1}Ã¼', completed: true });
+    expect(seen.header('Warning')).toBe('299 - "x"');
+    expect(seen.header('retry-after')).toBeNull();
+    expect(requests[0]?.url).toBe('/api/v1/namespaces/a/pods/b%2Fc?fieldManager=me+%26+you');
+    expect(requests[0]?.headers).toMatchObject({
+      authorization: 'Bearer x',
+      'accept-encoding': 'identity',
+      'user-agent': 'rx-informer',
+    });
+  });
+
+  it('hands a chunk on when it comes, long before the end', async () => {
+    let more = () => {};
+    const { transport } = await open(protocol, (_, response) => {
+      response.write('first\n');
+      more = () => response.end('second\n');
+    });
+    const seen = watch(transport.send(get));
+    await until('the first line', () => seen.text === 'first\n');
+    expect(seen.completed).toBe(false);
+    more();
+    await seen.ended;
+    expect(seen).toMatchObject({ text: 'first\nsecond\n', completed: true });
+  });
+
+  it('takes a cut body for an error', async () => {
+    const responses: Response[] = [];
+    const { transport } = await open(protocol, (_, response) => {
+      response.write('{"type":"ADDED"');
+      responses.push(response);
+    });
+    const seen = watch(transport.send({ ...get, headers: { authorization: 'Bearer hunter2' } }));
+    await until('a chunk', () => seen.bytes > 0);
+    for (const response of responses) cut(response);
+    await seen.ended;
+    expect(seen.completed).toBe(false);
+    expect(expectClean(seen.error, 'Network', ['hunter2']).message).toMatch(
+      /^GET \/api\/v1\/pods: /,
+    );
+  });
+
+  it('takes a body shorter than its content-length for an error', async () => {
+    const { transport } = await open(protocol, (_, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('too short');
+      setTimeout(() => cut(response), 20);
+    });
+    const seen = watch(transport.send(get));
+    await seen.ended;
+    expectClean(seen.error, 'Network', []);
+  });
+
+  it.each(['before the head', 'in the body'])('aborts %s, and the server sees it', async (when) => {
+    let seenByServer: Promise<void> | undefined;
+    const { transport } = await open(protocol, (request, response) => {
+      seenByServer = gone(request);
+      if (when === 'in the body') response.write('x');
+    });
+    const seen = watch(transport.send(get));
+    await until('the request', () =>
+      when === 'in the body' ? seen.bytes > 0 : seenByServer !== undefined,
+    );
+    seen.subscription.unsubscribe();
+    await seenByServer;
+    expect(seen).toMatchObject({ completed: false });
+    expect(seen.error).toBeUndefined();
+  });
+
+  it('pauses the server when the demand closes, and loses nothing', async () => {
+    const total = 96 * 2 ** 20;
+    let poured: Poured = { written: 0 };
+    const { transport } = await open(protocol, (_, response) => {
+      poured = pour(response, total);
+    });
+    const room = new Subject<void>();
+    let closed = true;
+    const demand = () => (closed ? room : null);
+    const seen = watch(transport.send({ ...get, demand }), { keepText: false });
+    await until('the head', () => seen.status === 200);
+    // Until the buffers on the way are full.
+    let before = -1;
+    while (before !== poured.written) {
+      before = poured.written;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(poured.written).toBeLessThan(32 * 2 ** 20);
+    expect(seen.bytes).toBe(0);
+    room.next();
+    await until('one chunk', () => seen.bytes > 0);
+    const afterOne = seen.bytes;
+    expect(afterOne).toBeLessThan(2 ** 20);
+    closed = false;
+    room.next();
+    await seen.ended;
+    expect(seen).toMatchObject({ bytes: total, completed: true });
+  });
+
+  it('errors open requests on close, and all later ones', async () => {
+    const { transport } = await open(protocol, (_, response) => {
+      response.write('x');
+    });
+    const seen = watch(transport.send(get));
+    await until('a chunk', () => seen.bytes > 0);
+    await transport.close();
+    expectClean(seen.error, 'Stopped', []);
+    const late = watch(transport.send(get));
+    expectClean(late.error, 'Stopped', []);
+    await transport.close();
+  });
+
+  it('leaves no handle behind', async () => {
+    const handles = () =>
+      process.getActiveResourcesInfo().filter((name) => /TCP|TLS|HTTP|DNS/i.test(name));
+    await until('the end of the test before', () => handles().length === 0);
+    const server = await listen(protocol, (_, response) => {
+      response.write('x');
+    });
+    const transport = createUndiciTransport({ baseUrl: server.url, tls: { ca: testOnlyCa } });
+    const all = Array.from({ length: 5 }, () => watch(transport.send(get)));
+    await until('five bodies', () => all.every((seen) => seen.bytes > 0));
+    expect(handles()).not.toEqual([]);
+    all[0]?.subscription.unsubscribe();
+    await transport.close();
+    await server.close();
+    await until('no handle', () => handles().length === 0);
+  });
+});
+
+describe('over http2', () => {
+  it('has 20 watches on one connection, where a paused one does not hold the others', async () => {
+    let requests = 0;
+    const bytes = 24 * 2 ** 20;
+    const { server, transport } = await open('http2', (request, response) => {
+      requests++;
+      if (request.url?.includes('big')) pour(response, bytes);
+      else response.write('x');
+    });
+    const watches = Array.from({ length: 20 }, () => watch(transport.send(get)));
+    await until('20 bodies', () => watches.every((seen) => seen.bytes === 1));
+    const big = { ...get, path: '/big' };
+    const paused = Array.from({ length: 6 }, () =>
+      watch(transport.send({ ...big, demand: () => NEVER })),
+    );
+    await until('the paused heads', () => paused.every((seen) => seen.status === 200));
+    const free = watch(transport.send(big), { keepText: false });
+    await free.ended;
+    expect(free).toMatchObject({ bytes, completed: true });
+    expect(paused.map((seen) => seen.bytes)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(requests).toBe(27);
+    expect(server.connections).toBe(1);
+  });
+
+  it.each([0, 2, 11])(
+    'takes a stream reset with code %i in the body for an error',
+    async (code) => {
+      const { transport } = await open('http2', (_, response) => {
+        response.write('half');
+        setTimeout(() => 'stream' in response && response.stream.close(code), 20);
+      });
+      const seen = watch(transport.send(get));
+      await seen.ended;
+      // With NO_ERROR the server ended the stream properly.
+      expect(seen.completed).toBe(code === 0);
+      if (code !== 0) expectClean(seen.error, 'Network', []);
+    },
+  );
+});

@@ -1,0 +1,234 @@
+import { type ChangeSet, toView, type View } from 'rx-informer';
+import { changeSet } from 'rx-informer/testing';
+import { config, EMPTY, firstValueFrom, NEVER, Observable, of, Subject } from 'rxjs';
+import { take } from 'rxjs/operators';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Pod, pod } from '../delta/pods.ts';
+
+/** A source that gives the state at once, as an informer does, and counts who holds it. */
+function live(...first: Pod[]) {
+  const sets = new Subject<ChangeSet<Pod>>();
+  const count = { open: 0, opened: 0 };
+  const source = new Observable<ChangeSet<Pod>>((subscriber) => {
+    count.open++;
+    count.opened++;
+    subscriber.next(changeSet({ added: first, reset: true, cause: 'snapshot' }));
+    subscriber.add(() => count.open--);
+    subscriber.add(sets.subscribe(subscriber));
+  });
+  return { sets, count, view: toView<Pod>()(source) };
+}
+
+const names = (rows: readonly Pod[]) => rows.map(({ metadata }) => metadata.name).join();
+const update = (previous: Pod, object: Pod) => changeSet<Pod>({ updated: [{ previous, object }] });
+
+/** As React's useSyncExternalStore: a call while subscribing would loop, and so would a new array. */
+function reactStore(view: Pick<View<Pod>, 'subscribe' | 'getSnapshot'>) {
+  let subscribing = true;
+  let renders = 0;
+  const leave = view.subscribe(() => {
+    renders++;
+    expect(subscribing).toBe(false);
+    expect(view.getSnapshot()).toBe(view.getSnapshot());
+  });
+  subscribing = false;
+  return { leave, renders: () => renders };
+}
+
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
+describe('toView', () => {
+  it('Q1: never calls a listener while it subscribes, although the rows are there then (React)', () => {
+    const [a, b] = [pod('a', 1), pod('b', 1)];
+    const { sets, view, count } = live(a);
+    expect([names(view.getSnapshot()), count.opened]).toEqual(['', 0]);
+    const first = reactStore(view);
+    expect([names(view.getSnapshot()), first.renders()]).toEqual(['a', 0]);
+    const second = reactStore(view);
+    sets.next(changeSet({ added: [b] }));
+    expect([first.renders(), second.renders(), names(view.getSnapshot())]).toEqual([1, 1, 'a,b']);
+    first.leave();
+    first.leave();
+    expect(count.open).toBe(1);
+    second.leave();
+    expect(count).toEqual({ open: 0, opened: 1 });
+    // What was read last stays readable.
+    expect(names(view.getSnapshot())).toBe('a,b');
+  });
+
+  it('Q1: gives one frozen array until something changes; a resync and news of being synced change nothing', () => {
+    const [a, a2, b] = [pod('a', 1), pod('a', 2), pod('b', 1)];
+    const { sets, view } = live(a, b);
+    const empty = view.getSnapshot();
+    expect(Object.isFrozen(empty)).toBe(true);
+    view.subscribe(() => undefined);
+    const rows = view.getSnapshot();
+    expect(rows).toEqual([a, b]);
+    expect(Object.isFrozen(rows)).toBe(true);
+    sets.next(changeSet<Pod>({}));
+    sets.next(update(a, a));
+    expect(view.getSnapshot()).toBe(rows);
+    sets.next(update(a, a2));
+    // In the order in which they came, a changed row in its place.
+    expect(view.getSnapshot()).toEqual([a2, b]);
+    expect(rows).toEqual([a, b]);
+  });
+
+  it('Q1: items$ has its rows synchronously, then after each set (Svelte, Angular)', () => {
+    const { sets, view, count } = live(pod('a', 1));
+    const seen: string[] = [];
+    const subscription = view.items$.subscribe((rows) => seen.push(names(rows)));
+    expect(seen).toEqual(['a']);
+    sets.next(changeSet({ added: [pod('b', 1)] }));
+    sets.next(changeSet({ deleted: [pod('a', 1)] }));
+    expect(seen).toEqual(['a', 'a,b', 'b']);
+    subscription.unsubscribe();
+    expect(count.open).toBe(0);
+    const cut: string[] = [];
+    view.items$.pipe(take(1)).subscribe((rows) => cut.push(names(rows)));
+    expect([cut, count.open]).toEqual([['a'], 0]);
+  });
+
+  it('Q1: what is committed while a subscriber gets its first rows reaches it too', () => {
+    const { sets, view } = live(pod('a', 1));
+    const seen: string[] = [];
+    view.items$.subscribe((rows) => {
+      seen.push(names(rows));
+      if (seen.length === 1) sets.next(changeSet({ added: [pod('b', 1)] }));
+    });
+    expect(seen).toEqual(['a', 'a,b']);
+  });
+
+  it('Q1: who leaves while others are told is told nothing more; who throws keeps nobody from hearing', async () => {
+    const { sets, view } = live(pod('a', 1));
+    const reported = new Promise((resolve) => {
+      config.onUnhandledError = resolve;
+    });
+    const heard: string[] = [];
+    let leave: () => void = () => undefined;
+    view.subscribe(() => {
+      heard.push('first');
+      leave();
+      throw new Error('boom');
+    });
+    leave = view.subscribe(() => heard.push('second'));
+    view.subscribe(() => heard.push('third'));
+    sets.next(changeSet({ added: [pod('b', 1)] }));
+    expect(heard).toEqual(['first', 'third']);
+    expect(await reported).toEqual(new Error('boom'));
+  });
+
+  it('Q1: the status goes along, and the end of the source ends items$', () => {
+    const status$ = NEVER;
+    expect(toView<Pod>({ status$ })(EMPTY).status$).toBe(status$);
+    const view = toView<Pod>()(of(changeSet({ added: [pod('a', 1)] })));
+    expect(view.status$).toBeUndefined();
+    const seen: string[] = [];
+    view.items$.subscribe({
+      next: (rows) => seen.push(names(rows)),
+      complete: () => seen.push('|'),
+    });
+    expect(seen).toEqual(['a', '|']);
+  });
+
+  it('Q2: a reset replaces all rows', () => {
+    const { sets, view } = live(pod('a', 1), pod('b', 1));
+    const { renders } = reactStore(view);
+    sets.next(changeSet({ added: [pod('c', 1), pod('b', 1)], reset: true }));
+    expect([names(view.getSnapshot()), renders()]).toEqual(['c,b', 1]);
+    sets.next(changeSet<Pod>({ reset: true }));
+    expect(names(view.getSnapshot())).toBe('');
+  });
+
+  it('Q2: who comes again after all have left gets the state anew', () => {
+    const { sets, view, count } = live(pod('a', 1));
+    view.subscribe(() => undefined)();
+    view.subscribe(() => undefined);
+    expect(count).toEqual({ open: 1, opened: 2 });
+    sets.next(changeSet({ added: [pod('b', 1)] }));
+    expect(names(view.getSnapshot())).toBe('a,b');
+  });
+
+  it('Q2: a row listener hears only of its row', () => {
+    const [a, b, b2] = [pod('a', 1), pod('b', 1), pod('b', 2)];
+    const { sets, view, count } = live(a, b);
+    const [rowA, rowB] = [view.select('u-a'), view.select('u-b')];
+    expect(rowA.getSnapshot()).toBeUndefined();
+    const heard: string[] = [];
+    const leaveA = rowA.subscribe(() => heard.push('a'));
+    const leaveB = rowB.subscribe(() => heard.push('b'));
+    expect([rowA.getSnapshot(), rowB.getSnapshot(), heard]).toEqual([a, b, []]);
+    sets.next(update(b, b2));
+    expect([heard.splice(0), rowB.getSnapshot()]).toEqual([['b'], b2]);
+    sets.next(update(b2, b2));
+    sets.next(changeSet({ added: [a, b2], reset: true }));
+    expect(heard).toEqual([]);
+    sets.next(changeSet({ added: [a], reset: true }));
+    expect([heard.splice(0), rowB.getSnapshot()]).toEqual([['b'], undefined]);
+    // Another object under the old name is another row.
+    sets.next(changeSet({ deleted: [a], added: [pod('a', 9, 'a2')] }));
+    expect([heard.splice(0), rowA.getSnapshot()]).toEqual([['a'], undefined]);
+    leaveB();
+    leaveB();
+    expect(count.open).toBe(1);
+    leaveA();
+    expect(count.open).toBe(0);
+    rowA.subscribe(() => heard.push('again'));
+    sets.next(update(a, pod('a', 3)));
+    expect(heard).toEqual(['again']);
+  });
+
+  it('Q3: an async loop gets the latest rows, and those in between are skipped', async () => {
+    const { sets, view, count } = live(pod('a', 1));
+    const seen: string[] = [];
+    for await (const rows of view) {
+      seen.push(names(rows));
+      if (seen.length === 3) break;
+      sets.next(changeSet({ added: [pod(`b${seen.length}`, 1)] }));
+      sets.next(changeSet({ added: [pod(`c${seen.length}`, 1)] }));
+    }
+    expect(seen).toEqual(['a', 'a,b1,c1', 'a,b1,c1,b2,c2']);
+    expect([count.open, sets.observed]).toEqual([0, false]);
+  });
+
+  it('Q3: it ends with its source, after the last rows', async () => {
+    const seen: string[] = [];
+    for await (const rows of toView<Pod>()(of(changeSet({ added: [pod('a', 1)] })))) {
+      seen.push(names(rows));
+    }
+    expect(seen).toEqual(['a']);
+    const { sets, view } = live();
+    const loop = view[Symbol.asyncIterator]();
+    await loop.next();
+    const waiting = loop.next();
+    sets.complete();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+  });
+
+  it('Q3: leaving while it waits lets go at once', async () => {
+    const { view, count } = live(pod('a', 1));
+    const loop = view[Symbol.asyncIterator]();
+    await loop.next();
+    const waiting = loop.next();
+    await Promise.resolve();
+    const left = loop.return?.();
+    expect(await left).toEqual({ done: true, value: undefined });
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(count.open).toBe(0);
+    // One that never began holds nothing.
+    await view[Symbol.asyncIterator]().return?.();
+    expect(count.opened).toBe(1);
+  });
+
+  it('Q3: a loop that throws leaves nothing behind', async () => {
+    const { view, count } = live(pod('a', 1));
+    const loop = async () => {
+      for await (const _rows of view) throw new Error('boom');
+    };
+    await expect(loop()).rejects.toThrow('boom');
+    expect(count.open).toBe(0);
+    expect(names(await firstValueFrom(view.items$))).toBe('a');
+  });
+});

@@ -1,0 +1,225 @@
+import { ApiError, type ReflectOptions, reflect } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import { concat, EMPTY, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import { ignoreElements } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { answer, events, expired, opened, type Pod, refused, script, whole } from './script.ts';
+
+type Answers = Parameters<typeof script>[0];
+
+/** Runs a script; each request with its time: `W5@1200`. */
+function run(answers: Answers, untilMs: number, options: ReflectOptions<Pod> = {}) {
+  return marbles(({ scheduler, flush }) => {
+    const scripted = script(answers);
+    const times: number[] = [];
+    const { asked, listerWatcher } = scripted;
+    const told = reflect(
+      {
+        ...listerWatcher,
+        watch: (request) => {
+          times[asked.length] = scheduler.now();
+          return listerWatcher.watch(request);
+        },
+        list: (request) => {
+          times[asked.length] = scheduler.now();
+          return listerWatcher.list(request);
+        },
+        watchList: false,
+      },
+      { scheduler, random: () => 0.5, ...options },
+    );
+    const subscription = told.subscribe();
+    scheduler.schedule(() => subscription.unsubscribe(), untilMs);
+    flush();
+    return asked.map((word, at) => `${word}@${times[at]}`).join(' ');
+  });
+}
+
+const failing = (error: ApiError) => throwError(() => error);
+const open = concat(of(opened), NEVER);
+const lists = [of(whole('5'))];
+const living = (ms: number, then: Observable<never>) =>
+  concat(of(opened), timer(ms).pipe(ignoreElements()), then) as Observable<never>;
+
+describe('a watch that is refused', () => {
+  it.each([
+    ['a refused connection (ListAndWatchInitConnBackoff)', failing(refused)],
+    ['429 (BackoffOnTooManyRequests, NoRelistOnTooManyRequests)', failing(answer(429))],
+    ['an ERROR 429 (BackoffOnTooManyRequests)', of(opened, events(answer(429)))],
+  ])('R7: keeps its version: %s', (_name, watch) => {
+    const watches = [watch, watch, watch, watch, watch, open];
+    expect(run({ lists, watches }, 60_000)).toBe(
+      'L0@0 W5@0 W5@1200 W5@3600 W5@8400 W5@18000 W5@37200',
+    );
+  });
+
+  it.each([
+    ['shorter', 500, 1_200],
+    ['longer', 45_000, 45_000],
+  ])('R7: Retry-After is a lower bound of the wait: %s', (_name, retryAfterMs, atMs) => {
+    const watches = [failing(answer(429, '', retryAfterMs)), open];
+    expect(run({ lists, watches }, 50_000)).toBe(`L0@0 W5@0 W5@${atMs}`);
+  });
+
+  it('R7: keeps the version that events moved', () => {
+    const watches = [of(opened, events('~a@8', answer(429))), open];
+    expect(run({ lists, watches }, 2_000)).toBe('L0@0 W5@0 W8@1200');
+  });
+});
+
+describe('a watch that closes', () => {
+  it('R8: after a second or more goes on at once', () => {
+    const watches = [living(1_000, EMPTY), living(1_500, EMPTY), open];
+    expect(run({ lists, watches }, 5_000)).toBe('L0@0 W5@0 W5@1000 W5@2500');
+  });
+
+  it('R8: sooner waits, and lists anew the second time in a row (HandleWatchResultChanClosedBefore)', () => {
+    const watches = [living(999, EMPTY), of(opened), open];
+    expect(run({ lists, watches }, 10_000)).toBe('L0@0 W5@0 W5@2199 L5@4599 W5@4599');
+  });
+
+  it('R8: sooner again, but after a longer one, is the first time again', () => {
+    const watches = [of(opened), living(2_000, EMPTY), of(opened), open];
+    expect(run({ lists, watches }, 10_000)).toBe('L0@0 W5@0 W5@1200 W5@3200 W5@5600');
+  });
+
+  it('R8: with one event each time does not spin', () => {
+    const watches = [of(opened, events('~a@6'))];
+    expect(run({ lists, watches }, 60_000).split(' ').length).toBeLessThan(8);
+  });
+});
+
+describe('a watch that fails', () => {
+  it.each([401, 403, 408, 500, 502, 503, 504])('R10: with %i waits and goes on', (code) => {
+    expect(run({ lists, watches: [failing(answer(code)), open] }, 3_000)).toBe('L0@0 W5@0 W5@1200');
+  });
+
+  it.each([400, 404, 405, 409, 422, 501])('R10: with %i waits and lists anew', (code) => {
+    expect(run({ lists, watches: [failing(answer(code)), open] }, 3_000)).toBe(
+      'L0@0 W5@0 L5@1200 W5@1200',
+    );
+  });
+
+  it('R10: in the middle of the stream waits and goes on where it stood (TestRetryInternalError)', () => {
+    const broken = concat(of(opened, events('~a@9')), failing(refused));
+    const inStream = of(opened, events('~a@12', answer(500, 'InternalError')));
+    expect(run({ lists, watches: [broken, inStream, open] }, 10_000)).toBe(
+      'L0@0 W5@0 W9@1200 W12@3600',
+    );
+  });
+
+  it.each([
+    ['as HTTP status', failing(expired)],
+    ['as an event', of(opened, events(expired))],
+    ['as Gone without a Status', failing(answer(410))],
+  ])('R9: with 410 %s waits and lists anew', (_name, watch) => {
+    expect(run({ lists, watches: [watch, open] }, 3_000)).toBe('L0@0 W5@0 L5@1200 W5@1200');
+  });
+
+  it.each([
+    ['garbage', failing(ApiError.local('Malformed', ''))],
+    ['a line over its bound', failing(ApiError.local('TooLarge', ''))],
+    ['an ERROR without Status', of(opened, events(ApiError.local('Unexpected', '')))],
+    ['silence', NEVER],
+  ])('R11: with %s goes on, and lists anew the second time in a row', (_name, watch) => {
+    const words = run({ lists, watches: [watch, watch, open] }, 80_000);
+    expect(words.replace(/@\d+/g, '')).toBe('L0 W5 W5 L5 W5');
+  });
+
+  it('R11: with garbage, but after events, goes on', () => {
+    const garbage = failing(ApiError.local('Malformed', ''));
+    const watches = [garbage, concat(of(opened, events('~a@6')), garbage), garbage, open];
+    const words = run({ lists, watches }, 60_000);
+    expect(words.replace(/@\d+/g, '')).toBe('L0 W5 W5 W6 L6 W5');
+  });
+});
+
+describe('a list that fails', () => {
+  it.each([
+    ['401', failing(answer(401))],
+    ['403', failing(answer(403))],
+    ['404', failing(answer(404))],
+    ['500', failing(answer(500))],
+    ['a refused connection', failing(refused)],
+    ['garbage', failing(ApiError.local('Malformed', ''))],
+  ])('R19: with %s waits and is tried again', (_name, list) => {
+    expect(run({ lists: [list, list, ...lists], watches: [open] }, 5_000)).toBe(
+      'L0@0 L0@1200 L0@3600 W5@3600',
+    );
+  });
+
+  it('R7, R19: Retry-After is a lower bound of its wait', () => {
+    const first = failing(answer(503, '', 20_000));
+    expect(run({ lists: [first, ...lists], watches: [open] }, 30_000)).toBe(
+      'L0@0 L0@20000 W5@20000',
+    );
+  });
+});
+
+describe('the wait', () => {
+  it('R12: is one for lists and watches, and comes before the request', () => {
+    const answers = {
+      lists: [failing(answer(500)), ...lists, failing(answer(500)), ...lists],
+      watches: [of(opened, events(expired)), open],
+    };
+    expect(run(answers, 20_000)).toBe('L0@0 L0@1200 W5@1200 L5@3600 L5@8400 W5@8400');
+  });
+
+  it('R12: may be any other (NewReflectorWithCustomBackoff)', () => {
+    const waits: number[] = [];
+    const backoff = (attempt: number, random: number) => {
+      waits.push(attempt, random);
+      return 100;
+    };
+    const watches = [failing(refused), failing(refused), open];
+    expect(run({ lists, watches }, 1_000, { backoff })).toBe('L0@0 W5@0 W5@100 W5@200');
+    expect(waits).toEqual([0, 0.5, 1, 0.5]);
+  });
+
+  it('R12: begins anew after two healthy minutes', () => {
+    const broken = (ms: number) => living(ms, failing(refused));
+    const watches = [broken(0), broken(0), broken(80_000), broken(0), open];
+    // Alive by a bookmark a minute, for 2 minutes and 1 second.
+    const healthy = concat(
+      of(opened),
+      timer(60_000).pipe(ignoreElements()),
+      of(events('b@6')),
+      timer(61_000).pipe(ignoreElements()),
+      failing(refused),
+    ) as Observable<never>;
+    expect(run({ lists, watches }, 300_000)).toContain('W5@0 W5@1200 W5@3600 W5@88400 W5@98000');
+    expect(run({ lists, watches: [broken(0), broken(0), healthy, open] }, 200_000)).toBe(
+      'L0@0 W5@0 W5@1200 W5@3600 W6@125800',
+    );
+  });
+
+  it('R12: does not begin anew in an outage of half an hour', () => {
+    const times = run({ lists, watches: [failing(refused)] }, 1_800_000)
+      .split(' ')
+      .slice(1)
+      .map((word) => Number(word.split('@')[1]));
+    const waits = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    expect(times.length).toBeLessThanOrEqual(60);
+    expect(times.length).toBeGreaterThan(40);
+    expect(waits.filter((wait, at) => wait < (waits[at - 1] ?? 0))).toEqual([]);
+    expect(waits.at(-1)).toBe(45_000);
+  });
+
+  it('R20: watches time out after five to ten minutes, or from the minimum on (TestWatchTimeout)', () => {
+    const seconds = (random: number, minWatchTimeoutMs?: number) =>
+      marbles(({ scheduler, flush }) => {
+        const scripted = script({ lists, watches: [open] });
+        const options = minWatchTimeoutMs === undefined ? {} : { minWatchTimeoutMs };
+        const run = reflect(scripted.listerWatcher, {
+          scheduler,
+          random: () => random,
+          ...options,
+        }).subscribe();
+        scheduler.schedule(() => run.unsubscribe(), 1);
+        flush();
+        return scripted.watches[0]?.timeoutSeconds;
+      });
+    expect([seconds(0), seconds(0.5), seconds(0.999)]).toEqual([300, 450, 600]);
+    expect([seconds(0, 1_800_000), seconds(0.999, 1_800_000)]).toEqual([1_800, 3_598]);
+  });
+});

@@ -1,0 +1,161 @@
+/** Scripted answers for reflectors, and short words for what they ask and tell. */
+import type {
+  Delta,
+  KubernetesObject,
+  ListerWatcher,
+  ListPart,
+  ListRequest,
+  WatchEvent,
+  WatchRequest,
+  WatchSignal,
+} from 'rx-informer';
+import { ApiError } from 'rx-informer';
+import { defer, type Observable } from 'rxjs';
+
+export interface Pod extends KubernetesObject {
+  metadata: { name: string; namespace: string; uid: string; resourceVersion: string };
+}
+
+/** `a@5` is d/a at version 5. */
+export function pod(text: string): Pod {
+  const [name = '', resourceVersion = ''] = text.split('@');
+  return { metadata: { name, namespace: 'd', uid: name, resourceVersion } };
+}
+
+/** The whole of a list in one part. */
+export function whole(
+  resourceVersion: string,
+  pods: readonly string[] = [],
+  token?: string,
+): ListPart<Pod> {
+  const metadata = { resourceVersion, ...(token === undefined ? {} : { continue: token }) };
+  return { items: pods.map(pod), metadata };
+}
+
+/** `+a@5` added, `~a@6` modified, `-a@7` deleted, `b@8` bookmark, `end@9` the end of the initial events. */
+export function event(text: string): WatchEvent<Pod> {
+  const object = pod(text.slice(1));
+  const key = `d/${object.metadata.name}`;
+  const { resourceVersion } = object.metadata;
+  if (text.startsWith('+')) return { type: 'ADDED', key, object };
+  if (text.startsWith('~')) return { type: 'MODIFIED', key, object };
+  if (text.startsWith('-')) return { type: 'DELETED', key, object, resourceVersion };
+  if (text.startsWith('?')) return { type: 'REJECTED', key, resourceVersion };
+  const [kind, version = ''] = text.split('@');
+  return { type: 'BOOKMARK', resourceVersion: version, initialEventsEnd: kind === 'end' };
+}
+
+export const opened: WatchSignal<Pod> = { kind: 'opened' };
+
+export function events(...all: (string | ApiError)[]): WatchSignal<Pod> {
+  const listed = all.map(
+    (each): WatchEvent<Pod> =>
+      typeof each === 'string' ? event(each) : { type: 'ERROR', error: each },
+  );
+  return { kind: 'events', events: listed };
+}
+
+/** What a server answers under an HTTP status. */
+export function answer(code: number, reason = '', retryAfterMs?: number): ApiError {
+  const init = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return ApiError.fromStatus({ code, reason, message: `${code} ${reason}` }, code, init);
+}
+
+export const refused = ApiError.local('Network', 'ECONNREFUSED');
+export const expired = answer(410, 'Expired');
+export const tooLarge = ApiError.fromStatus(
+  { code: 504, reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } },
+  504,
+);
+
+export interface Script {
+  readonly listerWatcher: ListerWatcher<Pod>;
+  /** `L0` a list, `S` a streaming list, `W5` a watch, with their versions. */
+  readonly asked: string[];
+  readonly lists: ListRequest<Pod>[];
+  readonly watches: WatchRequest<Pod>[];
+  /** How often it was told that streaming does not work. */
+  readonly remembered: number;
+}
+
+/** Answers lists and watches in order; the last answer of each kind again and again. */
+export function script(
+  answers: {
+    readonly lists?: readonly Observable<ListPart<Pod>>[];
+    readonly watches?: readonly Observable<WatchSignal<Pod>>[];
+  },
+  options: { readonly watchList?: boolean; readonly scope?: string } = {},
+): Script {
+  const asked: string[] = [];
+  const lists: ListRequest<Pod>[] = [];
+  const watches: WatchRequest<Pod>[] = [];
+  let remembered = 0;
+  const next = <T>(from: readonly Observable<T>[] | undefined, at: number): Observable<T> => {
+    const found = from?.[Math.min(at, from.length - 1)];
+    if (found === undefined) throw new Error('nothing scripted');
+    return found;
+  };
+  return {
+    asked,
+    lists,
+    watches,
+    get remembered() {
+      return remembered;
+    },
+    listerWatcher: {
+      ...(options.scope === undefined ? {} : { scope: options.scope }),
+      get watchList() {
+        return (options.watchList ?? false) && remembered === 0;
+      },
+      onWatchListUnsupported: () => {
+        remembered++;
+      },
+      list: (request) =>
+        defer(() => {
+          lists.push(request);
+          asked.push(`L${request.resourceVersion}`);
+          return next(answers.lists, lists.length - 1);
+        }),
+      watch: (request) =>
+        defer(() => {
+          watches.push(request);
+          asked.push(`${request.sendInitialEvents ? 'S' : 'W'}${request.resourceVersion}`);
+          return next(answers.watches, watches.length - 1);
+        }),
+    },
+  };
+}
+
+/** Deltas in one line: `(a@1 -b ?c` parts, `)@5` commit, `x` abort, `+a@6 ~a@7 -a@8 b@9`. */
+export function brief(deltas: readonly Delta<Pod>[]): string {
+  const name = ({ metadata }: Pod) => `${metadata.name}@${metadata.resourceVersion}`;
+  const short = (key: string) => key.slice(2);
+  return deltas
+    .map((delta) => {
+      switch (delta.type) {
+        case 'added':
+          return `+${name(delta.object)}`;
+        case 'updated':
+          return `~${name(delta.object)}`;
+        case 'sync':
+          return `=${name(delta.object)}`;
+        case 'deleted':
+          return delta.object === undefined ? `-${short(delta.key)}?` : `-${name(delta.object)}`;
+        case 'replacing': {
+          const { objects, removed = [], rejected = [] } = delta;
+          const gone = removed.map((key) => `-${short(key)}`);
+          return `(${[...objects.map(name), ...gone, ...rejected.map((key) => `?${short(key)}`)].join(' ')}`;
+        }
+        case 'replace-abort':
+          return 'x';
+        case 'replaced': {
+          const { objects, resourceVersion, trustVersions } = delta;
+          return `${objects.map(name).join(' ')})@${resourceVersion}${trustVersions ? '' : '!'}`;
+        }
+        case 'bookmark':
+          return `b@${delta.resourceVersion}`;
+      }
+      return '';
+    })
+    .join(' ');
+}

@@ -1,0 +1,137 @@
+import { type ReflectorStatus, reflect } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import { config, of, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { answer, brief, events, expired, opened, script, whole } from './script.ts';
+
+const half = { random: () => 0.5 };
+
+describe('what is told of failures', () => {
+  const phases = (statuses: readonly ReflectorStatus[]) =>
+    statuses.map(({ phase, error, blocked }) => [phase, error?.reason, blocked]);
+
+  it('R13: a failure is shown at once and until a request succeeds', () => {
+    marbles(({ cold, expectObservable, flush, scheduler }) => {
+      const scripted = script({
+        lists: [cold('#', undefined, answer(403, 'Forbidden')), cold('(l|)', { l: whole('1') })],
+        watches: [cold('o', { o: opened })],
+      });
+      const statuses: ReflectorStatus[] = [];
+      const onStatus = (status: ReflectorStatus) => void statuses.push(status);
+      const deltas = reflect(scripted.listerWatcher, { scheduler, ...half, onStatus });
+      expectObservable(deltas, '^ 3s !');
+      flush();
+      expect(phases(statuses)).toEqual([
+        ['listing', undefined, undefined],
+        ['backoff', 'Forbidden', 'forbidden'],
+        ['listing', 'Forbidden', 'forbidden'],
+        ['watching', undefined, undefined],
+      ]);
+      expect(statuses.map(({ sinceMs }) => sinceMs)).toEqual([0, 0, 1200, 1200]);
+      expect(statuses[1]).toMatchObject({ nextRetryAtMs: 1200, attempt: 1, staleSinceMs: 0 });
+      expect(statuses[3]).not.toHaveProperty('staleSinceMs');
+    });
+  });
+
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'no-such-resource'],
+    [500, undefined],
+  ] as const)('R13: HTTP %i says what blocks: %s', (code, blocked) => {
+    marbles(({ cold, expectObservable, flush, scheduler }) => {
+      const { listerWatcher } = script({ lists: [cold('#', undefined, answer(code))] });
+      const seen: unknown[] = [];
+      const onStatus = ({ blocked }: ReflectorStatus) => void seen.push(blocked);
+      expectObservable(reflect(listerWatcher, { scheduler, ...half, onStatus }), '^!');
+      flush();
+      expect(seen.at(-1)).toBe(blocked);
+    });
+  });
+
+  const failures = {
+    'an HTTP error': throwError(() => answer(500)),
+    'an ERROR event': of(opened, events(expired)),
+    'an ERROR behind events': of(opened, events('+a@2', answer(500, 'InternalError'))),
+    'a lost connection': throwError(() => new Error('reset')),
+    'a server that went back': of(opened, events('b@10'), events('b@9')),
+    'a watch closed at once': of(opened),
+  };
+  it.each(Object.entries(failures))(
+    "R13: onError hears of %s, and 'stop' ends the stream",
+    (_name, watch) => {
+      marbles(({ flush, scheduler }) => {
+        const scripted = script({ lists: [of(whole('1'))], watches: [watch] });
+        const statuses: ReflectorStatus[] = [];
+        const heard: string[] = [];
+        let completed = false;
+        const deltas = reflect(scripted.listerWatcher, {
+          scheduler,
+          ...half,
+          onStatus: (status) => statuses.push(status),
+          onError: (error) => {
+            heard.push(error.reason);
+            return 'stop';
+          },
+        });
+        const run = deltas.subscribe({
+          complete: () => {
+            completed = true;
+          },
+        });
+        scheduler.schedule(() => run.unsubscribe(), 1_000);
+        flush();
+        expect([heard.length, completed]).toEqual([1, true]);
+        expect(scripted.asked).toEqual(['L0', 'W1']);
+        expect(statuses.at(-1)).toMatchObject({ phase: 'stopped' });
+        expect(statuses.at(-1)?.error?.reason).toBe(heard[0]);
+      });
+    },
+  );
+
+  it('R13: onError hears of a streaming list that closed before its end', () => {
+    marbles(({ scheduler, flush }) => {
+      const scripted = script({ watches: [of(opened, events('+a@2'))] }, { watchList: true });
+      const told: string[] = [];
+      const options = { scheduler, ...half, onError: () => 'stop' as const };
+      const run = reflect(scripted.listerWatcher, options).subscribe({
+        next: (deltas) => told.push(brief(deltas)),
+        complete: () => told.push('|'),
+      });
+      scheduler.schedule(() => run.unsubscribe(), 1_000);
+      flush();
+      expect(told).toEqual(['(a@2', 'x', '|']);
+    });
+  });
+
+  it('R13: onError is asked once a failure, also of one error again and again', () => {
+    marbles(({ cold, expectObservable, flush, scheduler }) => {
+      const { listerWatcher, asked } = script({ lists: [cold('#', undefined, answer(500))] });
+      let heard = 0;
+      const onError = () => void heard++;
+      expectObservable(reflect(listerWatcher, { scheduler, ...half, onError }), '^ 10s !');
+      flush();
+      expect(heard).toBe(asked.length);
+      expect(heard).toBe(4);
+    });
+  });
+
+  it('R13: an onError that throws is an onError that said nothing', async () => {
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
+    let tries = 0;
+    marbles(({ cold, expectObservable, flush, scheduler }) => {
+      const { listerWatcher, asked } = script({ lists: [cold('#', undefined, answer(500))] });
+      const onError = () => {
+        throw new Error('mine');
+      };
+      expectObservable(reflect(listerWatcher, { scheduler, ...half, onError }), '^ 2s !');
+      flush();
+      tries = asked.length;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    config.onUnhandledError = null;
+    expect(tries).toBe(2);
+    expect(reported.map(String)).toEqual(['Error: mine', 'Error: mine']);
+  });
+});

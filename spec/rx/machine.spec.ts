@@ -1,0 +1,191 @@
+import { marbles } from 'rx-informer/testing';
+import { config, NEVER, Observable, Subject, throwError } from 'rxjs';
+import { take } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { Drain, through } from '../../lib/rx/drain.ts';
+import { type MachineEffect, machine } from '../../lib/rx/machine.ts';
+
+/** Runs `act` and gives what was reported as unhandled. */
+async function reported(act: () => void): Promise<string[]> {
+  const errors: string[] = [];
+  config.onUnhandledError = (error) => errors.push(String(error));
+  act();
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  config.onUnhandledError = null;
+  return errors;
+}
+
+describe('a drain', () => {
+  it('X1: runs a task at once, and one that is queued in it after it', () => {
+    const drain = new Drain();
+    const log: string[] = [];
+    drain.run(() => {
+      log.push('a');
+      drain.run(() => {
+        log.push('b');
+        drain.run(() => log.push('d'));
+      });
+      drain.run(() => log.push('c'));
+      log.push('end of a');
+      expect(drain.busy).toBe(true);
+    });
+    expect(log).toEqual(['a', 'end of a', 'b', 'c', 'd']);
+    expect(drain.busy).toBe(false);
+  });
+
+  it('X1: goes on after one that throws, and reports it', async () => {
+    const drain = new Drain();
+    const log: string[] = [];
+    const errors = await reported(() => {
+      drain.run(() => {
+        drain.run(() => {
+          throw new Error('second');
+        });
+        drain.run(() => log.push('third'));
+        throw new Error('first');
+      });
+      drain.run(() => log.push('fourth'));
+    });
+    expect(log).toEqual(['third', 'fourth']);
+    expect(errors).toEqual(['Error: first', 'Error: second']);
+  });
+
+  it('X1: of many tasks does not recurse', () => {
+    const drain = new Drain();
+    let left = 100_000;
+    const task = () => {
+      if (left-- > 0) drain.run(task);
+    };
+    drain.run(task);
+    expect(left).toBe(-1);
+  });
+
+  it('X1: deals with each value of a stream whole before the next, and with the end last', () => {
+    const source = new Subject<number>();
+    const log: string[] = [];
+    source.pipe(through(new Drain())).subscribe({
+      next: (value) => {
+        log.push(`begin ${value}`);
+        if (value === 1) source.next(2);
+        if (value === 2) source.complete();
+        log.push(`end ${value}`);
+      },
+      complete: () => log.push('|'),
+    });
+    source.next(1);
+    expect(log).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2', '|']);
+  });
+});
+
+type Effect = MachineEffect<string, string>;
+/** A machine whose state is its log, and whose rules are given by input. */
+function run(start: Effect[], rules: Record<string, Effect[]>): Observable<string> {
+  return machine<string, string, Effect, string>({
+    start: () => ['', start],
+    next: (state, input) => [`${state}${input}`, rules[input] ?? []],
+    perform: (effect) => effect,
+  });
+}
+const slot = (source: Observable<string> | null, name = 's'): Effect => ({
+  slot: name,
+  run: source === null ? null : () => source,
+});
+
+describe('a machine', () => {
+  it('X2: cancels what is in a slot when it is filled or emptied', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const first = cold<string>('--a---a');
+      const second = cold<string>('--b---b');
+      const rules = { a: [{ emit: 'A' }, slot(second)], b: [{ emit: 'B' }, slot(null)] };
+      expectObservable(run([slot(first)], rules), '^ 20ms !').toBe('--A-B');
+      expectSubscriptions(first.subscriptions).toBe('^-!');
+      expectSubscriptions(second.subscriptions).toBe('--^-!');
+    });
+  });
+
+  it('X2: keeps slots of other names', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const first = cold<string>('--a');
+      const other = cold<string>('----b');
+      const rules = { a: [slot(NEVER)], b: [{ emit: 'B' }, { complete: true } as const] };
+      expectObservable(run([slot(first), slot(other, 'o')], rules)).toBe('----(B|)');
+      expectSubscriptions(other.subscriptions).toBe('^---!');
+    });
+  });
+
+  it('X2: does not recurse into a source that answers while it is subscribed', () => {
+    let depth = 0;
+    let deepest = 0;
+    let left = 20_000;
+    const source = new Observable<string>((subscriber) => {
+      deepest = Math.max(deepest, ++depth);
+      subscriber.next(left-- > 0 ? 'again' : 'done');
+      depth--;
+    });
+    const log: string[] = [];
+    const rules = { again: [slot(source)], done: [{ emit: 'done' }] };
+    run([slot(source)], rules).subscribe((value) => log.push(value));
+    expect([deepest, log]).toEqual([1, ['done']]);
+  });
+
+  it('X2: ignores what a cancelled source still says', () => {
+    const late = new Subject<string>();
+    const log: string[] = [];
+    const twice = new Observable<string>((subscriber) => {
+      subscriber.next('swap');
+      subscriber.next('late');
+    });
+    const rules = { swap: [slot(late)], late: [{ emit: 'late' }], ok: [{ emit: 'ok' }] };
+    run([slot(twice)], rules).subscribe((value) => log.push(value));
+    late.next('ok');
+    expect(log).toEqual(['ok']);
+  });
+
+  it('X2: tells of each step before its effects, and after them', () => {
+    const log: string[] = [];
+    const input = new Subject<string>();
+    machine<string, string, Effect, string>({
+      start: () => ['0', [slot(input)]],
+      next: (_state, value) => [value, [{ emit: value }, { act: () => void log.push('act') }]],
+      perform: (effect) => effect,
+      onEnter: (state) => log.push(`enter ${state}`),
+      onSettled: (state) => log.push(`settled ${state}`),
+    }).subscribe((value) => log.push(`emit ${value}`));
+    input.next('1');
+    expect(log).toEqual(['enter 0', 'settled 0', 'enter 1', 'emit 1', 'act', 'settled 1']);
+  });
+
+  it('X2: unsubscribing in an emission leaves its other effects undone', () => {
+    const log: string[] = [];
+    const act = { act: () => void log.push('act') };
+    machine<string, string, Effect, string>({
+      start: () => ['', [{ emit: 'a' }, act]],
+      next: (state) => [state, []],
+      perform: (effect) => effect,
+      onSettled: () => log.push('settled'),
+    })
+      .pipe(take(1))
+      .subscribe((value) => log.push(value));
+    expect(log).toEqual(['a']);
+  });
+
+  it('X2: an error of a source is an error of the run', () => {
+    const log: unknown[] = [];
+    run([slot(throwError(() => 'oops'))], {}).subscribe({ error: (error) => log.push(error) });
+    expect(log).toEqual(['oops']);
+  });
+
+  it('X2: each subscription is a run of its own, and ends its own slots', () => {
+    const source = new Subject<string>();
+    const told = run([slot(source)], { a: [{ emit: 'A' }] });
+    const log: string[] = [];
+    const one = told.subscribe((value) => log.push(`1${value}`));
+    const two = told.subscribe((value) => log.push(`2${value}`));
+    source.next('a');
+    one.unsubscribe();
+    source.next('a');
+    two.unsubscribe();
+    expect(log).toEqual(['1A', '2A', '2A']);
+    expect(source.observed).toBe(false);
+  });
+});

@@ -1,0 +1,335 @@
+import fc from 'fast-check';
+import { exponentialBackoff } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import {
+  asyncScheduler,
+  NEVER,
+  type SchedulerAction,
+  type SchedulerLike,
+  Subject,
+  type Subscription,
+} from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
+import { gather } from '../../lib/rx/gather.ts';
+import { idleTimeout } from '../../lib/rx/idle-timeout.ts';
+import { lease } from '../../lib/rx/lease.ts';
+import { longTimer } from '../../lib/rx/long-timer.ts';
+import { timingOf } from '../../lib/rx/timing.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+describe('a lease', () => {
+  function leased(lingerMs = 30) {
+    const time = new VirtualTime();
+    const log: string[] = [];
+    const shared = lease(NEVER, {
+      lingerMs,
+      scheduler: time,
+      onStart: () => log.push(`${time.now()} start`),
+      onEnd: (why) => log.push(`${time.now()} ${why}`),
+    });
+    return { time, log, shared };
+  }
+
+  it('X3: keeps its run while anybody holds it, and for the linger after', async () => {
+    const { time, log, shared } = leased();
+    const one = shared.acquire();
+    const two = shared.acquire();
+    one();
+    await time.advance(100);
+    two();
+    await time.advance(29);
+    expect([log, shared.active]).toEqual([['0 start'], true]);
+    await time.advance(1);
+    expect([log, shared.active]).toEqual([['0 start', '130 linger'], false]);
+  });
+
+  it('X3: is one run when it is taken again within the linger', async () => {
+    const { time, log, shared } = leased();
+    shared.acquire()();
+    await time.advance(20);
+    const again = shared.acquire();
+    await time.advance(100);
+    expect(log).toEqual(['0 start']);
+    again();
+    await time.advance(30);
+    expect(log).toEqual(['0 start', '150 linger']);
+  });
+
+  it('X3: is let go once by each holder', async () => {
+    const { time, log, shared } = leased();
+    const one = shared.acquire();
+    const two = shared.acquire();
+    one();
+    one();
+    await time.advance(100);
+    expect(log).toEqual(['0 start']);
+    two();
+    await time.advance(30);
+    expect(log.length).toBe(2);
+  });
+
+  it('X3: ending it leaves no timer behind, also when its holders let go then', async () => {
+    const { time, log, shared } = leased();
+    const one = shared.acquire();
+    const two = shared.acquire();
+    one();
+    shared.end();
+    two();
+    expect([log, time.pending, shared.active]).toEqual([['0 start', '0 ended'], 0, false]);
+    const lingering = leased();
+    lingering.shared.acquire()();
+    lingering.shared.end();
+    lingering.shared.end();
+    expect([lingering.log, lingering.time.pending]).toEqual([['0 start', '0 ended'], 0]);
+  });
+
+  it('X3: a release of an ended run does not touch the next', async () => {
+    const { time, log, shared } = leased(0);
+    const old = shared.acquire();
+    shared.end();
+    const held = shared.acquire();
+    old();
+    await time.advance(10);
+    expect(shared.active).toBe(true);
+    held();
+    expect(log).toEqual(['0 start', '0 ended', '0 start', '10 linger']);
+  });
+
+  it('X3: that ends by itself says so, also while it begins', () => {
+    marbles(({ cold, scheduler, flush }) => {
+      for (const frames of ['--|', '|']) {
+        const log: string[] = [];
+        const shared = lease(cold(frames), {
+          lingerMs: 5,
+          scheduler,
+          onStart: () => log.push('start'),
+          onEnd: (why) => log.push(why),
+        });
+        const release = shared.acquire();
+        flush();
+        release();
+        expect([log, shared.active]).toEqual([['start', 'complete'], false]);
+      }
+    });
+  });
+});
+
+describe('the backoff', () => {
+  it('X4: doubles from 800 ms to 30 s', () => {
+    const backoff = exponentialBackoff();
+    const waits = [0, 1, 2, 3, 4, 5, 6, 7].map((attempt) => backoff(attempt, 0));
+    expect(waits).toEqual([800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]);
+  });
+
+  it('X4: adds up to as much again, never decreases, and takes attempts of any size', () => {
+    const backoff = exponentialBackoff();
+    const anAttempt = fc.oneof(fc.nat(50), fc.nat(), fc.constant(Number.MAX_SAFE_INTEGER));
+    fc.assert(
+      fc.property(
+        anAttempt,
+        fc.double({ min: 0, max: 0.999_999, noNaN: true }),
+        (attempt, random) => {
+          const least = backoff(attempt, 0);
+          const wait = backoff(attempt, random);
+          expect(Number.isInteger(wait)).toBe(true);
+          expect(wait).toBeGreaterThanOrEqual(least);
+          expect(wait).toBeLessThanOrEqual(2 * least);
+          expect(backoff(attempt + 1, random)).toBeGreaterThanOrEqual(wait);
+        },
+      ),
+    );
+  });
+
+  it('X4: may be another', () => {
+    const backoff = exponentialBackoff({ baseMs: 10, factor: 3, capMs: 50, jitter: 0 });
+    expect([0, 1, 2, 2_000].map((attempt) => backoff(attempt, 0.9))).toEqual([10, 30, 50, 50]);
+    expect(exponentialBackoff({ baseMs: 0 })(2_000, 0.5)).toBe(0);
+  });
+
+  it('X4: takes its chance and clock from the defaults', () => {
+    expect(timingOf({})).toEqual({ scheduler: asyncScheduler, random: Math.random });
+  });
+});
+
+describe('a long timer', () => {
+  const DAY = 86_400_000;
+
+  it.each([0, 1, 2 ** 31 - 2, 2 ** 31 - 1, 2 ** 31, 30 * DAY, 365 * DAY])(
+    'X5: waits %i ms, and never asks for more than a timer can',
+    async (delayMs) => {
+      const time = new VirtualTime();
+      const asked: number[] = [];
+      const schedule = time.schedule.bind(time) as SchedulerLike['schedule'];
+      time.schedule = ((work, delay = 0, state) => {
+        asked.push(delay);
+        return schedule(work as never, delay, state as never);
+      }) as SchedulerLike['schedule'];
+      const told: unknown[] = [];
+      longTimer(delayMs, time).subscribe({
+        next: (value) => told.push([value, time.now()]),
+        complete: () => told.push('|'),
+      });
+      await time.advance(delayMs - 1);
+      if (delayMs > 0) expect(told).toEqual([]);
+      await time.advance(2);
+      expect(told).toEqual([[0, delayMs], '|']);
+      expect(Math.max(...asked)).toBeLessThan(2 ** 31);
+    },
+  );
+
+  it('X5: of less than nothing fires at once, and unsubscribing ends it', async () => {
+    const time = new VirtualTime();
+    const told: unknown[] = [];
+    longTimer(-5, time).subscribe((value) => told.push(value));
+    longTimer(40 * DAY, time)
+      .subscribe((value) => told.push(value))
+      .unsubscribe();
+    expect(time.pending).toBe(1);
+    await time.advance(1);
+    expect([told, time.pending]).toEqual([[0], 0]);
+  });
+});
+
+describe('an idle timeout', () => {
+  interface Given {
+    readonly limitMs?: number;
+    readonly waitingSinceMs?: () => number | undefined;
+    readonly pauseLimitMs?: number;
+  }
+  const watchdog = (scheduler: SchedulerLike, given: Given = {}) =>
+    idleTimeout<string>({
+      scheduler,
+      limitMs: () => given.limitMs ?? 30,
+      waitingSinceMs: given.waitingSinceMs ?? (() => undefined),
+      pauseLimitMs: given.pauseLimitMs ?? 100,
+      checkMs: 10,
+      error: (reason, idleMs) => new Error(`${reason} ${idleMs}`),
+    });
+
+  it('X6: passes all through, and ends what is silent for the limit', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const source = cold('a 19ms b 49ms c');
+      expectObservable(source.pipe(watchdog(scheduler))).toBe(
+        'a 19ms b 29ms #',
+        undefined,
+        new Error('silence 30'),
+      );
+      expectObservable(cold('-a|').pipe(watchdog(scheduler))).toBe('-a|');
+      expectObservable(cold('-a#').pipe(watchdog(scheduler))).toBe('-a#');
+    });
+  });
+
+  it('X6: does not count time in which nobody reads', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const waitingSinceMs = () => (scheduler.now() >= 20 && scheduler.now() < 80 ? 20 : undefined);
+      const source = cold('a').pipe(watchdog(scheduler, { waitingSinceMs }));
+      // 20 ms of silence before the pause, and what is left of 30 after it.
+      expectObservable(source).toBe('a 89ms #', undefined, new Error('silence 30'));
+    });
+  });
+
+  it('X6: a pause has a limit of its own', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const waitingSinceMs = () => (scheduler.now() >= 20 ? 20 : undefined);
+      const source = cold('a').pipe(watchdog(scheduler, { waitingSinceMs, pauseLimitMs: 50 }));
+      expectObservable(source).toBe('a 69ms #', undefined, new Error('pause 50'));
+    });
+  });
+
+  it('X6: takes a jump of the clock as silence, and a clock set back as none', async () => {
+    const jumping = async (ms: number) => {
+      const time = new VirtualTime();
+      const errors: string[] = [];
+      const run = NEVER.pipe(watchdog(time, { limitMs: 86_400_000 })).subscribe({
+        error: (error: Error) => errors.push(error.message),
+      });
+      await time.advance(5_000);
+      time.jump(ms);
+      await time.advance(6_000);
+      run.unsubscribe();
+      expect(time.pending).toBe(0);
+      return errors;
+    };
+    expect(await jumping(3_600_000)).toEqual(['clock-jump 3605000']);
+    expect(await jumping(15_000)).toEqual([]);
+    expect(await jumping(-4_000)).toEqual([]);
+  });
+
+  it('X6: what came after a jump shows that the connection lives', async () => {
+    const time = new VirtualTime();
+    const errors: string[] = [];
+    const source = new Subject<string>();
+    const subscription = source.pipe(watchdog(time, { limitMs: 100_000 })).subscribe({
+      error: (error: Error) => errors.push(error.message),
+    });
+    await time.advance(5);
+    time.jump(60_000);
+    source.next('a');
+    await time.advance(1_000);
+    expect(errors).toEqual([]);
+    subscription.unsubscribe();
+    expect(time.pending).toBe(0);
+  });
+
+  it('X6: keeps one timer, however long it runs', async () => {
+    const time = new VirtualTime();
+    const made: Subscription[] = [];
+    const schedule = time.schedule.bind(time) as SchedulerLike['schedule'];
+    time.schedule = (<T>(work: (this: SchedulerAction<T>, state?: T) => void, delay?: number) => {
+      const action = schedule(work as never, delay);
+      made.push(action);
+      return action;
+    }) as SchedulerLike['schedule'];
+    const subscription = NEVER.pipe(watchdog(time, { limitMs: 1e9 })).subscribe();
+    await time.advance(10_000);
+    expect(made.length).toBe(1_001);
+    expect(made.filter(({ closed }) => !closed).length).toBe(1);
+    subscription.unsubscribe();
+    expect(made.filter(({ closed }) => !closed)).toEqual([]);
+  });
+});
+
+describe('gather', () => {
+  it('X7: makes one batch of what comes before the loop turns', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const values: Record<string, number[]> = { a: [1], b: [2, 3], c: [], d: [4] };
+      expectObservable(cold('(abc)--c--d|', values).pipe(gather(scheduler))).toBe('x---------y|', {
+        x: [1, 2, 3],
+        y: [4],
+      });
+    });
+  });
+
+  it('X7: emits what is held before an error and before the end', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const values = { a: [1], b: [2] };
+      expectObservable(cold('(ab|)', values).pipe(gather(scheduler))).toBe('(x|)', { x: [1, 2] });
+      expectObservable(cold('(ab#)', values).pipe(gather(scheduler))).toBe('(x#)', { x: [1, 2] });
+    });
+  });
+
+  it('X7: drops what is held when it is unsubscribed', () => {
+    const time = new VirtualTime();
+    const told: unknown[] = [];
+    const source = new Subject<readonly number[]>();
+    const run = source.pipe(gather(time)).subscribe((value) => told.push(value));
+    source.next([1]);
+    run.unsubscribe();
+    expect([told, time.pending]).toEqual([[], 0]);
+  });
+
+  it('X7: turns the real loop once, without a timer', async () => {
+    const timeouts = vi.spyOn(globalThis, 'setTimeout');
+    const source = new Subject<readonly number[]>();
+    const told: (readonly number[])[] = [];
+    source.pipe(gather(asyncScheduler)).subscribe((value) => told.push(value));
+    source.next([1]);
+    await Promise.resolve();
+    source.next([2]);
+    expect(told).toEqual([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toEqual([[1, 2]]);
+    expect(timeouts).not.toHaveBeenCalled();
+    timeouts.mockRestore();
+  });
+});

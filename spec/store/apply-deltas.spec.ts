@@ -1,0 +1,324 @@
+import { applyDeltas, createIndexer, type Delta } from 'rx-informer';
+import { of, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import {
+  added,
+  bookmark,
+  deleted,
+  lost,
+  missed,
+  type Pod,
+  pod,
+  replaced,
+  replacing,
+  updated,
+} from '../delta/pods.ts';
+import { bad, brief, refusing, storing } from './sets.ts';
+
+const sync = (object: Pod): Delta<Pod> => ({
+  type: 'sync',
+  key: object.metadata.name,
+  object,
+});
+const doubted = { trustVersions: false };
+
+describe('applyDeltas: what is told', () => {
+  it('S5: in a callback the store, its indices and its version show the whole commit (TestReplaceEvents)', () => {
+    const indexer = createIndexer<Pod>({ indexers: { byUid: (it) => [it.metadata.uid] } });
+    const source = new Subject<readonly Delta<Pod>[]>();
+    const seen: unknown[] = [];
+    source.pipe(applyDeltas(indexer)).subscribe((set) => {
+      const { size, resourceVersion, rev, synced } = indexer;
+      const uids = [...indexer.listIndexFuncValues('byUid')].sort().join();
+      const same = indexer.snapshot$.value.rev === rev && set.rev === rev;
+      seen.push([brief(set), size, resourceVersion, uids, synced, same]);
+      expect(set.resourceVersion).toBe(resourceVersion);
+    });
+    source.next([replaced([pod('a', 1), pod('b', 2)], 5)]);
+    source.next([replaced([pod('c', 6), pod('b', 7)], 9)]);
+    source.next([added(pod('d', 10)), deleted(pod('c', 11))]);
+    expect(seen).toEqual([
+      ['initial*i +a@1 +b@2', 2, '5', 'u-a,u-b', true, true],
+      ['relist* -a@1? +c@6 ~b@2>7', 2, '9', 'u-b,u-c', true, true],
+      ['watch* -c@11 +d@10', 2, '11', 'u-b,u-d', true, true],
+    ]);
+  });
+
+  it('S5: a write back from a callback comes after it, and completion after both', () => {
+    const indexer = createIndexer<Pod>();
+    const source = new Subject<readonly Delta<Pod>[]>();
+    const seen: string[] = [];
+    source.pipe(applyDeltas(indexer)).subscribe({
+      next: (set) => {
+        if (set.added[0]?.metadata.name === 'a') {
+          source.next([added(pod('b', 2))]);
+          expect(indexer.has('b')).toBe(false);
+          source.complete();
+        }
+        seen.push(brief(set));
+      },
+      complete: () => seen.push('|'),
+    });
+    source.next([added(pod('a', 1))]);
+    expect(seen).toEqual(['watch +a@1', 'watch +b@2', '|']);
+  });
+
+  it('S5: who leaves within a batch hears no more of it', () => {
+    const indexer = createIndexer<Pod>();
+    const source = new Subject<readonly Delta<Pod>[]>();
+    let heard = 0;
+    const subscription = source.pipe(applyDeltas(indexer)).subscribe(() => {
+      heard++;
+      subscription.unsubscribe();
+    });
+    source.next([added(pod('a', 1)), updated(pod('a', 2)), updated(pod('a', 3))]);
+    expect([heard, source.observed]).toEqual([1, false]);
+    expect(indexer.get('a')).toEqual(pod('a', 1));
+  });
+
+  it('S13: an empty list tells that the store is synced, in one empty set (TestReflector_ResetWatch)', () => {
+    const { send, indexer } = storing(undefined);
+    expect(send(replaced([], 5))).toEqual(['initial*i']);
+    expect([indexer.synced, indexer.rev, indexer.resourceVersion]).toEqual([true, 1, '5']);
+    expect(send(replaced([], 6))).toEqual([]);
+    expect(indexer.resourceVersion).toBe('6');
+    // What a later list adds is not part of the first one.
+    expect(send(replaced([pod('a', 7)], 8))).toEqual(['relist* +a@7']);
+  });
+
+  it('S13: only a whole list makes the store synced: no event, no part of one, no bookmark, none that came to nothing (TestRealFIFO_HasSynced)', () => {
+    const { send, indexer } = storing(undefined);
+    expect(indexer.synced).toBe(false);
+    const deltas = [
+      added(pod('a', 1)),
+      bookmark(2),
+      replacing([pod('b', 3)]),
+      { type: 'replace-abort' } as const,
+    ];
+    for (const delta of deltas) {
+      send(delta);
+      expect(indexer.synced).toBe(false);
+    }
+    expect(send(replaced([pod('a', 1), pod('b', 3)], 5))).toEqual(['initial*i']);
+    send(replaced([], 6));
+    expect(indexer.synced).toBe(true);
+  });
+
+  it('S7: in a set deletions stand first, and a recreate is a deletion and an addition', () => {
+    const { send } = storing([pod('a', 1), pod('b', 1), pod('c', 1)]);
+    const set = send(added(pod('n', 2)), updated(pod('a', 3)), deleted(pod('c', 4)));
+    expect(set).toEqual(['watch* -c@4 +n@2 ~a@1>3']);
+    expect(send(replaced([pod('a', 9, 'a2'), pod('b', 1), pod('n', 2)], 9))).toEqual([
+      'relist* -a@3? +a@9',
+    ]);
+    // The delete was missed, and the server calls it an update.
+    expect(send(updated(pod('b', 10, 'b2')))).toEqual(['watch* -b@1? +b@10']);
+  });
+});
+
+describe('applyDeltas: what a delta does', () => {
+  it.each<[string, Delta<Pod>[], string[]]>([
+    ['added, unknown', [added(pod('n', 5))], ['watch* +n@5']],
+    ['added, known', [added(pod('a', 5))], ['watch* ~a@1>5']],
+    ['updated, unknown', [updated(pod('n', 5))], ['watch* +n@5']],
+    ['updated, known', [updated(pod('a', 5))], ['watch* ~a@1>5']],
+    ['updated, unchanged', [updated(pod('a', 1))], []],
+    ['updated, another UID', [updated(pod('a', 5, 'a2'))], ['watch* -a@1? +a@5']],
+    ['deleted, known', [deleted(pod('a', 5))], ['watch* -a@5']],
+    ['deleted, without a state', [lost('a')], ['watch* -a@1?']],
+    ['deleted, unknown', [deleted(pod('n', 5))], []],
+    ['missed', [missed(pod('a', 1))], ['watch* -a@1?']],
+    ['synced, known', [sync(pod('a', 1))], ['resync* ~a@1>1']],
+    ['synced, unknown', [sync(pod('n', 1))], []],
+    [
+      'deleted, then added',
+      [deleted(pod('a', 5)), added(pod('a', 6, 'a2'))],
+      ['watch* -a@5', 'watch* +a@6'],
+    ],
+    ['deleted, then missed', [deleted(pod('a', 5)), missed(pod('a', 4))], ['watch* -a@5']],
+    ['deleted, another UID', [deleted(pod('a', 5, 'a2'))], ['watch* -a@1?']],
+  ])('S10: existence decides, not the verb: %s (TestUpdate)', (_story, deltas, expected) => {
+    const { send, indexer } = storing([pod('a', 1)]);
+    expect(send(...deltas)).toEqual(expected);
+    const there = deltas.findLast((delta) => 'key' in delta);
+    if (there && 'key' in there && there.type !== 'sync') {
+      expect(indexer.has(there.key)).toBe(there.type !== 'deleted');
+    }
+  });
+
+  it('S8: an event older than what is stored is ignored; a list overrides', () => {
+    const { send, indexer } = storing([pod('a', 10), pod('b', 10)]);
+    expect(send(updated(pod('a', 9)), added(pod('b', 10)))).toEqual([]);
+    // Of another object under the name nothing older is stored.
+    const successor = storing([pod('a', 10)]);
+    expect(successor.send(updated(pod('a', 9, 'a2')))).toEqual(['watch* -a@10? +a@9']);
+    // Longer is newer, and what cannot be compared is taken.
+    expect(send(updated(pod('a', 100)), updated(pod('b', 'x')))).toEqual([
+      'watch* ~a@10>100 ~b@10>x',
+    ]);
+    expect(send(replacing([pod('a', 50)]))).toEqual([]);
+    expect(send(replaced([pod('a', 50), pod('b', 'x')], 99, doubted))).toEqual([
+      'relist* ~a@100>50',
+    ]);
+    expect(indexer.resourceVersion).toBe('99');
+    // The end of an object whose name a newer one has.
+    expect(send(deleted(pod('a', 40, 'before')))).toEqual([]);
+    expect(send(deleted(pod('a', 120, 'after')))).toEqual(['watch* -a@50?']);
+  });
+
+  it('S9: an unchanged object keeps its identity over a relist, which says nothing of it', () => {
+    const { send, indexer } = storing([pod('a', 1), pod('b', 1)]);
+    const [a, list] = [indexer.get('a'), indexer.list()];
+    expect(send(replaced([pod('b', 1), pod('a', 1)], 9))).toEqual([]);
+    expect(indexer.get('a')).toBe(a);
+    expect(indexer.list()).toBe(list);
+    expect(send(replaced([pod('a', 1), pod('b', 2)], 10))).toEqual(['relist* ~b@1>2']);
+    expect(indexer.get('a')).toBe(a);
+  });
+
+  it('S9: when versions cannot be trusted the content decides', () => {
+    const { send, indexer } = storing([pod('a', 5), pod('b', 5), pod('c', '')]);
+    const [a, b, c] = ['a', 'b', 'c'].map((key) => indexer.get(key));
+    const other = { ...pod('b', 5), kind: 'Pod' };
+    const relist = [pod('a', 5), other, pod('c', '')];
+    expect(send(replaced(relist, 6))).toEqual([]);
+    expect(indexer.get('b')).toBe(b);
+    expect(send(replaced(relist, 3, doubted))).toEqual(['relist* ~b@5>5']);
+    expect(indexer.get('b')).toEqual(other);
+    expect([indexer.get('a'), indexer.get('c')]).toEqual([a, c]);
+    expect(indexer.get('a')).toBe(a);
+    // Without versions the content decides always.
+    const changed = { ...pod('c', ''), kind: 'Pod' };
+    expect(send(replaced([pod('a', 5), other, changed], 7))).toEqual(['relist* ~c@>']);
+  });
+
+  it('S9, S10: objects without UID or version are told by their key', () => {
+    const bare = (key: string, kind: string): Pod => ({ ...pod(key, '', ''), kind });
+    const { send, sets, indexer, source } = storing([bare('a', 'one')]);
+    source.next([updated(bare('a', 'two')), deleted(bare('a', 'two')), added(bare('a', 'three'))]);
+    expect(sets.flatMap(({ changes }) => changes.map(({ id }) => id))).toEqual(['a', 'a', 'a']);
+    sets.length = 0;
+    expect(indexer.get('a')?.kind).toBe('three');
+    expect(send(replaced([bare('a', 'three')], 5))).toEqual([]);
+  });
+
+  it('S18: a missed deletion never carries less than what the store had', () => {
+    const { send } = storing([pod('a', 9)]);
+    expect(send(missed(pod('a', 3)))).toEqual(['watch* -a@9?']);
+  });
+
+  it('F4, F9: a list without tombstones before it deletes too, but nothing refused and nothing of other scopes', () => {
+    const { send, indexer } = storing([pod('shop/a', 1), pod('shop/b', 1), pod('lab/a', 1)]);
+    const rest = { scope: 'shop', rejected: ['shop/b'] };
+    expect(send(replaced([], 9, rest))).toEqual(['relist* -shop/a@1?']);
+    expect(indexer.listKeys()).toEqual(['shop/b', 'lab/a']);
+  });
+});
+
+describe('applyDeltas: versions', () => {
+  it('S11: the version follows the last applied object, bookmark or list, in the order of the queue (TestThreadSafeStoreRV, TestStoreResourceVersion)', () => {
+    const { send, indexer } = storing([pod('a', 1)]);
+    const versions = (...deltas: Delta<Pod>[]) => {
+      send(...deltas);
+      return indexer.resourceVersion;
+    };
+    expect(versions()).toBe('1');
+    expect(versions(added(pod('b', 3)))).toBe('3');
+    expect(versions(updated(pod('b', 5)), bookmark(8))).toBe('8');
+    expect(versions(deleted(pod('b', 9)))).toBe('9');
+    // Older events, tombstones, deletions without a state and parts of a list move nothing.
+    expect(versions(updated(pod('a', 4)), missed(pod('a', 99)), lost('a'))).toBe('9');
+    expect(versions(replacing([pod('z', 77)]), bookmark(2))).toBe('9');
+    expect(versions(replaced([pod('a', 12)], 11))).toBe('11');
+    expect(versions(replaced([pod('a', 4)], 5, doubted))).toBe('5');
+    expect(versions(updated(pod('a', 6)))).toBe('6');
+  });
+
+  it('S11: a bookmark is no news, and an object without a version moves nothing (TestStoreResourceVersionWithNonMetaTransform)', () => {
+    let commits = 0;
+    const { send, indexer } = storing([pod('a', 1)], { onCommitted: () => commits++ });
+    const { rev } = indexer;
+    expect(send(bookmark(5))).toEqual([]);
+    expect([indexer.resourceVersion, indexer.rev, commits]).toEqual(['5', rev, 2]);
+    expect(send(added(pod('b', '')))).toEqual(['watch* +b@']);
+    expect(indexer.resourceVersion).toBe('5');
+  });
+
+  it('S11, S13: with several scopes the oldest counts, and all must have had their list', () => {
+    const { send, indexer } = storing(undefined, { scopes: ['shop', 'lab'] });
+    expect(send(replaced([pod('shop/a', 3)], 5, { scope: 'shop' }))).toEqual([
+      'initiali +shop/a@3',
+    ]);
+    expect([indexer.resourceVersion, indexer.synced]).toEqual(['', false]);
+    expect(send(updated(pod('shop/a', 6)))).toEqual(['watch ~shop/a@3>6']);
+    expect(send(replaced([], 4, { scope: 'lab' }))).toEqual(['initial*i']);
+    expect([indexer.resourceVersion, indexer.synced]).toEqual(['4', true]);
+    send(added(pod('lab/a', 9)));
+    expect(indexer.resourceVersion).toBe('6');
+    send({ ...bookmark(12), scope: 'shop' } as Delta<Pod>);
+    expect(indexer.resourceVersion).toBe('9');
+    expect(send(replaced([], 13, { scope: 'shop' }))).toEqual(['relist* -shop/a@6?']);
+    expect(indexer.listKeys()).toEqual(['lab/a']);
+  });
+});
+
+describe('applyDeltas: refused objects', () => {
+  const strict = { indexers: { refusing } };
+
+  it.each<[string, Delta<Pod>[], string[], string[]]>([
+    ['none of them', [added(pod('b', 2)), added(pod('c', 3))], ['watch* +b@2 +c@3'], []],
+    ['all of them', [added(bad('b', 2)), added(bad('c', 3))], [], ['b', 'c']],
+    [
+      'some',
+      [added(bad('b', 2)), added(pod('c', 3)), added(bad('d', 4))],
+      ['watch* +c@3'],
+      ['b', 'd'],
+    ],
+    ['one that was there: the state before stays', [updated(bad('a', 2))], [], ['a']],
+    [
+      'some of a list',
+      [replaced([bad('a', 2), bad('b', 2), pod('c', 2)], 5)],
+      ['relist* +c@2'],
+      ['a', 'b'],
+    ],
+  ])(
+    'S12: %s stay out and are reported; the others go in (TestProcessDeltasInBatch)',
+    (_story, deltas, told, refused) => {
+      const { send, rejections, indexer } = storing([pod('a', 1)], {}, strict);
+      expect(send(...deltas)).toEqual(told);
+      expect(rejections.map(({ key }) => key)).toEqual(refused);
+      for (const { object, error } of rejections) {
+        expect(object.metadata.uid).toBe('bad');
+        expect(error).toEqual(new Error('bad object'));
+      }
+      expect(indexer.get('a')).toEqual(pod('a', 1));
+      expect(indexer.listIndexFuncValues('refusing')).toEqual(indexer.listKeys());
+    },
+  );
+
+  it('S12: an object without a name is refused at any place, and loses and re-orders nothing (TestRealFIFO_PopBrokenItemsInBatch)', () => {
+    const broken = { metadata: { uid: 'x', resourceVersion: '2' } } as Pod;
+    const delta = { type: 'added', key: '', object: broken } as const;
+    const [b, c] = [added(pod('b', 3)), added(pod('c', 4))];
+    for (const deltas of [
+      [delta, b, c],
+      [b, delta, c],
+      [b, c, delta],
+    ]) {
+      const { send, rejections } = storing([pod('a', 1)]);
+      expect(send(...deltas)).toEqual(['watch* +b@3 +c@4']);
+      expect(rejections.map(({ object }) => object)).toEqual([broken]);
+    }
+    const { send, rejections } = storing([pod('a', 1)]);
+    expect(send(replaced([broken, pod('a', 1), pod('b', 2)], 9))).toEqual(['relist* +b@2']);
+    expect(rejections).toHaveLength(1);
+  });
+
+  it('S12: without anyone to report to it still stays out', () => {
+    const indexer = createIndexer<Pod>(strict);
+    of([added(bad('a', 1)), added(pod('b', 2))])
+      .pipe(applyDeltas(indexer))
+      .subscribe();
+    expect(indexer.listKeys()).toEqual(['b']);
+  });
+});

@@ -1,0 +1,119 @@
+import * as fc from 'fast-check';
+import type { Delta } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { splitCommits } from '../../lib/store/commits.ts';
+import {
+  added,
+  bookmark,
+  brief,
+  deleted,
+  lost,
+  missed,
+  type Pod,
+  pod,
+  replaced,
+  replacing,
+  updated,
+} from '../delta/pods.ts';
+
+const [a, b, c] = [added(pod('a', 1)), added(pod('b', 2)), added(pod('c', 3))];
+const a2 = updated(pod('a', 4));
+const sync: Delta<Pod> = { type: 'sync', key: 'b', object: pod('b', 2) };
+
+function split(deltas: readonly Delta<Pod>[], synced = true): string[] {
+  return splitCommits(deltas, () => synced).map(
+    ({ cause, initial, deltas: own }) => `${cause}${initial ? 'i' : ''} ${brief(own)}`,
+  );
+}
+
+describe('commits', () => {
+  it.each<[string, Delta<Pod>[], string[]]>([
+    ['unique items are one', [a, b, c], ['watch +a@1 +b@2 +c@3']],
+    ['a key again at the start', [a, a2, b, c], ['watch +a@1', 'watch ~a@4 +b@2 +c@3']],
+    ['a key again in the middle', [a, b, a2, c], ['watch +a@1 +b@2', 'watch ~a@4 +c@3']],
+    ['a key again at the end', [a, b, c, a2], ['watch +a@1 +b@2 +c@3', 'watch ~a@4']],
+    ['one key only', [a, a2, deleted(pod('a', 5))], ['watch +a@1', 'watch ~a@4', 'watch -a@5']],
+    ['nothing', [], []],
+    ['a bookmark stays in its place', [a, bookmark(5), b], ['watch +a@1 ^5 +b@2']],
+    ['a bookmark alone', [bookmark(5)], ['watch ^5']],
+    ['an abort is nothing', [{ type: 'replace-abort' }], []],
+  ])('S6: %s (TestRealFIFO_PopMultipleDeltaInBatch)', (_story, deltas, expected) => {
+    expect(split(deltas)).toEqual(expected);
+  });
+
+  it('S6: none crosses the end of the first list (TestRealFIFO_PopMultipleDeltaInBatch, TestRealFIFO_ReplaceAtomicPop, TestRealFIFO_HasSynced)', () => {
+    const parts = [replacing([pod('x', 1)]), replacing([pod('y', 1)])];
+    const end = replaced([pod('z', 1)], 5);
+    expect(split([...parts, end, a, b], false)).toEqual([
+      'initiali (x@1) (y@1) [z@1]@5',
+      'watch +a@1 +b@2',
+    ]);
+    expect(split([end, end, bookmark(6)], false)).toEqual([
+      'initiali [z@1]@5',
+      'relist [z@1]@5',
+      'watch ^6',
+    ]);
+    expect(split([a, end, b])).toEqual(['watch +a@1', 'relist [z@1]@5', 'watch +b@2']);
+  });
+
+  it('S6: each scope has a first list of its own', () => {
+    const shop = replaced([], 5, { scope: 'shop' });
+    const lab = replaced([], 5, { scope: 'lab' });
+    const commits = splitCommits([shop, lab, shop], (scope) => scope === 'lab');
+    expect(commits.map(({ cause }) => cause)).toEqual(['initial', 'relist', 'relist']);
+  });
+
+  it('S6: a commit has one cause', () => {
+    expect(split([a, sync, b, replacing([pod('x', 1)]), c])).toEqual([
+      'watch +a@1',
+      'resync =b@2',
+      'watch +b@2',
+      'relist (x@1)',
+      'watch +c@3',
+    ]);
+  });
+
+  it('S5, S6: the tombstones of a list become visible with its end, whatever waits before them', () => {
+    const list = replaced([pod('z', 1)], 9);
+    expect(split([a, missed(pod('b', 1)), lost('c'), list])).toEqual([
+      'watch +a@1',
+      'relist -b@1? -c? [z@1]@9',
+    ]);
+    // One of them is of a key that changed before it.
+    expect(
+      split([a2, missed(pod('b', 1)), missed(pod('a', 4)), missed(pod('c', 1)), list]),
+    ).toEqual(['watch ~a@4', 'relist -b@1? -a@4? -c@1? [z@1]@9']);
+    expect(split([missed(pod('b', 1)), a, list])).toEqual(['watch -b@1? +a@1', 'relist [z@1]@9']);
+    expect(split([deleted(pod('b', 1)), list])).toEqual(['watch -b@1', 'relist [z@1]@9']);
+    expect(split([missed(pod('b', 1)), missed(pod('a', 1))])).toEqual(['watch -b@1? -a@1?']);
+  });
+
+  it('S6: no delta is lost or re-ordered, however a batch is made', () => {
+    const key = fc.constantFrom('a', 'b', 'c');
+    const delta: fc.Arbitrary<Delta<Pod>> = fc.oneof(
+      key.map((name) => added(pod(name, 1))),
+      key.map((name) => missed(pod(name, 1))),
+      key.map((name): Delta<Pod> => ({ type: 'sync', key: name, object: pod(name, 1) })),
+      fc.constant(replaced([], 1)),
+      fc.constant(replacing([])),
+      fc.constant(bookmark(1)),
+    );
+    fc.assert(
+      fc.property(fc.array(delta), fc.boolean(), (deltas, synced) => {
+        const commits = splitCommits(deltas, () => synced);
+        expect(commits.flatMap((commit) => commit.deltas)).toEqual(deltas);
+        for (const commit of commits) {
+          const single = commit.cause === 'watch' || commit.cause === 'resync';
+          const keys = commit.deltas.flatMap((it) => ('key' in it ? [it.key] : []));
+          if (single) expect(new Set(keys).size).toBe(keys.length);
+          const ends = commit.deltas.filter(({ type }) => type === 'replaced');
+          expect(ends.length).toBeLessThan(2);
+          if (ends.length === 1) expect(commit.deltas.at(-1)).toBe(ends[0]);
+        }
+        const initial = commits.filter((commit) => commit.initial);
+        expect(commits.slice(0, initial.length).every((it) => it.cause !== 'relist')).toBe(true);
+        if (synced) expect(initial).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,206 @@
+import { type ChangeSet, conflateByKey } from 'rx-informer';
+import { changeSet, marbles } from 'rx-informer/testing';
+import { of, Subject, throwError, timer } from 'rxjs';
+import { map } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { Conflation } from '../../lib/store/conflate-by-key.ts';
+import { type Pod, pod } from '../delta/pods.ts';
+import { brief } from './sets.ts';
+
+const add = (object: Pod) => changeSet<Pod>({ added: [object] });
+const update = (key: string, from: number, to: number) =>
+  changeSet<Pod>({ updated: [{ previous: pod(key, from), object: pod(key, to) }] });
+const remove = (key: string, at: number) => changeSet<Pod>({ deleted: [pod(key, at)] });
+
+function gated() {
+  const source = new Subject<ChangeSet<Pod>>();
+  const frame = new Subject<void>();
+  const sets: ChangeSet<Pod>[] = [];
+  const end = { completed: false, error: undefined as unknown };
+  const subscription = source.pipe(conflateByKey({ ready: () => frame })).subscribe({
+    next: (set) => sets.push(set),
+    error: (error) => {
+      end.error = error;
+    },
+    complete: () => {
+      end.completed = true;
+    },
+  });
+  const take = () => {
+    frame.next();
+    return sets.splice(0).map(brief);
+  };
+  return { source, frame, sets, end, subscription, take };
+}
+
+describe('conflateByKey', () => {
+  it('S15: the first passes at once, then one set a turn, with previous as this consumer had it', () => {
+    marbles(({ cold, scheduler, expectObservable }) => {
+      const values = {
+        a: update('a', 1, 2),
+        b: update('a', 2, 3),
+        c: update('a', 3, 4),
+        d: update('a', 4, 5),
+      };
+      const ready = () => (scheduler.now() === 0 ? null : timer(5, scheduler));
+      const result = cold('abc----d----|', values).pipe(conflateByKey({ ready }), map(brief));
+      expectObservable(result).toBe('a-----b-----(c|)', {
+        a: 'watch* ~a@1>2',
+        b: 'watch* ~a@2>4',
+        c: 'watch* ~a@4>5',
+      });
+    });
+  });
+
+  it('S15: while there is room sets pass unfolded and at once', () => {
+    marbles(({ cold, expectObservable }) => {
+      const values = { a: add(pod('a', 1)), b: update('a', 1, 2), c: remove('a', 3) };
+      const result = cold('a(bc)-|', values).pipe(conflateByKey(), map(brief));
+      expectObservable(result).toBe('a(bc)-|', {
+        a: 'watch* +a@1',
+        b: 'watch* ~a@1>2',
+        c: 'watch* -a@3',
+      });
+    });
+  });
+
+  it('S15: a delete is never lost, and what came and went is nothing', () => {
+    const { source, take } = gated();
+    for (const set of [update('a', 1, 2), remove('a', 2), add(pod('a', 3, 'a2'))]) source.next(set);
+    for (const set of [add(pod('b', 4)), remove('b', 4)]) source.next(set);
+    expect(take()).toEqual(['watch* -a@2 +a@3']);
+    source.next(add(pod('c', 5)));
+    source.next(remove('c', 5));
+    expect(take()).toEqual([]);
+    source.next(remove('a', 6));
+    expect(take()).toEqual(['watch* -a@6']);
+  });
+
+  it('S15: a consumer that stands still through 100,000 events over 500 keys holds at most 500 changes', () => {
+    const pending = new Conflation<Pod>();
+    const first = Array.from({ length: 500 }, (_, at) => pod(`p${at}`, 1));
+    let now = [...first];
+    for (let event = 0; event < 100_000; event += 20) {
+      const updated = Array.from({ length: 20 }, (_, step) => {
+        const at = (event + step) % 500;
+        return { previous: now[at] as Pod, object: pod(`p${at}`, event + 2) };
+      });
+      for (const { object } of updated) {
+        now = now.with(Number(object.metadata.name.slice(1)), object);
+      }
+      pending.fold(changeSet<Pod>({ updated }));
+      expect(pending.size).toBeLessThanOrEqual(500);
+    }
+    pending.fold(changeSet<Pod>({ deleted: [now[7] as Pod] }));
+    pending.fold(changeSet<Pod>({ added: [pod('p7', 9, 'second')] }));
+    pending.fold(changeSet<Pod>({ deleted: [now[8] as Pod] }));
+    expect(pending.size).toBe(500);
+    const set = pending.take();
+    expect(set?.updated.map(({ previous }) => previous)).toEqual(
+      first.filter((_, at) => at !== 7 && at !== 8),
+    );
+    expect(set?.deleted.map(({ key, previous }) => [key, previous])).toEqual([
+      ['p7', first[7]],
+      ['p8', first[8]],
+    ]);
+    expect(set?.added).toEqual([pod('p7', 9, 'second')]);
+    expect([pending.size, pending.isEmpty, pending.take()]).toEqual([0, true, undefined]);
+  });
+
+  it('S15: what a folded set says of itself: the newest version, and what its parts have in common', () => {
+    const fold = (...parts: Parameters<typeof changeSet<Pod>>[0][]) => {
+      const pending = new Conflation<Pod>();
+      let at = 0;
+      for (const part of parts) {
+        at++;
+        pending.fold(
+          changeSet({ added: [pod(`p${at}`, at)], rev: at, resourceVersion: `${at}`, ...part }),
+        );
+      }
+      const set = pending.take();
+      return set && [set.cause, set.initial, set.reset, set.synced, set.rev, set.resourceVersion];
+    };
+    const initial = { initial: true, synced: false } as const;
+    const snapshot = { cause: 'snapshot', initial: true, reset: true, synced: false } as const;
+    expect(fold(initial, initial)).toEqual(['initial', true, false, false, 2, '2']);
+    expect(fold(initial, { initial: true })).toEqual(['initial', true, false, true, 2, '2']);
+    expect(fold(initial, {})).toEqual(['watch', false, false, true, 2, '2']);
+    expect(fold({ cause: 'resync' }, { cause: 'resync' })).toEqual([
+      ...['resync', false, false, true, 2, '2'],
+    ]);
+    expect(fold({ cause: 'relist' }, { cause: 'resync' })?.[0]).toBe('watch');
+    // What follows a reset is part of it; what was before is void.
+    expect(fold(snapshot, {})).toEqual(['snapshot', true, true, true, 2, '2']);
+    expect(fold({}, snapshot)).toEqual(['snapshot', true, true, false, 2, '2']);
+    expect(fold({}, snapshot, { cause: 'relist' })?.slice(0, 3)).toEqual(['snapshot', true, true]);
+  });
+
+  it('S15: a reset voids what waits', () => {
+    const { source, take } = gated();
+    source.next(remove('a', 1));
+    source.next(changeSet<Pod>({ added: [pod('b', 2)], reset: true, cause: 'snapshot' }));
+    source.next(update('b', 2, 3));
+    source.next(add(pod('c', 4)));
+    source.next(remove('c', 4));
+    expect(take()).toEqual(['snapshot*! +b@3']);
+  });
+
+  it('S13, S15: an empty set is told when it says that the store is synced or void, and else is not', () => {
+    const { source, take } = gated();
+    const empty = (init: Parameters<typeof changeSet<Pod>>[0]) => source.next(changeSet<Pod>(init));
+    empty({ synced: false });
+    expect(take()).toEqual([]);
+    empty({ synced: true });
+    expect(take()).toEqual(['watch*']);
+    empty({ synced: true });
+    expect(take()).toEqual([]);
+    empty({ reset: true, cause: 'snapshot' });
+    expect(take()).toEqual(['snapshot*!']);
+  });
+
+  it('S15: completion delivers what waits first; an error passes at once; leaving drops it', () => {
+    const done = gated();
+    done.source.next(add(pod('a', 1)));
+    done.source.complete();
+    expect(done.end.completed).toBe(false);
+    expect(done.take()).toEqual(['watch* +a@1']);
+    expect(done.end.completed).toBe(true);
+
+    const failed = gated();
+    failed.source.next(add(pod('a', 1)));
+    failed.source.error('boom');
+    expect([failed.end.error, failed.sets, failed.frame.observed]).toEqual(['boom', [], false]);
+
+    const left = gated();
+    left.source.next(add(pod('a', 1)));
+    left.subscription.unsubscribe();
+    expect([left.source.observed, left.frame.observed, left.take()]).toEqual([false, false, []]);
+
+    let error: unknown;
+    of(add(pod('a', 1)))
+      .pipe(conflateByKey({ ready: () => throwError(() => 'no room') }))
+      .subscribe({ error: (reason) => (error = reason) });
+    expect(error).toBe('no room');
+  });
+
+  it('S15: each subscription folds for itself, and a set sent from within comes after the one at hand', () => {
+    const source = new Subject<ChangeSet<Pod>>();
+    const folded$ = source.pipe(conflateByKey());
+    const [first, second]: [string[], string[]] = [[], []];
+    let version = 1;
+    let depth = 0;
+    folded$.subscribe((set) => {
+      depth++;
+      expect(depth).toBe(1);
+      if (version < 20_000) source.next(update('a', version, ++version));
+      first.push(brief(set));
+      depth--;
+    });
+    source.next(add(pod('a', 1)));
+    expect(first.slice(0, 3)).toEqual(['watch* +a@1', 'watch* ~a@1>2', 'watch* ~a@2>3']);
+    expect(first).toHaveLength(20_000);
+    folded$.subscribe((set) => second.push(brief(set)));
+    source.next(remove('a', 20_000));
+    expect(second).toEqual(['watch* -a@20000']);
+  });
+});

@@ -1,0 +1,180 @@
+/** Against client-go: tools/cache/expiration_cache_test.go, and against a model that has no laziness in it. */
+import * as fc from 'fast-check';
+import { VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import {
+  createExpirationStore,
+  type ExpirationStoreOptions,
+  ttlPolicy,
+} from '../../lib/store/expiration-store.ts';
+
+interface Item {
+  readonly id: string;
+  readonly value: string;
+}
+
+const keyOf = (item: Item) => item.id;
+const byValue = (item: Item) => [item.value];
+const foo: Item = { id: 'foo', value: 'bar' };
+
+function storeOf(how: { ttlMs: number } | { neverExpire: ReadonlySet<string> }) {
+  const scheduler = new VirtualTimeScheduler();
+  const options: ExpirationStoreOptions<Item> =
+    'ttlMs' in how
+      ? { ttlMs: how.ttlMs, keyOf, scheduler, indexers: { value: byValue } }
+      : { policy: ({ key }) => !how.neverExpire.has(key), keyOf, scheduler };
+  const store = createExpirationStore(options);
+  return { store, scheduler };
+}
+
+describe('an expiration store', () => {
+  it('S19: an expired object is neither seen nor kept (TestTTLExpirationBasic)', () => {
+    const { store } = storeOf({ neverExpire: new Set() });
+    store.add(foo);
+    expect(store.listKeys()).toEqual(['foo']);
+    expect(store.get(foo)).toBeUndefined();
+    expect(store.listKeys()).toEqual([]);
+    expect(store.size).toBe(0);
+  });
+
+  it('S19: an object that is added again after it expired is there (TestReAddExpiredItem)', () => {
+    const neverExpire = new Set<string>();
+    const { store } = storeOf({ neverExpire });
+    store.add(foo);
+    expect(store.get(foo)).toBeUndefined();
+    store.add({ id: 'foo', value: 'different' });
+    neverExpire.add('foo');
+    expect(store.getByKey('foo')).toEqual({ id: 'foo', value: 'different' });
+  });
+
+  it('S19: a list purges what has expired and shows the others (TestTTLList)', () => {
+    const { store } = storeOf({ neverExpire: new Set(['foo1']) });
+    const foo1 = { id: 'foo1', value: 'bar1' };
+    for (const item of [foo, foo1, { id: 'foo2', value: 'bar2' }]) store.add(item);
+    expect(store.listKeys()).toEqual(['foo', 'foo1', 'foo2']);
+    expect(store.list()).toEqual([foo1]);
+    expect(store.listKeys()).toEqual(['foo1']);
+  });
+
+  it('S19: what is exactly its time old has not expired, and a time of 0 or less never ends (TestTTLPolicy)', () => {
+    const entry = { key: 'foo', object: foo, writtenMs: 1_000 };
+    const isExpired = ttlPolicy(30_000);
+    expect(isExpired(entry, 1_000)).toBe(false);
+    expect(isExpired(entry, 31_000)).toBe(false);
+    expect(isExpired(entry, 31_001)).toBe(true);
+    for (const ttlMs of [0, -1]) expect(ttlPolicy(ttlMs)(entry, 31_001)).toBe(false);
+  });
+
+  it('S19: a write begins the time anew, and an index shows what has time left', () => {
+    const { store, scheduler } = storeOf({ ttlMs: 10 });
+    const [a, b, c] = ['a', 'b', 'c'].map((id) => ({ id, value: 'x' })) as [Item, Item, Item];
+    store.replace([a, b]);
+    scheduler.frame = 8;
+    store.update(a);
+    store.add(c);
+    scheduler.frame = 11;
+    expect(store.byIndex('value', 'x')).toEqual([a, c]);
+    expect(store.listKeys()).toEqual(['a', 'c']);
+    scheduler.frame = 18;
+    expect(store.has('a')).toBe(true);
+    scheduler.frame = 19;
+    expect(store.byIndex('value', 'x')).toEqual([]);
+    expect(() => store.byIndex('other', 'x')).toThrow('does not exist');
+  });
+
+  it('S19: a policy is told the key, the object, when it was written and the time', () => {
+    const scheduler = new VirtualTimeScheduler();
+    const asked: unknown[] = [];
+    const policy = (...question: unknown[]) => {
+      asked.push(question);
+      return false;
+    };
+    const store = createExpirationStore<Item>({ policy, keyOf, scheduler });
+    scheduler.frame = 3;
+    store.add(foo);
+    scheduler.frame = 5;
+    store.has('foo');
+    expect(asked).toEqual([[{ key: 'foo', object: foo, writtenMs: 3 }, 5]]);
+  });
+
+  it('S19: reading twice without a change gives one array', () => {
+    const { store, scheduler } = storeOf({ ttlMs: 10 });
+    store.add(foo);
+    const [list, under] = [store.list(), store.byIndex('value', 'bar')];
+    scheduler.frame = 10;
+    expect(store.list()).toBe(list);
+    expect(store.byIndex('value', 'bar')).toBe(under);
+  });
+
+  it('S1, S19: a write that fails changes neither the objects nor their times', () => {
+    const scheduler = new VirtualTimeScheduler();
+    const picky = (item: Item) => {
+      if (item.value === 'bad') throw new Error('refused');
+      return [item.value];
+    };
+    const store = createExpirationStore({ ttlMs: 10, keyOf, scheduler, indexers: { picky } });
+    store.add(foo);
+    scheduler.frame = 6;
+    expect(() => store.update({ id: 'foo', value: 'bad' })).toThrow('refused');
+    expect(() => store.replace([{ id: 'foo', value: 'bad' }])).toThrow('refused');
+    expect(store.getByKey('foo')).toEqual(foo);
+    scheduler.frame = 11;
+    expect(store.getByKey('foo')).toBeUndefined();
+  });
+
+  it('S19: it answers as a store that purges at once, but for its keys', () => {
+    const id = fc.constantFrom('a', 'b', 'c');
+    const item = fc.record({ id, value: fc.constantFrom('x', 'y') });
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('add' as const), item }),
+      fc.record({ do: fc.constant('replace' as const), items: fc.array(item, { maxLength: 3 }) }),
+      fc.record({ do: fc.constant('delete' as const), id }),
+      fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 4 }) }),
+      fc.record({ do: fc.constant('get' as const), id }),
+      fc.record({ do: fc.constant('list' as const) }),
+      fc.record({ do: fc.constant('byIndex' as const), value: fc.constantFrom('x', 'y', 'z') }),
+    );
+    const ttl = fc.integer({ min: -1, max: 6 });
+    fc.assert(
+      fc.property(ttl, fc.array(step, { maxLength: 40 }), (ttlMs, steps) => {
+        const { store, scheduler } = storeOf({ ttlMs });
+        const model = new Map<string, { item: Item; atMs: number }>();
+        const alive = () =>
+          [...model.values()]
+            .filter(({ atMs }) => ttlMs <= 0 || scheduler.now() - atMs <= ttlMs)
+            .map((each) => each.item);
+        const sorted = (items: readonly Item[]) =>
+          [...items].sort((a, b) => a.id.localeCompare(b.id));
+        const put = (each: Item) => model.set(each.id, { item: each, atMs: scheduler.now() });
+        for (const each of steps) {
+          if (each.do === 'add') {
+            store.add(each.item);
+            put(each.item);
+          } else if (each.do === 'replace') {
+            store.replace(each.items);
+            model.clear();
+            each.items.forEach(put);
+          } else if (each.do === 'delete') {
+            store.delete(each.id);
+            model.delete(each.id);
+          } else if (each.do === 'wait') scheduler.frame += each.ms;
+          else if (each.do === 'get') {
+            const expected = alive().find((other) => other.id === each.id);
+            expect(store.getByKey(each.id)).toBe(expected);
+            expect(store.listKeys().includes(each.id)).toBe(expected !== undefined);
+          } else if (each.do === 'list') {
+            expect(sorted(store.list())).toEqual(sorted(alive()));
+            expect(store.size).toBe(alive().length);
+          } else {
+            const expected = alive().filter(({ value }) => value === each.value);
+            expect(sorted(store.byIndex('value', each.value))).toEqual(sorted(expected));
+          }
+          const keys = store.listKeys();
+          expect(alive().every((other) => keys.includes(other.id))).toBe(true);
+          expect(keys.every((key) => model.has(key))).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

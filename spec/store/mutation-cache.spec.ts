@@ -1,0 +1,353 @@
+/** Against client-go: tools/cache/mutation_cache_test.go, and against a server whose watch and answers come late. */
+import * as fc from 'fast-check';
+import { applyDeltas, type Change, type ChangeSet, createIndexer, type Delta } from 'rx-informer';
+import { changeSet } from 'rx-informer/testing';
+import { Subject, VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { createMutationCache, type MutationCacheOptions } from '../../lib/store/mutation-cache.ts';
+
+interface Pod {
+  metadata: { name: string; uid: string; resourceVersion: string; labels?: { app: string } };
+}
+
+function pod(name: string, uid: string, resourceVersion: string, app?: string): Pod {
+  return { metadata: { name, uid, resourceVersion, ...(app ? { labels: { app } } : {}) } };
+}
+
+const byApp = (object: Pod) => {
+  const app = object.metadata.labels?.app;
+  if (app === 'bad') throw new Error('refused');
+  return app === undefined ? [] : [app];
+};
+
+function rig(options: MutationCacheOptions = {}) {
+  const scheduler = new VirtualTimeScheduler();
+  const store = createIndexer<Pod>({ indexers: { app: byApp } });
+  const cache = createMutationCache(store, { scheduler, ...options });
+  const version = (key = 'pod') => cache.getByKey(key)?.metadata.resourceVersion;
+  return { scheduler, store, cache, version };
+}
+
+describe('a mutation cache', () => {
+  it.each([
+    { told: '2', cleared: true },
+    { told: '3', cleared: true },
+    { told: '1', cleared: false },
+  ])(
+    'S20: of a write at 2, telling that the store has $told clears: $cleared (TestMutationCacheOnAddOrUpdate)',
+    ({ told, cleared }) => {
+      const { cache, store, version } = rig();
+      cache.mutation(pod('pod', 'uid-1', '2'));
+      cache.onAddOrUpdate(pod('pod', 'uid-1', told));
+      store.add(pod('pod', 'uid-1', '1'));
+      expect(version()).toBe(cleared ? '1' : '2');
+    },
+  );
+
+  it.each([
+    { uid: 'uid-1', at: '1', there: false },
+    { uid: 'uid-2', at: '3', there: false },
+    { uid: 'uid-other', at: '1', there: true },
+  ])(
+    'S20: of a write of uid-1 at 3, a deletion of $uid at $at leaves it there: $there (TestMutationCacheOnDelete)',
+    ({ uid, at, there }) => {
+      const { cache, store, version } = rig({ includeAdds: true });
+      store.add(pod('pod', 'uid-1', '2'));
+      cache.mutation(pod('pod', 'uid-1', '3'));
+      const deleted = pod('pod', uid, at);
+      store.delete(deleted);
+      cache.onDelete(deleted);
+      expect(version()).toBe(there ? '3' : undefined);
+    },
+  );
+
+  it('S20: an answer that comes after the deletion does not raise the dead (TestMutationCacheUpdateConcurrentDelete)', () => {
+    const { cache, store, version } = rig({ includeAdds: true });
+    const updated = pod('pod', 'uid-1', '2');
+    store.add(pod('pod', 'uid-1', '1'));
+    store.update(updated);
+    store.delete(updated);
+    cache.onAddOrUpdate(updated);
+    cache.onDelete(updated);
+    cache.mutation(updated);
+    expect(version()).toBeUndefined();
+    // Nor does another state of it, nor one of another object at that version.
+    cache.mutation(pod('pod', 'uid-1', '7'));
+    cache.mutation(pod('pod', 'uid-0', '1'));
+    cache.mutation(pod('pod', 'uid-0', '2'));
+    expect(version()).toBeUndefined();
+    cache.mutation(pod('pod', 'uid-2', '3'));
+    expect(version()).toBe('3');
+  });
+
+  it('S20: an answer that comes after the name was taken anew is ignored (TestMutationCacheUpdateConcurrentRecreate)', () => {
+    const { cache, store } = rig({ includeAdds: true });
+    const updated = pod('pod', 'uid-1', '2');
+    const replacement = pod('pod', 'uid-2', '3');
+    store.add(pod('pod', 'uid-1', '1'));
+    store.update(updated);
+    store.delete(updated);
+    store.add(replacement);
+    cache.onAddOrUpdate(updated);
+    cache.onDelete(updated);
+    cache.onAddOrUpdate(replacement);
+    cache.mutation(updated);
+    expect(cache.getByKey('pod')).toBe(replacement);
+    // It was not kept either.
+    store.delete('pod');
+    expect(cache.getByKey('pod')).toBeUndefined();
+  });
+
+  it('S20: a deletion takes a write from indices too (TestMutationCacheOnDeleteClearsStaleMutation)', () => {
+    const { cache } = rig({ includeAdds: true });
+    const written = pod('pod', 'uid-1', '2', 'web');
+    cache.mutation(written);
+    expect(cache.byIndex('app', 'web')).toEqual([written]);
+    cache.onDelete(pod('pod', 'uid-1', '1'));
+    expect(cache.byIndex('app', 'web')).toEqual([]);
+  });
+
+  it('S20: the newest deletion of a name stands', () => {
+    const { cache, version } = rig({ includeAdds: true });
+    cache.onDelete(pod('pod', 'uid-2', '9'));
+    for (const uid of ['uid-1', 'uid-2']) cache.onDelete(pod('pod', uid, '3'));
+    for (const uid of ['uid-2', 'uid-3']) cache.mutation(pod('pod', uid, '8'));
+    expect(version()).toBeUndefined();
+  });
+
+  it('S20: an object that the store has again, as after a restore, may be written again', () => {
+    const { cache, version } = rig({ includeAdds: true });
+    cache.onDelete(pod('pod', 'uid-1', '5'));
+    cache.onAddOrUpdate(pod('pod', 'uid-1', '6'));
+    cache.mutation(pod('pod', 'uid-1', '7'));
+    expect(version()).toBe('7');
+  });
+
+  it('S20: an answer that the store has already is not kept', () => {
+    const { cache, store, version } = rig({ includeAdds: true });
+    store.add(pod('pod', 'uid-1', '2'));
+    cache.mutation(pod('pod', 'uid-1', '2'));
+    store.delete('pod');
+    expect(version()).toBeUndefined();
+  });
+
+  it('S20: gives the newer of store and write, at versions beyond 2^53 too', () => {
+    const { cache, store, version } = rig();
+    store.add(pod('pod', 'u', '9007199254740990'));
+    cache.mutation(pod('pod', 'u', '9007199254740993'));
+    expect(version()).toBe('9007199254740993');
+    cache.mutation(pod('pod', 'u', '9007199254740992'));
+    expect(version()).toBe('9007199254740993');
+    store.update(pod('pod', 'u', '9007199254740994'));
+    expect(version()).toBe('9007199254740994');
+    // It went when it was met.
+    store.update(pod('pod', 'u', '9007199254740991'));
+    expect(version()).toBe('9007199254740991');
+  });
+
+  it('S20: a version that cannot be compared yields to the store', () => {
+    const { cache, store, version } = rig();
+    store.add(pod('pod', 'u', '5'));
+    for (const text of ['', '0', 'abc']) cache.mutation(pod('pod', 'u', text));
+    expect(version()).toBe('5');
+  });
+
+  it('S20: what the store has not is shown with includeAdds only', () => {
+    for (const includeAdds of [true, false]) {
+      const { cache, version } = rig({ includeAdds });
+      cache.mutation(pod('pod', 'u', '2', 'web'));
+      expect(version()).toBe(includeAdds ? '2' : undefined);
+      expect(cache.byIndex('app', 'web')).toHaveLength(includeAdds ? 1 : 0);
+    }
+  });
+
+  it('S20: a store whose version has passed a write without having it has seen it go', () => {
+    const { cache, store, version } = rig({ includeAdds: true });
+    store.replace([], '4');
+    cache.mutation(pod('pod', 'u', '5'));
+    expect(version()).toBe('5');
+    store.replace([], '5');
+    expect(version()).toBeUndefined();
+    // An answer that comes later still, without any event told.
+    cache.mutation(pod('pod', 'u', '5'));
+    expect(version()).toBeUndefined();
+    // Before its first list is whole a version says nothing of what is missing.
+    store.transaction((transaction) => transaction.mark({ synced: false }));
+    cache.mutation(pod('pod', 'u', '5'));
+    expect(version()).toBe('5');
+  });
+
+  it('S20: an index shows a write where it stands now, and nowhere else', () => {
+    const { cache, store } = rig();
+    const [a, b] = [pod('a', 'a', '1', 'web'), pod('b', 'b', '1', 'web')];
+    store.add(a);
+    store.add(b);
+    expect(cache.byIndex('app', 'web')).toBe(store.byIndex('app', 'web'));
+    const moved = pod('a', 'a', '2', 'db');
+    cache.mutation(moved);
+    expect(cache.byIndex('app', 'web')).toEqual([b]);
+    expect(cache.byIndex('app', 'db')).toEqual([moved]);
+    cache.mutation(pod('b', 'b', '2', 'bad'));
+    expect(cache.byIndex('app', 'web')).toEqual([b]);
+    expect(() => cache.byIndex('other', 'web')).toThrow('does not exist');
+  });
+
+  it('S20: a write is remembered for its time', () => {
+    const { cache, scheduler, version } = rig({ includeAdds: true, ttlMs: 100 });
+    cache.mutation(pod('pod', 'u', '2'));
+    scheduler.frame = 100;
+    expect(version()).toBe('2');
+    scheduler.frame = 101;
+    expect(version()).toBeUndefined();
+    cache.onDelete(pod('pod', 'u', '3'));
+    scheduler.frame = 202;
+    cache.mutation(pod('pod', 'u', '4'));
+    expect(version()).toBe('4');
+  });
+
+  it('S20: the least recently used write goes first, and deletions push out none', () => {
+    const { cache, version } = rig({ includeAdds: true, size: 2 });
+    cache.mutation(pod('a', 'a', '1', 'web'));
+    cache.mutation(pod('b', 'b', '2'));
+    expect(version('a')).toBe('1');
+    cache.mutation(pod('c', 'c', '3'));
+    expect(['a', 'b', 'c'].map(version)).toEqual(['1', undefined, '3']);
+    cache.byIndex('app', 'web');
+    cache.mutation(pod('d', 'd', '4'));
+    expect(['a', 'c', 'd'].map(version)).toEqual(['1', undefined, '4']);
+    for (const name of ['x', 'y', 'z']) cache.onDelete(pod(name, name, '5'));
+    expect(['a', 'd'].map(version)).toEqual(['1', '4']);
+  });
+
+  it('S20: is told by a stream of changes until it is unsubscribed', () => {
+    const { cache, store, version } = rig({ includeAdds: true });
+    const changes$ = new Subject<ChangeSet<Pod>>();
+    const connection = cache.connect(changes$);
+    cache.mutation(pod('a', 'a', '2'));
+    cache.mutation(pod('b', 'b', '3'));
+    changes$.next(changeSet({ added: [pod('a', 'a', '2')], deleted: [pod('b', 'b', '4')] }));
+    expect(['a', 'b'].map(version)).toEqual([undefined, undefined]);
+    // The state at the end, not the one this consumer had, tells which answers are late.
+    const [previous, last] = [pod('c', 'c', '5'), pod('c', 'c', '9')];
+    const ended: Change<Pod> = { id: 'c', key: 'c', previous, last };
+    changes$.next({ ...changeSet<Pod>(), changes: [ended] });
+    cache.mutation(pod('c', 'other', '8'));
+    expect(version('c')).toBeUndefined();
+    connection.unsubscribe();
+    expect(changes$.observed).toBe(false);
+    expect(store.size).toBe(0);
+  });
+
+  it('S16, S20: what it hands out cannot be changed in development', () => {
+    const { cache } = rig({ includeAdds: true, mutationGuard: 'freeze' });
+    cache.mutation(pod('pod', 'u', '2'));
+    const got = cache.getByKey('pod');
+    expect(() => Object.assign(got?.metadata ?? {}, { name: 'other' })).toThrow(TypeError);
+  });
+
+  it.each([{ ttlMs: 0 }, { ttlMs: -1 }, { ttlMs: Number.NaN }, { size: 0 }])(
+    'S20: refuses %j',
+    (options) => {
+      expect(() => rig(options)).toThrow(TypeError);
+    },
+  );
+
+  it('S20: is never behind the store or its own writes, invents nothing, and ends where the server is', () => {
+    const name = fc.constantFrom('a', 'b');
+    const app = fc.constantFrom('web', 'db');
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ do: fc.constant('write' as const), name, app }) },
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('answer' as const) }) },
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), name }) },
+      { weight: 3, arbitrary: fc.record({ do: fc.constant('watch' as const) }) },
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('tell' as const) }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('relist' as const) }) },
+    );
+    const steps = fc.array(step, { maxLength: 40 });
+    fc.assert(
+      fc.property(fc.boolean(), fc.boolean(), steps, (includeAdds, connected, all) => {
+        const { store, cache } = rig({ includeAdds });
+        const deltas$ = new Subject<readonly Delta<Pod>[]>();
+        const changes$ = new Subject<ChangeSet<Pod>>();
+        if (connected) cache.connect(changes$);
+        const server = new Map<string, Pod>();
+        const had = new Set<Pod>();
+        const events: Delta<Pod>[] = [];
+        const answers: Pod[] = [];
+        const untold: ChangeSet<Pod>[] = [];
+        const answered = new Map<string, number>();
+        let rev = 0;
+        deltas$.pipe(applyDeltas(store)).subscribe((set) => untold.push(set));
+        const at = (object: Pod | undefined) => Number(object?.metadata.resourceVersion ?? 0);
+        const act = {
+          write: (key: string, label: string) => {
+            const uid = server.get(key)?.metadata.uid ?? `uid-${++rev}`;
+            const object = pod(key, uid, String(++rev), label);
+            const type = server.has(key) ? 'updated' : 'added';
+            server.set(key, object);
+            had.add(object);
+            answers.push(object);
+            events.push({ type, key, object });
+          },
+          answer: () => {
+            const object = answers.shift();
+            if (object === undefined) return;
+            cache.mutation(object);
+            answered.set(object.metadata.name, at(object));
+          },
+          delete: (key: string) => {
+            const object = server.get(key);
+            if (object === undefined) return;
+            server.delete(key);
+            const ended = pod(key, object.metadata.uid, String(++rev));
+            events.push({ type: 'deleted', key, object: ended, finalStateUnknown: false });
+          },
+          watch: () => {
+            const event = events.shift();
+            if (event !== undefined) deltas$.next([event]);
+          },
+          tell: () => {
+            const set = untold.shift();
+            if (set !== undefined) changes$.next(set);
+          },
+          relist: () => {
+            events.length = 0;
+            const objects = [...server.values()];
+            const resourceVersion = String(rev);
+            deltas$.next([{ type: 'replaced', objects, resourceVersion, trustVersions: true }]);
+          },
+        };
+        const check = () => {
+          const shown = ['a', 'b'].flatMap((key) => cache.getByKey(key) ?? []);
+          for (const object of shown) expect(had.has(object)).toBe(true);
+          for (const key of ['a', 'b']) {
+            const [stored, got] = [store.getByKey(key), cache.getByKey(key)];
+            expect(at(got)).toBeGreaterThanOrEqual(at(stored));
+            // Read your writes: nothing but a deletion hides one.
+            const alive = server.get(key)?.metadata.uid;
+            if (got !== undefined && got.metadata.uid === alive) {
+              expect(at(got)).toBeGreaterThanOrEqual(answered.get(key) ?? 0);
+            }
+          }
+          for (const label of ['web', 'db']) {
+            const expected = shown.filter((object) => object.metadata.labels?.app === label);
+            expect(new Set(cache.byIndex('app', label))).toEqual(new Set(expected));
+          }
+        };
+        act.relist();
+        for (const each of all) {
+          if (each.do === 'write') act.write(each.name, each.app);
+          else if (each.do === 'delete') act.delete(each.name);
+          else act[each.do]();
+          check();
+        }
+        while (events.length > 0) act.watch();
+        while (untold.length > 0) act.tell();
+        while (answers.length > 0) act.answer();
+        check();
+        for (const key of ['a', 'b']) expect(cache.getByKey(key)).toBe(server.get(key));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * Documentation that cannot rot: each ```ts fence of TSDoc, README and docs becomes a spec that is type-checked and
+ * run. `expression; // => value` is an assertion; a fence marked `no-run` is only type-checked.
+ */
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const target = `${root}spec/generated-examples`;
+
+interface Fence {
+  readonly line: number;
+  readonly code: string;
+  readonly runs: boolean;
+}
+
+/** Fences of a file; in TypeScript sources those within `/** … *\/` comments. */
+export function fencesOf(text: string, isSource: boolean): Fence[] {
+  const fences: Fence[] = [];
+  let open: { line: number; runs: boolean; code: string[] } | undefined;
+  text.split('\n').forEach((raw, at) => {
+    const line = isSource ? raw.replace(/^\s*\* ?/, '') : raw;
+    const fence = /^\s*```(\S*)(.*)$/.exec(line);
+    if (fence === null) open?.code.push(line);
+    else if (open !== undefined) {
+      fences.push({ line: open.line, runs: open.runs, code: open.code.join('\n') });
+      open = undefined;
+    } else if (fence[1] === 'ts') {
+      open = { line: at + 1, runs: !fence[2]?.includes('no-run'), code: [] };
+    } else if (fence[1] !== '') {
+      // Another language: skip to its end.
+      open = undefined;
+    }
+  });
+  return fences;
+}
+
+/** The spec of one fence. Imports go to the top; assertions become `expect`. */
+export function specOf(fence: Fence, where: string): string {
+  const imports: string[] = [];
+  const body = fence.code.replace(/^import[\s\S]*?;$/gm, (text) => {
+    imports.push(text);
+    return '';
+  });
+  const asserted = body
+    .split('\n')
+    .map((line) => {
+      const match = /^(\s*)(.+?);\s*\/\/ => (.+)$/.exec(line);
+      if (match === null) return line;
+      const [, indent, expression, value] = match;
+      if (/^(const|let|var|return)\b/.test(expression ?? '')) {
+        throw new Error(`${where}: an assertion needs an expression, not a declaration: ${line}`);
+      }
+      return `${indent}expect(${expression}).toEqual(${value});`;
+    })
+    .join('\n');
+  const test = fence.runs ? 'it' : 'it.skip';
+  const title = JSON.stringify(where);
+  const run = fence.runs
+    ? `${test}(${title}, async () => {\n${asserted}\n});`
+    : `it(${title}, () => {\n  // Type-checked only.\n  expect(typeof example).toBe('function');\n});\nasync function example() {\n${asserted}\n}`;
+  return `// Made from ${where}; do not edit.\nimport { ${/\bexpect\(/.test(run) ? 'expect, ' : ''}it } from 'vitest';\n${imports.join('\n')}\n\n${run}\n`;
+}
+
+function main(): void {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  const files = [
+    'README.md',
+    ...globSync('docs/**/*.md', { cwd: root }),
+    ...globSync('lib/**/*.ts', { cwd: root }).filter((file) => !file.includes('generated')),
+  ];
+  let count = 0;
+  for (const file of files.sort()) {
+    const text = readFileSync(`${root}${file}`, 'utf8');
+    for (const fence of fencesOf(text, file.endsWith('.ts'))) {
+      const name = `${file.replace(/\W+/g, '-')}-${fence.line}`.toLowerCase();
+      writeFileSync(`${target}/${name}.spec.ts`, specOf(fence, `${file}:${fence.line}`));
+      count++;
+    }
+  }
+  if (count === 0) throw new Error('no example was found: the extractor must be broken');
+  process.stderr.write(`${count} examples extracted\n`);
+}
+
+if (import.meta.main) main();

@@ -1,0 +1,121 @@
+/** A ListerWatcher under a test's hand: lists answer when told, watches are subjects. */
+
+import type {
+  KubernetesObject,
+  ListerWatcher,
+  ListPart,
+  ListRequest,
+  WatchEvent,
+  WatchRequest,
+  WatchSignal,
+} from 'rx-informer';
+import { Observable, Subject, type Subscriber } from 'rxjs';
+
+export interface Pod extends KubernetesObject {
+  metadata: {
+    name: string;
+    namespace: string;
+    uid: string;
+    resourceVersion: string;
+    labels?: Record<string, string>;
+  };
+}
+
+/** `pod('web', 5)` is shop/web at version 5, with its name as UID. */
+export function pod(name: string, version: number, uid = name, namespace = 'shop'): Pod {
+  return { metadata: { name, namespace, uid, resourceVersion: String(version) } };
+}
+
+export const key = (object: Pod): string => `${object.metadata.namespace}/${object.metadata.name}`;
+export const added = (object: Pod): WatchEvent<Pod> => ({
+  type: 'ADDED',
+  key: key(object),
+  object,
+});
+export const modified = (object: Pod): WatchEvent<Pod> => ({
+  type: 'MODIFIED',
+  key: key(object),
+  object,
+});
+export const deleted = (object: Pod): WatchEvent<Pod> => ({
+  type: 'DELETED',
+  key: key(object),
+  object,
+  resourceVersion: object.metadata.resourceVersion,
+});
+export const bookmark = (version: number, initialEventsEnd = false): WatchEvent<Pod> => ({
+  type: 'BOOKMARK',
+  resourceVersion: String(version),
+  initialEventsEnd,
+});
+
+export interface ScriptedListWatch extends ListerWatcher<Pod> {
+  /** `L0`, `W5`, in the order in which they were asked. */
+  readonly asked: string[];
+  /** Requests under way. */
+  readonly open: number;
+  /** Answers the oldest list that waits; the next ones, if none does. */
+  listed(version: number, ...objects: Pod[]): void;
+  /** Sends events to every open watch. */
+  send(...events: WatchEvent<Pod>[]): void;
+  /** Ends every open watch with this error. */
+  fail(error: unknown): void;
+  close(): void;
+}
+
+export function scriptedListWatch(scope?: string): ScriptedListWatch {
+  const asked: string[] = [];
+  const ready: ListPart<Pod>[] = [];
+  const lists: Subscriber<ListPart<Pod>>[] = [];
+  const watches = new Set<Subject<WatchSignal<Pod>>>();
+  let open = 0;
+  const answer = (subscriber: Subscriber<ListPart<Pod>>, part: ListPart<Pod>) => {
+    subscriber.next(part);
+    subscriber.complete();
+  };
+  return {
+    ...(scope === undefined ? {} : { scope }),
+    watchList: false,
+    asked,
+    get open() {
+      return open;
+    },
+    list: ({ resourceVersion }: ListRequest<Pod>) =>
+      new Observable<ListPart<Pod>>((subscriber) => {
+        asked.push(`L${resourceVersion}`);
+        open++;
+        subscriber.add(() => open--);
+        const part = ready.shift();
+        if (part === undefined) lists.push(subscriber);
+        else answer(subscriber, part);
+      }),
+    watch: ({ resourceVersion }: WatchRequest<Pod>) =>
+      new Observable<WatchSignal<Pod>>((subscriber) => {
+        asked.push(`W${resourceVersion}`);
+        const subject = new Subject<WatchSignal<Pod>>();
+        watches.add(subject);
+        open++;
+        subscriber.add(() => {
+          watches.delete(subject);
+          open--;
+        });
+        subscriber.next({ kind: 'opened' });
+        subscriber.add(subject.subscribe(subscriber));
+      }),
+    listed(version, ...items) {
+      const part = { items, metadata: { resourceVersion: String(version) } };
+      const waiting = lists.shift();
+      if (waiting === undefined) ready.push(part);
+      else answer(waiting, part);
+    },
+    send(...events) {
+      for (const watch of [...watches]) watch.next({ kind: 'events', events });
+    },
+    fail(error) {
+      for (const watch of [...watches]) watch.error(error);
+    },
+    close() {
+      for (const watch of [...watches]) watch.complete();
+    },
+  };
+}

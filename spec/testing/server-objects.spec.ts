@@ -1,0 +1,100 @@
+import { createFakeApiServer } from 'rx-informer/testing';
+import { VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { type Line, pod, pods, Wire } from './wire.ts';
+
+const shop = (name: string) => ({ name, namespace: 'shop' });
+
+async function listed(server: ReturnType<typeof createFakeApiServer>, query = '') {
+  const answer = await server.fetch(`http://fake/api/v1/pods${query}`);
+  return answer.json();
+}
+
+describe('objects of a fake server', () => {
+  it('are frozen copies with UID, version and time', () => {
+    const scheduler = new VirtualTimeScheduler();
+    const server = createFakeApiServer({ scheduler, random: () => 0.5 });
+    const given = pod('a');
+    const stored = server.objects.create(pods, given);
+    expect(stored).toMatchObject({
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: '2', generation: 1, creationTimestamp: '1970-01-01T00:00:00Z' },
+      status: { phase: 'Running' },
+    });
+    expect(Object.isFrozen(stored.metadata.labels)).toBe(true);
+    given.status.phase = 'Failed';
+    expect(server.objects.get(pods, shop('a'))).toBe(stored);
+  });
+
+  it('are changed by update, modify, apply and delete', () => {
+    const { objects } = createFakeApiServer();
+    const one = objects.create(pods, pod('a'));
+    const two = objects.modify(pods, shop('a'), (draft) => {
+      draft.metadata = { ...draft.metadata, labels: { x: '1' } };
+    });
+    expect(two.metadata).toMatchObject({ uid: one.metadata.uid, resourceVersion: '3' });
+    expect(() => objects.update(pods, one)).toThrow(/the object has been modified/);
+    expect(objects.apply(pods, [pod('a'), pod('b')]).map(({ metadata }) => metadata.name)).toEqual([
+      'a',
+      'b',
+    ]);
+    expect(objects.apply(pods, [pod('b')])[0]?.metadata.resourceVersion).toBe('5');
+    objects.delete(pods, shop('a'));
+    expect(objects.list(pods).map(({ metadata }) => metadata.name)).toEqual(['b']);
+    expect(objects.list(pods, 'elsewhere')).toEqual([]);
+    expect(() => objects.delete(pods, shop('a'))).toThrow('pods "a" not found');
+  });
+
+  it('have versions beyond what a number can hold', async () => {
+    const server = createFakeApiServer({ initialResourceVersion: '9007199254740992' });
+    for (const name of ['a', 'b', 'c']) server.objects.create(pods, pod(name));
+    const first = await listed(server, '?limit=1');
+    expect(first.metadata.resourceVersion).toBe('9007199254740995');
+    server.objects.create(pods, pod('aa'));
+    const rest = await listed(server, `?continue=${first.metadata.continue}`);
+    expect(rest.items.map((item: Line['object']) => item.metadata.resourceVersion)).toEqual([
+      '9007199254740994',
+      '9007199254740995',
+    ]);
+    expect(() => createFakeApiServer({ initialResourceVersion: '0' })).toThrow(TypeError);
+  });
+
+  it('can change without a watch being told', async () => {
+    const server = createFakeApiServer();
+    const wire = await Wire.open(server.fetch);
+    server.objects.create(pods, pod('a'), { silent: true });
+    server.objects.create(pods, pod('b'));
+    expect(await wire.lines()).toEqual(['ADDED b']);
+    expect((await listed(server)).items).toHaveLength(2);
+    const replay = await Wire.open(server.fetch, 'watch=1&resourceVersion=1');
+    expect(await replay.lines()).toEqual(['ADDED b']);
+  });
+
+  it('go back to a snapshot, versions and all', async () => {
+    const server = createFakeApiServer();
+    const a = server.objects.create(pods, pod('a'));
+    const snapshot = server.objects.snapshot();
+    server.objects.create(pods, pod('b'));
+    server.objects.delete(pods, shop('a'));
+    const wire = await Wire.open(server.fetch, 'watch=1&resourceVersion=4');
+    server.objects.restoreSnapshot(snapshot);
+    await expect(wire.chunk()).rejects.toThrow(TypeError);
+    expect(server.openWatches).toEqual([]);
+    expect(server.objects.list(pods)).toEqual([a]);
+    expect(server.objects.create(pods, pod('c')).metadata.resourceVersion).toBe('3');
+    const again = await Wire.open(server.fetch, 'watch=1&resourceVersion=2');
+    expect(await again.lines()).toEqual(['ADDED c']);
+    server.objects.reset();
+    expect([server.objects.resourceVersion, server.objects.list(pods)]).toEqual(['1', []]);
+  });
+
+  it('a short history expires by itself', async () => {
+    const server = createFakeApiServer({ historyLimit: 2 });
+    for (const name of 'abcde') server.objects.create(pods, pod(name));
+    const old = await Wire.open(server.fetch, 'watch=1&resourceVersion=3');
+    expect(await old.lines()).toEqual(['ERROR Expired']);
+    const kept = await Wire.open(server.fetch, 'watch=1&resourceVersion=4');
+    expect(await kept.lines()).toEqual(['ADDED d', 'ADDED e']);
+  });
+});

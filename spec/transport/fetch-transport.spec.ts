@@ -1,0 +1,314 @@
+import {
+  ApiError,
+  createFetchTransport,
+  type Demand,
+  type Fetch,
+  type TransportEvent,
+  type TransportRequest,
+} from 'rx-informer';
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { queryString } from '../../lib/transport/query.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const GET: TransportRequest = { method: 'GET', path: '/api/v1/pods', use: 'watch' };
+
+/** A fetch under the test's hand: bodies are pulled, signals obeyed. */
+function fakeFetch(status = 200) {
+  const calls: { url: string; init: Parameters<Fetch>[1] }[] = [];
+  const chunks: string[] = [];
+  let answer = () => {};
+  let close = () => {};
+  let pulled = 0;
+  const fetch: Fetch = (url, init) => {
+    calls.push({ url, init });
+    return new Promise<Response>((resolve, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      answer = () => {
+        const body = new ReadableStream<Uint8Array>(
+          {
+            start(controller) {
+              close = () => controller.close();
+              init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
+            },
+            pull(controller) {
+              const next = chunks.shift();
+              if (next === undefined) return;
+              pulled++;
+              controller.enqueue(new TextEncoder().encode(next));
+            },
+          },
+          { highWaterMark: 0 },
+        );
+        resolve(new Response(body, { status, headers: { 'retry-after': '3' } }));
+      };
+    });
+  };
+  return {
+    fetch,
+    calls,
+    chunks,
+    answer: () => answer(),
+    close: () => close(),
+    get pulled() {
+      return pulled;
+    },
+    get signal() {
+      return calls.at(-1)?.init?.signal;
+    },
+  };
+}
+
+function send(fake: { readonly fetch: Fetch }, request: Partial<TransportRequest> = {}) {
+  const transport = createFetchTransport({ baseUrl: 'http://host/proxy/', fetch: fake.fetch });
+  const told: string[] = [];
+  const describeEvent = (event: TransportEvent) => {
+    if (event.kind === 'chunk') return new TextDecoder().decode(event.bytes);
+    return event.kind === 'head' ? `${event.status} ${event.header('Retry-After')}` : 'queued';
+  };
+  const subscription = transport.send({ ...GET, ...request }).subscribe({
+    next: (event) => told.push(describeEvent(event)),
+    error: (error) => told.push(`# ${error.reason}: ${error.message}`),
+    complete: () => told.push('|'),
+  });
+  return { transport, told, subscription };
+}
+
+describe('a request through fetch', () => {
+  it('T1: is not sent before it is subscribed', () => {
+    const fake = fakeFetch();
+    createFetchTransport({ baseUrl: '', fetch: fake.fetch }).send(GET);
+    expect(fake.calls).toEqual([]);
+  });
+
+  it('T1: has method, URL, headers and body', async () => {
+    const fake = fakeFetch();
+    const { subscription } = send(fake, {
+      method: 'POST',
+      query: { b: 'x y', a: 'ß&=' },
+      headers: { accept: 'application/json' },
+      body: '{}',
+    });
+    expect(fake.calls[0]?.url).toBe('http://host/proxy/api/v1/pods?b=x+y&a=%C3%9F%26%3D');
+    expect(fake.calls[0]?.init).toMatchObject({
+      method: 'POST',
+      headers: { accept: 'application/json' },
+      body: '{}',
+    });
+    subscription.unsubscribe();
+  });
+
+  it('T1: tells head, chunks and end', async () => {
+    const fake = fakeFetch(404);
+    const { told } = send(fake);
+    fake.chunks.push('a', 'b');
+    fake.answer();
+    await settle();
+    expect(told).toEqual(['404 3', 'a', 'b']);
+    fake.close();
+    await settle();
+    expect(told).toEqual(['404 3', 'a', 'b', '|']);
+  });
+
+  it('T1: is aborted while the head is awaited', async () => {
+    const fake = fakeFetch();
+    const { told, subscription } = send(fake);
+    subscription.unsubscribe();
+    await settle();
+    expect([fake.signal?.aborted, told]).toEqual([true, []]);
+  });
+
+  it('T1: is aborted in the body', async () => {
+    const fake = fakeFetch();
+    const { told, subscription } = send(fake);
+    fake.chunks.push('a');
+    fake.answer();
+    await settle();
+    subscription.unsubscribe();
+    fake.chunks.push('b');
+    await settle();
+    expect([fake.signal?.aborted, told]).toEqual([true, ['200 3', 'a']]);
+  });
+
+  it('T1: tells nothing of an answer that comes after its end', async () => {
+    let resolve = (_response: Response) => {};
+    const deaf: Fetch = () =>
+      new Promise((resolved) => {
+        resolve = resolved;
+      });
+    const { told, subscription } = send({ fetch: deaf });
+    subscription.unsubscribe();
+    resolve(new Response('late'));
+    await settle();
+    expect(told).toEqual([]);
+  });
+
+  it('T1: of an answer without body ends', async () => {
+    const { told } = send({ fetch: () => Promise.resolve(new Response(null, { status: 204 })) });
+    await settle();
+    expect(told).toEqual(['204 null', '|']);
+  });
+});
+
+describe('a demand', () => {
+  it('T2: that is closed stops reading, and opens it again', async () => {
+    const fake = fakeFetch();
+    const room = new Subject<void>();
+    let full = false;
+    const demand: Demand = () => (full ? room : null);
+    const { told, subscription } = send(fake, { demand });
+    fake.chunks.push('a', 'b', 'c');
+    full = true;
+    fake.answer();
+    await settle();
+    expect([told, fake.pulled]).toEqual([['200 3'], 0]);
+    room.next();
+    await settle();
+    expect([told, fake.pulled]).toEqual([['200 3', 'a'], 1]);
+    full = false;
+    room.complete();
+    await settle();
+    expect(told).toEqual(['200 3', 'a', 'b', 'c']);
+    subscription.unsubscribe();
+  });
+
+  it('T1, T2: that is closed when the request ends is let go', async () => {
+    const fake = fakeFetch();
+    const room = new Subject<void>();
+    const { told, subscription } = send(fake, { demand: () => room });
+    fake.chunks.push('a');
+    fake.answer();
+    await settle();
+    expect(room.observed).toBe(true);
+    subscription.unsubscribe();
+    await settle();
+    expect([room.observed, told, fake.pulled]).toEqual([false, ['200 3'], 0]);
+  });
+});
+
+describe('an error of the network', () => {
+  const failing = (error: unknown) => {
+    const { told } = send(
+      { fetch: () => Promise.reject(error) },
+      { headers: { authorization: 'Bearer hush' } },
+    );
+    return settle().then(() => told[0]);
+  };
+  const caused = (message: string, cause: unknown) => new TypeError(message, { cause });
+
+  it.each<[string, unknown, string]>([
+    [
+      'its code, several causes deep',
+      caused('fetch failed', caused('x', Object.assign(new Error('y'), { code: 'ECONNREFUSED' }))),
+      'GET /api/v1/pods: ECONNREFUSED',
+    ],
+    [
+      'its message, where it has no code',
+      new TypeError('Failed to fetch'),
+      'GET /api/v1/pods: Failed to fetch',
+    ],
+    ['something, where it has nothing', undefined, 'GET /api/v1/pods: no connection'],
+  ])('T1: is told by %s', async (_name, error, message) => {
+    expect(await failing(error)).toBe(`# Network: ${message}`);
+  });
+
+  it('T3: does not quote a header, though the complaint about it does', async () => {
+    const told: string[] = [];
+    const transport = createFetchTransport({ baseUrl: 'http://127.0.0.1:1' });
+    for (const authorization of [
+      'Bearer hush\nhush',
+      'Bearer hush…',
+      'Bearer "hush"\u0000"hush"',
+    ]) {
+      transport.send({ ...GET, headers: { authorization } }).subscribe({
+        error: (error: ApiError) => told.push(`${error.message} ${error.cause} ${error.stack}`),
+      });
+    }
+    await settle();
+    expect(told.length).toBe(3);
+    expect(told.join()).not.toContain('hush');
+    expect(told[0]).toContain('is an invalid header value');
+  });
+
+  it('T3: has no cause, which may carry the request', async () => {
+    let failure: unknown;
+    const fetch: Fetch = () => Promise.reject(new Error('x', { cause: { headers: 'hush' } }));
+    createFetchTransport({ baseUrl: '', fetch })
+      .send(GET)
+      .subscribe({
+        error: (error) => {
+          failure = error;
+        },
+      });
+    await settle();
+    expect(failure).toBeInstanceOf(ApiError);
+    expect((failure as ApiError).cause).toBeUndefined();
+  });
+
+  it('T1: in the body comes after what came before it', async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('a'));
+        setImmediate(() => controller.error(new TypeError('terminated')));
+      },
+    });
+    const { told } = send({ fetch: () => Promise.resolve(new Response(body)) });
+    await settle();
+    await settle();
+    expect(told).toEqual(['200 null', 'a', '# Network: GET /api/v1/pods: terminated']);
+  });
+});
+
+describe('close', () => {
+  const stopped = '# Stopped: the client was closed';
+
+  it('T6: ends a request that waits for its head, and one in its body, with an error', async () => {
+    const fake = fakeFetch();
+    const { transport, told } = send(fake);
+    fake.chunks.push('a');
+    fake.answer();
+    await settle();
+    const other: unknown[] = [];
+    transport.send(GET).subscribe({ error: (error) => other.push(error.reason) });
+    await transport.close();
+    await settle();
+    expect(told).toEqual(['200 3', 'a', stopped]);
+    expect(other).toEqual(['Stopped']);
+    expect(fake.calls.map(({ init }) => init?.signal?.aborted)).toEqual([true, true]);
+  });
+
+  it('T6: ends one that waits for room, which is no clean end', async () => {
+    const fake = fakeFetch();
+    const { transport, told } = send(fake, { demand: () => new Subject() });
+    fake.answer();
+    await settle();
+    await transport.close();
+    await settle();
+    expect(told).toEqual(['200 3', stopped]);
+  });
+
+  it('T6: refuses later ones, and may be called twice', async () => {
+    const fake = fakeFetch();
+    const { transport, subscription } = send(fake);
+    subscription.unsubscribe();
+    await transport.close();
+    await transport.close();
+    const errors: unknown[] = [];
+    transport.send(GET).subscribe({ error: (error) => errors.push(error.reason) });
+    expect([errors, fake.calls.length]).toEqual([['Stopped'], 1]);
+  });
+});
+
+describe('a query string', () => {
+  it.each<[Record<string, string> | undefined, string]>([
+    [undefined, ''],
+    [{}, ''],
+    [{ b: '1', a: '2' }, '?b=1&a=2'],
+    [{ labelSelector: 'a in (b,c),!d' }, '?labelSelector=a+in+%28b%2Cc%29%2C%21d'],
+    [{ continue: 'a+b/c=' }, '?continue=a%2Bb%2Fc%3D'],
+  ])('T1: of %j is %j', (query, text) => {
+    expect(queryString(query)).toBe(text);
+    const back = Object.fromEntries(new URLSearchParams(text));
+    expect(back).toEqual(query ?? {});
+  });
+});
