@@ -1,0 +1,38 @@
+/** Who comes late gets the state, not the history: no gap, no duplicate, and no second request. */
+import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+
+const server = createFakeApiServer();
+const place = (name: string) => ({ namespace: 'shop', name });
+for (const name of ['web-0', 'web-1', 'web-2']) {
+  server.objects.create(pods, { metadata: place(name) });
+}
+const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+const informer = createSharedInformer(createListWatch(client, pods));
+
+const early: string[] = [];
+informer.added$.subscribe((pod) => early.push(pod.metadata?.name ?? ''));
+await informer.whenSynced({ timeoutMs: 10_000 });
+console.log(`early: ${early.join(' ')}`);
+
+const web1 = server.objects.get(pods, place('web-1'));
+server.objects.delete(pods, place('web-1'));
+await informer.whenObserved(
+  'shop/web-1',
+  { uid: web1?.metadata.uid ?? '', deleted: true },
+  { timeoutMs: 10_000 },
+);
+
+// The deleted pod is not replayed, because it is not there.
+const late: string[] = [];
+informer.added$.subscribe((pod) => late.push(pod.metadata?.name ?? ''));
+console.log(`late:  ${late.join(' ')}`);
+
+const created = server.objects.create(pods, { metadata: place('web-3') });
+await informer.whenObserved('shop/web-3', created.metadata.resourceVersion, {
+  timeoutMs: 10_000,
+});
+console.log(`both saw web-3: ${early.at(-1) === 'web-3' && late.at(-1) === 'web-3'}`);
+console.log(`requests to the server: ${server.requests.length}`);
+await informer.stop();

@@ -1,0 +1,37 @@
+/** Data never errors. What goes wrong is a value on `status$`, and heals by itself with nothing lost. */
+import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+
+const server = createFakeApiServer();
+const place = (name: string) => ({ namespace: 'shop', name });
+server.objects.create(pods, { metadata: place('web-0') });
+server.faults.failNext({ resource: pods }, { status: 503, message: 'still starting' });
+
+const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+const informer = createSharedInformer(createListWatch(client, pods));
+let last = '';
+informer.status$.subscribe(({ phase, synced, error }) => {
+  const line = `${phase}${synced ? ', synced' : ''}${error ? ` (${error.reason})` : ''}`;
+  if (line !== last) console.log(line);
+  last = line;
+});
+informer.start();
+await informer.whenSynced({ timeoutMs: 10_000 });
+
+console.log('-- the connection is lost, and a pod comes while nobody looks');
+server.faults.dropWatches();
+const missed = server.objects.create(pods, { metadata: place('web-1') });
+await informer.whenObserved('shop/web-1', missed.metadata.resourceVersion, { timeoutMs: 10_000 });
+
+console.log('-- the version is gone (410), and a pod goes while nobody looks');
+server.faults.expireWatches();
+const before = server.objects.get(pods, place('web-0'));
+server.objects.delete(pods, place('web-0'));
+server.objects.compact();
+const gone = { uid: before?.metadata.uid ?? '', deleted: true } as const;
+await informer.whenObserved('shop/web-0', gone, { timeoutMs: 10_000 });
+
+console.log(`left: ${informer.indexer.listKeys().join(' ')}`);
+console.log(`relists: ${informer.status.relists}`);
+await informer.stop();

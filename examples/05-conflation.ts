@@ -1,0 +1,50 @@
+/** A slow consumer never holds up the store, and never falls behind: what it missed is folded per pod. */
+
+import {
+  conflateByKey,
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type Demand,
+} from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { timer } from 'rxjs';
+
+const server = createFakeApiServer();
+const ref = { namespace: 'shop', name: 'busy' };
+server.objects.create(pods, { metadata: ref });
+const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+const informer = createSharedInformer(createListWatch(client, pods));
+
+/** Room at most once every 200 ms, like a screen that is painted five times a second. */
+let paintedMs = Number.NEGATIVE_INFINITY;
+const ready: Demand = () => {
+  const left = paintedMs + 200 - performance.now();
+  if (left > 0) return timer(left);
+  paintedMs = performance.now();
+  return null;
+};
+
+let commits = 0;
+let paints = 0;
+let shown: string | undefined;
+informer.changes$.subscribe(() => commits++);
+informer.changes$.pipe(conflateByKey({ ready })).subscribe(({ changes }) => {
+  paints++;
+  shown = changes[0]?.object?.metadata?.annotations?.count ?? shown;
+});
+await informer.whenSynced({ timeoutMs: 10_000 });
+
+for (let count = 1; count <= 50; count++) {
+  server.objects.modify(pods, ref, (pod) => {
+    pod.metadata = { ...pod.metadata, annotations: { count: String(count) } };
+  });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+}
+await new Promise((resolve) => setTimeout(resolve, 300));
+
+console.log(`many commits: ${commits > 20}`);
+console.log(`few paints: ${paints < 8}`);
+console.log(`and the last one shows the truth: ${shown === '50'}`);
+await informer.stop();

@@ -1,0 +1,34 @@
+/** A client from a kubeconfig, in Node: certificates, tokens and exec plugins are taken care of. */
+import { createListWatch, createSharedInformer } from 'rx-informer';
+import { clientFromKubeConfig } from 'rx-informer/node';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+
+const server = createFakeApiServer();
+server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+server.objects.create(pods, { metadata: { namespace: 'bank', name: 'ledger-0' } });
+const served = await server.serve({ port: 0 });
+
+// With a file: clientFromKubeConfig(), or clientFromKubeConfig({ file, context }).
+const client = await clientFromKubeConfig({
+  text: JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'demo', cluster: { server: served.url } }],
+    users: [{ name: 'me', user: { token: 'not-a-real-token' } }],
+    contexts: [{ name: 'demo', context: { cluster: 'demo', user: 'me' } }],
+    'current-context': 'demo',
+  }),
+});
+const version = await client.request<{ gitVersion: string }>({ path: '/version' });
+console.log(`server version: ${version.gitVersion}`);
+
+// One namespace only, as a user with few rights would.
+const informer = createSharedInformer(createListWatch(client, pods, { namespace: 'shop' }));
+informer.start();
+await informer.whenSynced({ timeoutMs: 10_000 });
+console.log(`pods of shop: ${informer.indexer.listKeys().join(' ')}`);
+
+await informer.stop();
+await client.close();
+await served.close();

@@ -1,0 +1,84 @@
+/** The dashboard as a whole: a cluster, the proxy to it, the page, and the server that brings them together. */
+import { createClient } from 'rx-informer';
+import type { DashboardOptions } from './arguments.ts';
+import { buildPage } from './build-page.ts';
+import { chooseCluster } from './choose-cluster.ts';
+import { createEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
+import { createClusterProxy } from './proxy.ts';
+import { readPageFiles } from './server/page-files.ts';
+import { serveDashboard } from './server.ts';
+import type { Summary } from './summary-line.ts';
+
+/** A dashboard that runs. */
+export interface Dashboard {
+  readonly url: string;
+  readonly port: number;
+  readonly embedded: EmbeddedCluster | undefined;
+  summary(): Summary;
+  close(): Promise<void>;
+}
+
+/** Where a dashboard says what it is doing, line by line. */
+export type Say = (line: string) => void;
+
+const USUAL_PORT = 8011;
+
+/**
+ * Starts a dashboard. Rejects with a `ClusterError` when the cluster that was asked for does not answer, and
+ * with the server's error when the port is taken.
+ */
+export async function startDashboard(options: DashboardOptions, say: Say): Promise<Dashboard> {
+  const choice = await chooseCluster(options);
+  const folder = await buildPage(() => say('Building the page …'));
+  const files = await readPageFiles(folder, 'cluster' in choice ? 'real' : 'embedded');
+  let embedded: EmbeddedCluster | undefined;
+  if ('embeddedBecause' in choice) {
+    say(`Showing the embedded cluster, because ${choice.embeddedBecause}.`);
+    embedded = await createEmbeddedCluster(options);
+  } else {
+    say(`Showing the pods of ${choice.cluster.name}.`);
+  }
+  const client =
+    'cluster' in choice
+      ? choice.cluster.client
+      : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0 });
+  const proxy = createClusterProxy(client);
+  const serve = (port: number) =>
+    serveDashboard({
+      proxy,
+      files,
+      cluster: 'cluster' in choice ? choice.cluster.name : 'embedded cluster',
+      port,
+      ...(embedded === undefined ? {} : { embedded }),
+    });
+  const close = async () => {
+    await client.close();
+    await embedded?.close();
+  };
+  let server: Awaited<ReturnType<typeof serve>>;
+  try {
+    // Nobody minds another port than the usual one; a port that was asked for is meant.
+    server = await serve(options.port ?? USUAL_PORT).catch((error: unknown) => {
+      if (options.port !== undefined) throw error;
+      return serve(0);
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    url: server.url,
+    port: server.port,
+    embedded,
+    summary: () => ({
+      changes: embedded?.changes ?? proxy.traffic.events,
+      watches: proxy.traffic.watches,
+      pages: server.pages.count(),
+      ...(embedded === undefined ? {} : { pods: embedded.pods }),
+    }),
+    async close() {
+      await server.close();
+      await close();
+    },
+  };
+}

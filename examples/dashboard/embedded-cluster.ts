@@ -1,0 +1,157 @@
+/**
+ * A cluster that needs no machines: a fake API server behind a real socket, in which a world lives. Faults are
+ * those of a real connection, because there is one.
+ */
+import { type Pod, pods } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { Ledger } from './embedded/ledger.ts';
+import { createPace } from './embedded/pace.ts';
+import { Random } from './embedded/random.ts';
+import { Director } from './embedded/stories.ts';
+import { type PodWriter, World } from './embedded/world.ts';
+import type { FaultName, Truth } from './shared/messages.ts';
+
+/** What an embedded cluster is made of. */
+export interface EmbeddedClusterOptions {
+  readonly objects: number;
+  /** Changes a second. */
+  readonly rate: number;
+  readonly seed: number;
+}
+
+/** A running embedded cluster. */
+export interface EmbeddedCluster {
+  /** Where its API server listens. */
+  readonly baseUrl: string;
+  /** Pods now. */
+  readonly pods: number;
+  /** Changes so far. */
+  readonly changes: number;
+  /** Changes a second; may be set. */
+  rate: number;
+  /** All pods, as the server holds them. */
+  list(): readonly Pod[];
+  /** Writes pods beside those of the world. */
+  readonly writer: PodWriter;
+  hurt(fault: FaultName): void;
+  truth(resourceVersion: string): Truth;
+  close(): Promise<void>;
+}
+
+/** How long a fault that stands, stands. */
+const FAULT_MS = 3000;
+
+function refOf(pod: Pod): { name: string; namespace: string } {
+  return { name: pod.metadata?.name ?? '', namespace: pod.metadata?.namespace ?? 'default' };
+}
+
+/** Writes to the server and keeps the books. */
+function recordingWriter(server: FakeApiServer, ledger: Ledger): PodWriter {
+  const { objects } = server;
+  const record = (before: Pod | undefined, after: Pod | undefined) => {
+    if (before !== after) ledger.record(before, after, objects.resourceVersion);
+    return after;
+  };
+  return {
+    create(pod) {
+      const created = objects.create(pods, pod);
+      record(undefined, created);
+      return created;
+    },
+    update(pod) {
+      const before = objects.get(pods, refOf(pod));
+      const updated = objects.update(pods, pod);
+      record(before, objects.get(pods, refOf(pod)));
+      return updated;
+    },
+    delete(pod) {
+      const before = objects.get(pods, refOf(pod));
+      objects.delete(pods, refOf(pod));
+      return record(before, objects.get(pods, refOf(pod)));
+    },
+  };
+}
+
+/** Hurts the server; what stands heals by itself, the answer says how. */
+function hurt({ faults, objects }: FakeApiServer, fault: FaultName): (() => void) | undefined {
+  switch (fault) {
+    case 'drop':
+      faults.dropWatches();
+      return undefined;
+    case 'expire':
+      objects.compact();
+      faults.expireWatches();
+      return undefined;
+    case 'throttle': {
+      const answer = { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1, times: 2 };
+      faults.failNext({ resource: pods }, answer);
+      faults.closeWatches();
+      return undefined;
+    }
+    case 'restart': {
+      const refused = faults.refuse();
+      faults.dropWatches();
+      return () => refused.heal();
+    }
+    case 'half-open': {
+      const silent = faults.halfOpen();
+      return () => silent.heal();
+    }
+  }
+}
+
+/** Starts an embedded cluster and lets it live. */
+export async function createEmbeddedCluster(
+  options: EmbeddedClusterOptions,
+): Promise<EmbeddedCluster> {
+  const { objects, seed } = options;
+  const chance = new Random(seed + 1);
+  const server = createFakeApiServer({
+    // A page can tell silence from a quiet cluster only by these.
+    bookmarkIntervalMs: 2000,
+    historyLimit: 20_000,
+    requestsKept: 100,
+    random: () => chance.next(),
+  });
+  const ledger = new Ledger();
+  const writer = recordingWriter(server, ledger);
+  const world = new World(writer, { objects, seed });
+  const director = new Director(world, objects);
+  // The page opens in the middle of things, not before the first one.
+  for (let step = 0; step < objects / 4; step++) director.step();
+  const served = await server.serve({ port: 0 });
+  const pace = createPace(() => director.step(), options.rate);
+  const healings = new Set<NodeJS.Timeout>();
+  return {
+    baseUrl: served.url,
+    get pods() {
+      return ledger.count;
+    },
+    get changes() {
+      return ledger.changes;
+    },
+    get rate() {
+      return pace.rate;
+    },
+    set rate(rate) {
+      pace.rate = rate;
+    },
+    list: () => server.objects.list(pods),
+    writer,
+    hurt(fault) {
+      const heal = hurt(server, fault);
+      if (heal === undefined) return;
+      const timer = setTimeout(() => {
+        healings.delete(timer);
+        heal();
+      }, FAULT_MS);
+      healings.add(timer);
+    },
+    truth: (resourceVersion) => ledger.truth(resourceVersion),
+    async close() {
+      pace.stop();
+      for (const timer of healings) clearTimeout(timer);
+      await served.close();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** Chance that can be repeated: the same seed gives the same cluster. (mulberry32) */
+
+const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** A source of chance. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed | 0;
+  }
+
+  /** In [0, 1). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number in [0, below). */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+
+  pick<T>(from: readonly T[]): T {
+    const one = from[this.below(from.length)];
+    if (one === undefined) throw new RangeError('nothing to pick from');
+    return one;
+  }
+
+  /** A UID of the usual shape. */
+  uid(): string {
+    const hex = (digits: number) =>
+      Array.from({ length: digits }, () => this.below(16).toString(16)).join('');
+    return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
+  }
+
+  /** Letters as the API server puts them behind `generateName`. */
+  suffix(length: number): string {
+    return Array.from({ length }, () => LETTERS[this.below(LETTERS.length)]).join('');
+  }
+}

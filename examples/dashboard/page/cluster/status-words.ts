@@ -1,0 +1,93 @@
+/**
+ * The informer's status in words that a person can act on: what it is doing, since when, and whether what is
+ * on screen may be old.
+ */
+import type { InformerStatus } from 'rx-informer';
+
+/** How the status should look. */
+export type StatusTone = 'live' | 'busy' | 'stale' | 'stopped';
+
+/** A status in words. */
+export interface StatusWords {
+  readonly tone: StatusTone;
+  readonly headline: string;
+  readonly detail: string;
+  /** 0 to 1 while the first list loads and the server says how much is left. */
+  readonly progress?: number;
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const number = new Intl.NumberFormat('en-US');
+
+const blockedWords = {
+  unauthorized: 'Not signed in',
+  forbidden: 'Forbidden',
+  'no-such-resource': 'Not found on this server',
+} as const;
+
+function showing(status: InformerStatus): string {
+  if (!status.synced) return 'nothing to show yet';
+  return `showing data from ${clock.format(status.staleSinceMs ?? status.sinceMs)}`;
+}
+
+function loading(status: InformerStatus): StatusWords {
+  const { loaded = 0, remaining } = status;
+  if (status.synced && status.relists > 0) {
+    return { tone: 'busy', headline: 'Reading the list again', detail: showing(status) };
+  }
+  if (remaining === undefined || loaded === 0) {
+    const detail = loaded === 0 ? 'asking the server' : `${number.format(loaded)} pods so far`;
+    return { tone: 'busy', headline: 'Loading', detail };
+  }
+  const total = loaded + remaining;
+  return {
+    tone: 'busy',
+    headline: 'Loading',
+    detail: `${number.format(loaded)} of ${number.format(total)} pods`,
+    progress: loaded / total,
+  };
+}
+
+function waiting(status: InformerStatus, nowMs: number): StatusWords {
+  const seconds = Math.ceil(Math.max(0, (status.nextRetryAtMs ?? nowMs) - nowMs) / 1000);
+  const cause = status.error?.message ?? 'connection lost';
+  if (status.blocked !== undefined) {
+    return { tone: 'stale', headline: blockedWords[status.blocked], detail: cause };
+  }
+  return {
+    tone: 'stale',
+    headline: seconds > 0 ? `Reconnecting in ${seconds} s` : 'Reconnecting',
+    detail: `${cause} — ${showing(status)}`,
+  };
+}
+
+/** Says what an informer is doing. `resourceVersion` is that of what is on screen. */
+export function statusWords(
+  status: InformerStatus,
+  resourceVersion: string,
+  nowMs: number,
+): StatusWords {
+  switch (status.phase) {
+    case 'idle':
+      return { tone: 'stopped', headline: 'Idle', detail: 'nobody is looking' };
+    case 'stopped':
+      return { tone: 'stopped', headline: 'Stopped', detail: showing(status) };
+    case 'queued':
+      return { tone: 'busy', headline: 'Waiting for a connection', detail: showing(status) };
+    case 'listing':
+    case 'streaming':
+      return loading(status);
+    case 'backoff':
+      return waiting(status, nowMs);
+    case 'paused':
+      return { tone: 'stale', headline: 'Paused', detail: showing(status) };
+    case 'watching': {
+      const since = `watching since ${clock.format(status.sinceMs)}`;
+      if (status.staleSinceMs !== undefined) {
+        return { tone: 'busy', headline: 'Connecting', detail: showing(status) };
+      }
+      const version = resourceVersion || status.resourceVersion;
+      return { tone: 'live', headline: 'Live', detail: `${since}, resourceVersion ${version}` };
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** Starts the page. */
+import '@mantine/core/styles.css';
+import './page.css';
+import { MantineProvider } from '@mantine/core';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { startLivePods } from './cluster/live-pods.ts';
+import { App } from './layout/app.tsx';
+import { theme } from './theme.ts';
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no #root');
+
+// The page allows only styles that carry the nonce of this answer.
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
+
+const stop = startLivePods();
+window.addEventListener('pagehide', (event) => {
+  if (!event.persisted) stop();
+});
+
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <App />
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,37 @@
+/** How many pods live in which namespace. Each line is a button that shows only these. */
+import { ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { podList } from '../cluster/live-pods.ts';
+import { usePodList } from '../cluster/use-live.ts';
+import classes from './namespace-counts.module.css';
+
+const number = new Intl.NumberFormat('en-US');
+
+export function NamespaceCounts() {
+  const namespaces = usePodList((list) => list.namespaces);
+  const filter = usePodList((list) => list.filter);
+  const most = Math.max(1, ...namespaces.map(({ count }) => count));
+  return (
+    <ScrollArea className={classes.scroll} type="auto">
+      <Text component="h2" className={classes.heading}>
+        Namespaces <span>{namespaces.length}</span>
+      </Text>
+      <ul className={classes.list}>
+        {namespaces.map(({ key, count }) => (
+          <li key={key}>
+            <UnstyledButton
+              className={classes.namespace}
+              aria-pressed={filter.namespace === key}
+              onClick={() =>
+                podList.filter({ ...filter, namespace: filter.namespace === key ? '' : key })
+              }
+            >
+              <span className={classes.name}>{key}</span>
+              <span className={classes.count}>{number.format(count)}</span>
+              <span className={classes.bar} style={{ transform: `scaleX(${count / most})` }} />
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </ScrollArea>
+  );
+}

@@ -1,0 +1,80 @@
+/** How many pods are in which phase. Each count is a button that shows only these. */
+import { UnstyledButton } from '@mantine/core';
+import { podList } from '../cluster/live-pods.ts';
+import { usePodList } from '../cluster/use-live.ts';
+import { noFilter } from '../pods/filter.ts';
+import classes from './phase-counts.module.css';
+
+const number = new Intl.NumberFormat('en-US');
+const always = ['Running', 'Pending', 'Succeeded', 'Failed'];
+const tones: Readonly<Record<string, string>> = {
+  Running: 'good',
+  Pending: 'busy',
+  Succeeded: 'done',
+  Failed: 'bad',
+};
+
+export function PhaseCounts() {
+  const phases = usePodList((list) => list.phases);
+  const total = usePodList((list) => list.total);
+  const trouble = usePodList((list) => list.trouble);
+  const filter = usePodList((list) => list.filter);
+  const counts = new Map(phases.map(({ key, count }) => [key, count]));
+  const names = [...always, ...[...counts.keys()].filter((phase) => !always.includes(phase))];
+  return (
+    <section className={classes.tiles} aria-label="Pods by phase">
+      <Tile
+        name="All pods"
+        count={total}
+        pressed={filter.phase === '' && !filter.trouble}
+        onPress={() => podList.filter({ ...filter, phase: '', trouble: false })}
+      />
+      {names.map((phase) => (
+        <Tile
+          key={phase}
+          name={phase}
+          tone={tones[phase] ?? 'bad'}
+          count={counts.get(phase) ?? 0}
+          pressed={filter.phase === phase}
+          onPress={() =>
+            podList.filter({
+              ...filter,
+              phase: filter.phase === phase ? '' : phase,
+              trouble: false,
+            })
+          }
+        />
+      ))}
+      <Tile
+        name="In trouble"
+        tone="bad"
+        count={trouble}
+        pressed={filter.trouble}
+        onPress={() =>
+          podList.filter({ ...filter, phase: noFilter.phase, trouble: !filter.trouble })
+        }
+      />
+    </section>
+  );
+}
+
+function Tile(props: {
+  readonly name: string;
+  readonly count: number;
+  readonly tone?: string;
+  readonly pressed: boolean;
+  readonly onPress: () => void;
+}) {
+  return (
+    <UnstyledButton
+      className={classes.tile}
+      data-tone={props.count === 0 ? 'none' : props.tone}
+      data-phase={props.name}
+      aria-pressed={props.pressed}
+      onClick={props.onPress}
+    >
+      <span className={classes.count}>{number.format(props.count)}</span>
+      <span className={classes.name}>{props.name}</span>
+    </UnstyledButton>
+  );
+}

@@ -1,0 +1,112 @@
+/** One pod in full, live: follows its own object only, and says so when the pod is gone. */
+import { Alert, Drawer, Stack, Table, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { Pod } from 'rx-informer/resources';
+import { usePod } from '../cluster/use-live.ts';
+import { podStatus } from '../pods/pod-status.ts';
+import classes from './pod-details.module.css';
+
+interface PodDetailsProps {
+  readonly uid: string;
+  readonly onClose: () => void;
+}
+
+export function PodDetails({ uid, onClose }: PodDetailsProps) {
+  const now = usePod(uid);
+  // What a pod was stays readable after it has gone.
+  const [last, setLast] = useState(now);
+  if (now !== undefined && now !== last) setLast(now);
+  const pod = now ?? last;
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="md"
+      // Locking the scroll would need styles that the page's policy forbids; nothing behind it scrolls.
+      lockScroll={false}
+      overlayProps={{ backgroundOpacity: 0.2 }}
+      title={pod?.metadata?.name ?? 'Pod'}
+      classNames={{ title: classes.title }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {now === undefined && (
+        <Alert color="orange" mb="md" title="This pod is gone">
+          What follows is how it was last seen.
+        </Alert>
+      )}
+      {pod !== undefined && <Facts pod={pod} />}
+    </Drawer>
+  );
+}
+
+function Facts({ pod }: { readonly pod: Pod }) {
+  const { metadata = {}, spec, status } = pod;
+  const owner = metadata.ownerReferences?.[0];
+  return (
+    <Stack gap="lg" data-testid="details">
+      <Pairs
+        title="Pod"
+        pairs={{
+          Namespace: metadata.namespace,
+          Status: podStatus(pod).text,
+          Node: spec?.nodeName,
+          Owner: owner && `${owner.kind}/${owner.name}`,
+          'Pod IP': status?.podIP,
+          Created: metadata.creationTimestamp,
+          UID: metadata.uid,
+          resourceVersion: metadata.resourceVersion,
+        }}
+      />
+      {(spec?.containers ?? []).map(({ name, image }) => {
+        const state = status?.containerStatuses?.find((container) => container.name === name);
+        const { waiting, terminated } = state?.state ?? {};
+        return (
+          <Pairs
+            key={name}
+            title={`Container ${name}`}
+            pairs={{
+              Image: image,
+              Ready: state?.ready ? 'yes' : 'no',
+              Restarts: state && String(state.restartCount),
+              Waiting: waiting && [waiting.reason, waiting.message].filter(Boolean).join(': '),
+              Ended: terminated && `${terminated.reason ?? ''} (exit code ${terminated.exitCode})`,
+            }}
+          />
+        );
+      })}
+      <Pairs title="Labels" pairs={metadata.labels ?? {}} />
+      <Pairs title="Annotations" pairs={metadata.annotations ?? {}} />
+    </Stack>
+  );
+}
+
+function Pairs(props: {
+  readonly title: string;
+  readonly pairs: Readonly<Record<string, string | undefined>>;
+}) {
+  const entries = Object.entries(props.pairs).filter(([, value]) => value);
+  return (
+    <section>
+      <Title order={3} className={classes.heading}>
+        {props.title}
+      </Title>
+      {entries.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          None
+        </Text>
+      ) : (
+        <Table className={classes.pairs} verticalSpacing={5}>
+          <Table.Tbody>
+            {entries.map(([name, value]) => (
+              <Table.Tr key={name}>
+                <Table.Th scope="row">{name}</Table.Th>
+                <Table.Td>{value}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </section>
+  );
+}

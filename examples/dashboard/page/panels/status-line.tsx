@@ -1,0 +1,56 @@
+/** What the informer is doing, in words: live, loading, reconnecting, or why it may not. */
+import { Group, Paper, Progress, Text } from '@mantine/core';
+import { useClockText } from '../cluster/clock.ts';
+import { type StatusWords, statusWords } from '../cluster/status-words.ts';
+import { usePodList, useStatus } from '../cluster/use-live.ts';
+import classes from './status-line.module.css';
+
+const number = new Intl.NumberFormat('en-US');
+
+export function StatusLine() {
+  const status = useStatus();
+  const resourceVersion = usePodList((list) => list.resourceVersion);
+  const changes = usePodList((list) => list.changes);
+  // Words depend on the time (a countdown), so the clock renders them when they change.
+  const text = useClockText((now) =>
+    status === undefined ? '' : JSON.stringify(statusWords(status, resourceVersion, now)),
+  );
+  if (status === undefined || text === '') return null;
+  const words = JSON.parse(text) as StatusWords;
+  return (
+    <Paper withBorder className={classes.line} data-tone={words.tone} data-testid="status">
+      <Group gap="sm" wrap="nowrap" className={classes.words}>
+        <span className={classes.dot} />
+        {/* Announced when it turns, not at each resourceVersion. */}
+        <Text fw={650} size="sm" className={classes.headline} aria-live="polite">
+          {words.headline}
+        </Text>
+        <Text size="sm" c="dimmed" truncate title={words.detail}>
+          {words.detail}
+        </Text>
+      </Group>
+      <Group gap="lg" wrap="nowrap" visibleFrom="md" className={classes.counters}>
+        <Counter value={changes} name="changes" />
+        <Counter value={status.reconnects} name="reconnects" />
+        <Counter value={status.relists} name="relists" />
+      </Group>
+      {words.progress !== undefined && (
+        <Progress
+          className={classes.progress}
+          value={words.progress * 100}
+          size={3}
+          radius={0}
+          aria-label="Loading pods"
+        />
+      )}
+    </Paper>
+  );
+}
+
+function Counter({ value, name }: { readonly value: number; readonly name: string }) {
+  return (
+    <Text size="xs" c="dimmed" className={classes.counter}>
+      <b>{number.format(value)}</b> {name}
+    </Text>
+  );
+}

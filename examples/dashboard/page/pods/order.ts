@@ -1,0 +1,54 @@
+/**
+ * The orders in which pods can stand. Each is total (the name decides, then the UID), so that the place of a
+ * row is found by binary search, and each compares ready-made keys: `localeCompare` costs a hundred times a `<`.
+ */
+import type { PodRow } from './pod-row.ts';
+
+/** What the table can be sorted by. */
+export type SortKey =
+  | 'name'
+  | 'namespace'
+  | 'status'
+  | 'ready'
+  | 'restarts'
+  | 'age'
+  | 'node'
+  | 'owner';
+
+/** A column and a direction. */
+export interface Sort {
+  readonly key: SortKey;
+  readonly descending: boolean;
+}
+
+/** Negative: `a` stands before `b`. Zero only for the same pod. */
+export type Compare = (a: PodRow, b: PodRow) => number;
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const share = (row: PodRow) => (row.containers === 0 ? 0 : row.ready / row.containers);
+
+const keys: Record<SortKey, Compare> = {
+  name: (a, b) => byText(a.name, b.name),
+  namespace: (a, b) => byText(a.namespace, b.namespace),
+  status: (a, b) => byText(a.status, b.status),
+  ready: (a, b) => share(a) - share(b) || a.containers - b.containers,
+  restarts: (a, b) => a.restarts - b.restarts,
+  // Age grows as the time of creation falls.
+  age: (a, b) => b.createdMs - a.createdMs,
+  node: (a, b) => byText(a.node, b.node),
+  owner: (a, b) => byText(a.owner, b.owner),
+};
+
+/** The order of a sort. Ties are broken upwards by name, namespace and UID in both directions. */
+export function orderOf({ key, descending }: Sort): Compare {
+  const primary = keys[key];
+  const sign = descending ? -1 : 1;
+  return (a, b) =>
+    sign * primary(a, b) ||
+    byText(a.name, b.name) ||
+    byText(a.namespace, b.namespace) ||
+    byText(a.uid, b.uid);
+}

@@ -1,0 +1,79 @@
+/** Text, phase and namespace to look for, and how many pods are left. */
+import { Button, CloseButton, Group, Select, Text, TextInput } from '@mantine/core';
+import { podList } from '../cluster/live-pods.ts';
+import { usePodList } from '../cluster/use-live.ts';
+import { SearchIcon } from '../layout/icons.tsx';
+import { isOpen, noFilter } from '../pods/filter.ts';
+import classes from './filter-bar.module.css';
+
+const number = new Intl.NumberFormat('en-US');
+
+function names(counts: readonly { readonly key: string }[], chosen: string): string[] {
+  const keys = counts.map(({ key }) => key);
+  return chosen === '' || keys.includes(chosen) ? keys : [...keys, chosen];
+}
+
+export function FilterBar() {
+  const filter = usePodList((list) => list.filter);
+  const phases = usePodList((list) => list.phases);
+  const namespaces = usePodList((list) => list.namespaces);
+  const open = isOpen(filter);
+  return (
+    <Group gap="sm" className={classes.bar} role="search" aria-label="Filter pods">
+      <TextInput
+        className={classes.text}
+        aria-label="Filter by name, namespace, node or owner"
+        placeholder="Filter by name, namespace, node or owner"
+        leftSection={<SearchIcon />}
+        value={filter.text}
+        onChange={(event) => podList.filter({ ...filter, text: event.currentTarget.value })}
+        rightSection={
+          filter.text !== '' && (
+            <CloseButton
+              size="sm"
+              aria-label="Clear the text"
+              onClick={() => podList.filter({ ...filter, text: '' })}
+            />
+          )
+        }
+      />
+      <Select
+        className={classes.phase}
+        aria-label="Phase"
+        placeholder="Any phase"
+        data={names(phases, filter.phase)}
+        value={filter.phase || null}
+        onChange={(phase) => podList.filter({ ...filter, phase: phase ?? '', trouble: false })}
+        clearable
+      />
+      <Select
+        className={classes.namespace}
+        aria-label="Namespace"
+        placeholder="Any namespace"
+        data={names(namespaces, filter.namespace)}
+        value={filter.namespace || null}
+        onChange={(namespace) => podList.filter({ ...filter, namespace: namespace ?? '' })}
+        searchable
+        clearable
+      />
+      <Shown />
+      {!open && (
+        <Button variant="subtle" size="compact-sm" onClick={() => podList.filter(noFilter)}>
+          Clear filters
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function Shown() {
+  const shown = usePodList((list) => list.rows.length);
+  const total = usePodList((list) => list.total);
+  return (
+    <Text size="sm" c="dimmed" className={classes.shown} data-testid="shown">
+      {shown === total
+        ? `${number.format(total)} pods`
+        : `${number.format(shown)} of ${number.format(total)} pods`}
+    </Text>
+  );
+}

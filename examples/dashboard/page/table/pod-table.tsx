@@ -1,0 +1,107 @@
+/**
+ * The table. TanStack Virtual says which rows are on screen and TanStack Table is given only these: its row
+ * model costs the window, not the list. Order and filter are the list's own work.
+ */
+import { type SortingState, useTable } from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef } from 'react';
+import { podList } from '../cluster/live-pods.ts';
+import { usePodList } from '../cluster/use-live.ts';
+import type { SortKey } from '../pods/order.ts';
+import { ColumnHeader } from './column-header.tsx';
+import { columns, features } from './columns.tsx';
+import classes from './pod-table.module.css';
+import { TableRow } from './table-row.tsx';
+import { TableState } from './table-state.tsx';
+import { useRowKeys } from './use-row-keys.ts';
+
+/** Height of a row, in pixels: also in the style sheet. */
+const ROW_HEIGHT = 34;
+
+interface PodTableProps {
+  readonly selected: string | undefined;
+  readonly onSelect: (uid: string) => void;
+}
+
+export function PodTable({ selected, onSelect }: PodTableProps) {
+  const rows = usePodList((list) => list.rows);
+  const sort = usePodList((list) => list.sort);
+  const synced = usePodList((list) => list.synced);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 8,
+  });
+  const items = virtualizer.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? -1;
+  const data = useMemo(() => rows.slice(first, last + 1), [rows, first, last]);
+  const sorting = useMemo<SortingState>(() => [{ id: sort.key, desc: sort.descending }], [sort]);
+  const table = useTable({
+    features,
+    columns,
+    data,
+    getRowId: (row) => row.uid,
+    manualSorting: true,
+    enableSortingRemoval: false,
+    enableMultiSort: false,
+    state: { sorting },
+    onSortingChange: (update) => {
+      const [next] = typeof update === 'function' ? update(sorting) : update;
+      if (next !== undefined) podList.sort({ key: next.id as SortKey, descending: next.desc });
+    },
+  });
+  const keys = useRowKeys({ rows, virtualizer, onSelect });
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: rows are placed by transforms, which a <table> does not allow
+    <div
+      ref={scroller}
+      className={classes.scroller}
+      role="grid"
+      aria-label="Pods"
+      aria-rowcount={rows.length + 1}
+      aria-colcount={columns.length}
+      aria-activedescendant={keys.activeId}
+      aria-busy={!synced}
+      tabIndex={0}
+      onKeyDown={keys.onKeyDown}
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+      <div className={classes.head} role="rowgroup">
+        {table.getHeaderGroups().map((group) => (
+          // biome-ignore lint/a11y/useSemanticElements: see above
+          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays on the grid
+          <div key={group.id} className={classes.row} role="row" aria-rowindex={1}>
+            {group.headers.map((header) => (
+              <ColumnHeader key={header.id} header={header} sorted={header.column.getIsSorted()} />
+            ))}
+          </div>
+        ))}
+      </div>
+      {rows.length === 0 ? (
+        <TableState />
+      ) : (
+        // biome-ignore lint/a11y/useSemanticElements: see above
+        <div
+          className={classes.body}
+          role="rowgroup"
+          style={{ height: virtualizer.getTotalSize() }}
+        >
+          {table.getRowModel().rows.map((row, offset) => (
+            <TableRow
+              key={row.id}
+              row={row}
+              index={first + offset}
+              top={(first + offset) * ROW_HEIGHT}
+              active={keys.activeIndex === first + offset}
+              selected={row.id === selected}
+              onSelect={onSelect}
+            />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+/** The dashboard's web server: guards, the page, the proxy, and the controls of the embedded cluster. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { EmbeddedCluster } from './embedded-cluster.ts';
+import type { ClusterProxy } from './proxy.ts';
+import { answerJson, answerText } from './server/answer.ts';
+import { readControl } from './server/control.ts';
+import { refusal } from './server/guard.ts';
+import { PageClients } from './server/page-clients.ts';
+import type { PageFiles } from './server/page-files.ts';
+import type { DashboardInfo } from './shared/messages.ts';
+
+/** What a dashboard server is made of. */
+export interface DashboardServerOptions {
+  readonly proxy: ClusterProxy;
+  readonly files: PageFiles;
+  /** The cluster's name, for people. */
+  readonly cluster: string;
+  readonly embedded?: EmbeddedCluster;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+/** A server that listens. */
+export interface DashboardServer {
+  readonly port: number;
+  readonly url: string;
+  readonly pages: PageClients;
+  close(): Promise<void>;
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function infoOf(cluster: string, embedded: EmbeddedCluster | undefined): DashboardInfo {
+  if (embedded === undefined) return { cluster };
+  return { cluster, embedded: { pods: embedded.pods, rate: embedded.rate } };
+}
+
+/** Serves the dashboard on 127.0.0.1. Rejects when the port is taken. */
+export async function serveDashboard(options: DashboardServerOptions): Promise<DashboardServer> {
+  const { proxy, files, cluster, embedded } = options;
+  const pages = new PageClients();
+  let port = options.port;
+
+  function handlerOf(request: IncomingMessage): (response: ServerResponse) => void {
+    const refused = refusal(request, port);
+    if (refused !== undefined) return (response) => answerText(response, 403, refused);
+    // Also resolves `..`, so that what is checked is what is asked for.
+    const url = new URL(request.url ?? '/', 'http://dashboard');
+    const { pathname, searchParams } = url;
+    if (proxy.owns(pathname)) return (response) => proxy.forward(request, response, url);
+    if (embedded !== undefined && pathname === '/embedded/control') {
+      return (response) => readControl(request, response, embedded);
+    }
+    if (request.method !== 'GET') {
+      return (response) =>
+        answerText(response, 405, 'This dashboard only reads.', { allow: 'GET' });
+    }
+    if (pathname === '/dashboard/info') {
+      pages.saw(searchParams.get('page') ?? '');
+      return (response) => answerJson(response, 200, infoOf(cluster, embedded));
+    }
+    if (embedded !== undefined && pathname === '/embedded/truth') {
+      const truth = embedded.truth(searchParams.get('resourceVersion') ?? '');
+      return (response) => answerJson(response, 200, truth);
+    }
+    return (response) => {
+      if (!files(pathname, response)) answerText(response, 404, 'There is nothing here.');
+    };
+  }
+
+  const server = createServer((request, response) => {
+    try {
+      handlerOf(request)(response);
+    } catch {
+      // A path that is no URL, or an escape in it that is none.
+      if (!response.headersSent) answerText(response, 400, 'This request cannot be understood.');
+      else response.destroy();
+    }
+  });
+  // No upgrade is answered: watches come over fetch.
+  server.on('upgrade', (_request, socket) => socket.destroy());
+  port = await listen(server, options.port);
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/`,
+    pages,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

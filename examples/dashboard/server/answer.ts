@@ -1,0 +1,41 @@
+/** Short answers, always with the security headers. */
+import type { ServerResponse } from 'node:http';
+import { securityHeaders } from './guard.ts';
+
+/** Ends a response with one sentence. */
+export function answerText(
+  response: ServerResponse,
+  code: number,
+  sentence: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(code, {
+    ...securityHeaders(),
+    'content-type': 'text/plain; charset=utf-8',
+    ...headers,
+  });
+  response.end(`${sentence}\n`);
+}
+
+/** Ends a response with a JSON value. */
+export function answerJson(response: ServerResponse, code: number, value: unknown): void {
+  response.writeHead(code, { ...securityHeaders(), 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+}
+
+/** Ends a response as an API server would that failed: the informer in the page reads it as such. */
+export function answerStatus(
+  response: ServerResponse,
+  code: number,
+  reason: string,
+  message: string,
+): void {
+  answerJson(response, code, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    message,
+    reason,
+    code,
+  });
+}

@@ -1,0 +1,20 @@
+/** Counts open pages: each asks every few seconds and is forgotten when it has not asked for a while. */
+
+const FORGOTTEN_AFTER_MS = 12_000;
+const MOST = 1000;
+
+/** The open pages. */
+export class PageClients {
+  readonly #seen = new Map<string, number>();
+
+  saw(page: string, nowMs = Date.now()): void {
+    if (this.#seen.size < MOST || this.#seen.has(page)) this.#seen.set(page, nowMs);
+  }
+
+  count(nowMs = Date.now()): number {
+    for (const [page, atMs] of this.#seen) {
+      if (nowMs - atMs > FORGOTTEN_AFTER_MS) this.#seen.delete(page);
+    }
+    return this.#seen.size;
+  }
+}

@@ -1,0 +1,52 @@
+/** The built page, from memory: what is not one of its files does not exist, so no path can lead elsewhere. */
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { extname, join, sep } from 'node:path';
+import { securityHeaders } from './guard.ts';
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Answers with a file of the page; false when there is none of that path. */
+export type PageFiles = (path: string, response: ServerResponse) => boolean;
+
+function html(content: Buffer, values: Readonly<Record<string, string>>): string {
+  return content
+    .toString()
+    .replaceAll(/%([A-Z_]+)%/g, (mark, name: string) => values[name] ?? mark);
+}
+
+/** Reads all files of a folder. The page is told which kind of cluster it looks at. */
+export async function readPageFiles(
+  folder: string,
+  cluster: 'embedded' | 'real',
+): Promise<PageFiles> {
+  const files = new Map<string, Buffer>();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    files.set(file.slice(folder.length).split(sep).join('/'), await readFile(file));
+  }
+  return (path, response) => {
+    const name = path === '/' ? '/index.html' : path;
+    const content = files.get(name);
+    const type = types[extname(name)];
+    if (content === undefined || type === undefined) return false;
+    if (name === '/index.html') {
+      const nonce = randomBytes(16).toString('base64');
+      response.writeHead(200, { ...securityHeaders(nonce), 'content-type': type });
+      response.end(html(content, { STYLE_NONCE: nonce, CLUSTER: cluster }));
+      return true;
+    }
+    // Names of assets carry a hash of their content.
+    const cache = name.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache';
+    response.writeHead(200, { ...securityHeaders(), 'content-type': type, 'cache-control': cache });
+    response.end(content);
+    return true;
+  };
+}

@@ -1,0 +1,50 @@
+/** One line that says how the dashboard is doing: rewritten in place on a terminal, now and then elsewhere. */
+
+/** What is told. */
+export interface Summary {
+  /** Known for the embedded cluster only. */
+  readonly pods?: number;
+  /** Changes so far; the line shows how many a second. */
+  readonly changes: number;
+  readonly watches: number;
+  readonly pages: number;
+}
+
+const number = new Intl.NumberFormat('en-US');
+const TTY_EVERY_MS = 1000;
+const PLAIN_EVERY_MS = 10_000;
+
+function counted(count: number, one: string, many: string): string {
+  return `${number.format(count)} ${count === 1 ? one : many}`;
+}
+
+/** The line for a summary and a rate. */
+export function summaryText(summary: Summary, changesPerSecond: number): string {
+  const { pods, watches, pages } = summary;
+  return [
+    ...(pods === undefined ? [] : [counted(pods, 'pod', 'pods')]),
+    `${number.format(changesPerSecond)} changes/s`,
+    counted(watches, 'watch', 'watches'),
+    counted(pages, 'page', 'pages'),
+  ].join(' · ');
+}
+
+/** Begins to print; the answer ends it. */
+export function printSummary(out: NodeJS.WriteStream, read: () => Summary): () => void {
+  const everyMs = out.isTTY ? TTY_EVERY_MS : PLAIN_EVERY_MS;
+  let before = read().changes;
+  let atMs = performance.now();
+  const timer = setInterval(() => {
+    const summary = read();
+    const now = performance.now();
+    const rate = Math.round(((summary.changes - before) * 1000) / (now - atMs));
+    before = summary.changes;
+    atMs = now;
+    const text = summaryText(summary, rate);
+    out.write(out.isTTY ? `\r\u001b[K${text.slice(0, out.columns - 1)}` : `${text}\n`);
+  }, everyMs);
+  return () => {
+    clearInterval(timer);
+    if (out.isTTY) out.write('\r\u001b[K');
+  };
+}

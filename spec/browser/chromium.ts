@@ -1,0 +1,38 @@
+/** Chromium of the machine, headless, with nothing that calls home. */
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const screenshots = fileURLToPath(new URL('./.cache/', import.meta.url));
+
+/** Starts Chromium. Rejects with what to do when there is none. */
+export async function launchChromium(): Promise<Browser> {
+  if (!existsSync(executablePath)) {
+    throw new Error(
+      `There is no Chromium at ${executablePath}: install it, or name one in the variable CHROMIUM.`,
+    );
+  }
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      // A name that an attacker has pointed at this machine.
+      '--host-resolver-rules=MAP rebound.example 127.0.0.1',
+    ],
+  });
+}
+
+/** Keeps a picture of the page, in a folder that git ignores. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  await mkdir(screenshots, { recursive: true });
+  await page.screenshot({ path: `${screenshots}${name}.png` });
+}

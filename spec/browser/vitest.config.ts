@@ -1,0 +1,17 @@
+/** The suite that needs a real browser: the dashboard, in Chromium. */
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'] } },
+  test: {
+    include: ['spec/browser/**/*.browser.ts'],
+    reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
+    // Chromium and the server share the machine: one file at a time.
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+  },
+});

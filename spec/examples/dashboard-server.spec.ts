@@ -1,0 +1,199 @@
+/** The dashboard's server: who may talk to it, and what it passes on to the cluster. */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiError, type KubeClient, type TransportRequest } from 'rx-informer';
+import { NEVER, of, throwError } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClusterProxy } from '../../examples/dashboard/proxy.ts';
+import { readPageFiles } from '../../examples/dashboard/server/page-files.ts';
+import { type DashboardServer, serveDashboard } from '../../examples/dashboard/server.ts';
+
+let server: DashboardServer;
+let sent: TransportRequest[];
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A request with any headers, as `fetch` would not send them. */
+function ask(
+  path: string,
+  options: { readonly method?: string; readonly headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', headers = {} } = options;
+    const outgoing = httpRequest(
+      { host: '127.0.0.1', port: server.port, path, method, headers },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          body += part;
+        });
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+        );
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}
+
+const client: KubeClient = {
+  baseUrl: 'http://cluster',
+  request: () => Promise.reject(new Error('not used')),
+  close: () => Promise.resolve(),
+  send(request) {
+    sent.push(request);
+    if (request.path.endsWith('/broken')) {
+      return throwError(() => ApiError.local('Network', 'no way'));
+    }
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      'set-cookie': 'session=1',
+    };
+    const head = { kind: 'head', status: 200, header: (name: string) => headers[name] ?? null };
+    const chunk = { kind: 'chunk', bytes: new TextEncoder().encode('{}\n') };
+    return of(head, chunk) as ReturnType<KubeClient['send']>;
+  },
+};
+
+beforeEach(async () => {
+  sent = [];
+  const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
+  await writeFile(join(folder, 'index.html'), '<meta content="%STYLE_NONCE%">');
+  const files = await readPageFiles(folder, 'real');
+  server = await serveDashboard({
+    proxy: createClusterProxy(client),
+    files,
+    cluster: 'test',
+    port: 0,
+  });
+});
+afterEach(() => server.close());
+
+describe('who may talk to it', () => {
+  test('the page comes with a strict policy and a nonce of its own', async () => {
+    const [first, second] = await Promise.all([ask('/'), ask('/')]);
+    expect(first.status).toBe(200);
+    expect(first.body).not.toBe(second.body);
+    const policy = String(first.headers['content-security-policy']);
+    expect(policy).toMatch(/^default-src 'self'; script-src 'self'; style-src 'self' 'nonce-/);
+    expect(policy).not.toContain('unsafe');
+    expect(first.headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  test.each([
+    ['a foreign Host', { host: 'evil.example' }],
+    ['a Host of another port', { host: '127.0.0.1:1' }],
+    ['a foreign Origin', { origin: 'http://evil.example' }],
+    ['an opaque Origin', { origin: 'null' }],
+    ['another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
+  ])('%s is refused with one sentence', async (_who, headers) => {
+    for (const path of ['/', '/api/v1/pods', '/dashboard/info']) {
+      const { status, body } = await ask(path, { headers });
+      expect(status).toBe(403);
+      expect(body).toMatch(/^This dashboard answers only to [^\n]+\.\n$/);
+    }
+    expect(sent).toEqual([]);
+  });
+
+  test('localhost and its own Origin are welcome, and so is a link from elsewhere', async () => {
+    const host = `localhost:${server.port}`;
+    const own = await ask('/dashboard/info', { headers: { host, origin: `http://${host}` } });
+    expect(own.status).toBe(200);
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    expect((await ask('/', { headers: link })).status).toBe(200);
+  });
+
+  test('paths that lead elsewhere lead nowhere', async () => {
+    for (const path of [
+      '/../package.json',
+      '/%2e%2e/package.json',
+      '//etc/passwd',
+      '/%00',
+      '/%zz',
+    ]) {
+      expect((await ask(path)).status).toBeGreaterThanOrEqual(400);
+    }
+  });
+});
+
+describe('what it passes on', () => {
+  test('reads of the API, without cookies, tokens or any other header of the browser', async () => {
+    const headers = { cookie: 'a=b', authorization: 'Bearer x', 'x-remote-user': 'root' };
+    const { status, body, headers: answered } = await ask('/api/v1/pods?limit=500', { headers });
+    expect({ status, body }).toEqual({ status: 200, body: '{}\n' });
+    expect(answered['set-cookie']).toBeUndefined();
+    expect(sent).toMatchObject([
+      {
+        method: 'GET',
+        path: '/api/v1/pods',
+        query: { limit: '500' },
+        headers: { accept: 'application/json' },
+      },
+    ]);
+    expect(Object.keys(sent[0]?.headers ?? {})).toEqual(['accept']);
+  });
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is refused', async (method) => {
+    const { status, body, headers } = await ask('/api/v1/pods', { method });
+    expect(status).toBe(405);
+    expect(headers.allow).toBe('GET');
+    expect(body).toMatch(/only reads/);
+    expect(sent).toEqual([]);
+  });
+
+  test.each([
+    '/api/v1/namespaces/a/pods/b/exec',
+    '/api/v1/namespaces/a/services/b/proxy/x',
+    '/api/v1/nodes/a/prox%79/',
+    '/api/v1/namespaces/a/pods/b/attach',
+    '/api/v1/namespaces/a/pods/b/portforward',
+  ])('%s is refused', async (path) => {
+    expect((await ask(path)).status).toBe(403);
+    expect(sent).toEqual([]);
+  });
+
+  test('nothing outside of the API', async () => {
+    for (const path of ['/metrics', '/apisx', '/logs/', '/embedded/truth', '/embedded/control']) {
+      expect((await ask(path)).status).toBe(404);
+    }
+    expect(sent).toEqual([]);
+  });
+
+  test('a broken way to the cluster is an answer that the informer can read', async () => {
+    const { status, body } = await ask('/api/v1/broken');
+    expect(status).toBe(502);
+    expect(JSON.parse(body)).toMatchObject({ kind: 'Status', code: 502, message: 'no way' });
+  });
+
+  test('a watch ends when the page goes', async () => {
+    let isOpen = false;
+    const proxy = createClusterProxy({
+      ...client,
+      send: () => {
+        isOpen = true;
+        return NEVER;
+      },
+    });
+    const other = await serveDashboard({
+      proxy,
+      files: () => false,
+      cluster: 'test',
+      port: 0,
+    });
+    const ending = new AbortController();
+    const asked = fetch(`${other.url}api/v1/pods?watch=true`, { signal: ending.signal });
+    await expect.poll(() => isOpen && proxy.traffic.watches).toBe(1);
+    ending.abort();
+    await expect(asked).rejects.toThrow();
+    await expect.poll(() => proxy.traffic.watches).toBe(0);
+    await other.close();
+  });
+});

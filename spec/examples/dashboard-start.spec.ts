@@ -1,0 +1,100 @@
+/** `npm start` as a person meets it: what it says when it cannot start, and that it starts and stops. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const script = fileURLToPath(new URL('../../examples/dashboard/start.ts', import.meta.url));
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=source', '--disable-warning=ExperimentalWarning', script, ...args],
+    { env: { ...process.env, KUBECONFIG: '', HOME: tmpdir(), ...env } },
+  );
+  const said = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.err += text;
+  });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return { child, said, ended };
+}
+
+async function kubeconfig(server: string): Promise<string> {
+  const file = join(await mkdtemp(join(tmpdir(), 'dashboard-')), 'config');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server } }],
+    users: [{ name: 'u', user: { token: 'secret-token' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  await writeFile(file, JSON.stringify(config));
+  return file;
+}
+
+describe('it says in one sentence why it cannot start', { timeout: 60_000 }, () => {
+  test.each([
+    [['--rate', 'fast'], 2, /--rate/],
+    [['--embedded', '--kubeconfig', 'x'], 2, /--embedded/],
+    [['--kubeconfig', '/does/not/exist'], 1, /\/does\/not\/exist/],
+  ])('%j', async (args, code, about) => {
+    const { said, ended } = start(args);
+    expect(await ended).toBe(code);
+    expect(said.err).toMatch(about);
+    expect(said.err).toMatch(/^[^\n]+\n$/);
+    expect(said.out).toBe('');
+  });
+
+  test('a cluster that was asked for and does not answer', async () => {
+    const file = await kubeconfig('http://127.0.0.1:9');
+    for (const args of [
+      ['--kubeconfig', file],
+      ['--kubeconfig', file, '--context', 'nowhere'],
+    ]) {
+      const { said, ended } = start(args);
+      expect(await ended).toBe(1);
+      expect(said.err).toMatch(/^The cluster cannot be used: [^\n]+\.\n$/);
+      expect(said.err).not.toContain('secret-token');
+    }
+  });
+});
+
+describe('it starts', { timeout: 90_000 }, () => {
+  async function started(args: readonly string[], env?: Readonly<Record<string, string>>) {
+    const dashboard = start(args, env);
+    await expect
+      .poll(() => dashboard.said.out, { timeout: 60_000 })
+      .toMatch(/Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n/);
+    return { ...dashboard, url: /http:\S+/.exec(dashboard.said.out)?.[0] ?? '' };
+  }
+
+  test('on the embedded cluster when that of the kubeconfig does not answer, and stops', async () => {
+    const env = { KUBECONFIG: await kubeconfig('http://127.0.0.1:9') };
+    const { child, said, ended, url } = await started(['--port', '0', '--objects', '30'], env);
+    expect(said.out).toMatch(/embedded cluster, because [^\n]+\.\n/);
+    const info = await (await fetch(`${url}dashboard/info?page=1`)).json();
+    expect(info).toMatchObject({ cluster: 'embedded cluster', embedded: { rate: 20 } });
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+    expect(said.err).toBe('');
+  });
+
+  test('on a port that is taken only if it was not asked for', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await once(blocker, 'listening');
+    const { port } = blocker.address() as { port: number };
+    const { said, ended } = start(['--embedded', '--objects', '5', '--port', String(port)]);
+    expect(await ended).toBe(1);
+    expect(said.err).toBe(`Port ${port} is taken; choose another with --port.\n`);
+    blocker.close();
+  });
+});

@@ -1,0 +1,81 @@
+/** Every numbered example runs as a person would run it, ends by itself, and prints what it promises. */
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
+const run = promisify(execFile);
+
+/** What each prints, line by line; a pattern stands for one line. */
+const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
+  '01-list-pods.ts': [
+    '+ shop/web-0',
+    '1 pods; what changes now shows by itself',
+    '+ shop/web-1',
+    '- shop/web-0',
+  ],
+  '02-late-subscriber.ts': [
+    'early: web-0 web-1 web-2',
+    'late:  web-0 web-2',
+    'both saw web-3: true',
+    'requests to the server: 1',
+  ],
+  '03-indexes.ts': [
+    'nodes: node-0 node-1',
+    'on node-1: web-1 web-3 web-5',
+    'of rs-1: 6',
+    'backend: web-4 web-5',
+    /^on node-1 now: (?=.*web-0)/,
+  ],
+  '04-status-and-errors.ts': [
+    'idle',
+    'streaming',
+    'backoff (ServiceUnavailable)',
+    /^streaming/,
+    'watching, synced',
+    '-- the connection is lost, and a pod comes while nobody looks',
+    'backoff, synced (Network)',
+    /^watching, synced/,
+    'watching, synced',
+    '-- the version is gone (410), and a pod goes while nobody looks',
+    /^backoff, synced/,
+    /^streaming, synced/,
+    'watching, synced',
+    'left: shop/web-1',
+    'relists: 1',
+    'stopped, synced',
+  ],
+  '05-conflation.ts': [
+    'many commits: true',
+    'few paints: true',
+    'and the last one shows the truth: true',
+  ],
+  '06-own-lister-watcher.ts': ['warm: kitchen', 'cellar: 12 → 23', 'warm: kitchen cellar'],
+  '07-node-kubeconfig.ts': [/^server version: v\d/, 'pods of shop: shop/web-0'],
+};
+
+const files = readdirSync(folder).filter((name) => /^\d\d-.*\.ts$/.test(name));
+
+describe('examples', () => {
+  test('are all known here', () => {
+    expect(files.toSorted()).toEqual(Object.keys(printed));
+  });
+
+  test.each(files)('%s', { timeout: 30_000 }, async (name) => {
+    const { stdout, stderr } = await run(
+      process.execPath,
+      ['--conditions=source', '--disable-warning=ExperimentalWarning', folder + name],
+      { timeout: 25_000 },
+    );
+    expect(stderr).toBe('');
+    const lines = stdout.trimEnd().split('\n');
+    const expected = printed[name] ?? [];
+    expect(lines, stdout).toHaveLength(expected.length);
+    for (const [index, line] of expected.entries()) {
+      if (typeof line === 'string') expect(lines[index]).toBe(line);
+      else expect(lines[index]).toMatch(line);
+    }
+  });
+});

@@ -1,0 +1,61 @@
+/** What the dashboard says about its informer. */
+import { ApiError, type InformerStatus } from 'rx-informer';
+import { describe, expect, test } from 'vitest';
+import { ageText } from '../../examples/dashboard/page/cluster/clock.ts';
+import { statusWords } from '../../examples/dashboard/page/cluster/status-words.ts';
+
+const noon = new Date(2026, 10, 21, 12, 4).getTime();
+const calm: InformerStatus = {
+  phase: 'watching',
+  synced: true,
+  sinceMs: noon,
+  attempt: 0,
+  reconnects: 0,
+  relists: 0,
+  quarantined: 0,
+  resourceVersion: '8123',
+  generation: 1,
+  skipped: 0,
+  unknownDeletions: 0,
+};
+
+function said(status: Partial<InformerStatus>): string {
+  const { headline, detail } = statusWords({ ...calm, ...status }, '', noon + 60_000);
+  return `${headline} — ${detail}`;
+}
+
+describe('statusWords', () => {
+  test('live', () => {
+    expect(said({})).toBe('Live — watching since 12:04, resourceVersion 8123');
+  });
+
+  test('loading, with and without an end in sight', () => {
+    const listing = { phase: 'listing', synced: false } as const;
+    expect(said(listing)).toBe('Loading — asking the server');
+    expect(said({ ...listing, loaded: 500 })).toBe('Loading — 500 pods so far');
+    expect(said({ ...listing, loaded: 4500, remaining: 5500 })).toBe(
+      'Loading — 4,500 of 10,000 pods',
+    );
+  });
+
+  test('reconnecting, with what is shown meanwhile', () => {
+    const status: Partial<InformerStatus> = {
+      phase: 'backoff',
+      staleSinceMs: noon,
+      nextRetryAtMs: noon + 63_000,
+      error: ApiError.local('Network', 'connection lost'),
+    };
+    expect(said(status)).toBe('Reconnecting in 3 s — connection lost — showing data from 12:04');
+  });
+
+  test('blocked', () => {
+    const error = ApiError.fromStatus({ message: 'jane may not list pods' }, 403);
+    const status: Partial<InformerStatus> = { phase: 'backoff', blocked: 'forbidden', error };
+    expect(said({ ...status, synced: false })).toBe('Forbidden — jane may not list pods');
+  });
+});
+
+test('ages read as those of kubectl', () => {
+  const texts = [42, 450, 600, 18_720, 100_000, 273_600, 6_912_000].map((s) => ageText(s * 1000));
+  expect(texts).toEqual(['42s', '7m30s', '10m', '5h12m', '27h', '3d4h', '80d']);
+});
