@@ -1,0 +1,111 @@
+/**
+ * Other clients of the cluster, busy: several writers that create, change, delete and recreate objects as fast as
+ * the server lets them. What they do is random but repeatable; each writer has keys of its own.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type KubernetesObject, type Resource, resourcePath } from 'rx-informer';
+import type { RawApi } from './raw-api.ts';
+
+/** What {@link startChurn} takes. */
+export interface ChurnOptions {
+  readonly api: RawApi;
+  readonly resource: Resource<KubernetesObject>;
+  readonly namespaces: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  /** @defaultValue 8 */
+  readonly writers?: number;
+  /** Names that a writer uses in each namespace. @defaultValue 25 */
+  readonly names?: number;
+  /** Ends by itself after this many writes of each writer. @defaultValue never */
+  readonly writes?: number;
+  /** Where the content goes: `data` of a ConfigMap, `spec` of a custom object. @defaultValue 'data' */
+  readonly field?: string;
+}
+
+/** What the writers did. */
+export interface ChurnReport {
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  /** Calls without an answer, or refused for a time: outages. */
+  readonly failed: number;
+}
+
+/** Writers at work. */
+export interface Churn {
+  /** What was done so far. */
+  readonly report: ChurnReport;
+  /** Resolves when `writes` are done. */
+  readonly done: Promise<ChurnReport>;
+  /** Ends after the writes under way. */
+  stop(): Promise<ChurnReport>;
+}
+
+/** A linear congruential generator: in [0, 1), the same in every run. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const RETRY_MS = 50;
+
+/** Sets writers to work. */
+export function startChurn(options: ChurnOptions): Churn {
+  const { api, resource, namespaces, labels = {}, field = 'data' } = options;
+  const { writers = 8, names = 25, writes = Number.POSITIVE_INFINITY } = options;
+  const { apiVersion, kind } = resource;
+  const report = { created: 0, updated: 0, deleted: 0, failed: 0 };
+  let stopped = false;
+
+  const write = async (writer: number) => {
+    const random = randomFrom(writer + 1);
+    const pick = (below: number) => Math.floor(random() * below);
+    const content = () => ({
+      [field]: { at: String(pick(1e9)), text: 'Grüße, 世界 🌍 '.repeat(pick(12)) },
+    });
+    const call = async (method: string, path: string, body?: unknown) => {
+      try {
+        const { status } = await api.call(method, path, body === undefined ? {} : { body });
+        if (status < 500 && status !== 429) return status;
+      } catch {
+        // The server is away; whether the write came through is not known.
+      }
+      report.failed++;
+      await sleep(RETRY_MS);
+      return 0;
+    };
+    for (let count = 0; count < writes && !stopped; count++) {
+      const namespace = namespaces[pick(namespaces.length)] as string;
+      const name = `churn-${writer}-${pick(names)}`;
+      const collection = resourcePath(resource, { namespace });
+      const path = resourcePath(resource, { namespace, name });
+      const create = async () => {
+        const body = { apiVersion, kind, metadata: { name, labels }, ...content() };
+        if ((await call('POST', collection, body)) === 201) report.created++;
+      };
+      if (random() < 0.3) {
+        if ((await call('DELETE', path)) === 200) report.deleted++;
+        // At once under the same name: another object.
+        if (random() < 0.5) await create();
+      } else {
+        const status = await call('PATCH', path, content());
+        if (status === 200) report.updated++;
+        else if (status === 404) await create();
+      }
+    }
+  };
+  const done = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).then(
+    () => report,
+  );
+  return {
+    report,
+    done,
+    stop() {
+      stopped = true;
+      return done;
+    },
+  };
+}

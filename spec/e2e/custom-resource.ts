@@ -1,0 +1,68 @@
+/** A custom resource of the tests: its definition comes and goes while informers look at it. */
+import { defineResource, type KubernetesObject, type Resource } from 'rx-informer';
+import { vi } from 'vitest';
+import type { RawApi } from './raw-api.ts';
+
+/** A custom object. */
+export interface Widget extends KubernetesObject {
+  spec?: { at?: string; text?: string };
+}
+
+/** The resource `widgets.example.com`. */
+export const widgets: Resource<Widget> = defineResource<Widget>({
+  group: 'example.com',
+  version: 'v1',
+  plural: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
+});
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const name = 'widgets.example.com';
+
+interface Definition {
+  status?: { conditions?: { type: string; status: string }[] };
+}
+
+const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/** Creates the definition and waits until the server says that it is established. */
+export async function establishWidgets(api: RawApi): Promise<void> {
+  const body = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name },
+    spec: {
+      group: widgets.group,
+      scope: 'Namespaced',
+      names: { plural: widgets.plural, singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+      versions: [
+        {
+          name: widgets.version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: any } } },
+        },
+      ],
+    },
+  };
+  await api.ok('POST', definitions, { body });
+  const established = async () => {
+    const { status } = await api.ok<Definition>('GET', `${definitions}/${name}`);
+    const conditions = status?.conditions ?? [];
+    if (!conditions.some(({ type, status }) => type === 'Established' && status === 'True')) {
+      throw new Error(`${name} is not established: ${JSON.stringify(conditions)}`);
+    }
+  };
+  await vi.waitFor(established, { timeout: 20_000, interval: 50 });
+}
+
+/** Deletes the definition and waits until it is gone, and with it all its objects. */
+export async function removeWidgets(api: RawApi): Promise<void> {
+  await api.ok('DELETE', `${definitions}/${name}`);
+  const gone = async () => {
+    const { status } = await api.call('GET', `${definitions}/${name}`);
+    if (status !== 404) throw new Error(`${name} is still there: ${status}`);
+  };
+  await vi.waitFor(gone, { timeout: 20_000, interval: 50 });
+}

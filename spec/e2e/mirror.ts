@@ -1,0 +1,180 @@
+/**
+ * A consumer that believes only what it is told: it folds change sets, handler calls and statuses, and notes
+ * whatever contradicts what it was told before. Store, indices and both folds must equal a GET in the end.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type ChangeSet,
+  type InformerStatus,
+  type KubernetesObject,
+  NAMESPACE_INDEX,
+  type Resource,
+  resourcePath,
+  type SharedInformer,
+} from 'rx-informer';
+import { firstValueFrom, type Observable } from 'rxjs';
+import { filter, timeout } from 'rxjs/operators';
+import { expect } from 'vitest';
+import type { RawApi } from './raw-api.ts';
+
+/** The first value that `test` accepts; rejects after `timeoutMs`. */
+export function until<V>(
+  values: Observable<V>,
+  test: (value: V) => boolean,
+  timeoutMs = 30_000,
+): Promise<V> {
+  return firstValueFrom(values.pipe(filter(test), timeout({ first: timeoutMs })));
+}
+
+/** What was told, folded. */
+export interface Mirror<T extends KubernetesObject> {
+  readonly objects: ReadonlyMap<string, T>;
+  /** What an event handler was told, folded. */
+  readonly handled: ReadonlyMap<string, T>;
+  readonly statuses: readonly InformerStatus[];
+  /** What ended: key, and whether the end itself was missed. */
+  readonly deleted: readonly { readonly key: string; readonly finalStateUnknown: boolean }[];
+  /** Contradictions and errors. */
+  readonly wrong: readonly string[];
+  close(): void;
+}
+
+/** What is worth an emission: a moving version is not. */
+function news({ resourceVersion: _version, sinceMs: _since, ...rest }: InformerStatus): object {
+  return rest;
+}
+
+/** Starts to look. Subscribing to `changes$` starts the informer. */
+export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>): Mirror<T> {
+  const objects = new Map<string, T>();
+  const handled = new Map<string, T>();
+  const statuses: InformerStatus[] = [];
+  const deleted: { key: string; finalStateUnknown: boolean }[] = [];
+  const wrong: string[] = [];
+  let rev = -1;
+
+  const fold = (set: ChangeSet<T>) => {
+    if (set.reset) objects.clear();
+    else if (set.rev !== rev + 1) wrong.push(`rev ${set.rev} after ${rev}`);
+    rev = set.rev;
+    const ids = new Set<string>();
+    let onlyDeletions = true;
+    for (const { id, key, previous, object } of set.changes) {
+      if (ids.has(id)) wrong.push(`${key}: twice in rev ${rev}`);
+      ids.add(id);
+      if (!set.reset && objects.get(key) !== previous) wrong.push(`${key}: another previous`);
+      if (object === undefined) {
+        if (!onlyDeletions) wrong.push(`${key}: deleted behind other changes`);
+        if (!objects.delete(key)) wrong.push(`${key}: deleted, but not known`);
+      } else {
+        onlyDeletions = false;
+        objects.set(key, object);
+      }
+    }
+    deleted.push(...set.deleted.map(({ key, finalStateUnknown }) => ({ key, finalStateUnknown })));
+  };
+  const registration = informer.addEventHandler({
+    onAdd: (object) => {
+      const key = informer.indexer.keyOf(object);
+      if (handled.has(key)) wrong.push(`${key}: added to a handler that has it`);
+      handled.set(key, object);
+    },
+    onUpdate: (previous, object) => {
+      const key = informer.indexer.keyOf(object);
+      if (handled.get(key) !== previous) wrong.push(`${key}: a handler's previous is another`);
+      handled.set(key, object);
+    },
+    onDelete: ({ key }) => {
+      if (!handled.delete(key)) wrong.push(`${key}: deleted from a handler that lacks it`);
+    },
+  });
+  const error = (thrown: unknown) => wrong.push(`error on a stream: ${thrown}`);
+  const subscription = informer.changes$.subscribe({ next: fold, error });
+  subscription.add(
+    informer.status$.subscribe({
+      next: (status) => {
+        const before = statuses.at(-1);
+        if (before !== undefined && isDeepStrictEqual(news(before), news(status))) {
+          wrong.push(`status told twice: ${status.phase}`);
+        }
+        statuses.push(status);
+      },
+      error,
+    }),
+  );
+  subscription.add(() => informer.removeEventHandler(registration));
+  return { objects, handled, statuses, deleted, wrong, close: () => subscription.unsubscribe() };
+}
+
+/** Objects by key; compared one by one, so that a difference is one object long. */
+function expectSame<T>(what: string, actual: ReadonlyMap<string, T>, expected: Map<string, T>) {
+  const missing = [...expected.keys()].filter((key) => !actual.has(key));
+  const surplus = [...actual.keys()].filter((key) => !expected.has(key));
+  expect({ missing, surplus }, what).toEqual({ missing: [], surplus: [] });
+  for (const [key, object] of expected) {
+    if (!isDeepStrictEqual(actual.get(key), object)) {
+      expect(actual.get(key), `${what}: ${key}`).toEqual(object);
+      throw new Error(`${what}: ${key} differs in a property that is undefined`);
+    }
+  }
+}
+
+/** Where to look, and where a marker may be written. */
+export interface Place<T extends KubernetesObject> {
+  readonly api: RawApi;
+  readonly resource: Resource<T>;
+  readonly namespace: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Writes one object and waits until the informer shows it: all writes before it are then in the store, too. */
+export async function catchUp<T extends KubernetesObject>(
+  informer: SharedInformer<T>,
+  { api, resource, namespace, labels = {} }: Place<T>,
+  timeoutMs = 30_000,
+): Promise<void> {
+  const { apiVersion, kind } = resource;
+  const body = { apiVersion, kind, metadata: { generateName: 'marker-', labels } };
+  const path = resourcePath(resource, { namespace });
+  const { metadata } = await api.ok<KubernetesObject>('POST', path, { body });
+  const key = `${namespace}/${metadata?.name}`;
+  const version = metadata?.resourceVersion ?? '';
+  // After a restore the store's own version is ahead of the server's, and only the object itself is proof.
+  const object = await informer.whenObserved(key, version, { timeoutMs });
+  if (object?.metadata?.resourceVersion === version) return;
+  await until(
+    informer.snapshot$,
+    (snapshot) => snapshot.get(key)?.metadata?.resourceVersion === version,
+    timeoutMs,
+  );
+}
+
+/** Catches up, then: store, indices and everything that was told equal what the server has. */
+export async function expectSameAsServer<T extends KubernetesObject>(
+  informer: SharedInformer<T>,
+  told: Mirror<T>,
+  place: Place<T>,
+): Promise<void> {
+  await catchUp(informer, place);
+  const { api, resource, labels } = place;
+  const labelSelector = Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`);
+  const query = labelSelector.length === 0 ? {} : { labelSelector: labelSelector.join() };
+  const { items } = await api.listAll(resource, query);
+  const { indexer } = informer;
+  const byKey = (objects: readonly T[]) => new Map(objects.map((one) => [indexer.keyOf(one), one]));
+  const expected = byKey(items);
+
+  expectSame('indexer', byKey(indexer.list()), expected);
+  expect(indexer.size).toBe(expected.size);
+  expect([...indexer.listKeys()].sort()).toEqual([...expected.keys()].sort());
+  const namespaces = new Set(items.map(({ metadata }) => metadata?.namespace ?? ''));
+  expect([...indexer.listIndexFuncValues(NAMESPACE_INDEX)].sort()).toEqual([...namespaces].sort());
+  for (const namespace of namespaces) {
+    const inside = items.filter(({ metadata }) => metadata?.namespace === namespace);
+    const what = `index of ${namespace}`;
+    expectSame(what, byKey(indexer.byIndex(NAMESPACE_INDEX, namespace)), byKey(inside));
+  }
+  expectSame('changes$', told.objects, expected);
+  expectSame('handler', told.handled, expected);
+  expect(told.wrong).toEqual([]);
+}

@@ -1,0 +1,167 @@
+/** History that is gone: versions and page tokens that the server has compacted away. */
+import {
+  createListWatch,
+  createSharedInformer,
+  exponentialBackoff,
+  resourcePath,
+  type TransportRequest,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { startChurn } from './churn.ts';
+import { noControl } from './cluster.ts';
+import { catchUp, expectSameAsServer, mirror, until } from './mirror.ts';
+import { fillNamespaces } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
+import { createValve } from './valve.ts';
+
+const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
+/** No cache before etcd, so that a compaction is felt at once. */
+const uncached = '--watch-cache-sizes=configmaps#0';
+
+describe.skipIf(noControl).each([
+  ['by streaming LISTs', '--feature-gates=ListFromCacheSnapshot=false'],
+  ['by pages', '--feature-gates=ListFromCacheSnapshot=false,WatchList=false'],
+])('history that is gone, %s', (_, gates) => {
+  const streams = !gates.includes('WatchList');
+  let server: ApiServerProcess;
+  let api: RawApi;
+  let namespaces: readonly string[];
+
+  beforeAll(async () => {
+    server = await startApiServer({ flags: [gates, uncached] });
+    api = await openRawApi(server.kubeconfig);
+    namespaces = await fillNamespaces(api, { namespaces: 2, objects: 1_200 });
+  });
+  afterAll(async () => {
+    api?.close();
+    await server?.stop();
+  });
+
+  const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
+  const open = async (
+    before?: (request: TransportRequest) => Promise<void> | undefined,
+  ): Promise<RecordedClient> => {
+    const hook = before === undefined ? {} : { before };
+    const client = await openRecordedClient({ file: server.kubeconfig, ...hook });
+    onTestFinished(() => client.close());
+    return client;
+  };
+  const create = (name: string) =>
+    api.ok<ConfigMap>('POST', resourcePath(configMaps, { namespace: place().namespace }), {
+      body: { metadata: { name } },
+    });
+  const remove = (name: string) =>
+    api.ok('DELETE', resourcePath(configMaps, { namespace: place().namespace, name }));
+
+  it('R9, F4: a watch that resumes too late lists anew; ends that it missed are told', async () => {
+    const client = await open();
+    const valve = createValve();
+    const source = createListWatch(client, configMaps);
+    const options = { backoff, demand: valve.demand, pauseLimitMs: 200 };
+    const informer = createSharedInformer(source, options);
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await informer.whenSynced({ timeoutMs: 30_000 });
+    await create('doomed-unseen');
+    await create('doomed-recreated');
+    const kept = await create('kept');
+    await catchUp(informer, place());
+
+    // The consumer takes nothing for too long, and the watch is closed.
+    const paused = until(informer.status$, ({ phase }) => phase === 'paused');
+    valve.close();
+    const last = await create('arrives-at-a-closed-valve');
+    expect(await paused).toMatchObject({ synced: true });
+    await remove('doomed-unseen');
+    await remove('doomed-recreated');
+    const recreated = await create('doomed-recreated');
+    const { done } = startChurn({ api, resource: configMaps, namespaces, writes: 40 });
+    await done;
+    await server.compact();
+    const asked = client.sent.length;
+    valve.open();
+
+    await expectSameAsServer(informer, told, place());
+    const expired = told.statuses.find(({ error }) => error?.isExpired);
+    expect(expired).toMatchObject({ phase: 'backoff', error: { code: 410, reason: 'Expired' } });
+    expect(informer.status).toMatchObject({ phase: 'watching', relists: 1 });
+    const stoodAt = last.metadata?.resourceVersion;
+    // On with the watch; after the wait the collection, at the last version first.
+    const [watch, list] = client.sent.slice(asked);
+    expect(watch).toMatchObject({ kind: 'watch', query: { resourceVersion: stoodAt } });
+    expect(list?.kind).toBe(streams ? 'stream' : 'list');
+    expect(list?.query.resourceVersion).toBe(watch?.query.resourceVersion);
+    expect((list?.sentMs ?? 0) - (watch?.sentMs ?? 0)).toBeGreaterThanOrEqual(100);
+    const at = place().namespace;
+    for (const name of ['doomed-unseen', 'doomed-recreated']) {
+      expect(told.deleted).toContainEqual({ key: `${at}/${name}`, finalStateUnknown: true });
+    }
+    expect(told.deleted.map(({ key }) => key)).not.toContain(`${at}/kept`);
+    expect(informer.indexer.getByKey(`${at}/kept`)?.metadata?.uid).toBe(kept.metadata?.uid);
+    const again = informer.indexer.getByKey(`${at}/doomed-recreated`);
+    expect(again?.metadata?.uid).toBe(recreated.metadata?.uid);
+  });
+
+  it('W2: a page token that expired gives one full list', async () => {
+    let compactions = 0;
+    const client = await open((request) => {
+      if (request.query?.continue === undefined || compactions > 0) return undefined;
+      compactions++;
+      return create('between-the-pages')
+        .then(() => server.compact())
+        .then(() => undefined);
+    });
+    const source = createListWatch(client, configMaps);
+    const informer = createSharedInformer(source, { backoff, initialList: 'pages', pageSize: 500 });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await informer.whenSynced({ timeoutMs: 30_000 });
+    const [first, second, third, fourth] = client.sent;
+    expect(first?.query).toMatchObject({ limit: '500' });
+    expect(second).toMatchObject({ status: 410 });
+    expect(second?.query.continue).toBeDefined();
+    expect(third).toMatchObject({ kind: 'list', status: 200 });
+    expect(third?.query).not.toHaveProperty('limit');
+    expect(third?.query).not.toHaveProperty('continue');
+    expect(third?.query.resourceVersion).toBe(first?.query.resourceVersion);
+    expect(fourth?.kind).toBe('watch');
+    // The user hears nothing of it.
+    expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+    await expectSameAsServer(informer, told, place());
+    const { done } = startChurn({ api, resource: configMaps, namespaces, writes: 40 });
+    await done;
+    await expectSameAsServer(informer, told, place());
+  });
+
+  // What a server that streams lists has no part in.
+  if (streams) return;
+  it('W4, R6: a refused streaming LIST is a LIST at once, and asked for once', async () => {
+    const client = await open();
+    const source = () => createListWatch(client, configMaps);
+    const first = createSharedInformer(source());
+    onTestFinished(() => first.stop());
+    const told = mirror(first);
+    await first.whenSynced({ timeoutMs: 30_000 });
+    expect(client.sent.map(({ kind }) => kind).slice(0, 2)).toEqual(['stream', 'list']);
+    expect(client.sent[0]).toMatchObject({ status: 422 });
+    expect(told.statuses.map(({ phase }) => phase)).not.toContain('backoff');
+    expect(told.statuses.map(({ blocked }) => blocked)).not.toContain('forbidden');
+    await expectSameAsServer(first, told, place());
+
+    // Neither a second informer nor a relist asks again.
+    const second = createSharedInformer(source());
+    onTestFinished(() => second.stop());
+    second.start();
+    await second.whenSynced({ timeoutMs: 30_000 });
+    await second.stop();
+    second.start();
+    await second.whenSynced({ timeoutMs: 30_000 });
+    expect(second.indexer.size).toBe(first.indexer.size);
+    expect(client.sent.filter(({ kind }) => kind === 'stream')).toHaveLength(1);
+    expect(client.sent.filter(({ status }) => status >= 400)).toHaveLength(1);
+    expect(client.sent.filter(({ query }) => query.limit !== undefined).length).toBeGreaterThan(8);
+  });
+});

@@ -1,0 +1,207 @@
+/** The server dies in the middle of everything, comes back, or comes back as it was before. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createListWatch,
+  createSharedInformer,
+  exponentialBackoff,
+  type SharedInformer,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { map } from 'rxjs/operators';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { type Churn, startChurn } from './churn.ts';
+import { noControl } from './cluster.ts';
+import { establishWidgets, removeWidgets, widgets } from './custom-resource.ts';
+import { expectSameAsServer, mirror, until } from './mirror.ts';
+import { fillNamespaces } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
+
+/** As the default, but for tests that do not want to wait. */
+const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
+
+describe.skipIf(noControl)('outages', () => {
+  let dataDir: string;
+  let server: ApiServerProcess;
+  let api: RawApi;
+  let client: RecordedClient;
+  let namespaces: readonly string[];
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'rx-informer-outage-'));
+    server = await startApiServer({ dataDir });
+    api = await openRawApi(server.kubeconfig);
+    client = await openRecordedClient({ file: server.kubeconfig });
+    namespaces = await fillNamespaces(api, { namespaces: 2, objects: 500 });
+  });
+  afterAll(async () => {
+    await client?.close();
+    api?.close();
+    await server?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
+  const busy = (churn: Churn, writes: number) =>
+    vi.waitFor(() => expect(churn.report.updated).toBeGreaterThan(writes), { timeout: 20_000 });
+  /** Until it is live again, past the trouble that it is in now. */
+  const healed = async (informer: SharedInformer<ConfigMap>) => {
+    const live = ({ phase, error }: typeof informer.status) =>
+      phase === 'watching' && error === undefined;
+    await until(
+      informer.status$.pipe(map(() => informer.status)),
+      (status) => live(status) && status.staleSinceMs === undefined,
+      40_000,
+    );
+  };
+
+  it('I16: killed during churn and started again: it heals, says so, and errors nowhere', async () => {
+    const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await informer.whenSynced({ timeoutMs: 30_000 });
+    const churn = startChurn({ api, resource: configMaps, namespaces });
+    await busy(churn, 300);
+
+    const killedMs = Date.now();
+    const trouble = until(informer.status$, ({ phase }) => phase === 'backoff');
+    await server.kill();
+    const down = await trouble;
+    expect(down).toMatchObject({ synced: true, error: { reason: 'Network', code: 0 } });
+    expect(down.staleSinceMs).toBeGreaterThanOrEqual(killedMs - 1);
+    expect(down.nextRetryAtMs).toBeGreaterThan(down.sinceMs);
+    // Refused connections are tried again and again, and the store stays readable meanwhile.
+    const later = await until(informer.status$, ({ attempt }) => attempt >= 3);
+    expect(later.staleSinceMs).toBe(down.staleSinceMs);
+    expect(later.blocked).toBeUndefined();
+    expect(informer.indexer.size).toBeGreaterThan(500);
+
+    server = await server.restart();
+    await healed(informer);
+    await busy(churn, churn.report.updated + 300);
+    const report = await churn.stop();
+    expect(report.failed).toBeGreaterThan(0);
+    await expectSameAsServer(informer, told, place());
+    const after = told.statuses.slice(told.statuses.indexOf(later));
+    expect(after.at(-1)).toMatchObject({ phase: 'watching', synced: true });
+    expect(after.at(-1)).not.toHaveProperty('staleSinceMs');
+  });
+
+  it('killed while the first list is under way: it syncs when the server is back', async () => {
+    const before = client.sent.length;
+    const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await vi.waitFor(() => expect(client.sent.length).toBeGreaterThan(before));
+    await server.kill();
+    server = await server.restart();
+    await informer.whenSynced({ timeoutMs: 40_000 });
+    await expectSameAsServer(informer, told, place());
+  });
+
+  it('R11: restored from a backup: silence is noticed, and what the server forgot is forgotten', async () => {
+    const backup = `${dataDir}-backup`;
+    onTestFinished(() => rmSync(backup, { recursive: true, force: true }));
+    await server.kill();
+    cpSync(dataDir, backup, { recursive: true });
+    server = await server.restart();
+    // A watch of a version to come is silent, and only that shows it.
+    const informer = createSharedInformer(createListWatch(client, configMaps), {
+      backoff,
+      idleTimeoutMs: 2_000,
+    });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await informer.whenSynced({ timeoutMs: 30_000 });
+    const { done } = startChurn({ api, resource: configMaps, namespaces, writes: 100 });
+    await done;
+    const body = { metadata: { name: 'made-after-the-backup' } };
+    const path = `/api/v1/namespaces/${namespaces[1]}/configmaps`;
+    const { metadata } = await api.ok<ConfigMap>('POST', path, { body });
+    const key = `${namespaces[1]}/made-after-the-backup`;
+    await informer.whenObserved(key, metadata?.resourceVersion ?? '', { timeoutMs: 10_000 });
+    const { resourceVersion } = informer.status;
+
+    await server.kill();
+    rmSync(dataDir, { recursive: true });
+    cpSync(backup, dataDir, { recursive: true });
+    server = await server.restart();
+    const gone = informer.snapshot$;
+    await until(gone, (snapshot) => snapshot.get(key) === undefined, 40_000);
+    expect(Number(informer.lastSyncResourceVersion)).toBeLessThan(Number(resourceVersion));
+    expect(told.deleted).toContainEqual({ key, finalStateUnknown: true });
+    // Silent twice; then the list from a version to come is refused, and the newest is asked for.
+    const [first, second, third, fourth] = client.sent.slice(-4);
+    const from = { resourceVersion };
+    expect([first, second]).toMatchObject(
+      Array(2).fill({ kind: 'watch', query: from, status: 200 }),
+    );
+    expect([third, fourth]).toMatchObject([{ kind: 'stream', query: from }, { kind: 'stream' }]);
+    expect(fourth?.query).not.toHaveProperty('resourceVersion');
+    const reasons = told.statuses.map(({ error }) => error?.reason);
+    expect(reasons).toContain('Silent');
+    expect(told.statuses.some(({ error }) => error?.isTooLargeResourceVersion)).toBe(true);
+    await expectSameAsServer(informer, told, place());
+  });
+
+  it('watches that are left before they are answered harm nobody when the server dies', async () => {
+    const uncaught: unknown[] = [];
+    const onUncaught = (error: unknown) => uncaught.push(error);
+    process.on('uncaughtException', onUncaught);
+    onTestFinished(() => {
+      process.off('uncaughtException', onUncaught);
+    });
+    const head = vi.fn();
+    const watch = { method: 'GET', path: '/api/v1/configmaps', use: 'watch' as const };
+    for (let turns = 0; turns < 30; turns++) {
+      const query = { watch: 'true' };
+      const left = client.send({ ...watch, query }).subscribe({ next: head, error: () => {} });
+      for (let turn = 0; turn < turns % 5; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      left.unsubscribe();
+    }
+    // Left before they were answered: that is the point.
+    expect(head.mock.calls.length).toBeLessThan(15);
+    await server.kill();
+    server = await server.restart();
+    await client.request({ path: '/version' });
+    expect(uncaught).toEqual([]);
+  });
+
+  it('a custom resource that comes, goes and comes again is followed', async () => {
+    const informer = createSharedInformer(createListWatch(client, widgets), { backoff });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    const at = { api, resource: widgets, namespace: namespaces[0] as string };
+    const churn = (writes: number) =>
+      startChurn({ api, resource: widgets, namespaces, field: 'spec', writes }).done;
+
+    const missing = await until(informer.status$, ({ phase }) => phase === 'backoff');
+    expect(missing).toMatchObject({ blocked: 'no-such-resource', error: { code: 404 } });
+    expect(missing.synced).toBe(false);
+    await establishWidgets(api);
+    // Right after its definition a resource may answer 404, or 429 for a moment: nothing that needs help.
+    await informer.whenSynced({ timeoutMs: 20_000 });
+    expect(informer.status.blocked).toBeUndefined();
+    const report = await churn(60);
+    expect(Math.min(report.created, report.updated, report.deleted)).toBeGreaterThan(20);
+    await expectSameAsServer(informer, told, at);
+    const known = informer.indexer.size;
+    expect(known).toBeGreaterThan(10);
+
+    const blocked = until(informer.status$, (status) => status.blocked === 'no-such-resource');
+    await removeWidgets(api);
+    expect(await blocked).toMatchObject({ synced: true, error: { code: 404 } });
+    // Their ends were seen: the server deletes the objects before the resource.
+    expect(informer.indexer.size).toBe(0);
+
+    await establishWidgets(api);
+    await until(informer.status$, ({ phase, error }) => phase === 'watching' && !error, 20_000);
+    await churn(30);
+    await expectSameAsServer(informer, told, at);
+  });
+});

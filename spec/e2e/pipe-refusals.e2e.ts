@@ -1,0 +1,207 @@
+/** What a server refuses: rights, requests beyond its limits, and watches that it ends by itself. */
+import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
+import { configMaps } from 'rx-informer/resources';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { startChurn } from './churn.ts';
+import { noControl } from './cluster.ts';
+import { expectSameAsServer, mirror, until } from './mirror.ts';
+import { fillNamespaces } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
+
+const backoff = exponentialBackoff({ baseMs: 100, capMs: 500 });
+// Administrators are exempt, so only the limited user meets them.
+const flags = [
+  '--max-requests-inflight=2',
+  '--max-mutating-requests-inflight=1',
+  '--enable-priority-and-fairness=false',
+  '--min-request-timeout=5',
+];
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+describe.skipIf(noControl)('what a server refuses', () => {
+  let server: ApiServerProcess;
+  let api: RawApi;
+  let limited: RawApi;
+  let namespaces: readonly string[];
+
+  beforeAll(async () => {
+    server = await startApiServer({ flags });
+    api = await openRawApi(server.kubeconfig);
+    limited = await openRawApi(server.kubeconfig, 'limited');
+    namespaces = await fillNamespaces(api, { namespaces: 2, objects: 300 });
+    await api.ok('POST', `${rbac}/clusterrolebindings`, {
+      body: {
+        metadata: { name: 'reader' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reader' },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'limited' }],
+      },
+    });
+  });
+  afterAll(async () => {
+    limited?.close();
+    api?.close();
+    await server?.stop();
+  });
+
+  const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
+  const open = async (context: string): Promise<RecordedClient> => {
+    const client = await openRecordedClient({ file: server.kubeconfig, context });
+    onTestFinished(() => client.close());
+    return client;
+  };
+  /** What the limited user may do with ConfigMaps, until the test is over. */
+  const grant = async (...verbs: string[]) => {
+    const path = `${rbac}/clusterroles`;
+    const body = {
+      metadata: { name: 'reader' },
+      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs }],
+    };
+    const { status } = await api.call('PUT', `${path}/reader`, { body });
+    if (status === 404) await api.ok('POST', path, { body });
+  };
+  const revoke = async () => {
+    await api.call('DELETE', `${rbac}/clusterroles/reader`);
+  };
+
+  it('R13: 403 is told at once, tried again with a wait, and heals by a grant', async () => {
+    onTestFinished(revoke);
+    const client = await open('limited');
+    const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    const startedMs = Date.now();
+    const denied = await until(informer.status$, ({ phase }) => phase === 'backoff');
+    expect(denied).toMatchObject({ blocked: 'forbidden', synced: false, error: { code: 403 } });
+    expect(denied.error?.message).toContain('User "limited" cannot list resource "configmaps"');
+    expect(denied.sinceMs - startedMs).toBeLessThan(5_000);
+    // The stream was denied, and the list, which takes another right, at once after it.
+    expect(client.sent.slice(0, 2).map(({ kind }) => kind)).toEqual(['stream', 'list']);
+    await expect(informer.whenSynced({ timeoutMs: 50 })).rejects.toMatchObject({ code: 403 });
+    await until(informer.status$, ({ attempt }) => attempt >= 3);
+    const [, list, again] = client.sent;
+    expect((again?.sentMs ?? 0) - (list?.sentMs ?? 0)).toBeGreaterThanOrEqual(99);
+
+    // With the right to list alone there is a store, though nobody knows how old it is.
+    await grant('list');
+    await informer.whenSynced({ timeoutMs: 20_000 });
+    const blind = await until(
+      informer.status$,
+      ({ phase, synced }) => synced && phase === 'backoff',
+    );
+    expect(blind).toMatchObject({ blocked: 'forbidden', error: { code: 403 } });
+    expect(blind.staleSinceMs).toBeGreaterThan(startedMs);
+    expect(blind.error?.message).toContain('cannot watch');
+    const { done } = startChurn({ api, resource: configMaps, namespaces, writes: 20 });
+    await done;
+
+    await grant('list', 'watch');
+    await expectSameAsServer(informer, told, place());
+    expect(informer.status).toMatchObject({ phase: 'watching', synced: true });
+    for (const cured of ['blocked', 'error', 'staleSinceMs', 'nextRetryAtMs']) {
+      expect(informer.status).not.toHaveProperty(cured);
+    }
+  });
+
+  it('R10: a right that is taken away and given back costs no list', async () => {
+    onTestFinished(revoke);
+    await grant('list', 'watch');
+    const client = await open('limited');
+    const source = createListWatch(client, configMaps);
+    const informer = createSharedInformer(source, { backoff, minWatchTimeoutMs: 2_000 });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await vi.waitFor(async () => {
+      const { status } = await limited.call('GET', '/api/v1/configmaps?limit=1');
+      expect(status).toBe(200);
+    });
+    await informer.whenSynced({ timeoutMs: 20_000 });
+    const asked = client.sent.length;
+    // A watch that is open stays open; the next one is denied.
+    await grant('get');
+    const denied = await until(informer.status$, ({ blocked }) => blocked !== undefined);
+    expect(denied).toMatchObject({ phase: 'backoff', blocked: 'forbidden', synced: true });
+    await startChurn({ api, resource: configMaps, namespaces, writes: 20 }).done;
+    await grant('list', 'watch');
+    await expectSameAsServer(informer, told, place());
+    expect(informer.status.relists).toBe(0);
+    expect(client.sent.slice(asked).every(({ kind }) => kind === 'watch')).toBe(true);
+  });
+
+  it('429 is waited out as long as the server says, and never hammered', async () => {
+    onTestFinished(revoke);
+    await grant('list', 'watch');
+    // A list from a version to come is held for three seconds: two of them are all that is allowed.
+    const future = { resourceVersion: '999999999' };
+    const occupy = () => limited.call('GET', '/api/v1/configmaps', { query: future });
+    const busy = () =>
+      vi.waitFor(
+        async () => {
+          const { status, headers } = await limited.call('GET', '/api/v1/configmaps?limit=1');
+          expect({ status, wait: headers['retry-after'] }).toEqual({ status: 429, wait: '1' });
+        },
+        { timeout: 2_000, interval: 5 },
+      );
+    await vi.waitFor(async () => {
+      const { status } = await limited.call('GET', '/api/v1/configmaps?limit=1');
+      expect(status).toBe(200);
+    });
+    const held = [occupy(), occupy()];
+    await busy();
+
+    const client = await open('limited');
+    const source = createListWatch(client, configMaps);
+    const informer = createSharedInformer(source, { backoff, initialList: 'pages' });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    const refused = await until(informer.status$, ({ phase }) => phase === 'backoff');
+    expect(refused.error).toMatchObject({ code: 429, retryAfterMs: 1_000 });
+    expect(refused).not.toHaveProperty('blocked');
+    expect((refused.nextRetryAtMs ?? 0) - refused.sinceMs).toBeGreaterThanOrEqual(1_000);
+    await informer.whenSynced({ timeoutMs: 20_000 });
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([504, 504]);
+    const lists = client.sent.filter(({ kind }) => kind === 'list');
+    expect(lists.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+    for (const [at, { sentMs }] of lists.entries()) {
+      const before = lists[at - 1];
+      if (before !== undefined) expect(sentMs - before.sentMs).toBeGreaterThanOrEqual(999);
+    }
+    await expectSameAsServer(informer, told, place());
+  });
+
+  it.each([
+    ['because we said so', { minWatchTimeoutMs: 2_000 }, {}],
+    [
+      'by its own limit',
+      {},
+      {
+        tweak: (options: Record<string, string>) => {
+          delete options.timeoutSeconds;
+        },
+      },
+    ],
+  ])('R8: a watch that the server ends, %s, goes on where it stood', async (_, options, source) => {
+    const client = await open('admin');
+    const informer = createSharedInformer(createListWatch(client, configMaps, source), options);
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await informer.whenSynced({ timeoutMs: 20_000 });
+    const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
+    await until(informer.status$, ({ reconnects }) => reconnects >= 2, 40_000);
+    await churn.stop();
+    await expectSameAsServer(informer, told, place());
+    expect(informer.status.relists).toBe(0);
+    expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(told.statuses.map(({ phase }) => phase)).not.toContain('backoff');
+    const [first, ...later] = client.sent;
+    expect(first).toMatchObject({ kind: 'stream', end: 'complete' });
+    expect(later.length).toBe(informer.status.reconnects);
+    let stood = 0;
+    for (const { kind, query } of later) {
+      expect(kind).toBe('watch');
+      expect(Number(query.resourceVersion)).toBeGreaterThan(stood);
+      stood = Number(query.resourceVersion);
+    }
+  });
+});

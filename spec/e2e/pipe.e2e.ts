@@ -1,0 +1,155 @@
+/** From a real server to the store, without trouble on the way: many objects, many writers, long lives. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createListWatch, createSharedInformer, type SharedInformer } from 'rx-informer';
+import { clientFromKubeConfig } from 'rx-informer/node';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startChurn } from './churn.ts';
+import { type Cluster, openCluster } from './cluster.ts';
+import { expectSameAsServer, mirror } from './mirror.ts';
+import { fillNamespaces, removeNamespaces } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
+
+const OBJECTS = 5_000;
+/** Names what is ours on a cluster that others use. */
+const labels = { 'rx-informer-run': `run-${process.pid}-${Date.now().toString(36)}` };
+const labelSelector = Object.entries(labels)
+  .map(([name, value]) => `${name}=${value}`)
+  .join();
+
+describe('the pipe from a real server', () => {
+  let cluster: Cluster;
+  let api: RawApi;
+  let client: RecordedClient;
+  let namespaces: readonly string[];
+
+  beforeAll(async () => {
+    cluster = await openCluster();
+    api = await openRawApi(cluster.kubeconfig);
+    client = await openRecordedClient({ file: cluster.kubeconfig });
+    namespaces = await fillNamespaces(api, { namespaces: 3, objects: OBJECTS, labels });
+  });
+  afterAll(async () => {
+    await client?.close();
+    if (namespaces) await removeNamespaces(api, namespaces);
+    api?.close();
+    await cluster?.close();
+  });
+
+  const ways = {
+    'a streaming LIST': { initialList: 'stream' },
+    pages: { initialList: 'pages' },
+    'pages of 500': { initialList: 'pages', pageSize: 500 },
+  } as const;
+  const open = (way: keyof typeof ways): SharedInformer<ConfigMap> => {
+    const source = createListWatch(client, configMaps, { labelSelector });
+    const informer = createSharedInformer(source, { ...ways[way], name: way });
+    onTestFinished(() => informer.stop());
+    return informer;
+  };
+  const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string, labels });
+
+  it.each(Object.keys(ways) as (keyof typeof ways)[])(
+    'R2, S7: 5,000 objects by %s, then churn: the store is what the server has',
+    async (way) => {
+      const before = client.sent.length;
+      const informer = open(way);
+      const told = mirror(informer);
+      await informer.whenSynced({ timeoutMs: 30_000 });
+      const first = client.sent[before];
+      const streamed = way === 'a streaming LIST';
+      expect(first?.kind).toBe(streamed ? 'stream' : 'list');
+      expect(first?.query.limit).toBe(streamed ? undefined : '500');
+      expect(first?.query.resourceVersion).toBe(streamed ? undefined : '0');
+      await expectSameAsServer(informer, told, place());
+      expect(informer.indexer.size).toBeGreaterThan(OBJECTS);
+
+      const { done } = startChurn({ api, resource: configMaps, namespaces, labels, writes: 150 });
+      const report = await done;
+      expect(Math.min(report.created, report.updated, report.deleted)).toBeGreaterThan(50);
+      expect(report.failed).toBe(0);
+      await expectSameAsServer(informer, told, place());
+      // One list and one watch brought all that.
+      expect(informer.status).toMatchObject({ phase: 'watching', relists: 0, reconnects: 0 });
+      expect(informer.status).not.toHaveProperty('error');
+    },
+  );
+
+  it('D2: a LIST and a streaming LIST give one representation, field by field', async () => {
+    const [streamed, paged] = [open('a streaming LIST'), open('pages')];
+    for (const informer of [streamed, paged]) {
+      informer.start();
+      await informer.whenSynced({ timeoutMs: 30_000 });
+    }
+    expect(paged.indexer.size).toBe(streamed.indexer.size);
+    for (const object of streamed.indexer.list()) {
+      const other = paged.indexer.get(object);
+      expect(JSON.stringify(other)).toBe(JSON.stringify(object));
+      expect(typeof object.metadata?.creationTimestamp).toBe('string');
+    }
+  });
+
+  it('I10: a write of one\u2019s own is observed, and so is the end of an object', async () => {
+    const informer = open('a streaming LIST');
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 30_000 });
+    const path = `/api/v1/namespaces/${namespaces[1]}/configmaps`;
+    const metadata = { name: 'own-write', labels };
+    const key = `${namespaces[1]}/own-write`;
+
+    const made = await client.request<ConfigMap>({ method: 'POST', path, body: { metadata } });
+    const version = made.metadata?.resourceVersion ?? '';
+    const seen = await informer.whenObserved(key, version, { timeoutMs: 10_000 });
+    expect(seen?.metadata).toMatchObject({ uid: made.metadata?.uid, resourceVersion: version });
+
+    await client.request({ method: 'DELETE', path: `${path}/own-write` });
+    const again = await client.request<ConfigMap>({ method: 'POST', path, body: { metadata } });
+    const gone = { uid: made.metadata?.uid ?? '', deleted: true } as const;
+    const now = await informer.whenObserved(key, gone, { timeoutMs: 10_000 });
+    expect([undefined, again.metadata?.uid]).toContain(now?.metadata?.uid);
+    expect(now?.metadata?.uid).not.toBe(gone.uid);
+  });
+
+  it('I7: after stop() the server has no watch of ours open, and none comes back', async () => {
+    const own = await clientFromKubeConfig({ file: cluster.kubeconfig });
+    onTestFinished(() => own.close());
+    const before = await api.openWatches(configMaps);
+    const informers = namespaces.map((namespace) =>
+      createSharedInformer(createListWatch(own, configMaps, { namespace })),
+    );
+    const watches = async (expected: number) =>
+      vi.waitFor(async () => expect(await api.openWatches(configMaps)).toBe(expected), {
+        timeout: 10_000,
+        interval: 100,
+      });
+    for (const informer of informers) informer.start();
+    for (const informer of informers) await informer.whenSynced({ timeoutMs: 30_000 });
+    await watches(before + informers.length);
+
+    await informers[0]?.stop();
+    await watches(before + informers.length - 1);
+    // One that nobody stops: closing the client ends what is left, and it may not come back.
+    await informers[1]?.stop();
+    await own.close();
+    await watches(before);
+    expect(informers[2]?.status.error?.reason).toBe('Stopped');
+    await informers[2]?.stop();
+    expect(await api.openWatches(configMaps)).toBe(before);
+  });
+
+  it('I7: a process whose informer and client are closed ends by itself', async () => {
+    const script = fileURLToPath(new URL('./one-life.ts', import.meta.url));
+    const child = await promisify(execFile)(
+      process.execPath,
+      ['--conditions=source', script, cluster.kubeconfig, namespaces[0] as string],
+      { encoding: 'utf8', timeout: 30_000 },
+    );
+    const { objects, left } = JSON.parse(child.stdout) as { objects: number; left: string[] };
+    expect(objects).toBeGreaterThan(OBJECTS / 4);
+    // The child's own pipe to us is open while it prints.
+    expect(left.filter((name) => name !== 'PipeWrap')).toEqual([]);
+  });
+});
