@@ -45,7 +45,8 @@ export type WatchSignal<T> =
  * Lists and watches one collection.
  *
  * Laws: each call is one request and retries nothing; nothing happens before the subscription, and
- * unsubscribing aborts. A LIST's last part has metadata, then it completes. A WATCH completes when the server
+ * unsubscribing aborts. A watch says `opened` once it is answered: one that says nothing for 30 s is ended, and
+ * later one from which neither events nor `alive` came for 85 s (both are options of the reflector). A LIST's last part has metadata, then it completes. A WATCH completes when the server
  * closes it cleanly. Both error with an `ApiError`; anything else is taken as a failure of the network.
  */
 export interface ListerWatcher<T> {
