@@ -7,14 +7,14 @@
  * input, so nothing would ever gather, and with an immutable state it is thirty times slower. The scan is its
  * oracle in the specs.
  */
-import { EMPTY, Observable, type OperatorFunction, Subscription } from 'rxjs';
-import { take } from 'rxjs/operators';
+import { EMPTY, Observable, type OperatorFunction } from 'rxjs';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Demand } from '../rx/demand.ts';
+import { createServer } from '../rx/server.ts';
 import { type KeyOrNone, Overlay, OwnKnownObjects } from './overlay.ts';
 import { type Compression, type Entry, Pending } from './pending.ts';
 import { inScope, isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
@@ -86,8 +86,6 @@ export function deltaFifo<T extends KubernetesObject>(
       const relists = new Map<string | undefined, RelistUnderWay<T>>();
       let resync = false;
       let ended = false;
-      let popping = false;
-      let waiting: Subscription | undefined;
 
       const relistOf = (scope: string | undefined) => {
         let relist = relists.get(scope);
@@ -201,41 +199,22 @@ export function deltaFifo<T extends KubernetesObject>(
         own?.apply(out, keyOf);
         if (out.length > 0) subscriber.next(out);
       };
-      const popNext = () => {
-        // What the consumer sends back while it is told waits: it must be resolved against what it knows then.
-        popping = true;
-        pop();
-        popping = false;
-      };
-      const request = () => {
-        while (!popping && waiting === undefined && (pending.size > 0 || resync)) {
-          const wait = ready?.() ?? null;
-          if (wait === null) {
-            popNext();
-            continue;
-          }
-          const held = new Subscription();
-          waiting = held;
-          held.add(
-            wait.pipe(take(1)).subscribe({
-              error: (error) => subscriber.error(error),
-              complete: () => {
-                waiting = undefined;
-                popNext();
-                request();
-              },
-            }),
-          );
-        }
-        if (ended && !popping && waiting === undefined) subscriber.complete();
-      };
-
-      subscriber.add(() => waiting?.unsubscribe());
+      // What the consumer sends back while it is told is resolved against what it knows then: never within a pop.
+      const server = createServer({
+        ready,
+        hasWork: () => pending.size > 0 || resync,
+        serve: pop,
+        onIdle: () => {
+          if (ended) subscriber.complete();
+        },
+        onError: (error) => subscriber.error(error),
+      });
+      subscriber.add(() => server.close());
       subscriber.add(
         (resync$ ?? EMPTY).subscribe({
           next: () => {
             resync = true;
-            request();
+            server.request();
           },
           error: (error) => subscriber.error(error),
         }),
@@ -244,12 +223,12 @@ export function deltaFifo<T extends KubernetesObject>(
         source.subscribe({
           next: (deltas) => {
             for (const delta of deltas) push(delta);
-            request();
+            server.request();
           },
           error: (error) => subscriber.error(error),
           complete: () => {
             ended = true;
-            request();
+            server.request();
           },
         }),
       );

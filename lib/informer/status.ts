@@ -4,7 +4,6 @@
  */
 import type { ApiError } from '../meta/api-error.ts';
 import { isOlder } from '../meta/resource-version.ts';
-import type { Blocked } from '../reflector/state.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 
 /** Where an informer stands. */
@@ -24,23 +23,11 @@ export type InformerPhase =
   | 'backoff'
   | 'stopped';
 
-/** The state of an informer. Times are of the scheduler's clock, in milliseconds. */
-export interface InformerStatus {
+/** The state of an informer: what its reflectors say, and what the store adds. */
+export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
   readonly phase: InformerPhase;
   /** The store has held a whole list in this generation. */
   readonly synced: boolean;
-  /** When the phase began. */
-  readonly sinceMs: number;
-  /** Since when the store may be behind the server; absent while every watch is live. */
-  readonly staleSinceMs?: number;
-  readonly blocked?: Blocked;
-  /** The last failure, until a request succeeds. */
-  readonly error?: ApiError;
-  readonly nextRetryAtMs?: number;
-  /** Failures in a row since the last healthy time. */
-  readonly attempt: number;
-  readonly reconnects: number;
-  readonly relists: number;
   /** Objects that stay out because a transform, key or index function refused them. */
   readonly quarantined: number;
   /** Some of them, by key, the latest first, with what refused them. */
@@ -50,11 +37,6 @@ export interface InformerStatus {
   readonly lastSkipped?: ApiError;
   /** Deletions of objects that nobody knew; they are not delivered. */
   readonly unknownDeletions: number;
-  /** Objects of the list under way that have come so far. */
-  readonly loaded?: number;
-  /** Objects of the list under way still to come, where the server says. */
-  readonly remaining?: number;
-  readonly resourceVersion: string;
   /** Counts runs: start, stop, start is two. */
   readonly generation: number;
   /** Of an informer over several ListerWatchers: each one's own, by scope. */

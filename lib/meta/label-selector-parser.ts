@@ -3,7 +3,16 @@
  * included: `a in ()` and `a=` mean the empty value.
  * client-go: apimachinery/pkg/labels/selector.go, Lexer and Parser.
  */
-import type { LabelRequirement } from './label-selector.ts';
+/** `Equals` and `NotEquals` are `In` and `NotIn` of one value. */
+export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+
+/** One term of a selector. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  /** Sorted, each once; empty for `Exists` and `DoesNotExist`. */
+  readonly values: readonly string[];
+}
 
 interface Token {
   readonly text: string;

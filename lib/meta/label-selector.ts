@@ -3,18 +3,13 @@
  * what matches. `!=` and `notin` match where the key is absent.
  * client-go: apimachinery/pkg/labels/selector.go, metav1.LabelSelectorAsSelector.
  */
-import { parseRequirements } from './label-selector-parser.ts';
+import {
+  type LabelOperator,
+  type LabelRequirement,
+  parseRequirements,
+} from './label-selector-parser.ts';
 
-/** `Equals` and `NotEquals` are `In` and `NotIn` of one value. */
-export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
-
-/** One term of a selector. */
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: LabelOperator;
-  /** Sorted, each once; empty for `Exists` and `DoesNotExist`. */
-  readonly values: readonly string[];
-}
+export type { LabelOperator, LabelRequirement };
 
 /** `metav1.LabelSelector`, as objects carry it in `spec.selector`. */
 export interface LabelSelectorObject {

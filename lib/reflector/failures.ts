@@ -66,6 +66,19 @@ function refusesStreams(error: ApiError): boolean {
   return [400, 405, 406, 415, 422, 501].includes(error.code);
 }
 
+/** The version asked for is gone, or still to come: the newest, at once the first time. */
+function askNewest<T>(
+  again: typeof list,
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const newest = { ...state, versionUnavailable: true, retriedNewest: true };
+  return state.retriedNewest
+    ? backOff(newest, 'list', moment, config)
+    : again(newest, moment, config);
+}
+
 function listFailed<T>(
   state: ReflectorState,
   error: ApiError,
@@ -73,10 +86,7 @@ function listFailed<T>(
   config: ReflectorConfig,
 ): Next<T> {
   if (error.isExpired || error.isTooLargeResourceVersion) {
-    const newest = { ...state, versionUnavailable: true, retriedNewest: true };
-    return state.retriedNewest
-      ? backOff(newest, 'list', moment, config)
-      : list(newest, moment, config);
+    return askNewest(list, state, moment, config);
   }
   // Of the next cycle the streaming LIST is the first try again, unless it was given up.
   return backOff(state, 'relist', moment, config);
@@ -89,10 +99,7 @@ function streamFailed<T>(
   config: ReflectorConfig,
 ): Next<T> {
   if (error.isExpired || error.isTooLargeResourceVersion) {
-    const newest = { ...state, versionUnavailable: true, retriedNewest: true };
-    return state.retriedNewest
-      ? backOff(newest, 'list', moment, config)
-      : stream(newest, moment, config);
+    return askNewest(stream, state, moment, config);
   }
   const insists = config.initialList === 'stream';
   if (refusesStreams(error) && !insists) {

@@ -2,10 +2,10 @@
  * Delivery to a slow consumer: what it has not taken yet is folded per key, so what is pending is bounded by the
  * number of objects, and no delete is lost. Frames, a free worker, an async handler are all `ready`.
  */
-import { type MonoTypeOperatorFunction, Observable, Subscription } from 'rxjs';
-import { take } from 'rxjs/operators';
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { foldChange, type Net, unfold } from '../delta/net-change.ts';
 import type { Demand } from '../rx/demand.ts';
+import { createServer } from '../rx/server.ts';
 import { type ChangeSet, type ChangeSetHead, createChangeSet } from './change-set.ts';
 
 /** What {@link conflateByKey} takes. */
@@ -91,50 +91,30 @@ export function conflateByKey<T>(
   return (source) =>
     new Observable<ChangeSet<T>>((subscriber) => {
       const pending = new Conflation<T>();
-      let waiting: Subscription | undefined;
       let ended = false;
-      let delivering = false;
-      const deliver = () => {
-        const set = pending.take();
-        // What a subscriber sends back while it is told comes after it.
-        delivering = true;
-        if (set !== undefined) subscriber.next(set);
-        delivering = false;
-      };
-      const request = () => {
-        if (waiting !== undefined || delivering) return;
-        while (!pending.isEmpty) {
-          const wait = ready?.() ?? null;
-          if (wait !== null) {
-            const held = new Subscription();
-            waiting = held;
-            held.add(
-              wait.pipe(take(1)).subscribe({
-                error: (error) => subscriber.error(error),
-                complete: () => {
-                  waiting = undefined;
-                  deliver();
-                  request();
-                },
-              }),
-            );
-            return;
-          }
-          deliver();
-        }
-        if (ended) subscriber.complete();
-      };
-      subscriber.add(() => waiting?.unsubscribe());
+      const server = createServer({
+        ready,
+        hasWork: () => !pending.isEmpty,
+        serve: () => {
+          const set = pending.take();
+          if (set !== undefined) subscriber.next(set);
+        },
+        onIdle: () => {
+          if (ended) subscriber.complete();
+        },
+        onError: (error) => subscriber.error(error),
+      });
+      subscriber.add(() => server.close());
       subscriber.add(
         source.subscribe({
           next: (set) => {
             pending.fold(set);
-            request();
+            server.request();
           },
           error: (error) => subscriber.error(error),
           complete: () => {
             ended = true;
-            request();
+            server.request();
           },
         }),
       );

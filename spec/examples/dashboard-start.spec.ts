@@ -1,12 +1,12 @@
 /** `npm start` as a person meets it: what it says when it cannot start, and that it starts and stops. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const script = fileURLToPath(new URL('../../examples/dashboard/start.ts', import.meta.url));
 
@@ -27,8 +27,13 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   return { child, said, ended };
 }
 
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
 async function kubeconfig(server: string): Promise<string> {
-  const file = join(await mkdtemp(join(tmpdir(), 'dashboard-')), 'config');
+  const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
+  folders.push(folder);
+  const file = join(folder, 'config');
   const config = {
     apiVersion: 'v1',
     kind: 'Config',

@@ -1,0 +1,65 @@
+/**
+ * Serves what waits whenever a demand is open: the loop that a queue and a slow consumer have in common.
+ */
+import { Subscription } from 'rxjs';
+import { take } from 'rxjs/operators';
+import type { Demand } from './demand.ts';
+
+/** What {@link createServer} takes. */
+export interface ServerOptions {
+  /** Asked before each serving. @defaultValue room always */
+  readonly ready: Demand | undefined;
+  /** Whether anything waits. */
+  hasWork(): boolean;
+  /** Serves what waits. What it causes to wait is served after it. */
+  serve(): void;
+  /** Nothing waits, or all that did was served. */
+  onIdle(): void;
+  /** The demand failed. */
+  onError(error: unknown): void;
+}
+
+/** One server. */
+export interface Server {
+  /** Something waits, or the source has ended. */
+  request(): void;
+  /** Lets go of a demand that is closed. */
+  close(): void;
+}
+
+/** Makes a server. It never serves within a serving: the demand is asked again first. */
+export function createServer(options: ServerOptions): Server {
+  let waiting: Subscription | undefined;
+  let serving = false;
+  const serve = () => {
+    serving = true;
+    options.serve();
+    serving = false;
+  };
+  const request = () => {
+    while (!serving && waiting === undefined && options.hasWork()) {
+      const wait = options.ready?.() ?? null;
+      if (wait === null) {
+        serve();
+        continue;
+      }
+      const held = new Subscription();
+      waiting = held;
+      held.add(
+        wait.pipe(take(1)).subscribe({
+          error: (error) => options.onError(error),
+          complete: () => {
+            waiting = undefined;
+            serve();
+            request();
+          },
+        }),
+      );
+    }
+    if (!serving && waiting === undefined) options.onIdle();
+  };
+  return {
+    request,
+    close: () => waiting?.unsubscribe(),
+  };
+}
