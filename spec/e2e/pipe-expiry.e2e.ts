@@ -82,16 +82,18 @@ describe.skipIf(noControl).each([
     await done;
     await server.compact();
     const asked = client.sent.length;
+    // The last event may have been read, or wait in the socket.
+    const stoodAt = [informer.lastSyncResourceVersion, last.metadata?.resourceVersion];
     valve.open();
 
     await expectSameAsServer(informer, told, place());
     const expired = told.statuses.find(({ error }) => error?.isExpired);
     expect(expired).toMatchObject({ phase: 'backoff', error: { code: 410, reason: 'Expired' } });
     expect(informer.status).toMatchObject({ phase: 'watching', relists: 1 });
-    const stoodAt = last.metadata?.resourceVersion;
     // On with the watch; after the wait the collection, at the last version first.
     const [watch, list] = client.sent.slice(asked);
-    expect(watch).toMatchObject({ kind: 'watch', query: { resourceVersion: stoodAt } });
+    expect(watch?.kind).toBe('watch');
+    expect(stoodAt).toContain(watch?.query.resourceVersion);
     expect(list?.kind).toBe(streams ? 'stream' : 'list');
     expect(list?.query.resourceVersion).toBe(watch?.query.resourceVersion);
     expect((list?.sentMs ?? 0) - (watch?.sentMs ?? 0)).toBeGreaterThanOrEqual(100);
