@@ -33,6 +33,15 @@ export interface DeltaFifoOptions<T> {
   readonly onUnknownDeletion?: (key: string) => void;
 }
 
+/** Throws a `TypeError` for a store whose keys are not those of deltas: relists would tombstone all it holds. */
+export function checkKeys<T>(known: KnownObjects<T> | undefined, who: string): void {
+  const keyOf = known?.keyOf;
+  if (keyOf === undefined || keyOf === (metaNamespaceKeyFunc as unknown)) return;
+  throw new TypeError(
+    `${who}: deltas are keyed by namespace/name, but the store has its own keyOf`,
+  );
+}
+
 /** `undefined` for an object without a name: it goes on to the store, which refuses and reports it. */
 function keyOrNone(object: KubernetesObject): string | undefined {
   return object.metadata?.name ? metaNamespaceKeyFunc(object) : undefined;
@@ -76,6 +85,7 @@ export function deltaFifo<T extends KubernetesObject>(
   options: DeltaFifoOptions<T> = {},
 ): OperatorFunction<readonly Delta<T>[], readonly Delta<T>[]> {
   const { ready, resync$, compression = 'none', onUnknownDeletion } = options;
+  checkKeys(options.known, 'deltaFifo');
   const keyOf: KeyOrNone<T> = keyOrNone;
   return (source) =>
     new Observable<readonly Delta<T>[]>((subscriber) => {

@@ -9,4 +9,6 @@ export interface KnownObjects<T> {
   get(key: string): T | undefined;
   keys(): Iterable<string>;
   readonly size: number;
+  /** How keys are made, where not of namespace and name. */
+  readonly keyOf?: (object: T) => string;
 }

@@ -2,7 +2,7 @@
  * The last step of a pipe of change sets: rows for a page. One object meets what React, Vue, Svelte, Angular and
  * an async loop expect of a source, which no two of them agree about.
  */
-import { BehaviorSubject, Observable, type Subscription } from 'rxjs';
+import { Observable, ReplaySubject, type Subscription } from 'rxjs';
 import type { InformerStatus } from '../informer/status.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
@@ -47,7 +47,8 @@ class RowsView<T> implements View<T> {
   readonly #rows = new Map<string, T>();
   readonly #listeners = new Set<() => void>();
   readonly #rowListeners = new Map<string, Set<() => void>>();
-  readonly #ended = new BehaviorSubject<boolean>(false);
+  /** Completes or errors as the source does; one a run. */
+  #end = new ReplaySubject<never>(1);
   #items: readonly T[] | undefined = EMPTY;
   #run: Subscription | undefined;
   #holders = 0;
@@ -70,11 +71,7 @@ class RowsView<T> implements View<T> {
       this.#listeners.delete(listener);
       release();
     });
-    subscriber.add(
-      this.#ended.subscribe((ended) => {
-        if (ended) subscriber.complete();
-      }),
-    );
+    subscriber.add(this.#end.subscribe(subscriber));
   });
 
   getSnapshot(): readonly T[] {
@@ -134,10 +131,16 @@ class RowsView<T> implements View<T> {
     let news = true;
     let ended = false;
     let wake: (() => void) | undefined;
+    let failure: { readonly error: unknown } | undefined;
     left.addEventListener('abort', () => wake?.());
     const subscription = this.items$.subscribe({
       next: () => {
         news = true;
+        wake?.();
+      },
+      error: (error) => {
+        failure = { error };
+        ended = true;
         wake?.();
       },
       complete: () => {
@@ -160,6 +163,7 @@ class RowsView<T> implements View<T> {
     } finally {
       subscription.unsubscribe();
     }
+    if (failure !== undefined) throw failure.error;
     return undefined;
   }
 
@@ -178,12 +182,18 @@ class RowsView<T> implements View<T> {
   }
 
   #start(): void {
-    this.#ended.next(false);
+    const end = new ReplaySubject<never>(1);
+    this.#end = end;
     this.#run = this.#source.subscribe({
       next: (set) => this.#apply(set),
+      error: (error) => {
+        this.#run = undefined;
+        if (!end.observed) reportUnhandled(error);
+        end.error(error);
+      },
       complete: () => {
         this.#run = undefined;
-        this.#ended.next(true);
+        end.complete();
       },
     });
   }

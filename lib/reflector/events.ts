@@ -1,6 +1,6 @@
 /** Watch events as deltas: what moves the version, what ends a streaming LIST, where an ERROR cuts a batch. */
 import type { WatchEvent } from '../decode/watch-event.ts';
-import type { ApiError } from '../meta/api-error.ts';
+import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from './delta.ts';
@@ -83,6 +83,12 @@ export interface StreamReading<T> {
   readonly error: ApiError | undefined;
 }
 
+/** Before the end mark a streaming LIST has no bookmark: this one comes from a plain watch. */
+function ignoredRequest(): ApiError {
+  const message = 'the server watches plainly: it takes no notice of sendInitialEvents';
+  return new ApiError({ code: 501, reason: 'NotImplemented', message });
+}
+
 /** Reads events of a streaming LIST up to its end. The last word on a key within the batch stands. */
 export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T> {
   const objects = new Map<string, T>();
@@ -102,7 +108,7 @@ export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T
     const event = events[at] as WatchEvent<T>;
     if (event.type === 'ERROR') return reading(undefined, event.error);
     if (event.type === 'BOOKMARK') {
-      if (!event.initialEventsEnd) continue;
+      if (!event.initialEventsEnd) return reading(undefined, ignoredRequest());
       const { resourceVersion } = event;
       return reading({ resourceVersion, rest: events.slice(at + 1) }, undefined);
     }

@@ -4,6 +4,7 @@
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import { Observable, type OperatorFunction } from 'rxjs';
+import { checkKeys } from '../delta/delta-fifo.ts';
 import { come, go, type Net, unfold, untouched } from '../delta/net-change.ts';
 import { inScope } from '../delta/relist.ts';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
@@ -270,6 +271,7 @@ export function applyDeltas<T extends KubernetesObject>(
   indexer: Indexer<T>,
   options: ApplyDeltasOptions<T> = {},
 ): OperatorFunction<readonly Delta<T>[], ChangeSet<T>> {
+  checkKeys(indexer, 'applyDeltas');
   return (source) =>
     new Observable<ChangeSet<T>>((subscriber) => {
       const drain = new Drain();

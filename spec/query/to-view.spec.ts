@@ -232,3 +232,34 @@ describe('toView', () => {
     expect(names(await firstValueFrom(view.items$))).toBe('a');
   });
 });
+
+describe('a view of a pipe that fails', () => {
+  const failing = () => {
+    const source = new Subject<ChangeSet<Pod>>();
+    return { source, view: toView<Pod>()(source) };
+  };
+
+  it('Q4: tells items$ and the loop', async () => {
+    const { source, view } = failing();
+    const told: string[] = [];
+    view.items$.subscribe({ error: (error) => told.push(String(error)) });
+    const loop = (async () => {
+      for await (const rows of view) told.push(`${rows.length} rows`);
+    })();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    source.error(new Error('a projection threw'));
+    await expect(loop).rejects.toThrow('a projection threw');
+    expect(told).toEqual(['0 rows', 'Error: a projection threw']);
+  });
+
+  it('Q4: is reported where only listeners look, and can be subscribed anew', async () => {
+    const reported: string[] = [];
+    config.onUnhandledError = (error) => reported.push(String(error));
+    const { source, view } = failing();
+    view.subscribe(() => undefined);
+    source.error(new Error('boom'));
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(reported).toEqual(['Error: boom']);
+    expect(view.getSnapshot()).toEqual([]);
+  });
+});

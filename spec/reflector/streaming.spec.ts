@@ -52,9 +52,12 @@ describe('a streaming list (TestWatchList)', () => {
     expect([asked, told]).toEqual(['S', ['(a@1', 'b@2)@3', '~a@4']]);
   });
 
-  it('R5: a bookmark that is not its end commits nothing', () => {
-    const { told } = run({ watches: [open(['+a@1', 'b@2'], ['b@3', '+b@4'])], lists }, 100);
-    expect(told).toEqual(['(a@1', '(b@4']);
+  it('R5, R6: a bookmark that is not its end commits nothing, and shows a server that watches plainly', () => {
+    const watches = [open(['+a@1', 'b@2'], ['+b@3']), open()];
+    const { asked, told, remembered } = run({ watches, lists }, 100);
+    expect(asked).toBe('S L0 W7');
+    expect(told).toEqual(['x', '(z@7', ')@7']);
+    expect(remembered).toBe(1);
   });
 
   it('R5: what comes in one batch with the end mark is a change after it', () => {

@@ -1,4 +1,4 @@
-import { applyDeltas, createIndexer, type Delta } from 'rx-informer';
+import { applyDeltas, createIndexer, type Delta, deltaFifo } from 'rx-informer';
 import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
@@ -320,5 +320,16 @@ describe('applyDeltas: refused objects', () => {
       .pipe(applyDeltas(indexer))
       .subscribe();
     expect(indexer.listKeys()).toEqual(['b']);
+  });
+});
+
+describe('applyDeltas and keys', () => {
+  it('F14: a store that makes its keys otherwise is refused', () => {
+    const byUid = createIndexer<{ metadata: { uid: string } }>({
+      keyOf: ({ metadata }) => metadata.uid,
+    });
+    expect(() => applyDeltas(byUid)).toThrow(/applyDeltas: deltas are keyed by namespace\/name/);
+    expect(() => deltaFifo({ known: byUid })).toThrow(/deltaFifo: deltas are keyed/);
+    expect(() => applyDeltas(createIndexer())).not.toThrow();
   });
 });
