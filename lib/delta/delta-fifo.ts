@@ -96,6 +96,8 @@ export function deltaFifo<T extends KubernetesObject>(
       const relists = new Map<string | undefined, RelistUnderWay<T>>();
       let resync = false;
       let ended = false;
+      /** Nothing stands behind what is being resolved that would have to know of it. */
+      let isLast = false;
 
       const relistOf = (scope: string | undefined) => {
         let relist = relists.get(scope);
@@ -133,9 +135,12 @@ export function deltaFifo<T extends KubernetesObject>(
       const resolveWhole = (list: WholeList<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
         const { delta, held, flowed, rejected, keyless } = list;
         const { scope } = delta;
-        for (const key of [...overlay.keys()]) {
-          if (held.has(key) || flowed.has(key) || rejected.has(key) || !inScope(key, scope))
-            continue;
+        const missing: string[] = [];
+        for (const key of flowed ? [] : overlay.keys()) {
+          if (held.has(key) || rejected.has(key)) continue;
+          if (inScope(key, scope)) missing.push(key);
+        }
+        for (const key of missing) {
           const object = overlay.get(key) as T;
           out.push({ type: 'deleted', key, object, finalStateUnknown: true });
           overlay.set(key, undefined);
@@ -143,14 +148,14 @@ export function deltaFifo<T extends KubernetesObject>(
         const objects: T[] = [];
         for (const [key, object] of held) {
           objects.push(object);
-          overlay.set(key, object);
+          if (!isLast) overlay.set(key, object);
         }
         objects.push(...keyless);
-        // What flowed through is named, not handed over again: a first list is walked once.
+        // What flowed through is not handed over again: a first list is walked once.
         out.push({
           ...delta,
           objects,
-          ...(flowed.size === 0 ? {} : { flowed }),
+          ...(flowed ? { flowed } : {}),
           ...(rejected.size === 0 ? {} : { rejected: [...rejected] }),
         });
       };
@@ -184,6 +189,8 @@ export function deltaFifo<T extends KubernetesObject>(
           if (list !== undefined) resolveWhole(list, overlay, out);
           return;
         }
+        out.push(delta);
+        if (isLast) return;
         if (delta.type === 'replacing') {
           for (const object of delta.objects) {
             const key = keyOf(object);
@@ -191,13 +198,15 @@ export function deltaFifo<T extends KubernetesObject>(
           }
           for (const key of delta.removed ?? []) overlay.set(key, undefined);
         } else if ('key' in delta) overlay.set(delta.key, delta.object);
-        out.push(delta);
       };
       const pop = () => {
         const entries = pending.take();
         const overlay = new Overlay(known);
         const out: Delta<T>[] = [];
-        for (const entry of entries) resolve(entry, overlay, out);
+        for (let at = 0; at < entries.length; at++) {
+          isLast = at === entries.length - 1 && !resync;
+          resolve(entries[at] as Entry<T>, overlay, out);
+        }
         if (resync) {
           resync = false;
           for (const key of [...known.keys()]) {

@@ -47,6 +47,7 @@ export class Overlay<T> {
   }
 
   get(key: string): T | undefined {
+    if (this.#over.size === 0) return this.#known.get(key);
     return this.#over.has(key) ? this.#over.get(key) : this.#known.get(key);
   }
 
@@ -58,7 +59,11 @@ export class Overlay<T> {
     return this.#over.has(key);
   }
 
-  *keys(): Iterable<string> {
+  keys(): Iterable<string> {
+    return this.#over.size === 0 ? this.#known.keys() : this.#keys();
+  }
+
+  *#keys(): Iterable<string> {
     for (const key of this.#known.keys()) if (this.get(key) !== undefined) yield key;
     for (const [key, object] of this.#over) {
       if (object !== undefined && this.#known.get(key) === undefined) yield key;

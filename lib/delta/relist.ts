@@ -27,8 +27,8 @@ export interface WholeList<T> {
   readonly delta: Replaced<T>;
   /** Objects that were held back. */
   readonly held: ReadonlyMap<string, T>;
-  /** Keys whose objects went through already. */
-  readonly flowed: ReadonlySet<string>;
+  /** Its parts went through on an empty store, so that what is known of the scope by now is of this list. */
+  readonly flowed: boolean;
   readonly rejected: ReadonlySet<string>;
   /** Objects without a key, for the store to refuse. */
   readonly keyless: readonly T[];
@@ -38,7 +38,7 @@ export interface WholeList<T> {
 export class RelistUnderWay<T> {
   readonly #keyOf: KeyOrNone<T>;
   #held = new Map<string, T>();
-  #flowed = new Set<string>();
+  #flowed = false;
   #rejected = new Set<string>();
   #keyless: T[] = [];
   #begun = false;
@@ -55,18 +55,17 @@ export class RelistUnderWay<T> {
       this.flows = storeIsEmpty();
     }
     for (const object of part.objects) {
+      // What flows is counted by the store: no second set of keys beside it.
+      if (this.flows && this.#rejected.size === 0) continue;
       const key = this.#keyOf(object);
-      if (key === undefined) {
-        if (!this.flows) this.#keyless.push(object);
-        continue;
-      }
-      this.#rejected.delete(key);
-      if (this.flows) this.#flowed.add(key);
+      if (key !== undefined) this.#rejected.delete(key);
+      if (this.flows) continue;
+      if (key === undefined) this.#keyless.push(object);
       else this.#held.set(key, object);
     }
+    this.#flowed ||= this.flows;
     for (const key of part.removed ?? []) {
       this.#held.delete(key);
-      this.#flowed.delete(key);
       this.#rejected.delete(key);
     }
     for (const key of part.rejected ?? []) this.#refuse(key);
@@ -81,7 +80,6 @@ export class RelistUnderWay<T> {
         this.#keyless.push(object);
         continue;
       }
-      this.#flowed.delete(key);
       this.#rejected.delete(key);
       this.#held.set(key, object);
     }
@@ -100,7 +98,7 @@ export class RelistUnderWay<T> {
   /** The list came to nothing. What flowed through stays until a whole list says otherwise. */
   reset(): void {
     this.#held = new Map();
-    this.#flowed = new Set();
+    this.#flowed = false;
     this.#rejected = new Set();
     this.#keyless = [];
     this.#begun = false;
@@ -110,7 +108,6 @@ export class RelistUnderWay<T> {
   /** Its new state is refused: whatever state is known stays. */
   #refuse(key: string): void {
     this.#held.delete(key);
-    this.#flowed.delete(key);
     this.#rejected.add(key);
   }
 }

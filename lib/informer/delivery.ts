@@ -15,16 +15,17 @@ export type Ready<T> = (delivered: ChangeSet<T>) => ObservableInput<unknown>;
  * `conflate`: fold per key; pending is at most the number of keys, and a delete is never lost.
  * `buffer`: keep up to `limit` sets, then fold them, start over from the store, or pause reading.
  * `drop`: keep up to `limit` sets, then drop them and start over from the store with a `reset` set.
+ * Without `ready` the subscriber can always take more.
  */
 export type DeliveryPolicy<T> =
-  | { readonly kind: 'conflate'; readonly ready: Ready<T> }
+  | { readonly kind: 'conflate'; readonly ready?: Ready<T> }
   | {
       readonly kind: 'buffer';
       readonly limit: number;
       readonly overflow: 'conflate' | 'reset' | 'pause';
-      readonly ready: Ready<T>;
+      readonly ready?: Ready<T>;
     }
-  | { readonly kind: 'drop'; readonly limit: number; readonly ready: Ready<T> };
+  | { readonly kind: 'drop'; readonly limit: number; readonly ready?: Ready<T> };
 
 /** What a policy needs of its informer. */
 export interface DeliverySource<T> {
@@ -121,6 +122,7 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
           const set = queue.take();
           if (set === undefined) break;
           subscriber.next(set);
+          if (policy.ready === undefined) continue;
           const held = new Subscription();
           waiting = held;
           held.add(

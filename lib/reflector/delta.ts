@@ -34,8 +34,8 @@ export type Delta<T> =
       readonly type: 'replaced';
       readonly scope?: string;
       readonly objects: readonly T[];
-      /** Keys of the parts that went through already and still stand: they belong to the list. */
-      readonly flowed?: ReadonlySet<string>;
+      /** Its parts went through already, on an empty store: what is known of the scope belongs to the list. */
+      readonly flowed?: true;
       readonly rejected?: readonly string[];
       readonly resourceVersion: ResourceVersion;
       /** Whether equal versions mean equal content: false when the list is older than what was seen. */

@@ -146,7 +146,7 @@ class Committer<T extends KubernetesObject> {
         if (delta.finalStateUnknown) return undefined;
         return scopes.move(scopes.ofKey(delta.key), versionOf(delta.object));
       case 'sync':
-        if (this.#indexer.has(delta.key)) this.#net(delta.key, nets).resync = true;
+        this.#resync(delta.key, nets);
         return undefined;
       case 'replacing':
         for (const object of delta.objects) this.#put(object, undefined, 'part', nets, transaction);
@@ -169,18 +169,27 @@ class Committer<T extends KubernetesObject> {
     transaction: IndexerTransaction<T>,
   ): void {
     const { scopes } = this;
-    const kept = new Set(delta.rejected);
-    for (const object of delta.objects) kept.add(this.#keyOf(object) ?? '');
-    // A tombstone takes its key out of the map while its keys are walked, which a Map allows.
-    for (const key of this.#indexer.keys()) {
-      if (kept.has(key) || delta.flowed?.has(key) || !inScope(key, delta.scope)) continue;
-      this.#remove({ key, finalStateUnknown: true }, nets, transaction);
-    }
     const how = delta.trustVersions ? 'trusting' : 'doubting';
+    if (delta.flowed !== true) this.#dropMissing(delta, nets, transaction);
     for (const object of delta.objects) this.#put(object, undefined, how, nets, transaction);
     const name = scopes.name(delta.scope);
     scopes.move(name, delta.resourceVersion, true);
     scopes.sync(name);
+  }
+
+  /** What a whole list does not have, and the queue has not told yet. */
+  #dropMissing(
+    delta: Extract<Delta<T>, { type: 'replaced' }>,
+    nets: Map<string, Net<T>>,
+    transaction: IndexerTransaction<T>,
+  ): void {
+    const kept = new Set(delta.rejected);
+    for (const object of delta.objects) kept.add(this.#keyOf(object) ?? '');
+    // A tombstone takes its key out of the map while its keys are walked, which a Map allows.
+    for (const key of this.#indexer.keys()) {
+      if (kept.has(key) || !inScope(key, delta.scope)) continue;
+      this.#remove({ key, finalStateUnknown: true }, nets, transaction);
+    }
   }
 
   #keyOf(object: T): string | undefined {
@@ -191,10 +200,10 @@ class Committer<T extends KubernetesObject> {
     }
   }
 
-  #net(key: string, nets: Map<string, Net<T>>): Net<T> {
+  /** What happened to a key in this commit; `had` is what is stored now. */
+  #net(key: string, nets: Map<string, Net<T>>, had: T | undefined): Net<T> {
     let net = nets.get(key);
     if (net === undefined) {
-      const had = this.#indexer.getByKey(key);
       net = untouched(key, had === undefined ? undefined : { id: uidOf(had) || key, object: had });
       nets.set(key, net);
     }
@@ -211,14 +220,20 @@ class Committer<T extends KubernetesObject> {
     let key = givenKey ?? '';
     try {
       key = this.#indexer.keyOf(object);
-      if (!supersedes(this.#indexer.getByKey(key), object, how)) return;
+      const had = this.#indexer.getByKey(key);
+      if (!supersedes(had, object, how)) return;
       // Before the write: the net remembers what was there.
-      const net = this.#net(key, nets);
+      const net = this.#net(key, nets, had);
       transaction.put(object, key);
       come(net, uidOf(object) || key, object);
     } catch (error) {
       this.#options.onRejected?.({ key, object, error });
     }
+  }
+
+  #resync(key: string, nets: Map<string, Net<T>>): void {
+    const had = this.#indexer.getByKey(key);
+    if (had !== undefined) this.#net(key, nets, had).resync = true;
   }
 
   #remove(
@@ -234,7 +249,7 @@ class Committer<T extends KubernetesObject> {
     if (uidOf(ended) !== uidOf(had) && isOlder(versionOf(ended), versionOf(had))) return;
     // A deletion that was missed is told with what was known where it was found out.
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
-    const net = this.#net(key, nets);
+    const net = this.#net(key, nets, had);
     transaction.remove(key);
     go(net, { id: uidOf(ended) || key, object: ended }, delta.finalStateUnknown);
   }

@@ -40,18 +40,23 @@ export class IndexTable<T> {
 
   /** Puts a key under these values, and takes it from those where it stood. */
   place(key: string, values: readonly string[]): void {
-    const before = this.#values.get(key) ?? EMPTY;
+    const before = this.#values.get(key);
+    if (before === undefined) {
+      if (values.length === 0) return;
+      this.#values.set(key, values);
+      for (const value of values) this.#enter(value, key);
+      return;
+    }
+    // Most updates move nothing: only the list that holds the object is another one.
+    if (before.length === 1 && values.length === 1 && before[0] === values[0]) {
+      const bucket = this.#buckets.get(values[0] as string);
+      if (bucket !== undefined) bucket.list = undefined;
+      return;
+    }
     if (values.length === 0) this.#values.delete(key);
     else this.#values.set(key, values);
     for (const value of before) if (!values.includes(value)) this.#leave(value, key);
-    for (const value of values) {
-      const bucket = this.#buckets.get(value);
-      if (bucket === undefined) this.#buckets.set(value, { keys: new Set([key]), list: undefined });
-      else {
-        bucket.keys.add(key);
-        bucket.list = undefined;
-      }
-    }
+    for (const value of values) this.#enter(value, key);
   }
 
   clear(): void {
@@ -76,6 +81,15 @@ export class IndexTable<T> {
 
   values(): readonly string[] {
     return [...this.#buckets.keys()];
+  }
+
+  #enter(value: string, key: string): void {
+    const bucket = this.#buckets.get(value);
+    if (bucket === undefined) this.#buckets.set(value, { keys: new Set([key]), list: undefined });
+    else {
+      bucket.keys.add(key);
+      bucket.list = undefined;
+    }
   }
 
   /** An empty set is not kept: values come and go (kubernetes/kubernetes#84959). */

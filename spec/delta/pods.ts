@@ -82,7 +82,7 @@ function word(delta: Delta<Pod>): string {
     case 'replaced':
       return [
         `[${delta.objects.map(at).join(' ')}]@${delta.resourceVersion}`,
-        ...(delta.flowed === undefined ? [] : ['with', ...delta.flowed]),
+        ...(delta.flowed === undefined ? [] : ['too']),
       ].join(' ');
     case 'replace-abort':
       return '!';
@@ -91,7 +91,7 @@ function word(delta: Delta<Pod>): string {
   }
 }
 
-/** `+a@1` `~a@2` `=a@2` `-a@3` (`?` missed) `(a@1)` part `[a@1]@9 with b` list, after part b `!` abort `^9` bookmark. */
+/** `+a@1` `~a@2` `=a@2` `-a@3` (`?` missed) `(a@1)` part `[a@1]@9 too` list, after parts that went through `!` abort `^9` bookmark. */
 export function brief(deltas: readonly Delta<Pod>[]): string {
   return deltas.map(word).join(' ');
 }

@@ -132,7 +132,7 @@ describe('deltaFifo: the parts of a list', () => {
       expectObservable(source.pipe(deltaFifo(), map(brief))).toBe('a-b-c-------f|', {
         a: '(a@1)',
         b: '(b@1)',
-        c: '[c@1]@5 with b',
+        c: '[c@1]@5 too',
         f: '-c@1? [b@6 e@7 f@7]@9',
       });
     });
@@ -147,7 +147,7 @@ describe('deltaFifo: the parts of a list', () => {
   it('F5: a second state of an object within one list stands', () => {
     const flowing = gated();
     flowing.send(replacing([pod('a', 1), pod('b', 1)]), replacing([pod('a', 2)]), replaced([], 5));
-    expect(flowing.pop()).toEqual(['(a@1 b@1) (a@2) []@5 with a b']);
+    expect(flowing.pop()).toEqual(['(a@1 b@1) (a@2) []@5 too']);
     const holding = gated({ known: knowing(pod('z', 1)) });
     holding.send(replacing([pod('a', 1)]), replacing([pod('a', 2)]), replaced([], 5));
     expect(holding.pop()).toEqual(['-z@1? [a@2]@5']);

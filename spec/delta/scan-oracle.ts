@@ -189,18 +189,18 @@ function pop(state: State, compression: Compression): State {
       }
     } else if (item.kind === 'list') {
       const { objects, rejected } = contents(item.list, item.end);
-      for (const [key, object] of [...world]) {
+      // What flowed on an empty store is all there is of the scope: nothing can be missing.
+      for (const [key, object] of item.list.flows ? [] : [...world]) {
         if (objects.has(key) || rejected.has(key) || !within(key, item.end.scope)) continue;
         out.push({ type: 'deleted', key, object, finalStateUnknown: true });
         put(key, undefined);
       }
       const handed = [...objects].filter(([, { flowed }]) => !flowed);
-      const flowed = [...objects].filter(([, each]) => each.flowed).map(([key]) => key);
       for (const [key, { object }] of handed) put(key, object);
       out.push({
         ...item.end,
         objects: handed.map(([, { object }]) => object),
-        ...(flowed.length > 0 ? { flowed: new Set(flowed) } : {}),
+        ...(item.list.flows ? { flowed: true } : {}),
         ...(rejected.size > 0 ? { rejected: [...rejected] } : {}),
       });
     } else {

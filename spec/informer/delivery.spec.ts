@@ -141,6 +141,19 @@ describe('delivery', () => {
     await informer.stop();
   });
 
+  it('I11: without ready each set is delivered at once', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1, pod('web', 1));
+    informer.start();
+    const seen: string[] = [];
+    informer.deliver({ kind: 'conflate' }).changes$.subscribe((set) => seen.push(brief(set)));
+    source.send(modified(pod('web', 2)));
+    source.send(deleted(pod('web', 3)));
+    expect(seen).toEqual(['snapshot*! +web@1', 'watch* ~web@1>2', 'watch* -web@3']);
+    await informer.stop();
+  });
+
   it('I11: a limit below one is refused', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const policy = { kind: 'drop', limit: 0, ready: () => timer(1) } as const;

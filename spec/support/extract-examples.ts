@@ -54,10 +54,9 @@ export function specOf(fence: Fence, where: string): string {
       return `${indent}expect(${expression}).toEqual(${value});`;
     })
     .join('\n');
-  const test = fence.runs ? 'it' : 'it.skip';
   const title = JSON.stringify(where);
   const run = fence.runs
-    ? `${test}(${title}, async () => {\n${asserted}\n});`
+    ? `it(${title}, async () => {\n${asserted}\n});`
     : `it(${title}, () => {\n  // Type-checked only.\n  expect(typeof example).toBe('function');\n});\nasync function example() {\n${asserted}\n}`;
   return `// Made from ${where}; do not edit.\nimport { ${/\bexpect\(/.test(run) ? 'expect, ' : ''}it } from 'vitest';\n${imports.join('\n')}\n\n${run}\n`;
 }
