@@ -1,60 +1,11 @@
 /** Credentials of a kubeconfig: certificates, files, plugins; and what no error may show of them. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TLSSocket } from 'node:tls';
-import type { KubeConfig } from '@kubernetes/client-node';
-import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folder, open, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import { expectClean } from './seen.ts';
-import { type Handler, listen, type Protocol, type Request } from './servers.ts';
 import { testOnlyCa, testOnlyClientCert, testOnlyClientKey } from './test-only-certificates.ts';
-
-const endings: (() => Promise<unknown>)[] = [];
-const environment = { ...process.env };
-let folder = '';
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rx-informer-spec-'));
-});
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-  rmSync(folder, { recursive: true });
-  for (const name of ['KUBECONFIG', 'HOME', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
-    if (environment[name] === undefined) delete process.env[name];
-    else process.env[name] = environment[name];
-  }
-});
-
-/** A server that answers with what it was told about the caller. */
-async function server(
-  protocol: Protocol,
-  accepts: (request: Request) => boolean = () => true,
-  options: { clientCertificates?: boolean } = {},
-) {
-  const seen: Request[] = [];
-  const handler: Handler = (request, response) => {
-    seen.push(request);
-    if (!accepts(request)) {
-      response.writeHead(401, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }));
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'application/json' });
-    const peer = (request.socket as TLSSocket).getPeerCertificate?.()?.subject?.CN;
-    response.end(JSON.stringify({ authorization: request.headers.authorization, peer }));
-  };
-  const running = await listen(protocol, handler, options);
-  endings.push(() => running.close());
-  return { ...running, seen };
-}
-
-async function open(source: KubeConfig | KubeConfigClientOptions) {
-  const client = await clientFromKubeConfig(source);
-  endings.push(() => client.close());
-  return client;
-}
 
 interface Answer {
   authorization?: string;
@@ -64,8 +15,8 @@ const version = { path: '/version' };
 
 /** A plugin that counts its runs in a file and runs this program. */
 function plugin(body: string): { exec: object; runs: () => number } {
-  const counter = join(folder, 'runs');
-  const file = join(folder, 'plugin.mjs');
+  const counter = join(folder(), 'runs');
+  const file = join(folder(), 'plugin.mjs');
   writeFileSync(counter, '');
   writeFileSync(
     file,
@@ -100,14 +51,14 @@ it('shows a client certificate', async () => {
 it('takes up a token file that was rotated, on the 401 that tells', async () => {
   let good = 'Bearer one';
   const api = await server('http', (request) => request.headers.authorization === good);
-  writeFileSync(join(folder, 'token'), 'one\n');
-  const file = join(folder, 'config');
+  writeFileSync(join(folder(), 'token'), 'one\n');
+  const file = join(folder(), 'config');
   writeFileSync(file, kubeconfig({ server: api.url }, { tokenFile: './token', token: 'old' }));
   const client = await open({ file });
   expect(await client.request(version)).toEqual({ authorization: 'Bearer one' });
 
   good = 'Bearer two';
-  writeFileSync(join(folder, 'token'), 'two\n');
+  writeFileSync(join(folder(), 'token'), 'two\n');
   expect(await client.request(version)).toEqual({ authorization: 'Bearer two' });
   expect(api.seen.map((request) => request.headers.authorization)).toEqual([
     'Bearer one',

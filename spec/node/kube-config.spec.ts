@@ -1,60 +1,13 @@
 /** Kubeconfigs against real servers on loopback: who we are, where to, and what no error may show. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TLSSocket } from 'node:tls';
 import { KubeConfig } from '@kubernetes/client-node';
 import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folder, open, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import { expectClean, printed } from './seen.ts';
-import { type Handler, listen, type Protocol, type Request } from './servers.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
-
-const endings: (() => Promise<unknown>)[] = [];
-const environment = { ...process.env };
-let folder = '';
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rx-informer-spec-'));
-});
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-  rmSync(folder, { recursive: true });
-  for (const name of ['KUBECONFIG', 'HOME', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
-    if (environment[name] === undefined) delete process.env[name];
-    else process.env[name] = environment[name];
-  }
-});
-
-/** A server that answers with what it was told about the caller. */
-async function server(
-  protocol: Protocol,
-  accepts: (request: Request) => boolean = () => true,
-  options: { clientCertificates?: boolean } = {},
-) {
-  const seen: Request[] = [];
-  const handler: Handler = (request, response) => {
-    seen.push(request);
-    if (!accepts(request)) {
-      response.writeHead(401, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }));
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'application/json' });
-    const peer = (request.socket as TLSSocket).getPeerCertificate?.()?.subject?.CN;
-    response.end(JSON.stringify({ authorization: request.headers.authorization, peer }));
-  };
-  const running = await listen(protocol, handler, options);
-  endings.push(() => running.close());
-  return { ...running, seen };
-}
-
-async function open(source: KubeConfig | KubeConfigClientOptions) {
-  const client = await clientFromKubeConfig(source);
-  endings.push(() => client.close());
-  return client;
-}
 
 const version = { path: '/version' };
 
@@ -113,7 +66,7 @@ describe('where to', () => {
 
   it('merges the files of KUBECONFIG, the first that names something decides', async () => {
     const { url } = await server('http');
-    const files = ['a', 'missing', 'b'].map((name) => join(folder, name));
+    const files = ['a', 'missing', 'b'].map((name) => join(folder(), name));
     writeFileSync(files[0] ?? '', kubeconfig({ server: url }, { token: 'a' }));
     writeFileSync(files[2] ?? '', kubeconfig({ server: 'http://127.0.0.1:1' }, { token: 'b' }));
     process.env.KUBECONFIG = files.join(':');
@@ -123,22 +76,25 @@ describe('where to', () => {
   it('falls back to ~/.kube/config', async () => {
     const { url } = await server('http');
     delete process.env.KUBECONFIG;
-    process.env.HOME = folder;
-    mkdirSync(join(folder, '.kube'));
-    writeFileSync(join(folder, '.kube', 'config'), kubeconfig({ server: url }, { token: 'home' }));
+    process.env.HOME = folder();
+    mkdirSync(join(folder(), '.kube'));
+    writeFileSync(
+      join(folder(), '.kube', 'config'),
+      kubeconfig({ server: url }, { token: 'home' }),
+    );
     expect(await (await open({})).request(version)).toEqual({ authorization: 'Bearer home' });
   });
 
   it('runs in a pod: service account token and CA', async () => {
     const { port } = await server('https');
-    const account = join(folder, 'var/run/secrets/kubernetes.io/serviceaccount');
+    const account = join(folder(), 'var/run/secrets/kubernetes.io/serviceaccount');
     mkdirSync(account, { recursive: true });
     writeFileSync(join(account, 'ca.crt'), testOnlyCa);
     writeFileSync(join(account, 'token'), 'of-the-pod');
     process.env.KUBERNETES_SERVICE_HOST = '127.0.0.1';
     process.env.KUBERNETES_SERVICE_PORT = String(port);
     const config = new KubeConfig();
-    config.loadFromCluster(folder);
+    config.loadFromCluster(folder());
     expect(await (await open(config)).request(version)).toEqual({
       authorization: 'Bearer of-the-pod',
     });
@@ -181,11 +137,11 @@ describe('what is wrong with it', () => {
   });
 
   it('says what it looked for when nothing is there', async () => {
-    expect((await failing({ file: join(folder, 'none') })).message).toContain('(ENOENT)');
-    process.env.KUBECONFIG = join(folder, 'none');
+    expect((await failing({ file: join(folder(), 'none') })).message).toContain('(ENOENT)');
+    process.env.KUBECONFIG = join(folder(), 'none');
     expect((await failing({})).message).toContain('KUBECONFIG names no file that exists');
     delete process.env.KUBECONFIG;
-    process.env.HOME = folder;
+    process.env.HOME = folder();
     expect((await failing({})).message).toMatch(/^clientFromKubeConfig: no kubeconfig: KUBECONFIG/);
   });
 

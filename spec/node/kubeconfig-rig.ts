@@ -1,0 +1,60 @@
+/** What tests of a kubeconfig have in common: a folder and servers that go with the test, an environment that comes back. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { KubeClient } from 'rx-informer';
+import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
+import { afterEach, beforeEach } from 'vitest';
+import { type Handler, listen, type Protocol, type Request } from './servers.ts';
+
+/** Called after the test, the last first. */
+export const endings: (() => Promise<unknown>)[] = [];
+const environment = { ...process.env };
+let made = '';
+
+/** A folder of this test's own. */
+export const folder = (): string => made;
+
+beforeEach(() => {
+  made = mkdtempSync(join(tmpdir(), 'rx-informer-spec-'));
+});
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+  rmSync(made, { recursive: true });
+  for (const name of ['KUBECONFIG', 'HOME', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
+    if (environment[name] === undefined) delete process.env[name];
+    else process.env[name] = environment[name];
+  }
+});
+
+/** A server that answers with what it was told about the caller. */
+export async function server(
+  protocol: Protocol,
+  accepts: (request: Request) => boolean = () => true,
+  options: { clientCertificates?: boolean } = {},
+) {
+  const seen: Request[] = [];
+  const handler: Handler = (request, response) => {
+    seen.push(request);
+    if (!accepts(request)) {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }));
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const peer = (request.socket as TLSSocket).getPeerCertificate?.()?.subject?.CN;
+    response.end(JSON.stringify({ authorization: request.headers.authorization, peer }));
+  };
+  const running = await listen(protocol, handler, options);
+  endings.push(() => running.close());
+  return { ...running, seen };
+}
+
+/** A client that is closed after the test. */
+export async function open(source: KubeConfig | KubeConfigClientOptions): Promise<KubeClient> {
+  const client = await clientFromKubeConfig(source);
+  endings.push(() => client.close());
+  return client;
+}
