@@ -8,16 +8,16 @@
  * oracle in the specs.
  */
 import { EMPTY, Observable, type OperatorFunction } from 'rxjs';
-import { metaNamespaceKeyFunc } from '../meta/key.ts';
+import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
-import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Demand } from '../rx/demand.ts';
 import { createServer } from '../rx/server.ts';
-import { type KeyOrNone, Overlay, OwnKnownObjects } from './overlay.ts';
+import { keyOrNone, Overlay, OwnKnownObjects } from './overlay.ts';
 import { type Compression, type Entry, Pending } from './pending.ts';
-import { inScope, isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
+import { isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
 
 /** What {@link deltaFifo} takes. */
 export interface DeltaFifoOptions<T> {
@@ -42,23 +42,18 @@ export function checkKeys<T>(known: KnownObjects<T> | undefined, who: string): v
   );
 }
 
-/** `undefined` for an object without a name: it goes on to the store, which refuses and reports it. */
-function keyOrNone(object: KubernetesObject): string | undefined {
-  return object.metadata?.name ? metaNamespaceKeyFunc(object) : undefined;
-}
-
 /** The end of an object whose name a newer one has already: it says nothing of that one. */
-function isStaleEnd(ended: KubernetesObject | undefined, newest: KubernetesObject): boolean {
+export function isStaleEnd(ended: KubernetesObject | undefined, newest: KubernetesObject): boolean {
   if (ended === undefined || uidOf(ended) === uidOf(newest)) return false;
-  return isOlder(ended.metadata?.resourceVersion ?? '', newest.metadata?.resourceVersion ?? '');
+  return isOlder(versionOf(ended), versionOf(newest));
 }
 
 /**
  * Folds deltas per key, resolves lists to one `replaced` with tombstones before it, and injects resyncs.
  *
  * Emits one array a pop, never an empty one. A list's end comes out as `deleted` (with `finalStateUnknown`, and the
- * newest state known: a queued one beats a stored one) for every key that is missing, then `replaced` with all
- * objects. Source completion pops what is left, then completes; a source error passes at once; unsubscribing drops
+ * newest state known: a queued one beats a stored one) for every key that is missing, then `replaced` with its
+ * objects; on an empty store the parts go through as `replacing` and `replaced` says `flowed`. Source completion pops what is left, then completes; a source error passes at once; unsubscribing drops
  * what is queued.
  *
  * ```
@@ -86,7 +81,6 @@ export function deltaFifo<T extends KubernetesObject>(
 ): OperatorFunction<readonly Delta<T>[], readonly Delta<T>[]> {
   const { ready, resync$, compression = 'none', onUnknownDeletion } = options;
   checkKeys(options.known, 'deltaFifo');
-  const keyOf: KeyOrNone<T> = keyOrNone;
   return (source) =>
     new Observable<readonly Delta<T>[]>((subscriber) => {
       const own = options.known === undefined ? new OwnKnownObjects<T>() : undefined;
@@ -102,7 +96,7 @@ export function deltaFifo<T extends KubernetesObject>(
       const relistOf = (scope: string | undefined) => {
         let relist = relists.get(scope);
         if (relist === undefined) {
-          relist = new RelistUnderWay<T>(keyOf);
+          relist = new RelistUnderWay<T>();
           relists.set(scope, relist);
         }
         return relist;
@@ -193,7 +187,7 @@ export function deltaFifo<T extends KubernetesObject>(
         if (isLast) return;
         if (delta.type === 'replacing') {
           for (const object of delta.objects) {
-            const key = keyOf(object);
+            const key = keyOrNone(object);
             if (key !== undefined) overlay.set(key, object);
           }
           for (const key of delta.removed ?? []) overlay.set(key, undefined);
@@ -215,7 +209,7 @@ export function deltaFifo<T extends KubernetesObject>(
             out.push({ type: 'sync', key, object });
           }
         }
-        own?.apply(out, keyOf);
+        own?.apply(out);
         if (out.length > 0) subscriber.next(out);
       };
       // What the consumer sends back while it is told is resolved against what it knows then: never within a pop.

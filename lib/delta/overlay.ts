@@ -1,12 +1,16 @@
 /** What is known while the queue is resolved: what has passed through, and what stands before in the same pop. */
+import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 
-/** Gives the key of an object; `undefined` for one that has none, which the store refuses and reports. */
-export type KeyOrNone<T> = (object: T) => string | undefined;
+/** `undefined` for an object without a name: it goes on to the store, which refuses and reports it. */
+export function keyOrNone(object: KubernetesObject): string | undefined {
+  return object.metadata?.name ? metaNamespaceKeyFunc(object) : undefined;
+}
 
 /** Knows what has passed through: what the operator resolves against when it stands alone. */
-export class OwnKnownObjects<T> implements KnownObjects<T> {
+export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects<T> {
   readonly #objects = new Map<string, T>();
 
   get size(): number {
@@ -21,13 +25,13 @@ export class OwnKnownObjects<T> implements KnownObjects<T> {
     return this.#objects.keys();
   }
 
-  apply(deltas: readonly Delta<T>[], keyOf: KeyOrNone<T>): void {
+  apply(deltas: readonly Delta<T>[]): void {
     for (const delta of deltas) {
       if (delta.type === 'deleted') this.#objects.delete(delta.key);
       else if ('key' in delta) this.#objects.set(delta.key, delta.object);
       else if (delta.type === 'replacing' || delta.type === 'replaced') {
         for (const object of delta.objects) {
-          const key = keyOf(object);
+          const key = keyOrNone(object);
           if (key !== undefined) this.#objects.set(key, object);
         }
         if (delta.type !== 'replacing') continue;

@@ -2,17 +2,14 @@
  * A list under way. On an empty store its parts flow through at once: the first page paints, and nothing is held
  * twice. A later list gathers here and is handed over whole.
  */
+import { inScope } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
-import type { KeyOrNone } from './overlay.ts';
+import { keyOrNone } from './overlay.ts';
 
 type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
-
-/** Whether a key belongs to a scope, which is a namespace; without a scope all do. */
-export function inScope(key: string, scope: string | undefined): boolean {
-  return scope === undefined || key.startsWith(`${scope}/`);
-}
 
 /** What is known of one scope is nothing yet. */
 export function isEmptyScope<T>(known: KnownObjects<T>, scope: string | undefined): boolean {
@@ -35,47 +32,40 @@ export interface WholeList<T> {
 }
 
 /** Gathers the parts of one scope's list. */
-export class RelistUnderWay<T> {
-  readonly #keyOf: KeyOrNone<T>;
+export class RelistUnderWay<T extends KubernetesObject> {
   #held = new Map<string, T>();
-  #flowed = false;
   #rejected = new Set<string>();
   #keyless: T[] = [];
   #begun = false;
-  flows = false;
-
-  constructor(keyOf: KeyOrNone<T>) {
-    this.#keyOf = keyOf;
-  }
+  #flows = false;
 
   /** Takes a part. What it answers goes through at once. */
   part(part: Part<T>, storeIsEmpty: () => boolean): Part<T> | undefined {
     if (!this.#begun) {
       this.#begun = true;
-      this.flows = storeIsEmpty();
+      this.#flows = storeIsEmpty();
     }
     for (const object of part.objects) {
       // What flows is counted by the store: no second set of keys beside it.
-      if (this.flows && this.#rejected.size === 0) continue;
-      const key = this.#keyOf(object);
+      if (this.#flows && this.#rejected.size === 0) continue;
+      const key = keyOrNone(object);
       if (key !== undefined) this.#rejected.delete(key);
-      if (this.flows) continue;
+      if (this.#flows) continue;
       if (key === undefined) this.#keyless.push(object);
       else this.#held.set(key, object);
     }
-    this.#flowed ||= this.flows;
     for (const key of part.removed ?? []) {
       this.#held.delete(key);
       this.#rejected.delete(key);
     }
     for (const key of part.rejected ?? []) this.#refuse(key);
-    return this.flows ? part : undefined;
+    return this.#flows ? part : undefined;
   }
 
   /** The list ended well. */
   end(delta: Replaced<T>): WholeList<T> {
     for (const object of delta.objects) {
-      const key = this.#keyOf(object);
+      const key = keyOrNone(object);
       if (key === undefined) {
         this.#keyless.push(object);
         continue;
@@ -87,7 +77,7 @@ export class RelistUnderWay<T> {
     const whole = {
       delta,
       held: this.#held,
-      flowed: this.#flowed,
+      flowed: this.#flows,
       rejected: this.#rejected,
       keyless: this.#keyless,
     };
@@ -98,11 +88,10 @@ export class RelistUnderWay<T> {
   /** The list came to nothing. What flowed through stays until a whole list says otherwise. */
   reset(): void {
     this.#held = new Map();
-    this.#flowed = false;
     this.#rejected = new Set();
     this.#keyless = [];
     this.#begun = false;
-    this.flows = false;
+    this.#flows = false;
   }
 
   /** Its new state is refused: whatever state is known stays. */

@@ -4,8 +4,8 @@
  * client-go wedges the informer instead (kubernetes/kubernetes#57705) or skips the object in silence.
  */
 import type { Skipped } from '../decode/decoding.ts';
-import { inScope } from '../delta/relist.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { inScope } from '../meta/key.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Rejection } from '../store/apply-deltas.ts';
 

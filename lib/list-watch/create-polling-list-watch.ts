@@ -5,8 +5,8 @@
 import { concat, defer, interval, type Observable, of } from 'rxjs';
 import { map, repeat, takeUntil } from 'rxjs/operators';
 import type { WatchEvent } from '../decode/watch-event.ts';
-import { metaNamespaceKeyFunc } from '../meta/key.ts';
-import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { listPages } from './list-pages.ts';
@@ -37,8 +37,7 @@ function difference<T extends KubernetesObject>(
     const next = now.objects.get(key);
     if (now.rejected.has(key)) continue;
     if (next === undefined || uidOf(next) !== uidOf(object)) {
-      const resourceVersion = object.metadata?.resourceVersion ?? '';
-      events.push({ type: 'DELETED', key, object, resourceVersion });
+      events.push({ type: 'DELETED', key, object, resourceVersion: versionOf(object) });
     }
   }
   for (const [key, object] of now.objects) {
@@ -116,8 +115,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
           for (const key of request.known.keys()) {
             const object = request.known.get(key);
             if (object === undefined) continue;
-            const mine = lister.scope === undefined || key.startsWith(`${lister.scope}/`);
-            if (mine) objects.set(key, object);
+            if (inScope(key, lister.scope)) objects.set(key, object);
           }
           return objects;
         };

@@ -46,8 +46,9 @@ export type WatchSignal<T> =
  *
  * Laws: each call is one request and retries nothing; nothing happens before the subscription, and
  * unsubscribing aborts. A watch says `opened` once it is answered: one that says nothing for 30 s is ended, and
- * later one from which neither events nor `alive` came for 85 s (both are options of the reflector). A LIST's last part has metadata, then it completes. A WATCH completes when the server
- * closes it cleanly. Both error with an `ApiError`; anything else is taken as a failure of the network.
+ * later one from which neither events nor `alive` came for 85 s (both are options of the reflector). A LIST's last
+ * part has metadata, then it completes. A WATCH completes when the server closes it cleanly. Both error with an
+ * `ApiError`; anything else is taken as a failure of the network.
  */
 export interface ListerWatcher<T> {
   /** The namespace that this one covers, where several cover one store. */

@@ -66,3 +66,8 @@ export function splitMetaNamespaceKey(key: string): ObjectName {
     `unexpected key format: ${JSON.stringify(key)}; a key is 'name' or 'namespace/name'`,
   );
 }
+
+/** Whether a key belongs to a scope, which is a namespace; without a scope all do. */
+export function inScope(key: string, scope: string | undefined): boolean {
+  return scope === undefined || key.startsWith(`${scope}/`);
+}

@@ -53,3 +53,8 @@ export interface KubernetesList<T> {
 export function uidOf(object: KubernetesObject | undefined): string {
   return object?.metadata?.uid ?? '';
 }
+
+/** The resourceVersion, or '' where an object has none. */
+export function versionOf(object: KubernetesObject | undefined): string {
+  return object?.metadata?.resourceVersion ?? '';
+}

@@ -1,10 +1,9 @@
 /** Watch events as deltas: what moves the version, what ends a streaming LIST, where an ERROR cuts a batch. */
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from './delta.ts';
-import { wentBack } from './failures.ts';
 
 /** What a batch of events amounts to. */
 export interface Reading<T> {
@@ -15,10 +14,6 @@ export interface Reading<T> {
   readonly error: ApiError | undefined;
   /** A bookmark older than what was seen: the server's history is another one now. */
   readonly wentBack: boolean;
-}
-
-function versionOf(object: unknown): string {
-  return (object as KubernetesObject).metadata?.resourceVersion ?? '';
 }
 
 /** The later of two versions; the newer event's where they cannot be compared. */
@@ -42,7 +37,7 @@ export function readEvents<T>(
     if (event.type === 'ERROR') return end(event.error);
     if (event.type !== 'ADDED') adopting = true;
     if (event.type === 'BOOKMARK') {
-      if (wentBack(event.resourceVersion, resourceVersion)) return end(undefined, true);
+      if (isOlder(event.resourceVersion, resourceVersion)) return end(undefined, true);
       ({ resourceVersion } = event);
       deltas.push({
         type: 'bookmark',
@@ -62,7 +57,7 @@ export function readEvents<T>(
           : { type: 'deleted', key, object, finalStateUnknown: false },
       );
     } else {
-      came = versionOf(event.object);
+      came = versionOf(event.object as KubernetesObject);
       const type = event.type === 'ADDED' ? 'added' : 'updated';
       deltas.push({ type, key: event.key, object: event.object });
     }

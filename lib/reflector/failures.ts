@@ -3,9 +3,8 @@
  * the watch where it stood, the collection anew, or the collection in pages.
  */
 import { ApiError } from '../meta/api-error.ts';
-import { isResourceVersion } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
-import { list, relist, stream } from './requests.ts';
+import { list, stream } from './requests.ts';
 import type {
   Blocked,
   Moment,
@@ -61,7 +60,7 @@ export function backOff<T>(
   ];
 }
 
-/** The server asks for something that it did before: an answer to the streaming LIST that pages would not get. */
+/** The server does not know the request, or does not like it: a LIST in pages asks for less. */
 function refusesStreams(error: ApiError): boolean {
   return [400, 405, 406, 415, 422, 501].includes(error.code);
 }
@@ -92,6 +91,36 @@ function listFailed<T>(
   return backOff(state, 'relist', moment, config);
 }
 
+/**
+ * A streaming LIST came to nothing: again after a wait, or in pages when that has happened too often or `givesUp`.
+ * `shown`: that pages are needed is the server's doing, and worth remembering.
+ */
+function fruitlessStream<T>(
+  state: ReflectorState,
+  { givesUp, shown }: { readonly givesUp: boolean; readonly shown: boolean },
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const streamFailures = state.streamFailures + 1;
+  const pages = givesUp || streamFailures >= MAX_STREAM_FAILURES;
+  if (config.initialList === 'stream' || !pages) {
+    return backOff({ ...state, streamFailures }, 'relist', moment, config);
+  }
+  const [next, effects] = backOff<T>({ ...state, streamFailures: 0 }, 'list', moment, config);
+  return [next, shown ? [{ type: 'remember-no-watch-list' }, ...effects] : effects];
+}
+
+/** A watch ended badly and brought nothing: where it stood, or anew when that has happened twice in a row. */
+function fruitlessWatch<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const fruitless = state.fruitless + 1;
+  const resume = fruitless >= MAX_FRUITLESS ? 'relist' : 'watch';
+  return backOff({ ...state, fruitless }, resume, moment, config);
+}
+
 function streamFailed<T>(
   state: ReflectorState,
   error: ApiError,
@@ -108,16 +137,10 @@ function streamFailed<T>(
   }
   // 401, 403, 404: the right to watch may be missing where the right to list is not.
   if (error.code >= 400 && !error.retryable && !insists) return list(state, moment, config);
-  const streamFailures = state.streamFailures + 1;
-  const failed = { ...state, streamFailures };
   // Opened and then nothing: it takes no notice of sendInitialEvents and watches plainly.
   const ignored = error.reason === 'Silent' && state.opened;
-  if (insists || (streamFailures < MAX_STREAM_FAILURES && !ignored)) {
-    return backOff(failed, 'relist', moment, config);
-  }
-  const [next, effects] = backOff<T>({ ...failed, streamFailures: 0 }, 'list', moment, config);
   const shown = ignored || error.reason === 'Malformed';
-  return [next, shown ? [{ type: 'remember-no-watch-list' }, ...effects] : effects];
+  return fruitlessStream(state, { givesUp: ignored, shown }, moment, config);
 }
 
 function watchFailed<T>(
@@ -133,9 +156,7 @@ function watchFailed<T>(
     error.reason === 'StoreReadError';
   if (relists) return backOff(state, 'relist', moment, config);
   if (['Malformed', 'TooLarge', 'Silent', 'Unexpected'].includes(error.reason)) {
-    const fruitless = state.fruitless + 1;
-    const resume = fruitless >= MAX_FRUITLESS ? 'relist' : 'watch';
-    return backOff({ ...state, fruitless }, resume, moment, config);
+    return fruitlessWatch(state, moment, config);
   }
   const waits = error.retryable || error.code === 401 || error.code === 403;
   return backOff(state, waits ? 'watch' : 'relist', moment, config);
@@ -169,9 +190,7 @@ export function shortWatch<T>(
   config: ReflectorConfig,
 ): Next<T> {
   const error = ApiError.local('Network', `the server closed the watch after ${livedMs} ms`);
-  const fruitless = state.fruitless + 1;
-  const resume = fruitless >= MAX_FRUITLESS ? 'relist' : 'watch';
-  return backOff({ ...state, error, blocked: undefined, fruitless }, resume, moment, config);
+  return fruitlessWatch({ ...state, error, blocked: undefined }, moment, config);
 }
 
 /** A streaming LIST that the server closed before its end. */
@@ -180,26 +199,19 @@ export function streamClosed<T>(
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
-  const streamFailures = state.streamFailures + 1;
   const error = ApiError.local('Network', 'the server closed the streaming list before its end');
-  const closed = { ...state, error, blocked: undefined, streamFailures };
-  if (config.initialList === 'stream' || streamFailures < MAX_STREAM_FAILURES) {
-    return aborting(backOff(closed, 'relist', moment, config), config);
-  }
-  const [next, effects] = backOff<T>({ ...closed, streamFailures: 0 }, 'list', moment, config);
-  return aborting([next, [{ type: 'remember-no-watch-list' }, ...effects]], config);
+  const closed = { ...state, error, blocked: undefined };
+  const how = { givesUp: false, shown: true };
+  return aborting(fruitlessStream(closed, how, moment, config), config);
+}
+
+/** The scope that a delta speaks of, where there is one. */
+export function scoped(config: ReflectorConfig): { scope?: string } {
+  return config.scope === undefined ? {} : { scope: config.scope };
 }
 
 /** Says first that the list under way came to nothing. */
 export function aborting<T>([state, effects]: Next<T>, config: ReflectorConfig): Next<T> {
-  const scope = config.scope === undefined ? {} : { scope: config.scope };
-  return [state, [{ type: 'emit', deltas: [{ type: 'replace-abort', ...scope }] }, ...effects]];
+  const abort = { type: 'replace-abort', ...scoped(config) } as const;
+  return [state, [{ type: 'emit', deltas: [abort] }, ...effects]];
 }
-
-/** Whether a bookmark shows that the server has gone back behind what was seen, as an etcd restore does. */
-export function wentBack(bookmark: string, seen: string): boolean {
-  if (!isResourceVersion(bookmark) || !isResourceVersion(seen)) return false;
-  return bookmark.length < seen.length || (bookmark.length === seen.length && bookmark < seen);
-}
-
-export { relist };

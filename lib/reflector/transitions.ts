@@ -7,7 +7,7 @@ import { isOlder } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
 import type { Delta } from './delta.ts';
 import { readEvents, readStream } from './events.ts';
-import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
+import { aborting, failed, scoped, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
 import { list, relist, watch } from './requests.ts';
 import type {
   Moment,
@@ -31,10 +31,6 @@ type Rules<T> = {
 };
 /** A rule for every phase and input. */
 export type ReflectorTable<T> = { readonly [Phase in ReflectorPhase]: Rules<T> };
-
-function scoped(config: ReflectorConfig): { scope?: string } {
-  return config.scope === undefined ? {} : { scope: config.scope };
-}
 
 function emit<T>(deltas: readonly Delta<T>[]): ReflectorEffect<T>[] {
   return deltas.length === 0 ? [] : [{ type: 'emit', deltas }];
@@ -124,13 +120,12 @@ function watchEvents<T>(
 ): Next<T> {
   const reading = readEvents(input.events, state, config.scope);
   const { deltas, resourceVersion, adopting } = reading;
-  const moved = deltas.length > 0 || input.events.length > 0;
   const live: ReflectorState = {
     ...healthy(state, moment),
     resourceVersion,
     adopting,
     staleSinceMs: undefined,
-    fruitless: moved && reading.error === undefined ? 0 : state.fruitless,
+    fruitless: input.events.length > 0 && reading.error === undefined ? 0 : state.fruitless,
   };
   if (reading.error !== undefined) {
     const [next, effects] = failed<T>(live, reading.error, moment, config);

@@ -4,10 +4,10 @@
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import { Observable, type OperatorFunction } from 'rxjs';
-import { checkKeys } from '../delta/delta-fifo.ts';
+import { checkKeys, isStaleEnd } from '../delta/delta-fifo.ts';
 import { come, go, type Net, unfold, untouched } from '../delta/net-change.ts';
-import { inScope } from '../delta/relist.ts';
-import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { inScope } from '../meta/key.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { Drain } from '../rx/drain.ts';
@@ -82,10 +82,6 @@ class Scopes {
     }
     return oldest ?? '';
   }
-}
-
-function versionOf(object: KubernetesObject | undefined): string {
-  return object?.metadata?.resourceVersion ?? '';
 }
 
 /** What a put of `object` over `existing` does. */
@@ -245,8 +241,7 @@ class Committer<T extends KubernetesObject> {
     const had = this.#indexer.getByKey(key);
     if (had === undefined) return;
     let ended = delta.object ?? had;
-    // The end of an object whose name is taken by a newer one already.
-    if (uidOf(ended) !== uidOf(had) && isOlder(versionOf(ended), versionOf(had))) return;
+    if (isStaleEnd(ended, had)) return;
     // A deletion that was missed is told with what was known where it was found out.
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
     const net = this.#net(key, nets, had);
