@@ -82,6 +82,16 @@ export {
   type LabelSelectorObject,
   parseLabelSelector,
 } from './meta/label-selector.ts';
+export type {
+  GaugeCallback,
+  GaugeResult,
+  MetricAttributes,
+  MetricCounter,
+  MetricHistogram,
+  MetricObservableGauge,
+  MetricOptions,
+  MetricsProvider,
+} from './meta/metrics.ts';
 export {
   defineResource,
   type GroupVersionResource,
@@ -157,3 +167,44 @@ export type {
   TransportRequest,
   TransportUse,
 } from './transport/transport.ts';
+// work-queue: keys that wait for work
+export type { Backlog } from './work-queue/backlog.ts';
+export { createDelayingQueue } from './work-queue/delaying-queue.ts';
+export {
+  type CreateWorkQueueOptions,
+  createWorkQueue,
+  type QueueOptions,
+} from './work-queue/key-queue.ts';
+export {
+  type Outcome,
+  type Reconcile,
+  type ReconcileContext,
+  type ReconcileResult,
+  TerminalError,
+} from './work-queue/outcome.ts';
+export { type ParallelizeOptions, parallelizeUntil } from './work-queue/parallelize-until.ts';
+export { createPriorityQueue, type PriorityQueueOptions } from './work-queue/priority-queue.ts';
+export type { DurationSummary, QueueMetrics } from './work-queue/queue-metrics.ts';
+export {
+  bucketRateLimiter,
+  defaultControllerRateLimiter,
+  defaultItemBasedRateLimiter,
+  itemExponentialFailureRateLimiter,
+  itemFastSlowRateLimiter,
+  maxOfRateLimiter,
+  type RateLimiter,
+  withMaxWaitRateLimiter,
+} from './work-queue/rate-limiter.ts';
+export {
+  createRateLimitingQueue,
+  type RateLimitingQueueOptions,
+} from './work-queue/rate-limiting-queue.ts';
+export type {
+  AddOptions,
+  DelayingQueue,
+  PriorityQueue,
+  RateLimitingQueue,
+  WorkQueue,
+} from './work-queue/work-queue.ts';
+export { workQueue } from './work-queue/work-queue-operator.ts';
+export type { WorkQueueOptions } from './work-queue/work-queue-options.ts';

@@ -3,6 +3,7 @@
  * API server. client-go: util/flowcontrol/throttle.go.
  */
 import { Observable, type SchedulerLike } from 'rxjs';
+import { tokenReservations } from '../rx/token-bucket.ts';
 
 /** Hands out tokens: `null` means go on at once, an Observable fires when it is this request's turn. */
 export type RateLimit = () => Observable<unknown> | null;
@@ -10,7 +11,7 @@ export type RateLimit = () => Observable<unknown> | null;
 /**
  * `qps` tokens a second, `burst` at once. A `qps` of 0 or less means no limit.
  *
- * Each caller reserves its token when it subscribes, so that turns are kept in order; unsubscribing while it
+ * Each caller reserves its token when it asks, so that turns are kept in order; unsubscribing while it
  * waits does not give the token back.
  */
 export function tokenBucket(options: {
@@ -18,20 +19,12 @@ export function tokenBucket(options: {
   readonly burst: number;
   readonly scheduler: SchedulerLike;
 }): RateLimit {
-  const { qps, scheduler } = options;
-  if (!(qps > 0)) return () => null;
-  const burst = Math.max(1, options.burst);
-  let tokens = burst;
-  let atMs = scheduler.now();
+  const reserve = tokenReservations(options);
   return () => {
-    const now = scheduler.now();
-    tokens = Math.min(burst, tokens + (Math.max(0, now - atMs) / 1000) * qps);
-    atMs = now;
-    tokens -= 1;
-    if (tokens >= 0) return null;
-    const waitMs = Math.ceil((-tokens / qps) * 1000);
+    const waitMs = reserve();
+    if (waitMs === 0) return null;
     return new Observable<void>((subscriber) =>
-      scheduler.schedule(() => {
+      options.scheduler.schedule(() => {
         subscriber.next();
         subscriber.complete();
       }, waitMs),

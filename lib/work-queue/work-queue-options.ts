@@ -13,13 +13,16 @@ export interface WorkQueueOptions<K = string> extends Pick<Timing, 'scheduler'> 
   /** How often a failing key is tried again before it is given up. @defaultValue Infinity */
   readonly maxRetries?: number;
   /**
-   * The queue to work on. Keys that others add to it are worked on too, and it is not shut down at the end: that
-   * is for who made it. Its limiter and clock are used. @defaultValue a rate-limiting queue of its own
+   * The queue to work on, with a limiter, a clock and metrics of its own. Keys that others add to it are worked on
+   * too; when it is shut down and empty the stream completes. It is not shut down with the stream: that is for who
+   * made it. On a priority queue a key is tried again with the priority that it had.
+   *
+   * @defaultValue a rate-limiting queue for each subscription
    */
   readonly queue?: RateLimitingQueue<K>;
   /** Whether the end of the source waits for retries and requeues whose time has not come. @defaultValue true */
   readonly drainDelayed?: boolean;
-  /** For the metrics. @defaultValue '' */
+  /** The label `name` of the metrics. @defaultValue '' */
   readonly name?: string;
   /** Told what the queue does. @defaultValue none */
   readonly metrics?: MetricsProvider;

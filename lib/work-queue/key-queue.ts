@@ -1,0 +1,240 @@
+/**
+ * What all queues have in common: what is to be worked on (`dirty`), what is being worked on (`processing`),
+ * and that a key in both waits for its `done`. client-go: util/workqueue/queue.go
+ */
+import { AsyncSubject, defer, interval, merge, type Observable, of, Subject } from 'rxjs';
+import { distinctUntilChanged, endWith, map, takeUntil } from 'rxjs/operators';
+import type { MetricsProvider } from '../meta/metrics.ts';
+import { type Timing, timingOf } from '../rx/timing.ts';
+import { type Backlog, Fifo } from './backlog.ts';
+import { QueueFigures, type QueueMetrics, type QueueState } from './queue-metrics.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+const METRICS_PERIOD_MS = 500;
+
+/** What every queue takes. */
+export interface QueueOptions extends Pick<Timing, 'scheduler'> {
+  /** The label `name` of the metrics. @defaultValue '' */
+  readonly name?: string;
+  /** Told what the queue does, until it is shut down and empty. @defaultValue none */
+  readonly metrics?: MetricsProvider;
+}
+
+interface Work {
+  readonly sinceMs: number;
+  readonly queuedMs: number;
+}
+
+interface Waiter {
+  readonly delayed: boolean;
+  /** Of `shutDownWithDrain`, which a second `shutDown` cuts short. */
+  readonly forced: boolean;
+  readonly resolve: () => void;
+}
+
+/** A work queue over any backlog. */
+export class KeyQueue<K> implements WorkQueue<K> {
+  readonly name: string;
+  readonly ready$: Observable<void>;
+  readonly metrics$: Observable<QueueMetrics>;
+  readonly figures: QueueFigures;
+  readonly scheduler: Required<Timing>['scheduler'];
+  readonly #backlog: Backlog<K>;
+  /** To be worked on, and since when. */
+  readonly #dirty = new Map<K, number>();
+  readonly #processing = new Map<K, Work>();
+  readonly #getters = new Fifo<(key: K | undefined) => void>();
+  readonly #changed = new Subject<void>();
+  readonly #ended = new AsyncSubject<void>();
+  #waiters: Waiter[] = [];
+  #shuttingDown = false;
+  #over = false;
+
+  constructor(options: QueueOptions, backlog: Backlog<K>) {
+    this.name = options.name ?? '';
+    this.scheduler = timingOf(options).scheduler;
+    this.#backlog = backlog;
+    this.figures = new QueueFigures(this.name, options.metrics, () => this.#state());
+    this.ready$ = this.#changed.asObservable();
+    this.metrics$ = defer(() =>
+      merge(of(0), interval(METRICS_PERIOD_MS, this.scheduler)).pipe(
+        takeUntil(this.#ended),
+        endWith(0),
+        map(() => this.metrics),
+        distinctUntilChanged((one, other) => JSON.stringify(one) === JSON.stringify(other)),
+      ),
+    );
+  }
+
+  get len(): number {
+    return this.#backlog.len;
+  }
+
+  get processing(): number {
+    return this.#processing.size;
+  }
+
+  get waiting(): number {
+    return 0;
+  }
+
+  get shuttingDown(): boolean {
+    return this.#shuttingDown;
+  }
+
+  get metrics(): QueueMetrics {
+    return this.figures.read();
+  }
+
+  /** Whether the key is to be worked on, be it ready or with a worker still. */
+  isQueued(key: K): boolean {
+    return this.#dirty.has(key);
+  }
+
+  add(key: K): void {
+    if (this.#shuttingDown) return;
+    const working = this.#processing.has(key);
+    if (this.#dirty.has(key)) {
+      if (!working) this.#backlog.touch?.(key);
+      return;
+    }
+    this.#dirty.set(key, this.scheduler.now());
+    this.figures.added();
+    if (!working) this.#offer(key);
+  }
+
+  tryGet(): K | undefined {
+    if (this.#backlog.len === 0) return undefined;
+    const key = this.#backlog.pop();
+    const now = this.scheduler.now();
+    const queuedMs = Math.max(0, now - (this.#dirty.get(key) ?? now));
+    this.#dirty.delete(key);
+    this.#processing.set(key, { sinceMs: now, queuedMs });
+    this.figures.got(queuedMs);
+    return key;
+  }
+
+  get(): Promise<K | undefined> {
+    const key = this.tryGet();
+    if (key !== undefined || this.#shuttingDown) return Promise.resolve(key);
+    return new Promise((resolve) => this.#getters.push(resolve));
+  }
+
+  done(key: K): void {
+    const work = this.#processing.get(key);
+    if (work === undefined) return;
+    this.#processing.delete(key);
+    this.figures.done(Math.max(0, this.scheduler.now() - work.sinceMs));
+    if (this.#dirty.has(key)) this.#offer(key);
+    else this.settle();
+  }
+
+  queuedMs(key: K): number {
+    return this.#processing.get(key)?.queuedMs ?? 0;
+  }
+
+  shutDown(): void {
+    this.#shuttingDown = true;
+    while (this.#getters.len > 0) this.#getters.pop()(undefined);
+    this.#release((waiter) => waiter.forced);
+    this.settle();
+  }
+
+  shutDownWithDrain(): Promise<void> {
+    this.shutDown();
+    return this.#whenIdle({ delayed: false, forced: true });
+  }
+
+  drain(options: { readonly delayed?: boolean } = {}): Promise<void> {
+    return this.#whenIdle({ delayed: options.delayed ?? false, forced: false });
+  }
+
+  /** Shuts down and drops what is queued: nobody will get it. */
+  discard(): void {
+    while (this.#backlog.len > 0) this.#backlog.pop();
+    this.figures.dropped(this.#dirty.size);
+    this.#dirty.clear();
+    this.shutDown();
+  }
+
+  /** Something may be ready, or over. */
+  settle(): void {
+    this.#release(({ delayed }) => this.#idle(delayed));
+    this.#changed.next();
+    if (this.#over || !this.#shuttingDown || !this.#idle(false)) return;
+    this.#over = true;
+    this.figures.close();
+    this.#ended.next();
+    this.#ended.complete();
+  }
+
+  #offer(key: K): void {
+    this.#backlog.push(key);
+    if (this.#getters.len > 0) this.#getters.pop()(this.tryGet());
+    else this.#changed.next();
+  }
+
+  #idle(delayed: boolean): boolean {
+    const busy = this.#dirty.size > 0 || this.#processing.size > 0;
+    return !busy && !(delayed && this.waiting > 0);
+  }
+
+  #whenIdle(waiter: Omit<Waiter, 'resolve'>): Promise<void> {
+    if (this.#idle(waiter.delayed)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push({ ...waiter, resolve }));
+  }
+
+  #release(due: (waiter: Waiter) => boolean): void {
+    if (this.#waiters.length === 0) return;
+    const released = this.#waiters.filter(due);
+    this.#waiters = this.#waiters.filter((waiter) => !released.includes(waiter));
+    for (const { resolve } of released) resolve();
+  }
+
+  #state(): QueueState {
+    const now = this.scheduler.now();
+    const seconds = [...this.#processing.values()].map(({ sinceMs }) => (now - sinceMs) / 1000);
+    return {
+      depth: this.#dirty.size,
+      waiting: this.waiting,
+      processing: this.#processing.size,
+      unfinishedWorkSeconds: seconds.reduce((sum, each) => sum + each, 0),
+      longestRunningProcessorSeconds: seconds.reduce((max, each) => Math.max(max, each), 0),
+    };
+  }
+}
+
+/** What {@link createWorkQueue} takes. */
+export interface CreateWorkQueueOptions<K = string> extends QueueOptions {
+  /** The order of ready keys. @defaultValue first come, first served */
+  readonly backlog?: Backlog<K>;
+}
+
+/**
+ * Makes a queue in which a key waits once, however often it is added, and is never with two workers.
+ *
+ * Keys are compared as a `Map` does: use strings such as `namespace/name`, not objects. No method throws. Nothing runs
+ * and no timer is held while nobody subscribes to `metrics$`.
+ *
+ * client-go: workqueue.NewTypedWithConfig
+ *
+ * @example
+ * ```ts
+ * import { createWorkQueue } from 'rx-informer';
+ *
+ * const queue = createWorkQueue();
+ * for (const key of ['default/a', 'default/b', 'default/a']) queue.add(key);
+ * queue.len; // => 2
+ *
+ * const worked: string[] = [];
+ * queue.shutDown();
+ * for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+ *   worked.push(key);
+ *   queue.done(key);
+ * }
+ * worked; // => ['default/a', 'default/b']
+ * ```
+ */
+export function createWorkQueue<K = string>(options: CreateWorkQueueOptions<K> = {}): WorkQueue<K> {
+  return new KeyQueue<K>(options, options.backlog ?? new Fifo<K>());
+}

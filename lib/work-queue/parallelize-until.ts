@@ -1,0 +1,60 @@
+/**
+ * A fixed number of pieces of work, a few at a time. client-go: util/workqueue/parallelizer.go
+ */
+import { reportUnhandled } from '../rx/unhandled.ts';
+
+/** What {@link parallelizeUntil} takes. */
+export interface ParallelizeOptions {
+  /** How many pieces are worked on at once. */
+  readonly workers: number;
+  readonly pieces: number;
+  /** How many pieces a worker takes at a time, in order. @defaultValue 1 */
+  readonly chunkSize?: number;
+  /** Once aborted, no further chunk is taken; those under way are finished. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Calls `doWorkPiece` with 0, 1 … `pieces - 1`, and resolves when all have ended, or, after an abort, those that had
+ * begun. It never rejects: a piece that throws is reported as an unhandled error and the others go on.
+ *
+ * Throws a `TypeError` where `workers` or `chunkSize` is under 1.
+ *
+ * client-go: workqueue.ParallelizeUntil
+ *
+ * @example
+ * ```ts
+ * import { parallelizeUntil } from 'rx-informer';
+ *
+ * const lengths: number[] = [];
+ * const names = ['web', 'db', 'cache'];
+ * await parallelizeUntil({ workers: 2, pieces: names.length }, async (piece) => {
+ *   lengths[piece] = (names[piece] ?? '').length;
+ * });
+ * lengths; // => [3, 2, 5]
+ * ```
+ */
+export async function parallelizeUntil(
+  options: ParallelizeOptions,
+  doWorkPiece: (piece: number) => void | PromiseLike<void>,
+): Promise<void> {
+  const { workers, pieces, chunkSize = 1, signal } = options;
+  if (!(workers >= 1)) throw new TypeError('parallelizeUntil: workers must be 1 or more');
+  if (!(chunkSize >= 1)) throw new TypeError('parallelizeUntil: chunkSize must be 1 or more');
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < pieces && signal?.aborted !== true) {
+      const start = next;
+      next += chunkSize;
+      for (let piece = start; piece < Math.min(pieces, start + chunkSize); piece++) {
+        try {
+          await doWorkPiece(piece);
+        } catch (error) {
+          reportUnhandled(error);
+        }
+      }
+    }
+  };
+  const chunks = Math.ceil(pieces / chunkSize);
+  await Promise.all(Array.from({ length: Math.min(workers, chunks) }, work));
+}

@@ -1,0 +1,212 @@
+/**
+ * A queue in which urgent keys overtake, but not for ever. controller-runtime: pkg/controller/priorityqueue,
+ * which lets a key of low priority starve.
+ */
+import type { SchedulerLike } from 'rxjs';
+import { timingOf } from '../rx/timing.ts';
+import type { Backlog } from './backlog.ts';
+import { KeyedHeap } from './heap.ts';
+import { itemExponentialFailureRateLimiter } from './rate-limiter.ts';
+import { RateLimitingKeyQueue, type RateLimitingQueueOptions } from './rate-limiting-queue.ts';
+import type { AddOptions, PriorityQueue } from './work-queue.ts';
+
+// As controller-runtime's.
+const DEFAULT_LIMIT = { baseMs: 5, maxMs: 1_000_000 };
+
+/** What {@link createPriorityQueue} takes. */
+export interface PriorityQueueOptions<K = string> extends RateLimitingQueueOptions<K> {
+  /**
+   * A key that has been ready for this long gets every second turn, whatever its priority, the oldest first.
+   * Infinity lets it starve. @defaultValue 10000
+   */
+  readonly ageingMs?: number;
+}
+
+interface Rank {
+  priority: number;
+  /** Its place among equals; none while the key waits for its time. */
+  turn: number | undefined;
+}
+
+interface Age {
+  readonly sinceMs: number;
+  readonly turn: number;
+}
+
+/** Ready keys by priority, then first come, first served. */
+class RankedBacklog<K> implements Backlog<K> {
+  /** Of all keys that are ready, to be ready, or added while with a worker. */
+  readonly #ranks = new Map<K, Rank>();
+  readonly #working = new Map<K, number>();
+  readonly #ready = new KeyedHeap<K, { priority: number; turn: number }>((one, other) =>
+    one.priority === other.priority ? one.turn < other.turn : one.priority > other.priority,
+  );
+  readonly #ages = new KeyedHeap<K, Age>((one, other) => one.turn < other.turn);
+  readonly #scheduler: SchedulerLike;
+  readonly #ageingMs: number;
+  #turns = 0;
+  #agedLast = false;
+
+  constructor(scheduler: SchedulerLike, ageingMs: number) {
+    this.#scheduler = scheduler;
+    this.#ageingMs = ageingMs;
+  }
+
+  get len(): number {
+    return this.#ready.size;
+  }
+
+  priorityOf(key: K): number | undefined {
+    return this.#working.get(key) ?? this.#ranks.get(key)?.priority;
+  }
+
+  /** The highest priority counts; who is raised is the last among its new equals. */
+  rank(key: K, priority: number, now: boolean): void {
+    const known = this.#ranks.get(key);
+    const rank = known ?? { priority, turn: undefined };
+    if (known === undefined) this.#ranks.set(key, rank);
+    else if (priority > known.priority) {
+      rank.priority = priority;
+      if (rank.turn !== undefined) rank.turn = this.#next();
+    }
+    if (now) rank.turn ??= this.#next();
+    if (this.#ready.has(key)) this.#place(key, rank);
+  }
+
+  push(key: K): void {
+    const rank = this.#ranks.get(key) ?? { priority: 0, turn: undefined };
+    rank.turn ??= this.#next();
+    this.#ranks.set(key, rank);
+    this.#place(key, rank);
+    this.#ages.set(key, { sinceMs: this.#scheduler.now(), turn: rank.turn });
+  }
+
+  pop(): K {
+    const oldest = this.#ages.peek();
+    const waitedMs = this.#scheduler.now() - (oldest?.value.sinceMs ?? 0);
+    this.#agedLast = !this.#agedLast && waitedMs >= this.#ageingMs;
+    const next = this.#agedLast ? oldest : this.#ready.peek();
+    const { key } = next as { readonly key: K };
+    this.#working.set(key, this.#ranks.get(key)?.priority ?? 0);
+    this.#ranks.delete(key);
+    this.#ready.delete(key);
+    this.#ages.delete(key);
+    return key;
+  }
+
+  done(key: K): void {
+    this.#working.delete(key);
+  }
+
+  /** Keys that will not be added after all. */
+  forgetUnless(keep: (key: K) => boolean): void {
+    for (const key of this.#ranks.keys()) if (!keep(key)) this.#ranks.delete(key);
+  }
+
+  forget(key: K): void {
+    this.#ranks.delete(key);
+  }
+
+  #next(): number {
+    this.#turns += 1;
+    return this.#turns;
+  }
+
+  #place(key: K, { priority, turn = 0 }: Rank): void {
+    this.#ready.set(key, { priority, turn });
+  }
+}
+
+class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQueue<K> {
+  readonly #ranked: RankedBacklog<K>;
+
+  constructor(options: PriorityQueueOptions<K>, ranked: RankedBacklog<K>) {
+    super(
+      options,
+      ranked,
+      options.rateLimiter ?? itemExponentialFailureRateLimiter<K>(DEFAULT_LIMIT),
+    );
+    this.#ranked = ranked;
+  }
+
+  override add(key: K): void {
+    this.addWithOptions(key, {});
+  }
+
+  override addAfter(key: K, delayMs: number): void {
+    this.addWithOptions(key, { afterMs: delayMs });
+  }
+
+  override addRateLimited(key: K): number {
+    return this.addWithOptions(key, { rateLimited: true });
+  }
+
+  addWithOptions(key: K, options: AddOptions): number {
+    const { afterMs = 0, rateLimited = false, priority = 0 } = options;
+    if (Number.isNaN(afterMs) || Number.isNaN(priority)) {
+      throw new TypeError('addWithOptions: afterMs and priority must be numbers, not NaN');
+    }
+    const limitMs = rateLimited ? this.limiter.when(key) : afterMs;
+    const waitMs = Math.max(0, afterMs > 0 ? Math.min(afterMs, limitMs) : limitMs);
+    if (this.shuttingDown) return waitMs;
+    // Of "now" and "later" now is the earlier.
+    const now = waitMs === 0 || this.isQueued(key);
+    this.#ranked.rank(key, priority, now);
+    if (!now) super.addAfter(key, waitMs);
+    else {
+      if (waitMs > 0 || rateLimited) this.figures.retried();
+      this.withdraw(key);
+      super.add(key);
+    }
+    return waitMs;
+  }
+
+  override cancelAfter(key: K): boolean {
+    const cancelled = super.cancelAfter(key);
+    if (cancelled && !this.isQueued(key)) this.#ranked.forget(key);
+    return cancelled;
+  }
+
+  override done(key: K): void {
+    this.#ranked.done(key);
+    super.done(key);
+  }
+
+  override shutDown(): void {
+    super.shutDown();
+    this.#ranked.forgetUnless((key) => this.isQueued(key));
+  }
+
+  priorityOf(key: K): number | undefined {
+    return this.#ranked.priorityOf(key);
+  }
+}
+
+/**
+ * Makes a queue in which keys of higher priority are got first, and those of one priority in the order in which
+ * they came. A key that is added again keeps its highest priority and its earliest time; one that is with a
+ * worker is skipped until `done`. Its default limiter doubles from 5 ms to 1000 s, without a bucket.
+ *
+ * Nothing starves: a key that has been ready for `ageingMs` gets every second turn.
+ *
+ * `addWithOptions` and `addAfter` throw a `TypeError` for NaN.
+ *
+ * client-go has none; controller-runtime: priorityqueue.New
+ *
+ * @example
+ * ```ts
+ * import { createPriorityQueue } from 'rx-informer';
+ *
+ * const queue = createPriorityQueue();
+ * queue.addWithOptions('default/old', { priority: -100 });
+ * queue.add('default/new');
+ * queue.addWithOptions('default/urgent', { priority: 10 });
+ * [queue.tryGet(), queue.tryGet(), queue.tryGet()]; // => ['default/urgent', 'default/new', 'default/old']
+ * ```
+ */
+export function createPriorityQueue<K = string>(
+  options: PriorityQueueOptions<K> = {},
+): PriorityQueue<K> {
+  const ranked = new RankedBacklog<K>(timingOf(options).scheduler, options.ageingMs ?? 10_000);
+  return new PriorityKeyQueue<K>(options, ranked);
+}

@@ -1,0 +1,75 @@
+/**
+ * One run of a reconciler: whatever it returns or throws, it ends once, and at once where it can.
+ */
+import { isObservable, type Observable, Subscription } from 'rxjs';
+import type { Reconcile, ReconcileContext, ReconcileResult } from './outcome.ts';
+
+/** How a run ended. */
+export type Answer = { readonly result: ReconcileResult } | { readonly error: unknown };
+
+function isPromise<T>(value: unknown): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+/** A run under way. */
+export class ReconcileRun<K> {
+  readonly #running = new Subscription();
+  readonly #settle: (answer: Answer) => void;
+  #aborting: AbortController | undefined;
+  #aborted = false;
+  #settled = false;
+
+  /** `settle` is called once: when the reconciler has ended, or its Observable has been let go of. */
+  constructor(settle: (answer: Answer) => void) {
+    this.#settle = settle;
+  }
+
+  /** Made when asked for: most reconcilers never do. */
+  get signal(): AbortSignal {
+    this.#aborting ??= new AbortController();
+    if (this.#aborted) this.#aborting.abort();
+    return this.#aborting.signal;
+  }
+
+  start(reconcile: Reconcile<K>, context: ReconcileContext<K>): void {
+    try {
+      const answer = reconcile(context.key, context);
+      if (isObservable(answer)) this.#follow(answer);
+      else if (isPromise<ReconcileResult>(answer)) {
+        answer.then(
+          (result) => this.#end({ result }),
+          (error: unknown) => this.#end({ error }),
+        );
+      } else this.#end({ result: answer });
+    } catch (error) {
+      this.#end({ error });
+    }
+  }
+
+  /** Tells the reconciler to stop. A Promise is not over before it says so: its key stays taken until then. */
+  abort(): void {
+    this.#aborted = true;
+    this.#aborting?.abort();
+    this.#running.unsubscribe();
+  }
+
+  #follow(answer: Observable<ReconcileResult>): void {
+    let last: ReconcileResult;
+    this.#running.add(() => this.#end({ result: undefined }));
+    this.#running.add(
+      answer.subscribe({
+        next: (result) => {
+          last = result;
+        },
+        error: (error: unknown) => this.#end({ error }),
+        complete: () => this.#end({ result: last }),
+      }),
+    );
+  }
+
+  #end(answer: Answer): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#settle(answer);
+  }
+}
