@@ -86,10 +86,13 @@ export class DelayingKeyQueue<K> extends KeyQueue<K> implements DelayingQueue<K>
 
   constructor(options: QueueOptions, backlog: Backlog<K>) {
     super(options, backlog);
-    this.#delayed = new DelayedKeys(this.scheduler, (key) => {
-      super.add(key);
-      super.settle();
-    });
+    this.#delayed = new DelayedKeys(this.scheduler, (key) => this.due(key));
+  }
+
+  /** The time of a key has come. */
+  due(key: K): void {
+    super.add(key);
+    this.settle();
   }
 
   override get waiting(): number {

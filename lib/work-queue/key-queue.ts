@@ -149,19 +149,24 @@ export class KeyQueue<K> implements WorkQueue<K> {
     return this.#whenIdle({ delayed: options.delayed ?? false, forced: false });
   }
 
-  /** Shuts down and drops what is queued: nobody will get it. */
+  /** Shuts down and drops what is queued: nobody will get it, nor look at the figures again. */
   discard(): void {
     while (this.#backlog.len > 0) this.#backlog.pop();
     this.figures.dropped(this.#dirty.size);
     this.#dirty.clear();
     this.shutDown();
+    this.#finish();
   }
 
   /** Something may be ready, or over. */
   settle(): void {
     this.#release(({ delayed }) => this.#idle(delayed));
     this.#changed.next();
-    if (this.#over || !this.#shuttingDown || !this.#idle(false)) return;
+    if (this.#shuttingDown && this.#idle(false)) this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#over) return;
     this.#over = true;
     this.figures.close();
     this.#ended.next();

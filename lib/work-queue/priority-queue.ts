@@ -73,6 +73,12 @@ class RankedBacklog<K> implements Backlog<K> {
     if (this.#ready.has(key)) this.#place(key, rank);
   }
 
+  /** A key that waited has its place from now on, also if a worker has it still. */
+  ripen(key: K): void {
+    const rank = this.#ranks.get(key);
+    if (rank !== undefined) rank.turn ??= this.#next();
+  }
+
   push(key: K): void {
     const rank = this.#ranks.get(key) ?? { priority: 0, turn: undefined };
     rank.turn ??= this.#next();
@@ -159,6 +165,11 @@ class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQue
       super.add(key);
     }
     return waitMs;
+  }
+
+  override due(key: K): void {
+    this.#ranked.ripen(key);
+    super.due(key);
   }
 
   override cancelAfter(key: K): boolean {

@@ -20,7 +20,12 @@ type Verdict =
   | { type: 'gaveUp'; error: unknown };
 
 function invalidKey(key: unknown): TerminalError {
-  const shown = typeof key === 'string' ? "''" : `a value of type ${typeof key}`;
+  const shown =
+    typeof key === 'string'
+      ? "''"
+      : typeof key === 'object' || typeof key === 'function'
+        ? `a value of type ${typeof key}`
+        : String(key);
   return new TerminalError(
     `workQueue: ${shown} is no key; emit non-empty strings such as 'namespace/name'`,
   );

@@ -1,0 +1,170 @@
+import { type Meter, metrics } from '@opentelemetry/api';
+import {
+  createRateLimitingQueue,
+  createWorkQueue,
+  type GaugeCallback,
+  type MetricsProvider,
+  type QueueMetrics,
+  workQueue,
+} from 'rx-informer';
+import { config, of } from 'rxjs';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+/** Keeps what it is told, by instrument. */
+function recorder() {
+  const told = new Map<string, number[]>();
+  const gauges = new Map<string, GaugeCallback>();
+  const labels = new Set<string>();
+  const keep = (name: string) => (value: number, attributes?: object) => {
+    told.set(name, [...(told.get(name) ?? []), value]);
+    labels.add(JSON.stringify(attributes));
+  };
+  const provider: MetricsProvider = {
+    createCounter: (name) => ({ add: keep(name) }),
+    createUpDownCounter: (name) => ({ add: keep(name) }),
+    createHistogram: (name) => ({ record: keep(name) }),
+    createObservableGauge: (name) => ({
+      addCallback: (callback) => gauges.set(name, callback),
+      removeCallback: () => gauges.delete(name),
+    }),
+  };
+  const sum = (name: string) => (told.get(name) ?? []).reduce((all, each) => all + each, 0);
+  const gauge = (name: string) => {
+    let seen: number | undefined;
+    gauges.get(name)?.({
+      observe: (value) => {
+        seen = value;
+      },
+    });
+    return seen;
+  };
+  return { provider, told, gauges, labels, sum, gauge };
+}
+
+describe('metrics of a queue', () => {
+  it("K13: go to a provider under client-go's names (TestMetrics)", async () => {
+    const time = new VirtualTime();
+    const { provider, told, labels, sum, gauge } = recorder();
+    const queue = createWorkQueue({ name: 'test', scheduler: time, metrics: provider });
+    queue.add('foo');
+    expect([sum('workqueue_adds_total'), sum('workqueue_depth')]).toEqual([1, 1]);
+    await time.advance(50);
+    expect(queue.tryGet()).toBe('foo');
+    expect(told.get('workqueue_queue_duration_seconds')).toEqual([0.05]);
+    for (let times = 0; times < 5; times++) queue.add('foo');
+    expect([sum('workqueue_adds_total'), sum('workqueue_depth')]).toEqual([2, 1]);
+    await time.advance(25);
+    queue.done('foo');
+    expect(told.get('workqueue_work_duration_seconds')).toEqual([0.025]);
+    expect(sum('workqueue_depth')).toBe(1);
+    queue.tryGet();
+    expect(told.get('workqueue_queue_duration_seconds')).toEqual([0.05, 0.025]);
+    await time.advance(1);
+    queue.add('bar');
+    queue.tryGet();
+    await time.advance(1);
+    expect(gauge('workqueue_unfinished_work_seconds')).toBe(0.003);
+    expect(gauge('workqueue_longest_running_processor_seconds')).toBe(0.002);
+    expect([...labels]).toEqual(['{"name":"test"}']);
+  });
+
+  it('K13: count what is added again', () => {
+    const { provider, sum } = recorder();
+    const queue = createRateLimitingQueue({ scheduler: new VirtualTime(), metrics: provider });
+    queue.addRateLimited('foo');
+    queue.addAfter('bar', 10);
+    queue.add('baz');
+    expect([sum('workqueue_retries_total'), sum('workqueue_adds_total')]).toEqual([2, 1]);
+    expect(queue.metrics).toMatchObject({ retriesTotal: 2, addsTotal: 1, waiting: 2, depth: 1 });
+  });
+
+  it('K13: end when the queue is shut down and all is done (TestMetricShutdown)', () => {
+    const { provider, gauges } = recorder();
+    const queue = createWorkQueue({ metrics: provider });
+    queue.add('foo');
+    queue.tryGet();
+    queue.shutDown();
+    expect(gauges.size).toBe(2);
+    queue.done('foo');
+    expect(gauges.size).toBe(0);
+  });
+
+  it('K13: are an Observable: now, then every half second in which they changed, until the end', async () => {
+    const time = new VirtualTime();
+    const queue = createWorkQueue({ name: 'pods', scheduler: time });
+    const seen: string[] = [];
+    const log = ({ depth, processing, unfinishedWorkSeconds }: QueueMetrics) =>
+      seen.push(`${time.now()}: ${depth} ${processing} ${unfinishedWorkSeconds}`);
+    const subscription = queue.metrics$.subscribe({ next: log, complete: () => seen.push('end') });
+    await time.advance(600);
+    queue.add('foo');
+    await time.advance(500);
+    queue.tryGet();
+    await time.advance(1000);
+    queue.shutDown();
+    queue.done('foo');
+    expect(seen).toEqual([
+      '0: 0 0 0',
+      '1000: 1 0 0',
+      '1500: 0 1 0.4',
+      '2000: 0 1 0.9',
+      '2100: 0 0 0',
+      'end',
+    ]);
+    expect([subscription.closed, time.pending]).toEqual([true, 0]);
+    const late: string[] = [];
+    queue.metrics$.subscribe({
+      next: ({ name, workDurationSeconds }) => late.push(name, JSON.stringify(workDurationSeconds)),
+      complete: () => late.push('end'),
+    });
+    expect(late).toEqual(['pods', '{"count":1,"sum":1,"max":1}', 'end']);
+  });
+
+  it('K13: hold no timer while nobody looks', () => {
+    const time = new VirtualTime();
+    const queue = createWorkQueue({ scheduler: time });
+    queue.metrics$.subscribe().unsubscribe();
+    queue.add('foo');
+    expect(time.pending).toBe(0);
+  });
+
+  it('K13: are let go of by an operator that ends or is unsubscribed', () => {
+    const scheduler = new VirtualTime();
+    const { provider, gauges, sum } = recorder();
+    const options = { metrics: provider, scheduler };
+    of('a', 'b')
+      .pipe(workQueue(() => {}, options))
+      .subscribe();
+    expect([gauges.size, sum('workqueue_adds_total'), sum('workqueue_depth')]).toEqual([0, 2, 0]);
+    const stuck = of('a', 'b')
+      .pipe(workQueue(() => new Promise(() => {}), options))
+      .subscribe();
+    expect([gauges.size, sum('workqueue_depth')]).toEqual([2, 1]);
+    stuck.unsubscribe();
+    expect([gauges.size, sum('workqueue_depth')]).toEqual([0, 0]);
+  });
+
+  it('K13: a provider that throws is reported and stops no work', async () => {
+    const { provider } = recorder();
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
+    const fail = () => {
+      throw new Error('no room for metrics');
+    };
+    const queue = createWorkQueue({
+      metrics: { ...provider, createCounter: () => ({ add: fail }) },
+    });
+    queue.add('foo');
+    await new Promise((resolve) => setTimeout(resolve));
+    config.onUnhandledError = null;
+    expect([queue.tryGet(), reported]).toEqual(['foo', [new Error('no room for metrics')]]);
+  });
+
+  it("K13: may go to OpenTelemetry's meter as it stands", () => {
+    expectTypeOf<Meter>().toExtend<MetricsProvider>();
+    const queue = createWorkQueue({ metrics: metrics.getMeter('my-controller') });
+    queue.add('foo');
+    expect(queue.tryGet()).toBe('foo');
+  });
+});

@@ -1,0 +1,260 @@
+import { createPriorityQueue, type PriorityQueue, type PriorityQueueOptions } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+function prioritised(options: PriorityQueueOptions = {}): {
+  time: VirtualTime;
+  queue: PriorityQueue;
+} {
+  const time = new VirtualTime();
+  return { time, queue: createPriorityQueue({ scheduler: time, ...options }) };
+}
+
+function take(queue: PriorityQueue, most = Number.POSITIVE_INFINITY): string[] {
+  const keys: string[] = [];
+  while (keys.length < most) {
+    const key = queue.tryGet();
+    if (key === undefined) break;
+    keys.push(key);
+    queue.done(key);
+  }
+  return keys;
+}
+
+describe('a priority queue', () => {
+  it('K14: returns an item', async () => {
+    const { queue } = prioritised();
+    queue.addWithOptions('foo', {});
+    expect(await queue.get()).toBe('foo');
+    expect([queue.metrics.addsTotal, queue.metrics.retriesTotal]).toEqual([1, 0]);
+  });
+
+  it('K14: returns items in order: by priority, then as they came', () => {
+    const { queue } = prioritised();
+    for (const [key, priority] of Object.entries({ a: 0, low: -100, b: 0, high: 7, c: 0, up: 7 })) {
+      queue.addWithOptions(key, { priority });
+    }
+    expect(take(queue)).toEqual(['high', 'up', 'a', 'b', 'c', 'low']);
+  });
+
+  it('K14: returns an item to a waiter as soon as it has one', async () => {
+    const { queue } = prioritised();
+    const waiter = queue.get();
+    queue.addWithOptions('foo', {});
+    expect(await waiter).toBe('foo');
+  });
+
+  it('K14: does not hang in get on shutdown', async () => {
+    const { queue } = prioritised();
+    const waiter = queue.get();
+    queue.addAfter('foo', 1000);
+    queue.shutDown();
+    expect(await waiter).toBeUndefined();
+    expect([await queue.get(), queue.waiting, queue.priorityOf('foo')]).toEqual([
+      undefined,
+      0,
+      undefined,
+    ]);
+  });
+
+  it('K15: de-duplicates items', () => {
+    const { queue } = prioritised();
+    queue.add('foo');
+    queue.add('bar');
+    queue.add('foo');
+    expect([queue.len, queue.metrics.addsTotal]).toEqual([2, 2]);
+    expect(take(queue)).toEqual(['foo', 'bar']);
+  });
+
+  it('K15: retains the highest priority, and never decreases it', () => {
+    const { queue } = prioritised();
+    queue.addWithOptions('foo', { priority: 1 });
+    queue.addWithOptions('foo', { priority: 2 });
+    queue.addWithOptions('foo', { priority: 1 });
+    expect(queue.priorityOf('foo')).toBe(2);
+    queue.addWithOptions('bar', { priority: 1 });
+    expect(take(queue)).toEqual(['foo', 'bar']);
+    expect(queue.priorityOf('foo')).toBeUndefined();
+  });
+
+  it('K15: moves a raised item ahead, behind its new equals', () => {
+    const { queue } = prioritised();
+    for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
+    queue.addWithOptions('one', { priority: 1 });
+    queue.addWithOptions('d', { priority: 1 });
+    queue.addWithOptions('b', { priority: 1 });
+    expect(take(queue)).toEqual(['one', 'd', 'b', 'a', 'c']);
+  });
+
+  it('K15: retains the lowest after duration', async () => {
+    const { time, queue } = prioritised();
+    queue.addWithOptions('foo', { afterMs: 60 });
+    queue.addWithOptions('foo', { afterMs: 20 });
+    queue.addWithOptions('foo', { afterMs: 90 });
+    await time.advance(20);
+    expect(take(queue)).toEqual(['foo']);
+    await time.advance(100);
+    expect([queue.len, queue.waiting]).toEqual([0, 0]);
+  });
+
+  it('K15: returns an item only after its time has passed, several in the order of their times', async () => {
+    const { time, queue } = prioritised();
+    queue.addWithOptions('bar', { afterMs: 1000 });
+    queue.addWithOptions('foo', { afterMs: 200 });
+    await time.advance(199);
+    expect(queue.tryGet()).toBeUndefined();
+    await time.advance(1);
+    expect(take(queue)).toEqual(['foo']);
+    await time.advance(800);
+    expect(take(queue)).toEqual(['bar']);
+  });
+
+  it('K15: waiting does not keep a place: who became ready later comes later', async () => {
+    const { time, queue } = prioritised();
+    queue.addAfter('waited', 50);
+    await time.advance(10);
+    queue.add('first');
+    await time.advance(40);
+    expect(take(queue)).toEqual(['first', 'waited']);
+  });
+
+  it('K15: keeps the priority of an item that waits, and raises it', async () => {
+    const { time, queue } = prioritised();
+    queue.addWithOptions('low', { afterMs: 50, priority: -100 });
+    queue.addWithOptions('foo', { afterMs: 50, priority: 1 });
+    queue.addWithOptions('foo', { afterMs: 80, priority: 3 });
+    await time.advance(50);
+    queue.addWithOptions('bar', { priority: 2 });
+    queue.add('zero');
+    expect(queue.priorityOf('low')).toBe(-100);
+    expect(take(queue)).toEqual(['foo', 'bar', 'zero', 'low']);
+  });
+
+  it('K15: takes the earlier of afterMs and the rate limiter', async () => {
+    const { time, queue } = prioritised();
+    expect(queue.addWithOptions('foo', { rateLimited: true, afterMs: 60_000 })).toBe(5);
+    expect(queue.addWithOptions('bar', { rateLimited: true, afterMs: 2 })).toBe(2);
+    expect([queue.addRateLimited('foo'), queue.numRequeues('foo')]).toEqual([10, 2]);
+    await time.advance(5);
+    expect(take(queue)).toEqual(['bar', 'foo']);
+    queue.forget('foo');
+    expect(queue.numRequeues('foo')).toBe(0);
+  });
+
+  it('K15: does not include items in len that wait, and does once they are ready', async () => {
+    const { time, queue } = prioritised();
+    queue.add('foo');
+    queue.addAfter('bar', 50);
+    expect([queue.len, queue.waiting, queue.metrics.depth]).toEqual([1, 1, 1]);
+    await time.advance(50);
+    expect([queue.len, queue.waiting, queue.metrics.depth]).toEqual([2, 0, 2]);
+  });
+
+  it('K15: updates metrics for an item added with a delay, then without, then with a priority', async () => {
+    const { time, queue } = prioritised();
+    queue.addAfter('foo', 60_000);
+    expect([queue.metrics.depth, queue.metrics.addsTotal]).toEqual([0, 0]);
+    queue.addWithOptions('foo', {});
+    expect([queue.metrics.depth, queue.metrics.addsTotal, queue.waiting]).toEqual([1, 1, 0]);
+    queue.addWithOptions('foo', { priority: 100 });
+    queue.addWithOptions('foo', { priority: 100, afterMs: 10 });
+    expect([queue.metrics.depth, queue.metrics.addsTotal, queue.waiting]).toEqual([1, 1, 0]);
+    expect([take(queue), queue.metrics.depth, time.pending]).toEqual([['foo'], 0, 0]);
+  });
+
+  it('K15: a cancelled add takes its priority with it', () => {
+    const { queue } = prioritised();
+    queue.addWithOptions('foo', { afterMs: 10, priority: 9 });
+    expect(queue.cancelAfter('foo')).toBe(true);
+    expect(queue.priorityOf('foo')).toBeUndefined();
+    queue.add('bar');
+    queue.add('foo');
+    expect(take(queue)).toEqual(['bar', 'foo']);
+  });
+
+  it('K15: a drain does not take a delay that becomes an add for the end', async () => {
+    const { time, queue } = prioritised();
+    const log: string[] = [];
+    queue.addAfter('foo', 50);
+    void queue.drain({ delayed: true }).then(() => log.push('drained'));
+    queue.add('foo');
+    await time.advance(100);
+    expect(log).toEqual([]);
+    take(queue);
+    await time.advance(0);
+    expect(log).toEqual(['drained']);
+  });
+
+  it('K15: throws for NaN', () => {
+    const { queue } = prioritised();
+    expect(() => queue.addWithOptions('foo', { priority: Number.NaN })).toThrow(TypeError);
+    expect(() => queue.addAfter('foo', Number.NaN)).toThrow(TypeError);
+  });
+
+  it('K16: does not return an item that is locked, and can be given it meanwhile', () => {
+    const { queue } = prioritised();
+    queue.addWithOptions('foo', { priority: 5 });
+    expect(queue.tryGet()).toBe('foo');
+    queue.addWithOptions('foo', { priority: 9 });
+    queue.add('bar');
+    expect([queue.len, queue.tryGet(), queue.tryGet()]).toEqual([1, 'bar', undefined]);
+  });
+
+  it('K16: returns an item as soon as it is unlocked, with its new priority and its old place', async () => {
+    const { queue } = prioritised();
+    queue.addWithOptions('foo', { priority: 5 });
+    queue.tryGet();
+    queue.addWithOptions('foo', { priority: 1 });
+    const waiter = queue.get();
+    queue.done('foo');
+    expect(await waiter).toBe('foo');
+    expect(queue.priorityOf('foo')).toBe(1);
+    queue.addWithOptions('foo', { priority: 0 });
+    queue.add('bar');
+    queue.done('foo');
+    expect(take(queue)).toEqual(['foo', 'bar']);
+  });
+
+  it('K16: remembers the priority with which an item is worked on', async () => {
+    const { time, queue } = prioritised();
+    queue.addWithOptions('foo', { priority: -100 });
+    queue.tryGet();
+    expect(queue.priorityOf('foo')).toBe(-100);
+    queue.addWithOptions('foo', { rateLimited: true, priority: queue.priorityOf('foo') ?? 0 });
+    queue.done('foo');
+    await time.advance(5);
+    expect(queue.priorityOf('foo')).toBe(-100);
+  });
+
+  it('K17: lets nothing starve: who has waited long gets every second turn, the oldest first', async () => {
+    const { time, queue } = prioritised({ ageingMs: 1000 });
+    queue.addWithOptions('old', { priority: -100 });
+    queue.addWithOptions('older', { priority: -200 });
+    const seen: string[] = [];
+    for (let round = 0; round < 60; round++) {
+      for (const each of ['x', 'y', 'z']) queue.addWithOptions(`${each}-${round}`, { priority: 1 });
+      seen.push(...take(queue, 1));
+      await time.advance(50);
+    }
+    expect(seen.slice(0, 20).some((key) => key.startsWith('old'))).toBe(false);
+    expect(seen.indexOf('old')).toBe(20);
+    expect(seen.indexOf('older')).toBe(22);
+  });
+
+  it('K17: an urgent key waits for one aged key at most', async () => {
+    const { time, queue } = prioritised({ ageingMs: 1000 });
+    for (let each = 0; each < 1000; each++) queue.addWithOptions(`${each}`, { priority: -100 });
+    await time.advance(5000);
+    queue.add('urgent');
+    expect(take(queue, 2)).toEqual(['0', 'urgent']);
+    expect(take(queue).length).toBe(999);
+  });
+
+  it('K17: is off where ageing takes for ever', async () => {
+    const { time, queue } = prioritised({ ageingMs: Number.POSITIVE_INFINITY });
+    queue.addWithOptions('old', { priority: -1 });
+    await time.advance(1e9);
+    queue.add('new');
+    expect(take(queue)).toEqual(['new', 'old']);
+  });
+});

@@ -1,0 +1,238 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { type Backlog, createWorkQueue, type WorkQueue } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+/** Whether a promise has resolved by now. */
+async function settled(promise: Promise<unknown>): Promise<boolean> {
+  let done = false;
+  void promise.then(() => {
+    done = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return done;
+}
+
+function take<K>(queue: WorkQueue<K>): K[] {
+  const keys: K[] = [];
+  for (let key = queue.tryGet(); key !== undefined; key = queue.tryGet()) keys.push(key);
+  return keys;
+}
+
+describe('a work queue', () => {
+  it('K1: holds a key once, in the order of its first add (TestCollapse, TestLen)', () => {
+    const queue = createWorkQueue();
+    for (const key of ['foo', 'bar', 'foo', 'baz', 'bar']) queue.add(key);
+    expect(queue.len).toBe(3);
+    expect(take(queue)).toEqual(['foo', 'bar', 'baz']);
+    expect(queue.len).toBe(0);
+  });
+
+  it('K1: touches a key that is added again while it waits, and only then (TestCollapse)', () => {
+    const log: string[] = [];
+    const keys: string[] = [];
+    const backlog: Backlog = {
+      get len() {
+        return keys.length;
+      },
+      push: (key) => keys.push(key),
+      pop: () => keys.pop() ?? '',
+      touch: (key) => log.push(`touch ${key}`),
+    };
+    const queue = createWorkQueue({ backlog });
+    queue.add('bar');
+    expect(log).toEqual([]);
+    queue.add('bar');
+    expect(log).toEqual(['touch bar']);
+    queue.tryGet();
+    queue.add('bar');
+    queue.add('bar');
+    expect(log).toEqual(['touch bar']);
+    queue.add('foo');
+    expect(queue.tryGet()).toBe('foo');
+  });
+
+  it('K1: compares keys as a Map does', () => {
+    const queue = createWorkQueue<unknown>();
+    const object = {};
+    for (const key of [object, {}, object, Number.NaN, Number.NaN, 0, '']) queue.add(key);
+    expect(queue.len).toBe(5);
+  });
+
+  it('K2: gives a key to no second worker (TestCollapseWhileProcessing)', async () => {
+    const queue = createWorkQueue();
+    queue.add('foo');
+    expect(await queue.get()).toBe('foo');
+    queue.add('foo');
+    const second = queue.get();
+    expect(await settled(second)).toBe(false);
+    expect([queue.len, queue.processing]).toEqual([0, 1]);
+    queue.done('foo');
+    expect(await second).toBe('foo');
+  });
+
+  it('K2: gives a key once more that was added while it was worked on (TestReinsert, TestAddWhileProcessing)', () => {
+    const queue = createWorkQueue();
+    queue.add('foo');
+    const key = queue.tryGet() ?? '';
+    for (let times = 0; times < 5; times++) queue.add(key);
+    expect(queue.tryGet()).toBeUndefined();
+    queue.done(key);
+    expect(queue.tryGet()).toBe('foo');
+    queue.done(key);
+    expect([queue.tryGet(), queue.len, queue.processing]).toEqual([undefined, 0, 0]);
+  });
+
+  it.each(['shutDown', 'shutDownWithDrain'] as const)(
+    'K2: keeps fifty producers and ten workers apart until %s (TestBasic)',
+    async (end) => {
+      const time = new VirtualTime();
+      const queue = createWorkQueue({ scheduler: time });
+      const inHand = new Set<string>();
+      const worked = new Map<string, number>();
+      const sleep = (ms: number) =>
+        new Promise<void>((resolve) => time.schedule(() => resolve(), ms));
+      const worker = async (): Promise<void> => {
+        for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+          expect(inHand.has(key)).toBe(false);
+          expect(key).not.toBe('added after shutdown');
+          inHand.add(key);
+          await sleep(3);
+          worked.set(key, (worked.get(key) ?? 0) + 1);
+          inHand.delete(key);
+          queue.done(key);
+        }
+      };
+      const producer = async (index: number): Promise<void> => {
+        for (let round = 0; round < 5; round++) {
+          queue.add(`key-${(index + round) % 50}`);
+          await sleep(1);
+        }
+      };
+      const workers = Array.from({ length: 10 }, worker);
+      const producers = Array.from({ length: 50 }, (_, index) => producer(index));
+      await time.advance(20);
+      await Promise.all(producers);
+      void queue[end]();
+      queue.add('added after shutdown');
+      await time.advance(1000);
+      await Promise.all(workers);
+      expect([worked.size, queue.len, inHand.size]).toEqual([50, 0, 0]);
+    },
+  );
+
+  it('K3: serves who asked first, and tells all who ask that it is shut down and empty', async () => {
+    const queue = createWorkQueue();
+    const [one, two, three] = [queue.get(), queue.get(), queue.get()];
+    queue.add('a');
+    queue.add('b');
+    expect(await Promise.all([one, two])).toEqual(['a', 'b']);
+    queue.shutDown();
+    expect(await Promise.all([three, queue.get()])).toEqual([undefined, undefined]);
+  });
+
+  it('K3: ignores done for a key that no worker has', () => {
+    const queue = createWorkQueue();
+    queue.add('a');
+    queue.done('a');
+    queue.done('b');
+    expect(take(queue)).toEqual(['a']);
+    queue.done('a');
+    queue.done('a');
+    expect([queue.len, queue.processing]).toEqual([0, 0]);
+  });
+
+  it('K4: refuses what is added after shutDown, and gives out what was queued (TestNoQueueDrainageUsingShutDown)', async () => {
+    const queue = createWorkQueue();
+    queue.add('foo');
+    queue.add('bar');
+    expect(await queue.get()).toBe('foo');
+    queue.shutDown();
+    expect(queue.shuttingDown).toBe(true);
+    queue.add('baz');
+    expect(await queue.get()).toBe('bar');
+    expect(await queue.get()).toBeUndefined();
+  });
+
+  it('K5: waits in shutDownWithDrain for what is worked on (TestQueueDrainageUsingShutDownWithDrain)', async () => {
+    const queue = createWorkQueue();
+    queue.add('foo');
+    queue.add('bar');
+    take(queue);
+    const drained = queue.shutDownWithDrain();
+    expect(queue.shuttingDown).toBe(true);
+    queue.done('foo');
+    expect(await settled(drained)).toBe(false);
+    queue.done('bar');
+    await drained;
+  });
+
+  it('K5: waits in shutDownWithDrain for what is queued, too', async () => {
+    const queue = createWorkQueue();
+    queue.add('foo');
+    const drained = queue.shutDownWithDrain();
+    expect(await settled(drained)).toBe(false);
+    queue.done(queue.tryGet() ?? '');
+    await drained;
+    expect(await settled(createWorkQueue().shutDownWithDrain())).toBe(true);
+  });
+
+  it('K5: is let go by a shutDown (TestForceQueueShutdownUsingShutDown)', async () => {
+    const queue = createWorkQueue();
+    queue.add('foo');
+    queue.tryGet();
+    const drained = queue.shutDownWithDrain();
+    expect(await settled(drained)).toBe(false);
+    queue.shutDown();
+    await drained;
+  });
+
+  it('K5: has what was added while it was worked on done, too (TestQueueDrainageUsingShutDownWithDrainWithDirtyItem)', async () => {
+    const queue = createWorkQueue();
+    queue.add('foo');
+    const key = queue.tryGet() ?? '';
+    queue.add(key);
+    const drained = queue.shutDownWithDrain();
+    queue.done(key);
+    expect(await settled(drained)).toBe(false);
+    expect(queue.tryGet()).toBe('foo');
+    queue.done(key);
+    await drained;
+  });
+
+  it('K6: drains without refusing, and survives shutDown', async () => {
+    const queue = createWorkQueue();
+    expect(await settled(queue.drain())).toBe(true);
+    queue.add('foo');
+    const drained = queue.drain();
+    queue.add('bar');
+    for (const key of take(queue)) queue.done(key);
+    await drained;
+
+    queue.add('foo');
+    const still = queue.drain();
+    queue.shutDown();
+    expect(await settled(still)).toBe(false);
+    queue.done(queue.tryGet() ?? '');
+    await still;
+  });
+
+  it('K7: keeps nothing of a key that was done (TestGarbageCollection)', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const queue = createWorkQueue<object>();
+    const seen = (() => {
+      const key = { name: 'foo' };
+      // Another behind it: an emptied list would prove nothing.
+      for (const each of [{}, {}, key, {}, {}, {}, {}]) queue.add(each);
+      for (let times = 0; times < 3; times++) queue.done(queue.tryGet() ?? {});
+      return new WeakRef(key);
+    })();
+    for (let round = 0; round < 20 && seen.deref() !== undefined; round++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    expect([queue.len, seen.deref()]).toEqual([4, undefined]);
+  });
+});

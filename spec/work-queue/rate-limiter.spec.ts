@@ -1,0 +1,90 @@
+import {
+  bucketRateLimiter,
+  defaultControllerRateLimiter,
+  defaultItemBasedRateLimiter,
+  itemExponentialFailureRateLimiter,
+  itemFastSlowRateLimiter,
+  maxOfRateLimiter,
+  type RateLimiter,
+  withMaxWaitRateLimiter,
+} from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+function waits(limiter: RateLimiter, key: string, times: number): number[] {
+  return Array.from({ length: times }, () => limiter.when(key));
+}
+
+describe('a rate limiter', () => {
+  it('K11: doubles by key, until it is forgotten (TestItemExponentialFailureRateLimiter)', () => {
+    const limiter = itemExponentialFailureRateLimiter({ baseMs: 1, maxMs: 1000 });
+    expect(waits(limiter, 'one', 5)).toEqual([1, 2, 4, 8, 16]);
+    expect(limiter.numRequeues('one')).toBe(5);
+    expect(waits(limiter, 'two', 2)).toEqual([1, 2]);
+    limiter.forget('one');
+    expect([limiter.numRequeues('one'), limiter.numRequeues('two')]).toEqual([0, 2]);
+    expect(limiter.when('one')).toBe(1);
+  });
+
+  it('K11: reaches its maximum and stays there, however often it is asked (TestItemExponentialFailureRateLimiterOverFlow)', () => {
+    for (const maxMs of [1000, 1_000_000, Number.MAX_VALUE]) {
+      const limiter = itemExponentialFailureRateLimiter({ baseMs: 5, maxMs });
+      const seen = waits(limiter, 'key', 3000);
+      expect(seen.every((wait, at) => wait >= (seen[at - 1] ?? 0) && wait <= maxMs)).toBe(true);
+      expect(seen.at(-1)).toBe(Math.min(maxMs, 5 * 2 ** 1000));
+    }
+    const idle = itemExponentialFailureRateLimiter({ baseMs: 0, maxMs: 1000 });
+    expect(waits(idle, 'key', 2000).at(-1)).toBe(0);
+  });
+
+  it('K11: is fast for some tries, then slow (TestItemFastSlowRateLimiter)', () => {
+    const limiter = itemFastSlowRateLimiter({ fastMs: 5, slowMs: 10_000, maxFastAttempts: 3 });
+    expect(waits(limiter, 'one', 5)).toEqual([5, 5, 5, 10_000, 10_000]);
+    expect(limiter.when('two')).toBe(5);
+    limiter.forget('one');
+    expect([limiter.numRequeues('one'), limiter.when('one')]).toEqual([0, 5]);
+  });
+
+  it('K11: takes the longest of several, and counts in all (TestMaxOfRateLimiter)', () => {
+    const fastSlow = itemFastSlowRateLimiter({ fastMs: 5, slowMs: 3000, maxFastAttempts: 3 });
+    const exponential = itemExponentialFailureRateLimiter({ baseMs: 1, maxMs: 1000 });
+    const limiter = maxOfRateLimiter(fastSlow, exponential);
+    expect(waits(limiter, 'one', 5)).toEqual([5, 5, 5, 3000, 3000]);
+    exponential.when('one');
+    expect(limiter.numRequeues('one')).toBe(6);
+    limiter.forget('one');
+    expect([limiter.numRequeues('one'), limiter.when('one')]).toEqual([0, 5]);
+  });
+
+  it('K11: waits no longer than a maximum (TestWithMaxWaitRateLimiter)', () => {
+    const inner = itemExponentialFailureRateLimiter({ baseMs: 1, maxMs: 1_000_000 });
+    const limiter = withMaxWaitRateLimiter(inner, { maxMs: 5 });
+    expect(waits(limiter, 'one', 5)).toEqual([1, 2, 4, 5, 5]);
+    expect(limiter.numRequeues('one')).toBe(5);
+    limiter.forget('one');
+    expect(inner.numRequeues('one')).toBe(0);
+  });
+
+  it('K11: spends one bucket on all keys, and fills it with time', async () => {
+    const time = new VirtualTime();
+    const limiter = bucketRateLimiter({ qps: 10, burst: 2, scheduler: time });
+    expect(['a', 'b', 'c', 'd'].map((key) => limiter.when(key))).toEqual([0, 0, 100, 200]);
+    await time.advance(1000);
+    expect(['a', 'b', 'c'].map((key) => limiter.when(key))).toEqual([0, 0, 100]);
+    expect(limiter.numRequeues('a')).toBe(0);
+    const free = bucketRateLimiter({ qps: Number.POSITIVE_INFINITY, burst: 1, scheduler: time });
+    expect(waits(free, 'a', 3)).toEqual([0, 0, 0]);
+  });
+
+  it("K11: is client-go's by default", () => {
+    const limiter = defaultControllerRateLimiter({ scheduler: new VirtualTime() });
+    expect(waits(limiter, 'one', 3)).toEqual([5, 10, 20]);
+    expect(waits(limiter, 'one', 40).at(-1)).toBe(1_000_000);
+    for (let each = 0; each < 57; each++) limiter.when(`key-${each}`);
+    expect([limiter.when('late'), limiter.when('later')]).toEqual([100, 200]);
+    expect(waits(defaultItemBasedRateLimiter(), 'one', 25).slice(-5)).toEqual([
+      1_000_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000,
+    ]);
+    expect(defaultItemBasedRateLimiter().when('one')).toBe(1);
+  });
+});

@@ -1,0 +1,619 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import {
+  createPriorityQueue,
+  createRateLimitingQueue,
+  itemExponentialFailureRateLimiter,
+  type Outcome,
+  type Reconcile,
+  type ReconcileContext,
+  TerminalError,
+  workQueue,
+} from 'rx-informer';
+import { type MarbleHelpers, marbles } from 'rx-informer/testing';
+import {
+  config,
+  from,
+  NEVER,
+  type Observable,
+  of,
+  range,
+  Subject,
+  type Subscription,
+  throwError,
+  timer,
+} from 'rxjs';
+import { map, take, tap, toArray } from 'rxjs/operators';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+const brief = ({ key, type, attempt }: Outcome) => `${key} ${type} ${attempt}`;
+const limiter = () => itemExponentialFailureRateLimiter({ baseMs: 5, maxMs: 20 });
+
+/** A reconciler that takes `ms`, and notes when it starts. */
+function taking(ms: number, { scheduler }: MarbleHelpers, log: string[] = []): Reconcile {
+  return (key) => {
+    log.push(`${scheduler.now()} ${key}`);
+    return timer(ms, scheduler).pipe(map(() => undefined));
+  };
+}
+
+/** Fails the first `times` runs of each key. */
+function failing(times: number): Reconcile {
+  return (_key, { attempt }) => {
+    if (attempt <= times) throw new Error(`attempt ${attempt}`);
+  };
+}
+
+describe('workQueue', () => {
+  it('K18: works on one key at a time, in order, and on a key once more that came meanwhile', () => {
+    marbles((helpers) => {
+      const { cold, expectObservable, flush, scheduler } = helpers;
+      const log: string[] = [];
+      const keys$ = cold('(ab)a-a--b--|');
+      const worked$ = keys$.pipe(
+        workQueue(taking(3, helpers, log), { scheduler }),
+        map(({ key }) => key),
+      );
+      expectObservable(worked$).toBe('---a--b--a--(b|)');
+      flush();
+      expect(log).toEqual(['0 a', '3 b', '6 a', '9 b']);
+    });
+  });
+
+  it('K18: works on as many keys at once as it may, never twice on one', () => {
+    marbles((helpers) => {
+      const { cold, expectObservable, scheduler } = helpers;
+      const worked$ = cold('(abaacb)|').pipe(
+        workQueue(taking(5, helpers), { scheduler, concurrency: 2 }),
+        map(({ key }) => key),
+      );
+      expectObservable(worked$).toBe('-----(ab)-(ca)-(b|)');
+    });
+  });
+
+  it('K18: says how long a key waited and was worked on, and which try it was', () => {
+    marbles((helpers) => {
+      const { cold, scheduler, flush } = helpers;
+      const outcomes: Outcome[] = [];
+      const contexts: ReconcileContext[] = [];
+      const reconcile: Reconcile = (key, context) => {
+        contexts.push(context);
+        return taking(4, helpers)(key, context);
+      };
+      cold('ab|')
+        .pipe(workQueue(reconcile, { scheduler }))
+        .subscribe((outcome) => outcomes.push(outcome));
+      flush();
+      expect(outcomes).toEqual([
+        { key: 'a', attempt: 1, queuedMs: 0, workedMs: 4, type: 'ok' },
+        { key: 'b', attempt: 1, queuedMs: 3, workedMs: 4, type: 'ok' },
+      ]);
+      expect(contexts.map(({ key, attempt, queuedMs }) => [key, attempt, queuedMs])).toEqual([
+        ['a', 1, 0],
+        ['b', 1, 3],
+      ]);
+    });
+  });
+
+  it('K18: takes reconcilers that answer at once, with a Promise or with an Observable', async () => {
+    const time = new VirtualTime();
+    const seen: string[] = [];
+    const answers: Record<string, Reconcile> = {
+      sync: () => ({ requeueAfterMs: 1 }),
+      promise: async () => ({ requeueAfterMs: 2 }),
+      last: () => of({ requeueAfterMs: 9 }, { requeueAfterMs: 3 }),
+      empty: () => of(),
+      throws: () => {
+        throw new TerminalError('thrown');
+      },
+      rejects: () => Promise.reject(new TerminalError('rejected')),
+      errors: () => throwError(() => new TerminalError('errored')),
+    };
+    const reconcile: Reconcile = (key, context) => (answers[key] as Reconcile)(key, context);
+    const keys$ = new Subject<string>();
+    const subscription = keys$
+      .pipe(workQueue(reconcile, { scheduler: time, concurrency: 10 }))
+      .subscribe((outcome) => {
+        const detail =
+          'afterMs' in outcome ? outcome.afterMs : 'error' in outcome ? `${outcome.error}` : '';
+        seen.push(`${outcome.key} ${outcome.type} ${detail}`);
+      });
+    for (const key of Object.keys(answers)) keys$.next(key);
+    await time.advance(0);
+    subscription.unsubscribe();
+    expect(seen.sort()).toEqual([
+      'empty ok ',
+      'errors gaveUp TerminalError: errored',
+      'last requeued 3',
+      'promise requeued 2',
+      'rejects gaveUp TerminalError: rejected',
+      'sync requeued 1',
+      'throws gaveUp TerminalError: thrown',
+    ]);
+  });
+
+  it('K19: tries a failed key again after what the limiter says, and counts', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const worked$ = cold('a-----------|').pipe(
+        workQueue(failing(2), { scheduler, rateLimiter: limiter() }),
+        map((outcome) => [
+          outcome.type,
+          outcome.attempt,
+          'retryAfterMs' in outcome && outcome.retryAfterMs,
+        ]),
+      );
+      expectObservable(worked$).toBe('f----g---------(o|)', {
+        f: ['failed', 1, 5],
+        g: ['failed', 2, 10],
+        o: ['ok', 3, false],
+      });
+    });
+  });
+
+  it('K19: counts anew after a success', () => {
+    const keys$ = new Subject<string>();
+    const time = new VirtualTime();
+    const seen: string[] = [];
+    let fail = true;
+    const queue = createRateLimitingQueue({ scheduler: time });
+    const reconcile = () => {
+      if (fail) throw new Error('no');
+    };
+    keys$
+      .pipe(workQueue(reconcile, { queue, scheduler: time }))
+      .subscribe((outcome) => seen.push(brief(outcome)));
+    keys$.next('a');
+    keys$.next('a');
+    expect(queue.numRequeues('a')).toBe(2);
+    fail = false;
+    keys$.next('a');
+    expect(queue.numRequeues('a')).toBe(0);
+    fail = true;
+    keys$.next('a');
+    expect(seen).toEqual(['a failed 1', 'a failed 2', 'a ok 3', 'a failed 1']);
+  });
+
+  it('K19: gives up after maxRetries, and starts anew with the next add', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const worked$ = cold('a 29ms a|').pipe(
+        workQueue(failing(Number.POSITIVE_INFINITY), {
+          scheduler,
+          rateLimiter: limiter(),
+          maxRetries: 1,
+        }),
+        map(brief),
+      );
+      expectObservable(worked$).toBe('f----g 24ms f----(g|)', { f: 'a failed 1', g: 'a gaveUp 2' });
+    });
+  });
+
+  it('K19: does not try again after a TerminalError, nor with maxRetries 0', () => {
+    const error = new TerminalError('spec.size is negative', { cause: 'the user' });
+    const seen: Outcome[] = [];
+    const fail = (why: Error) => () => {
+      throw why;
+    };
+    of('a')
+      .pipe(workQueue(fail(error)))
+      .subscribe((outcome) => seen.push(outcome));
+    of('b')
+      .pipe(workQueue(fail(new Error('x')), { maxRetries: 0 }))
+      .subscribe((outcome) => seen.push(outcome));
+    expect(seen).toMatchObject([
+      { key: 'a', type: 'gaveUp', error, attempt: 1 },
+      { key: 'b', type: 'gaveUp', attempt: 1 },
+    ]);
+    expect([error.name, error.cause]).toEqual(['TerminalError', 'the user']);
+  });
+
+  it('K19: gives up what is no key, and says what it was', () => {
+    const seen: Outcome[] = [];
+    const ran: string[] = [];
+    const keys = ['a', '', undefined, 42, Object.create(null), 'b'] as string[];
+    from(keys)
+      .pipe(workQueue((key) => void ran.push(key)))
+      .subscribe((outcome) => seen.push(outcome));
+    expect(ran).toEqual(['a', 'b']);
+    expect(seen.map(({ type }) => type)).toEqual([
+      'ok',
+      'gaveUp',
+      'gaveUp',
+      'gaveUp',
+      'gaveUp',
+      'ok',
+    ]);
+    const errors = seen.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
+    expect(errors.every((error) => error instanceof TerminalError)).toBe(true);
+    expect(errors.map(String)).toEqual([
+      "TerminalError: workQueue: '' is no key; emit non-empty strings such as 'namespace/name'",
+      expect.stringContaining(' undefined is no key'),
+      expect.stringContaining('42 is no key'),
+      expect.stringContaining('a value of type object is no key'),
+    ]);
+  });
+
+  it('K19: gives up a key whose limiter throws', () => {
+    const error = new Error('limiter');
+    const rateLimiter = {
+      ...limiter(),
+      when: () => {
+        throw error;
+      },
+    };
+    const seen: Outcome[] = [];
+    from(['a', 'b'])
+      .pipe(workQueue(failing(1), { rateLimiter }))
+      .subscribe((outcome) => seen.push(outcome));
+    expect(seen).toMatchObject([
+      { key: 'a', type: 'gaveUp', error },
+      { key: 'b', type: 'gaveUp', error },
+    ]);
+  });
+
+  it('K20: requeues after the time that was asked for, or what the limiter says', () => {
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const answers = [
+        { requeueAfterMs: 7 },
+        { requeue: true },
+        { requeue: true },
+        { requeueAfterMs: 0 },
+      ];
+      const worked$ = hot('a').pipe(
+        workQueue(() => answers.shift(), { scheduler, rateLimiter: limiter() }),
+        map((outcome) => [outcome.type, outcome.attempt, 'afterMs' in outcome && outcome.afterMs]),
+      );
+      expectObservable(worked$, '30ms !').toBe('a------b----c---------d', {
+        a: ['requeued', 1, 7],
+        b: ['requeued', 1, 5],
+        c: ['requeued', 1, 10],
+        d: ['ok', 1, false],
+      });
+    });
+  });
+
+  it('K20: keeps one requeue a key, the earlier, however often it runs', () => {
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const worked$ = hot('a---a').pipe(
+        workQueue(() => ({ requeueAfterMs: 10 }), { scheduler }),
+        map(({ key }) => key),
+      );
+      expectObservable(worked$, '25ms !').toBe('a---a-----a---------a');
+    });
+  });
+
+  it('K21: completes when all that was queued, under way or failing is done', () => {
+    marbles((helpers) => {
+      const { cold, expectObservable, scheduler } = helpers;
+      const reconcile: Reconcile = (key, context) =>
+        key === 'f' ? failing(1)(key, context) : taking(3, helpers)(key, context);
+      const worked$ = cold('(abf|)').pipe(
+        workQueue(reconcile, { scheduler, rateLimiter: limiter() }),
+        map(brief),
+      );
+      expectObservable(worked$).toBe('---a--(bf)-(g|)', {
+        a: 'a ok 1',
+        b: 'b ok 1',
+        f: 'f failed 1',
+        g: 'f ok 2',
+      });
+    });
+  });
+
+  it('K21: completes at once where there was nothing', () => {
+    marbles(({ cold, expectObservable }) => {
+      expectObservable(cold<string>('---|').pipe(workQueue(() => {}))).toBe('---|');
+    });
+  });
+
+  it('K21: grants each key one requeueAfterMs after the end, so that a period cannot hold it open', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const worked$ = cold('a-b|').pipe(
+        workQueue((key) => ({ requeueAfterMs: key === 'a' ? 5 : 20 }), { scheduler }),
+        map(({ key, type }) => `${key} ${type}`),
+      );
+      expectObservable(worked$).toBe('a-b--c----d 11ms e 19ms (f|)', {
+        a: 'a requeued',
+        b: 'b requeued',
+        c: 'a requeued',
+        d: 'a ok',
+        e: 'b requeued',
+        f: 'b ok',
+      });
+    });
+  });
+
+  it('K21: waits for no timer with drainDelayed: false', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const worked$ = cold('ab|').pipe(
+        workQueue((key) => (key === 'a' ? { requeueAfterMs: 5 } : { requeue: true }), {
+          scheduler,
+          drainDelayed: false,
+        }),
+        map(({ key }) => key),
+      );
+      expectObservable(worked$).toBe('ab|');
+    });
+  });
+
+  it('K22: errors with the error of the source when all is done', () => {
+    marbles((helpers) => {
+      const { cold, expectObservable, scheduler } = helpers;
+      const worked$ = cold('(ab)#', undefined, 'watch broke').pipe(
+        workQueue(taking(3, helpers), { scheduler }),
+        map(({ key }) => key),
+      );
+      expectObservable(worked$).toBe('---a--(b#)', undefined, 'watch broke');
+    });
+  });
+
+  it('K23: aborts, drops what waits and leaves no timer when it is unsubscribed', async () => {
+    const time = new VirtualTime();
+    const log: string[] = [];
+    const keys$ = new Subject<string>();
+    const reconcile: Reconcile = (key, { signal }) => {
+      if (key === 'late') return { requeueAfterMs: 50 };
+      log.push(`run ${key}`);
+      signal.addEventListener('abort', () => log.push(`abort ${key}`));
+      return key === 'o' ? NEVER : new Promise(() => undefined);
+    };
+    const subscription = keys$
+      .pipe(workQueue(reconcile, { scheduler: time, concurrency: 2 }))
+      .subscribe({ complete: () => log.push('complete') });
+    for (const key of ['late', 'o', 'p', 'waits']) keys$.next(key);
+    expect(time.pending).toBe(1);
+    subscription.unsubscribe();
+    await time.advance(1000);
+    expect(log).toEqual(['run o', 'run p', 'abort o', 'abort p']);
+    expect([time.pending, keys$.observed]).toEqual([0, false]);
+  });
+
+  it('K23: gives an aborted signal to who asks late, and none is aborted at the end of a run', async () => {
+    const kept: ReconcileContext[] = [];
+    const reconcile: Reconcile = (_key, context) => {
+      kept.push(context);
+      return kept.length === 2 ? new Promise(() => undefined) : undefined;
+    };
+    const subscription = from(['a', 'b']).pipe(workQueue(reconcile)).subscribe();
+    subscription.unsubscribe();
+    expect(kept.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+  });
+
+  it('K23: unsubscribes an Observable; the key of a Promise stays taken until it settles', async () => {
+    const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
+    const observed$ = new Subject<undefined>();
+    let finish = () => {};
+    const reconcile: Reconcile = (key) =>
+      key === 'o'
+        ? observed$
+        : new Promise<void>((resolve) => {
+            finish = resolve;
+          });
+    const subscription = from(['o', 'p'])
+      .pipe(workQueue(reconcile, { queue, concurrency: 2 }))
+      .subscribe();
+    expect(queue.processing).toBe(2);
+    subscription.unsubscribe();
+    expect([queue.processing, observed$.observed]).toEqual([1, false]);
+    finish();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([queue.processing, queue.shuttingDown]).toEqual([0, false]);
+  });
+
+  it('K9, K23: leaves nothing that keeps a process alive', () => {
+    const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
+    const printed = execFileSync(process.execPath, ['--conditions=source', script], {
+      encoding: 'utf8',
+    });
+    const { held, left } = JSON.parse(printed) as { held: string[]; left: string[] };
+    expect(held).toContain('Timeout');
+    // The child's own pipe to us is open while it prints.
+    expect(left.filter((name) => name !== 'PipeWrap')).toEqual([]);
+  });
+
+  it('K23: stops a synchronous source, too', () => {
+    let emitted = 0;
+    const seen: string[] = [];
+    range(0, 1_000_000)
+      .pipe(
+        tap(() => {
+          emitted += 1;
+        }),
+        map(String),
+        workQueue(() => {}),
+        take(3),
+      )
+      .subscribe(({ key }) => seen.push(key));
+    expect([seen, emitted]).toEqual([['0', '1', '2'], 3]);
+  });
+
+  const quick: [name: string, reconcile: Reconcile][] = [
+    ['a synchronous', () => undefined],
+    ['an Observable as', () => of(undefined)],
+    ['a Promise as', () => Promise.resolve()],
+  ];
+  it.each(quick)(
+    'K24: survives 30,000 keys at once with %s reconciler',
+    async (_name, reconcile) => {
+      const keys = await new Promise<Set<string>>((resolve, reject) => {
+        range(0, 30_000)
+          .pipe(
+            map((each) => `default/pod-${each}`),
+            workQueue(reconcile),
+            map(({ key }) => key),
+            toArray(),
+          )
+          .subscribe({ next: (all) => resolve(new Set(all)), error: reject });
+      });
+      expect(keys.size).toBe(30_000);
+    },
+  );
+
+  it('K24: survives 30,000 keys that are emitted by whoever gets an outcome', () => {
+    const keys$ = new Subject<string>();
+    const seen = new Set<string>();
+    let depth = 0;
+    let deepest = 0;
+    keys$.pipe(workQueue(() => {})).subscribe(({ key }) => {
+      depth += 1;
+      deepest = Math.max(deepest, depth);
+      seen.add(key);
+      const next = Number(key) + 1;
+      if (next < 30_000) keys$.next(`${next}`);
+      depth -= 1;
+    });
+    keys$.next('0');
+    expect([seen.size, deepest]).toEqual([30_000, 1]);
+  });
+
+  it('K24: survives a reconciler that emits keys itself, its own among them', () => {
+    const keys$ = new Subject<string>();
+    const runs: string[] = [];
+    keys$
+      .pipe(
+        workQueue((key) => {
+          runs.push(key);
+          if (runs.length === 1) for (const each of ['a', 'b', 'a', 'b']) keys$.next(each);
+        }),
+      )
+      .subscribe();
+    keys$.next('a');
+    expect(runs).toEqual(['a', 'b', 'a']);
+  });
+
+  it('K24: collapses a flood of one key while it is worked on', () => {
+    marbles((helpers) => {
+      const { scheduler, flush, cold } = helpers;
+      const log: string[] = [];
+      range(0, 30_000)
+        .pipe(
+          map(() => 'a'),
+          workQueue(taking(3, helpers, log), { scheduler }),
+        )
+        .subscribe();
+      cold('a').subscribe();
+      flush();
+      expect(log).toEqual(['0 a', '3 a']);
+    });
+  });
+
+  it('K24: goes on when a consumer throws', async () => {
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
+    const keys$ = new Subject<string>();
+    const runs: string[] = [];
+    keys$.pipe(workQueue((key) => void runs.push(key))).subscribe(() => {
+      throw new Error('consumer');
+    });
+    for (const key of ['a', 'b', 'a']) keys$.next(key);
+    await new Promise((resolve) => setTimeout(resolve));
+    config.onUnhandledError = null;
+    expect([runs, reported.length]).toEqual([['a', 'b', 'a'], 3]);
+  });
+
+  it('K24: a step behind it that throws ends that subscription, and a queue that is shared goes on', () => {
+    const queue = createRateLimitingQueue();
+    const seen: unknown[] = [];
+    const broken$ = from(['a', 'b']).pipe(
+      workQueue(() => {}, { queue }),
+      map(() => {
+        throw new Error('step');
+      }),
+    );
+    broken$.subscribe({ error: (error) => seen.push(`${error}`) });
+    expect([queue.processing, queue.shuttingDown]).toEqual([0, false]);
+    of('c')
+      .pipe(
+        workQueue(() => {}, { queue }),
+        map(brief),
+      )
+      .subscribe((outcome) => seen.push(outcome));
+    expect(seen[0]).toBe('Error: step');
+    expect(seen).toContain('c ok 1');
+  });
+
+  it('K25: works on a queue that others add to, until it is shut down and empty', async () => {
+    const time = new VirtualTime();
+    const queue = createPriorityQueue({ scheduler: time });
+    const seen: string[] = [];
+    const order: string[] = [];
+    const reconcile: Reconcile = (key, context) => {
+      order.push(key);
+      return key === 'low' ? failing(1)(key, context) : timer(10, time).pipe(map(() => undefined));
+    };
+    NEVER.pipe(workQueue(reconcile, { queue, scheduler: time })).subscribe({
+      next: (outcome) => seen.push(brief(outcome)),
+      complete: () => seen.push('complete'),
+    });
+    queue.add('first');
+    queue.addWithOptions('low', { priority: -100 });
+    queue.addWithOptions('high', { priority: 1 });
+    await time.advance(20);
+    expect(order).toEqual(['first', 'high', 'low']);
+    expect(queue.priorityOf('low')).toBe(-100);
+    await time.advance(5);
+    queue.add('last');
+    queue.shutDown();
+    expect(seen).toEqual(['first ok 1', 'high ok 1', 'low failed 1', 'low ok 2']);
+    await time.advance(10);
+    expect(seen.slice(4)).toEqual(['last ok 1', 'complete']);
+  });
+
+  it('K25: gives up what fails after the shutdown: nobody would try it again', async () => {
+    const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
+    const seen: string[] = [];
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    queue.shutDown();
+    const answers: Record<string, Reconcile> = {
+      a: failing(9),
+      b: () => ({ requeueAfterMs: 5 }),
+      c: () => ({ requeue: true }),
+    };
+    const reconcile: Reconcile = (key, context) => (answers[key] as Reconcile)(key, context);
+    (NEVER as Observable<string>).pipe(workQueue(reconcile, { queue })).subscribe({
+      next: (outcome) => seen.push(brief(outcome)),
+      complete: () => seen.push('complete'),
+    });
+    expect(seen).toEqual(['a gaveUp 1', 'b ok 1', 'c ok 1', 'complete']);
+  });
+
+  it('K25: two operators on one queue share its keys, and no key is with both', async () => {
+    const time = new VirtualTime();
+    const queue = createRateLimitingQueue({ scheduler: time });
+    const inHand = new Set<string>();
+    const seen: string[] = [];
+    const worker = (name: string): Subscription =>
+      (NEVER as Observable<string>)
+        .pipe(
+          workQueue(
+            (key) => {
+              if (inHand.has(key)) seen.push(`${key} is with both`);
+              inHand.add(key);
+              return timer(5, time).pipe(
+                map(() => {
+                  inHand.delete(key);
+                  return undefined;
+                }),
+              );
+            },
+            { queue, scheduler: time },
+          ),
+        )
+        .subscribe(({ key }) => seen.push(`${name} ${key}`));
+    const both = [worker('one'), worker('two')];
+    for (const key of ['a', 'b', 'a', 'c']) queue.add(key);
+    await time.advance(2);
+    queue.add('a');
+    await time.advance(50);
+    expect(seen.sort()).toEqual(['one a', 'one c', 'two a', 'two b']);
+    for (const each of both) each.unsubscribe();
+  });
+
+  it('K18: throws for misuse, and is typed by its keys', () => {
+    expect(() => workQueue(() => {}, { concurrency: 0 })).toThrow(TypeError);
+    expect(() => workQueue(() => {}, { maxRetries: Number.NaN })).toThrow(TypeError);
+    const outcomes$ = of('a').pipe(workQueue(() => {}));
+    expectTypeOf(outcomes$).toEqualTypeOf<Observable<Outcome<string>>>();
+    expectTypeOf<Extract<Outcome, { type: 'failed' }>['retryAfterMs']>().toEqualTypeOf<number>();
+  });
+});
