@@ -32,18 +32,19 @@ export class ReconcileRun<K> {
   }
 
   start(reconcile: Reconcile<K>, context: ReconcileContext<K>): void {
+    let answer: ReturnType<Reconcile<K>>;
     try {
-      const answer = reconcile(context.key, context);
-      if (isObservable(answer)) this.#follow(answer);
-      else if (isPromise<ReconcileResult>(answer)) {
-        answer.then(
-          (result) => this.#end({ result }),
-          (error: unknown) => this.#end({ error }),
-        );
-      } else this.#end({ result: answer });
+      answer = reconcile(context.key, context);
     } catch (error) {
-      this.#end({ error });
+      return this.#end({ error });
     }
+    if (isObservable(answer)) this.#follow(answer);
+    else if (isPromise<ReconcileResult>(answer)) {
+      answer.then(
+        (result) => this.#end({ result }),
+        (error: unknown) => this.#end({ error }),
+      );
+    } else this.#end({ result: answer });
   }
 
   /** Tells the reconciler to stop. A Promise is not over before it says so: its key stays taken until then. */

@@ -229,7 +229,7 @@ class Workers<K extends string> {
  *
  * ```text
  * source          a-a-b-------|
- * reconcile a     ---#
+ * reconcile       ---|               takes 3 ms a key
  * workQueue       ---a--a--b--|      a came again while it was worked on
  * ```
  *

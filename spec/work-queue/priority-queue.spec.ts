@@ -215,6 +215,17 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar']);
   });
 
+  it('K16: gives an item its place when it is due, also while it is locked', async () => {
+    const { time, queue } = prioritised();
+    queue.add('foo');
+    queue.tryGet();
+    queue.addAfter('foo', 10);
+    await time.advance(10);
+    queue.add('bar');
+    queue.done('foo');
+    expect(take(queue)).toEqual(['foo', 'bar']);
+  });
+
   it('K16: remembers the priority with which an item is worked on', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('foo', { priority: -100 });

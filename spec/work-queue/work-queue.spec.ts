@@ -272,6 +272,18 @@ describe('workQueue', () => {
     });
   });
 
+  it('K20: forgets the failures of a key that is looked at again later', () => {
+    const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
+    const keys$ = new Subject<string>();
+    const reconcile: Reconcile = (key, context) =>
+      failing(1)(key, context) ?? { requeueAfterMs: 1000 };
+    keys$.pipe(workQueue(reconcile, { queue })).subscribe();
+    keys$.next('a');
+    expect(queue.numRequeues('a')).toBe(1);
+    keys$.next('a');
+    expect(queue.numRequeues('a')).toBe(0);
+  });
+
   it('K20: keeps one requeue a key, the earlier, however often it runs', () => {
     marbles(({ hot, expectObservable, scheduler }) => {
       const worked$ = hot('a---a').pipe(
@@ -448,6 +460,48 @@ describe('workQueue', () => {
       expect(keys.size).toBe(30_000);
     },
   );
+
+  it('K24: survives 30,000 keys that gathered while one was worked on', () => {
+    const first$ = new Subject<undefined>();
+    const keys$ = new Subject<string>();
+    const depths: number[] = [];
+    const limit = Error.stackTraceLimit;
+    let worked = 0;
+    const reconcile: Reconcile = (key) => {
+      if (key === 'first') return first$;
+      if (key === '10' || key === '1000') {
+        Error.stackTraceLimit = Number.POSITIVE_INFINITY;
+        depths.push((new Error('where').stack ?? '').split('\n').length);
+        Error.stackTraceLimit = limit;
+      }
+      return undefined;
+    };
+    keys$.pipe(workQueue(reconcile)).subscribe(() => {
+      worked += 1;
+    });
+    keys$.next('first');
+    for (let each = 0; each < 30_000; each++) keys$.next(`${each}`);
+    expect(worked).toBe(0);
+    first$.complete();
+    expect(worked).toBe(30_001);
+    expect(depths[1]).toBe(depths[0]);
+  });
+
+  it('K24: gives one outcome after the other where a consumer emits keys', () => {
+    const first$ = new Subject<undefined>();
+    const keys$ = new Subject<string>();
+    const log: string[] = [];
+    keys$
+      .pipe(workQueue((key) => (key === 'first' ? first$ : undefined), { concurrency: 2 }))
+      .subscribe(({ key }) => {
+        log.push(`( ${key}`);
+        if (key === 'first') for (const each of ['a', 'b']) keys$.next(each);
+        log.push(`${key} )`);
+      });
+    keys$.next('first');
+    first$.complete();
+    expect(log).toEqual(['( first', 'first )', '( a', 'a )', '( b', 'b )']);
+  });
 
   it('K24: survives 30,000 keys that are emitted by whoever gets an outcome', () => {
     const keys$ = new Subject<string>();
