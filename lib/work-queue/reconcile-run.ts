@@ -40,7 +40,8 @@ export class ReconcileRun<K> {
     }
     if (isObservable(answer)) this.#follow(answer);
     else if (isPromise<ReconcileResult>(answer)) {
-      answer.then(
+      // A thenable of another library may throw, or answer at once: not so behind a Promise.
+      Promise.resolve(answer).then(
         (result) => this.#end({ result }),
         (error: unknown) => this.#end({ error }),
       );

@@ -243,16 +243,15 @@ class Workers<K extends string> {
  * import { from, lastValueFrom } from 'rxjs';
  * import { map, toArray } from 'rxjs/operators';
  *
- * const outcomes$ = from(['default/web', 'default/db', 'default/db', 'default/bad']).pipe(
+ * const outcomes$ = from(['a/web', 'a/db', 'a/db', 'a/bad']).pipe(
  *   workQueue(async (key, { attempt }) => {
- *     if (key === 'default/bad') throw new TerminalError('spec.replicas is -1');
- *     if (key === 'default/db' && attempt === 1) throw new Error('not ready yet');
+ *     if (key === 'a/bad') throw new TerminalError('spec.replicas is -1; correct it');
+ *     if (key === 'a/db' && attempt === 1) throw new Error('not ready yet');
  *   }),
- *   map(({ key, type, attempt }) => `${key} ${type} ${attempt}`),
+ *   map(({ key, type }) => `${key} ${type}`),
  *   toArray(),
  * );
- * await lastValueFrom(outcomes$);
- * // => ['default/web ok 1', 'default/db failed 1', 'default/bad gaveUp 1', 'default/db ok 2']
+ * await lastValueFrom(outcomes$); // => ['a/web ok', 'a/db failed', 'a/bad gaveUp', 'a/db ok']
  * ```
  */
 export function workQueue<K extends string = string>(

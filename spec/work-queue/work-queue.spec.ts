@@ -108,6 +108,15 @@ describe('workQueue', () => {
         throw new TerminalError('thrown');
       },
       rejects: () => Promise.reject(new TerminalError('rejected')),
+      thenable: () => {
+        const broken = {
+          // biome-ignore lint/suspicious/noThenProperty: what is tested
+          then: () => {
+            throw new TerminalError('then');
+          },
+        };
+        return broken as unknown as Promise<undefined>;
+      },
       errors: () => throwError(() => new TerminalError('errored')),
     };
     const reconcile: Reconcile = (key, context) => (answers[key] as Reconcile)(key, context);
@@ -129,6 +138,7 @@ describe('workQueue', () => {
       'promise requeued 2',
       'rejects gaveUp TerminalError: rejected',
       'sync requeued 1',
+      'thenable gaveUp TerminalError: then',
       'throws gaveUp TerminalError: thrown',
     ]);
   });
