@@ -3,20 +3,14 @@ import { ApiError } from '../meta/api-error.ts';
 import { type Body, bytesBody } from './body.ts';
 import { discovery, servesGroupVersion } from './discovery.ts';
 import { list } from './list.ts';
+import { patch } from './patch.ts';
+import { remove, removeAll } from './removals.ts';
 import type { Exchange, RequestRecord, Target } from './request.ts';
 import { failure, methodNotAllowed, noSuchResource } from './status.ts';
 import { objectText } from './stored-object.ts';
 import { watchPlan } from './watch.ts';
 import { type WatchContext, WatchStream } from './watch-stream.ts';
-import {
-  create,
-  existing,
-  refusePatch,
-  remove,
-  removeAll,
-  update,
-  type WriteContext,
-} from './writes.ts';
+import { create, existing, update, type WriteContext } from './writes.ts';
 
 /** An answer on its way. */
 export interface Answer {
@@ -100,23 +94,21 @@ function route(
   switch (exchange.method) {
     case 'GET':
       return read(exchange, request, target, context);
-    case 'PATCH':
-      if (name === undefined) throw methodNotAllowed();
-      return refusePatch(target);
     case 'POST':
     case 'PUT':
+    case 'PATCH':
     case 'DELETE': {
-      if (exchange.query.get('dryRun')) {
-        throw failure(400, 'BadRequest', 'the fake API server knows no dry run');
-      }
       const { method } = exchange;
-      if (method === 'POST' ? name !== undefined : method === 'PUT' && name === undefined) {
+      const one = method === 'PUT' || method === 'PATCH';
+      if (method === 'POST' ? name !== undefined : one && name === undefined) {
         throw methodNotAllowed();
       }
-      if (status && method !== 'PUT') throw methodNotAllowed();
-      const on = { POST: create, PUT: update, DELETE: name === undefined ? removeAll : remove };
-      const { code, body } = on[method](exchange, target, context);
-      return textAnswer(code, body);
+      if (status && !one) throw methodNotAllowed();
+      const del = name === undefined ? removeAll : remove;
+      const { code, body, headers } = { POST: create, PUT: update, PATCH: patch, DELETE: del }[
+        method
+      ](exchange, target, context);
+      return textAnswer(code, body, JSON_TYPE, headers);
     }
     default:
       throw methodNotAllowed();

@@ -22,7 +22,7 @@ function groupAnswer({ name, versions }: Group) {
   return { name, versions: all, preferredVersion: all[0] };
 }
 
-const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'update', 'watch'];
+const VERBS = 'create delete deletecollection get list patch update watch'.split(' ');
 
 function resourcesAnswer(log: ObjectLog, groupVersion: string) {
   const resources: object[] = [];
@@ -32,7 +32,7 @@ function resourcesAnswer(log: ObjectLog, groupVersion: string) {
     const { plural: name, namespaced, kind } = resource;
     resources.push({ name, singularName: kind.toLowerCase(), namespaced, kind, verbs: VERBS });
     if (!status) continue;
-    const verbs = ['get', 'update'];
+    const verbs = ['get', 'patch', 'update'];
     resources.push({ name: `${name}/status`, singularName: '', namespaced, kind, verbs });
   }
   if (resources.length === 0) return undefined;

@@ -12,6 +12,14 @@ import { keyOf, type StoredObject, store } from './stored-object.ts';
 /** Which part of an object an update may change: all of it, all but the status, or only the status. */
 export type UpdatePart = 'all' | 'object' | 'status';
 
+/** How a write is to show. */
+export interface WriteEffect {
+  /** The state changes, but no watch is told. */
+  readonly silent?: boolean | undefined;
+  /** Nothing changes: the answer is what would be. */
+  readonly dryRun?: boolean | undefined;
+}
+
 const SUFFIX = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** An object without what only a writer may set, and without what does not count as a change. */
@@ -52,8 +60,8 @@ export class ObjectWriter {
     return name;
   }
 
-  /** Adds an object; a UID it brings is kept. Throws `AlreadyExists`. */
-  create(collection: Collection, object: KubernetesObject, silent = false): StoredObject {
+  /** Adds an object; a UID it brings is kept. Throws `AlreadyExists`. Tried only, it has no version. */
+  create(collection: Collection, object: KubernetesObject, effect: WriteEffect = {}): StoredObject {
     const { served, objects } = collection;
     const {
       name: given,
@@ -74,13 +82,13 @@ export class ObjectWriter {
       ...(generateName === undefined ? {} : { generateName }),
       ...(served.resource.namespaced ? { namespace: namespace || 'default' } : {}),
       uid: uid ?? this.#uid(),
-      resourceVersion: this.#log.nextVersion(),
+      ...(effect.dryRun ? {} : { resourceVersion: this.#log.nextVersion() }),
       ...(generation === undefined ? {} : { generation }),
       creationTimestamp,
-      ...rest,
+      ...withoutEmpty(rest),
     };
     const stored = store(served, object, metadata);
-    collection.append('ADDED', stored, undefined, silent);
+    this.#append(collection, 'ADDED', stored, undefined, effect);
     return stored;
   }
 
@@ -90,7 +98,7 @@ export class ObjectWriter {
     current: StoredObject,
     object: KubernetesObject,
     part: UpdatePart,
-    silent = false,
+    effect: WriteEffect = {},
   ): StoredObject {
     const { served } = collection;
     const fields = part === 'status' ? fieldsOf(current) : fieldsOf(object);
@@ -101,31 +109,35 @@ export class ObjectWriter {
     const same = deepEqual(metadata, current.metadata) && deepEqual(fields, fieldsOf(current));
     if (same) return current;
     if (current.metadata.deletionTimestamp && !metadata.finalizers?.length) {
-      this.#remove(collection, current, silent);
+      this.#remove(collection, current, effect);
       return store(served, fields as KubernetesObject, metadata);
     }
     const changed = served.generation && specChanged(served, fields, fieldsOf(current));
     const stored = store(served, fields as KubernetesObject, {
       ...metadata,
-      resourceVersion: this.#log.nextVersion(),
+      resourceVersion: this.#versionAfter(current, effect),
       ...(changed ? { generation: (current.metadata.generation ?? 0) + 1 } : {}),
     });
-    collection.append('MODIFIED', stored, current, silent);
+    this.#append(collection, 'MODIFIED', stored, current, effect);
     return stored;
   }
 
   /** Deletes, or marks as to be deleted where finalizers hold the object. `undefined`: it is gone. */
-  delete(collection: Collection, current: StoredObject, silent = false): StoredObject | undefined {
+  delete(
+    collection: Collection,
+    current: StoredObject,
+    effect: WriteEffect = {},
+  ): StoredObject | undefined {
     const { finalizers, deletionTimestamp, generation } = current.metadata;
     if (!finalizers?.length) {
-      this.#remove(collection, current, silent);
+      this.#remove(collection, current, effect);
       return undefined;
     }
     if (deletionTimestamp !== undefined) return current;
     const { labels, annotations, ownerReferences, managedFields, ...identity } = current.metadata;
     const stored = store(collection.served, current, {
       ...identity,
-      resourceVersion: this.#log.nextVersion(),
+      resourceVersion: this.#versionAfter(current, effect),
       ...(generation ? { generation: generation + 1 } : {}),
       deletionTimestamp: this.#timestamp(),
       deletionGracePeriodSeconds: 0,
@@ -134,16 +146,30 @@ export class ObjectWriter {
       ...(ownerReferences && { ownerReferences }),
       ...(managedFields && { managedFields }),
     });
-    collection.append('MODIFIED', stored, current, silent);
+    this.#append(collection, 'MODIFIED', stored, current, effect);
     return stored;
   }
 
-  #remove(collection: Collection, current: StoredObject, silent: boolean): void {
+  #remove(collection: Collection, current: StoredObject, effect: WriteEffect): void {
     const last = store(collection.served, current, {
       ...current.metadata,
-      resourceVersion: this.#log.nextVersion(),
+      resourceVersion: this.#versionAfter(current, effect),
     });
-    collection.append('DELETED', last, current, silent);
+    this.#append(collection, 'DELETED', last, current, effect);
+  }
+
+  #versionAfter({ metadata }: StoredObject, { dryRun }: WriteEffect): string {
+    return dryRun ? metadata.resourceVersion : this.#log.nextVersion();
+  }
+
+  #append(
+    collection: Collection,
+    type: 'ADDED' | 'MODIFIED' | 'DELETED',
+    object: StoredObject,
+    previous: StoredObject | undefined,
+    { silent = false, dryRun = false }: WriteEffect,
+  ): void {
+    if (!dryRun) collection.append(type, object, previous, silent);
   }
 }
 
@@ -163,7 +189,6 @@ function keepIdentity(given: ObjectMeta, current: StoredObject['metadata']): Obj
   ]) {
     delete (rest as Record<string, unknown>)[field];
   }
-  if (rest.finalizers?.length === 0) delete rest.finalizers;
   return {
     name,
     ...(generateName === undefined ? {} : { generateName }),
@@ -174,8 +199,18 @@ function keepIdentity(given: ObjectMeta, current: StoredObject['metadata']): Obj
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...(grace === undefined ? {} : { deletionGracePeriodSeconds: grace }),
-    ...rest,
+    ...withoutEmpty(rest),
   };
+}
+
+/** A server does not keep what is empty in metadata. */
+function withoutEmpty(metadata: ObjectMeta): ObjectMeta {
+  const kept = { ...metadata };
+  for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
+    const value = kept[field];
+    if (!value || Object.keys(value).length === 0) delete kept[field];
+  }
+  return kept;
 }
 
 /** Built-in resources count changes of `spec`, custom ones of all but metadata and status. */

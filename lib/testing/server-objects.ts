@@ -79,7 +79,7 @@ export class ServerObjects {
     options: WriteOptions = {},
   ): ServerObject<T> {
     const collection = this.#collection(resource);
-    return this.#writer.create(collection, object, options.silent) as ServerObject<T>;
+    return this.#writer.create(collection, object, options) as ServerObject<T>;
   }
 
   /**
@@ -97,8 +97,7 @@ export class ServerObjects {
       throw conflict(resource, name, modified);
     }
     const collection = this.#collection(resource);
-    const { silent } = options;
-    return this.#writer.update(collection, current, object, 'all', silent) as ServerObject<T>;
+    return this.#writer.update(collection, current, object, 'all', options) as ServerObject<T>;
   }
 
   /** Changes a copy of an object in place. */
@@ -134,7 +133,7 @@ export class ServerObjects {
     options: WriteOptions = {},
   ): void {
     const current = this.#existing(resource, ref);
-    this.#writer.delete(this.#collection(resource), current, options.silent);
+    this.#writer.delete(this.#collection(resource), current, options);
   }
 
   get<T extends KubernetesObject>(

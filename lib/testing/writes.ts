@@ -1,10 +1,8 @@
-/** POST, PUT and DELETE: what a request may ask, before the writer does it. */
+/** POST and PUT: what a request may ask, before the writer does it. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { resourceName } from '../meta/resource.ts';
 import type { ObjectLog } from './object-log.ts';
-import type { ObjectWriter } from './object-writer.ts';
+import type { ObjectWriter, WriteEffect } from './object-writer.ts';
 import type { Exchange, Target } from './request.ts';
-import { selectionOf } from './selection.ts';
 import {
   badRequest,
   conflict,
@@ -13,14 +11,15 @@ import {
   methodNotAllowed,
   modified,
   notFound,
-  unsupportedOption,
 } from './status.ts';
-import { listText, objectText, type StoredObject } from './stored-object.ts';
+import { objectText, type StoredObject } from './stored-object.ts';
+import { effectOf } from './write-options.ts';
 
 /** A body and its HTTP status. */
 export interface WriteAnswer {
   readonly code: number;
   readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What a write works with. */
@@ -32,9 +31,9 @@ export interface WriteContext {
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const POLICIES = ['Foreground', 'Background', 'Orphan', 'nil'];
 
-function jsonBody(exchange: Exchange): unknown {
+/** The body as JSON. Throws a `SyntaxError` where it is none. */
+export function jsonBody(exchange: Exchange): unknown {
   const type = exchange.header('content-type')?.split(';')[0]?.trim() ?? 'application/json';
   if (type !== 'application/json') {
     throw failure(
@@ -79,7 +78,10 @@ function objectIn(exchange: Exchange, { collection, namespace }: Target): Kubern
 }
 
 /** How an `Invalid` answer names the object: built-in ones by kind, custom ones by kind and group. */
-function invalidTarget({ collection }: Target, name: string) {
+export function invalidTarget(
+  { collection }: Target,
+  name: string,
+): { kind: string; name: string; group?: string } {
   const { kind, group } = collection.served.resource;
   return { kind, name, ...(group === '' ? {} : { group }) };
 }
@@ -100,13 +102,23 @@ function checkName(target: Target, object: KubernetesObject): void {
 /** POST on a collection. */
 export function create(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { collection, namespace } = target;
-  const { resource, status, initialStatus } = collection.served;
-  if (resource.namespaced && namespace === '') throw methodNotAllowed();
+  if (collection.served.resource.namespaced && namespace === '') throw methodNotAllowed();
   const object = objectIn(exchange, target);
   if (object.metadata?.resourceVersion) {
     throw failure(500, undefined, 'resourceVersion should not be set on objects to be created');
   }
   checkName(target, object);
+  return createdFrom(object, target, context, effectOf(exchange, 'CreateOptions'));
+}
+
+/** Creates what a client sent, without the fields that are not the client's. */
+export function createdFrom(
+  object: KubernetesObject,
+  { collection, namespace }: Target,
+  context: WriteContext,
+  effect: WriteEffect,
+): WriteAnswer {
+  const { resource, status, initialStatus } = collection.served;
   const namespaces = context.log.collections.get('namespaces');
   if (context.checkNamespaces && resource.namespaced && namespaces !== undefined) {
     if (!namespaces.objects.has(namespace)) throw notFound(namespaces.served.resource, namespace);
@@ -116,10 +128,8 @@ export function create(exchange: Exchange, target: Target, context: WriteContext
   const fields: Record<string, unknown> = { ...object };
   if (status) delete fields.status;
   if (initialStatus !== undefined) fields.status = initialStatus;
-  const stored = context.writer.create(collection, {
-    ...fields,
-    metadata: { ...metadata, ...(namespace === '' ? {} : { namespace }) },
-  });
+  const made = { ...fields, metadata: { ...metadata, ...(namespace === '' ? {} : { namespace }) } };
+  const stored = context.writer.create(collection, made, effect);
   return { code: 201, body: objectText(stored) };
 }
 
@@ -132,10 +142,9 @@ export function existing({ collection, namespace, name = '' }: Target): StoredOb
 
 /** PUT on an object, or on its status. */
 export function update(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
-  const { collection, name = '', subresource } = target;
-  const { resource, custom } = collection.served;
+  const { collection, name = '' } = target;
   const object = objectIn(exchange, target);
-  const { name: own, uid, resourceVersion, finalizers = [] } = object.metadata ?? {};
+  const { name: own, uid } = object.metadata ?? {};
   if (own !== name) {
     throw badRequest(
       own
@@ -147,8 +156,23 @@ export function update(exchange: Exchange, target: Target, context: WriteContext
   const { metadata } = current;
   if (uid && uid !== metadata.uid) {
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`;
-    throw conflict(resource, name, why);
+    throw conflict(collection.served.resource, name, why);
   }
+  return updatedTo(object, current, target, context, effectOf(exchange, 'UpdateOptions'));
+}
+
+/** Puts an object in the place of another, where version and finalizers allow it. */
+export function updatedTo(
+  object: KubernetesObject,
+  current: StoredObject,
+  target: Target,
+  context: WriteContext,
+  effect: WriteEffect,
+): WriteAnswer {
+  const { collection, name = '', subresource } = target;
+  const { resource, custom } = collection.served;
+  const { metadata } = current;
+  const { resourceVersion, finalizers } = object.metadata ?? {};
   if (custom && !resourceVersion) {
     throw invalid(
       { kind: resource.plural, name, group: resource.group },
@@ -162,7 +186,7 @@ export function update(exchange: Exchange, target: Target, context: WriteContext
   if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
     throw conflict(resource, name, modified);
   }
-  const added = finalizers.filter((finalizer) => !metadata.finalizers?.includes(finalizer));
+  const added = (finalizers ?? []).filter((each) => !metadata.finalizers?.includes(each));
   if (metadata.deletionTimestamp && added.length > 0 && subresource === undefined) {
     const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
     throw invalid(invalidTarget(target, name), {
@@ -172,74 +196,6 @@ export function update(exchange: Exchange, target: Target, context: WriteContext
     });
   }
   const part = subresource === 'status' ? 'status' : 'object';
-  return { code: 200, body: objectText(context.writer.update(collection, current, object, part)) };
-}
-
-interface DeleteOptions {
-  propagationPolicy?: string;
-  preconditions?: { uid?: string; resourceVersion?: string };
-}
-
-function deleteOptions(exchange: Exchange): DeleteOptions {
-  let options: DeleteOptions = {};
-  if (exchange.body !== '') {
-    try {
-      options = (jsonBody(exchange) ?? {}) as DeleteOptions;
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
-    }
-  }
-  const policy = exchange.query.get('propagationPolicy') ?? options.propagationPolicy;
-  if (policy !== undefined && !POLICIES.includes(policy)) {
-    throw unsupportedOption('DeleteOptions', 'propagationPolicy', policy, POLICIES);
-  }
-  return options;
-}
-
-/** DELETE of one object. */
-export function remove(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
-  const { collection, name = '' } = target;
-  const { resource } = collection.served;
-  const { preconditions = {} } = deleteOptions(exchange);
-  const current = existing(target);
-  const { uid, resourceVersion } = current.metadata;
-  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-    const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
-    throw conflict(resource, name, why, resource.kind);
-  }
-  const version = preconditions.resourceVersion;
-  if (version !== undefined && version !== resourceVersion) {
-    const why = `the ResourceVersion in the precondition (${version}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
-    throw conflict(resource, name, why, resource.kind);
-  }
-  const left = context.writer.delete(collection, current);
-  if (left !== undefined) return { code: 200, body: objectText(left) };
-  const { group, plural } = resource;
-  const details = { name, ...(group === '' ? {} : { group }), kind: plural, uid };
-  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
-  return { code: 200, body: `${JSON.stringify({ ...head, details })}\n` };
-}
-
-/** DELETE of all objects of a collection that the selectors match. */
-export function removeAll(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
-  const { collection } = target;
-  if (collection.served.resource.namespaced && target.namespace === '') throw methodNotAllowed();
-  deleteOptions(exchange);
-  const selection = selectionOf(target, exchange.query);
-  const resourceVersion = String(context.log.version);
-  const objects = collection.sorted().filter((object) => selection.includes(object));
-  for (const object of objects) context.writer.delete(collection, object);
-  return { code: 200, body: listText(collection.served, objects, { resourceVersion }) };
-}
-
-/** PATCH, which this server does not take. */
-export function refusePatch(target: Target): never {
-  const name = resourceName(target.collection.served.resource);
-  throw failure(
-    415,
-    'UnsupportedMediaType',
-    `the fake API server takes no PATCH of ${name}: read the object, change it and PUT it`,
-    {},
-  );
+  const stored = context.writer.update(collection, current, object, part, effect);
+  return { code: 200, body: objectText(stored) };
 }

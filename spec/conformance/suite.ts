@@ -5,9 +5,11 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiServer } from './api-server.ts';
 import { customResourceTests } from './custom-resources.ts';
+import { dryRunTests } from './dry-runs.ts';
 import { expiryTests } from './expiry.ts';
 import { failureTests } from './failures.ts';
 import { listTests } from './lists.ts';
+import { patchTests } from './patches.ts';
 import { watchTests } from './watches.ts';
 import { writeTests } from './writes.ts';
 
@@ -21,6 +23,8 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
     afterAll(() => server?.close());
     const current = () => server;
     describe('writes', () => writeTests(current));
+    describe('patches', () => patchTests(current));
+    describe('dry runs', () => dryRunTests(current));
     describe('custom resources', () => customResourceTests(current));
     describe('lists', () => listTests(current));
     describe('watches', () => watchTests(current));

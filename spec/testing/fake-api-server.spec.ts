@@ -71,24 +71,15 @@ describe('a fake server', () => {
     expect((await (await server.fetch(path)).json()).items).toEqual([]);
   });
 
-  it('refuses tables, metadata only, patches and dry runs', async () => {
+  it('refuses tables and metadata only', async () => {
     const server = createFakeApiServer();
-    server.objects.create(pods, pod('a'));
-    const ask = (path: string, init: RequestInit) => server.fetch(`http://fake${path}`, init);
     for (const as of ['Table', 'PartialObjectMetadataList']) {
       const accept = `application/json;as=${as};v=v1;g=meta.k8s.io`;
-      expect((await ask('/api/v1/pods', { headers: { accept } })).status).toBe(406);
+      const url = 'http://fake/api/v1/pods';
+      expect((await server.fetch(url, { headers: { accept } })).status).toBe(406);
       const either = { headers: { accept: `${accept},application/json` } };
-      expect((await ask('/api/v1/pods', either)).status).toBe(200);
+      expect((await server.fetch(url, either)).status).toBe(200);
     }
-    const a = '/api/v1/namespaces/shop/pods/a';
-    const patched = await ask(a, { method: 'PATCH', body: '{}' });
-    expect([patched.status, (await patched.json()).message]).toEqual([
-      415,
-      expect.stringContaining('no PATCH of pods'),
-    ]);
-    expect((await ask(`${a}?dryRun=All`, { method: 'DELETE' })).status).toBe(400);
-    expect(server.objects.get(pods, shop('a'))).toBeDefined();
   });
 
   it('takes Request objects', async () => {
