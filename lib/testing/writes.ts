@@ -133,11 +133,16 @@ export function createdFrom(
   return { code: 201, body: objectText(stored) };
 }
 
+/** The object a path leads to, if it is there. */
+export function found({ collection, namespace, name = '' }: Target): StoredObject | undefined {
+  return collection.objects.get(namespace === '' ? name : `${namespace}/${name}`);
+}
+
 /** The object a path leads to. Throws `NotFound`. */
-export function existing({ collection, namespace, name = '' }: Target): StoredObject {
-  const object = collection.objects.get(namespace === '' ? name : `${namespace}/${name}`);
-  if (object === undefined) throw notFound(collection.served.resource, name);
-  return object;
+export function existing(target: Target): StoredObject {
+  const object = found(target);
+  if (object !== undefined) return object;
+  throw notFound(target.collection.served.resource, target.name ?? '');
 }
 
 /** PUT on an object, or on its status. */

@@ -36,6 +36,8 @@ export interface ApiServer {
   readonly capabilities: {
     /** Serves `widgets.conformance.example.com/v1`, with a status subresource and any fields. */
     readonly widgets: boolean;
+    /** Remembers who applied which field: `managedFields`. */
+    readonly fieldOwnership: boolean;
   };
 }
 

@@ -4,12 +4,14 @@
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiServer } from './api-server.ts';
+import { applyTests } from './apply.ts';
 import { customResourceTests } from './custom-resources.ts';
 import { dryRunTests } from './dry-runs.ts';
 import { expiryTests } from './expiry.ts';
 import { failureTests } from './failures.ts';
 import { listTests } from './lists.ts';
 import { patchTests } from './patches.ts';
+import { strategicTests } from './strategic.ts';
 import { watchTests } from './watches.ts';
 import { writeTests } from './writes.ts';
 
@@ -24,6 +26,8 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
     const current = () => server;
     describe('writes', () => writeTests(current));
     describe('patches', () => patchTests(current));
+    describe('strategic merge patch', () => strategicTests(current));
+    describe('apply', () => applyTests(current));
     describe('dry runs', () => dryRunTests(current));
     describe('custom resources', () => customResourceTests(current));
     describe('lists', () => listTests(current));

@@ -1,0 +1,49 @@
+/**
+ * How the lists of built-in objects merge: by which member their items are told apart. The types of
+ * Kubernetes say so in tags (`patchMergeKey`, `listMapKey`); here the lists of common use are named by path.
+ */
+
+/** Items that are values and merge as a set. */
+const SETS = /^(metadata\.finalizers|spec\.podCIDRs)$/;
+
+const POD = '(?:.*\\.)?spec';
+const CONTAINER = `${POD}\\.(?:containers|initContainers|ephemeralContainers)`;
+
+/** By path: the key of a strategic merge patch, and the keys of an apply where they differ. */
+const MAPS: readonly (readonly [RegExp, string, (readonly string[])?])[] = [
+  [new RegExp(`^${CONTAINER}$`), 'name'],
+  [new RegExp(`^${CONTAINER}\\.env$`), 'name'],
+  [new RegExp(`^${CONTAINER}\\.ports$`), 'containerPort', ['containerPort', 'protocol']],
+  [new RegExp(`^${CONTAINER}\\.volumeMounts$`), 'mountPath'],
+  [new RegExp(`^${CONTAINER}\\.volumeDevices$`), 'devicePath'],
+  [new RegExp(`^${POD}\\.(volumes|imagePullSecrets|schedulingGates|resourceClaims)$`), 'name'],
+  [new RegExp(`^${POD}\\.hostAliases$`), 'ip'],
+  [
+    new RegExp(`^${POD}\\.topologySpreadConstraints$`),
+    'topologyKey',
+    ['topologyKey', 'whenUnsatisfiable'],
+  ],
+  [/^spec\.ports$/, 'port', ['port', 'protocol']],
+  [/^secrets$/, 'name'],
+  [/^status\.(conditions|addresses)$/, 'type'],
+  [/^status\.(podIPs|hostIPs)$/, 'ip'],
+];
+const OWNERS = 'metadata.ownerReferences';
+
+/** Whether the values of the list at a path (`metadata.finalizers`) merge as a set. */
+export function isSet(path: string): boolean {
+  return SETS.test(path);
+}
+
+/** The key by which a strategic merge patch merges the list at a path; `undefined`: it replaces the list. */
+export function patchMergeKey(path: string): string | undefined {
+  if (path === OWNERS) return 'uid';
+  return MAPS.find(([pattern]) => pattern.test(path))?.[1];
+}
+
+/** The keys by which apply merges the list at a path; of a custom object only the metadata has any. */
+export function applyKeys(path: string, custom: boolean): readonly string[] | undefined {
+  if (path === OWNERS) return ['uid'];
+  const found = custom ? undefined : MAPS.find(([pattern]) => pattern.test(path));
+  return found && (found[2] ?? [found[1]]);
+}
