@@ -5,12 +5,12 @@ import { discovery, servesGroupVersion } from './discovery.ts';
 import { list } from './list.ts';
 import { patch } from './patch.ts';
 import { remove, removeAll } from './removals.ts';
+import { type Renderer, rendererOf } from './representation.ts';
 import type { Exchange, RequestRecord, Target } from './request.ts';
 import { failure, methodNotAllowed, noSuchResource } from './status.ts';
-import { objectText } from './stored-object.ts';
 import { watchPlan } from './watch.ts';
 import { type WatchContext, WatchStream } from './watch-stream.ts';
-import { create, existing, update, type WriteContext } from './writes.ts';
+import { create, existing, update, type WriteAnswer, type WriteContext } from './writes.ts';
 
 /** An answer on its way. */
 export interface Answer {
@@ -51,35 +51,46 @@ export function failureAnswer(error: ApiError): Answer {
   return textAnswer(error.code, `${JSON.stringify(error.status)}\n`, JSON_TYPE, headers);
 }
 
-/** Tables and metadata-only objects are other representations, which this server does not have. */
-function accepts(header: string | null): boolean {
-  if (header === null || header === '') return true;
-  return header.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-    const plain = !parameters.some((parameter) => parameter.startsWith('as='));
-    return plain && ['*/*', 'application/*', JSON_TYPE].includes(type);
-  });
-}
-
 function read(
-  exchange: Exchange,
   request: RequestRecord,
   target: Target,
+  { query }: Exchange,
+  renderer: Renderer,
   context: AnswerContext,
 ): Answer {
-  const { query, header } = exchange;
-  if (!accepts(header('accept'))) {
-    const message = `only the following media types are accepted: ${JSON_TYPE}`;
-    throw failure(406, 'NotAcceptable', message, {});
-  }
-  if (target.name !== undefined) return textAnswer(200, objectText(existing(target)));
+  if (target.name !== undefined) return textAnswer(200, renderer.object(existing(target)));
   if (request.use === 'list') {
-    return textAnswer(200, list(target, context.log, query, context.pageSizeMax));
+    const { items, metadata } = list(target, context.log, query, context.pageSizeMax);
+    return textAnswer(200, renderer.list(items, metadata));
   }
-  const plan = watchPlan(target, context.log, query, context);
+  const plan = { ...watchPlan(target, context.log, query, context), render: renderer.watch() };
   const stream = new WatchStream(request, plan, { ...context, collection: target.collection });
   context.onOpen(stream);
   return { status: 200, headers: { 'content-type': JSON_TYPE }, body: stream };
+}
+
+type Write = (exchange: Exchange, target: Target, context: WriteContext) => WriteAnswer;
+
+/** What a method does to a collection, an object or its status; `undefined` where it is not allowed. */
+function writeOf(method: string, { name, subresource }: Target): Write | undefined {
+  if (method === 'PUT' || method === 'PATCH') {
+    if (name === undefined) return undefined;
+    return method === 'PUT' ? update : patch;
+  }
+  if (subresource !== undefined) return undefined;
+  if (method === 'POST') return name === undefined ? create : undefined;
+  if (method !== 'DELETE') return undefined;
+  return name === undefined ? removeAll : remove;
+}
+
+function written({ code, content, headers }: WriteAnswer, renderer: Renderer): Answer {
+  const body =
+    'object' in content
+      ? renderer.object(content.object)
+      : 'page' in content
+        ? renderer.list(content.page.items, content.page.metadata)
+        : `${JSON.stringify(content.json)}\n`;
+  return textAnswer(code, body, JSON_TYPE, headers);
 }
 
 function route(
@@ -88,31 +99,15 @@ function route(
   target: Target,
   context: AnswerContext,
 ): Answer {
-  const { name, subresource, collection } = target;
-  const status = subresource === 'status' && collection.served.status;
-  if (subresource !== undefined && !status) throw noSuchResource();
-  switch (exchange.method) {
-    case 'GET':
-      return read(exchange, request, target, context);
-    case 'POST':
-    case 'PUT':
-    case 'PATCH':
-    case 'DELETE': {
-      const { method } = exchange;
-      const one = method === 'PUT' || method === 'PATCH';
-      if (method === 'POST' ? name !== undefined : one && name === undefined) {
-        throw methodNotAllowed();
-      }
-      if (status && !one) throw methodNotAllowed();
-      const del = name === undefined ? removeAll : remove;
-      const { code, body, headers } = { POST: create, PUT: update, PATCH: patch, DELETE: del }[
-        method
-      ](exchange, target, context);
-      return textAnswer(code, body, JSON_TYPE, headers);
-    }
-    default:
-      throw methodNotAllowed();
+  const { served } = target.collection;
+  if (target.subresource !== undefined && !(target.subresource === 'status' && served.status)) {
+    throw noSuchResource();
   }
+  const renderer = rendererOf(exchange, served, () => context.scheduler.now());
+  if (exchange.method === 'GET') return read(request, target, exchange, renderer, context);
+  const write = writeOf(exchange.method, target);
+  if (write === undefined) throw methodNotAllowed();
+  return written(write(exchange, target, context), renderer);
 }
 
 /** Answers a request; failures are answers too. */

@@ -22,3 +22,4 @@ export type { RequestRecord } from './request.ts';
 export type { Served, ServeOptions } from './serve.ts';
 export { defaultResources, type ResourceTraits } from './served-resource.ts';
 export type { ObjectRef, ServerObject, ServerObjects, WriteOptions } from './server-objects.ts';
+export type { PrinterColumn } from './table-columns.ts';

@@ -15,7 +15,7 @@ import {
   tooLargeVersion,
   unsupportedOption,
 } from './status.ts';
-import { keyOf, listText, type StoredObject } from './stored-object.ts';
+import { keyOf, type StoredObject } from './stored-object.ts';
 
 const OPTIONS = 'ListOptions';
 
@@ -114,13 +114,19 @@ function viewOf(
   return { version, objects: collection.at(version), start: '' };
 }
 
-/** The body of a list. Throws the failure that a real server would answer. */
+/** A page of a list. */
+export interface Page {
+  readonly items: readonly StoredObject[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Reads a page. Throws the failure that a real server would answer. */
 export function list(
   target: Target,
   log: ObjectLog,
   query: URLSearchParams,
   pageSizeMax: number,
-): string {
+): Page {
   checkOptions(query);
   const asked = integer(query, 'limit');
   const { collection, namespace } = target;
@@ -145,9 +151,10 @@ export function list(
   const remaining = candidates.length - seen;
   const last = candidates[seen - 1];
   const more = remaining > 0 && last !== undefined;
-  return listText(collection.served, items, {
+  const metadata = {
     resourceVersion: String(version),
     ...(more ? { continue: writeToken(version, keyOf(last)) } : {}),
     ...(more && !selection.selects ? { remainingItemCount: remaining } : {}),
-  });
+  };
+  return { items, metadata };
 }

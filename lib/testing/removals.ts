@@ -2,11 +2,12 @@
  * DELETE. There is no garbage collector: dependents stay, and a deletion in the foreground, or one that orphans,
  * is done at once, as if the collector had finished.
  */
+import type { Status } from '../meta/api-error.ts';
 import type { WriteEffect } from './object-writer.ts';
 import type { Exchange, Target } from './request.ts';
 import { selectionOf } from './selection.ts';
 import { badRequest, conflict, methodNotAllowed } from './status.ts';
-import { listText, objectText, type StoredObject } from './stored-object.ts';
+import type { StoredObject } from './stored-object.ts';
 import { checkPropagationPolicy, effectOf } from './write-options.ts';
 import { existing, jsonBody, type WriteAnswer, type WriteContext } from './writes.ts';
 
@@ -65,12 +66,12 @@ export function remove(exchange: Exchange, target: Target, context: WriteContext
   const options = deleteOptions(exchange);
   const effect = effectIn(exchange, options);
   const { current, left } = deleteUnder(options, target, context, effect);
-  if (left !== undefined) return { code: 200, body: objectText(left) };
+  if (left !== undefined) return { code: 200, content: { object: left } };
   const { group, plural } = collection.served.resource;
   const { uid } = current.metadata;
   const details = { name, ...(group === '' ? {} : { group }), kind: plural, uid };
-  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
-  return { code: 200, body: `${JSON.stringify({ ...head, details })}\n` };
+  const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+  return { code: 200, content: { json: { ...status, details } } };
 }
 
 /** DELETE of all objects of a collection that the selectors match. */
@@ -82,5 +83,5 @@ export function removeAll(exchange: Exchange, target: Target, context: WriteCont
   const resourceVersion = String(context.log.version);
   const objects = collection.sorted().filter((object) => selection.includes(object));
   for (const object of objects) context.writer.delete(collection, object, effect);
-  return { code: 200, body: listText(collection.served, objects, { resourceVersion }) };
+  return { code: 200, content: { page: { items: objects, metadata: { resourceVersion } } } };
 }

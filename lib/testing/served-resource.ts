@@ -4,6 +4,7 @@
  */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
+import type { PrinterColumn } from './table-columns.ts';
 
 /** How a resource behaves. Left out, each is what a real server does for the resource, where it is known. */
 export interface ResourceTraits {
@@ -18,6 +19,8 @@ export interface ResourceTraits {
   readonly generation?: boolean;
   /** Fields that `fieldSelector` may name besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: readonly string[];
+  /** The columns of its tables after the name. Default: the age; for some built-in resources, those of a real server. */
+  readonly printerColumns?: readonly PrinterColumn[];
 }
 
 /** A resource in the server's table. */
@@ -73,7 +76,7 @@ export function servedResource(
   const name = group === '' ? plural : `${plural}.${group}`;
   const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
   const custom = group.includes('.') && !group.endsWith('.k8s.io');
-  const all = { custom, ...counted, selectableFields: [], ...known, ...traits };
+  const all = { custom, ...counted, selectableFields: [], printerColumns: [], ...known, ...traits };
   const phase = Object.hasOwn(PHASES, name) ? PHASES[name] : undefined;
   const initialStatus = all.custom || !all.status ? undefined : phase ? { phase } : {};
   return Object.freeze({ resource, ...all, initialStatus } as ServedResource);

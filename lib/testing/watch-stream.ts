@@ -5,6 +5,7 @@
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { type Body, BrokenConnection } from './body.ts';
 import type { Collection, LogEntry, ObjectLog } from './object-log.ts';
+import type { EventRenderer } from './representation.ts';
 import type { RequestRecord } from './request.ts';
 import type { Selection } from './selection.ts';
 import { expired } from './status.ts';
@@ -22,6 +23,8 @@ export interface WatchPlan {
   readonly after: bigint;
   readonly position: number;
   readonly timeoutMs: number;
+  /** How an object is written; left out: whole. */
+  readonly render?: EventRenderer | undefined;
   /** A failure to report in the stream, instead of events. */
   readonly failure?: unknown;
 }
@@ -59,6 +62,7 @@ export class WatchStream implements Body {
   readonly #injected: Uint8Array[] = [];
   #position: number;
   #initialAt = 0;
+  #rendered = false;
   #endMarkDue: boolean;
   #bookmarkDue = false;
   /** Set: after what is due, this last event, if any, and the end. */
@@ -180,7 +184,7 @@ export class WatchStream implements Body {
       const object = initial[this.#initialAt];
       if (object !== undefined) {
         this.#initialAt++;
-        return encoder.encode(eventText('ADDED', object));
+        return this.#event('ADDED', object);
       }
       if (this.#endMarkDue && endMark) {
         this.#endMarkDue = false;
@@ -219,17 +223,34 @@ export class WatchStream implements Body {
     const { selection, after } = this.#plan;
     const { type, object, previous, silent, version } = entry;
     if (silent || version <= after) return undefined;
-    if (!selection.selects) return selection.includes(object) ? entry.bytes() : undefined;
+    if (!selection.selects) return selection.includes(object) ? this.#whole(entry) : undefined;
     const before = previous !== undefined && selection.includes(previous);
     const now = type !== 'DELETED' && selection.includes(object);
-    if (before && now) return entry.bytes();
-    if (now) return type === 'ADDED' ? entry.bytes() : encoder.encode(eventText('ADDED', object));
+    if (before && now) return this.#whole(entry);
+    if (now) return type === 'ADDED' ? this.#whole(entry) : this.#event('ADDED', object);
     if (!before || previous === undefined) return undefined;
-    if (type === 'DELETED') return entry.bytes();
+    if (type === 'DELETED') return this.#whole(entry);
     const { resourceVersion } = object.metadata;
     const { served } = this.#context.collection;
     const last = store(served, previous, { ...previous.metadata, resourceVersion });
-    return encoder.encode(eventText('DELETED', last));
+    return this.#event('DELETED', last);
+  }
+
+  #whole(entry: LogEntry): Uint8Array {
+    const shared = this.#plan.render === undefined;
+    return shared ? entry.bytes() : this.#event(entry.type, entry.object);
+  }
+
+  #event(type: string, object: StoredObject): Uint8Array {
+    const { render } = this.#plan;
+    if (render === undefined) return encoder.encode(eventText(type, object));
+    return encoder.encode(`{"type":"${type}","object":${render(object, this.#first())}}\n`);
+  }
+
+  #first(): boolean {
+    const first = !this.#rendered;
+    this.#rendered = true;
+    return first;
   }
 
   #bookmark(endMark: boolean): Uint8Array {
@@ -240,7 +261,9 @@ export class WatchStream implements Body {
       ...(endMark ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };
     const object = { kind, apiVersion, metadata };
-    return encoder.encode(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+    const { render = (plain) => JSON.stringify(plain) } = this.#plan;
+    const text = render(object, this.#first());
+    return encoder.encode(`{"type":"BOOKMARK","object":${text}}\n`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** POST and PUT: what a request may ask, before the writer does it. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Page } from './list.ts';
 import type { ObjectLog } from './object-log.ts';
 import type { ObjectWriter, WriteEffect } from './object-writer.ts';
 import type { Exchange, Target } from './request.ts';
@@ -12,13 +13,19 @@ import {
   modified,
   notFound,
 } from './status.ts';
-import { objectText, type StoredObject } from './stored-object.ts';
+import type { StoredObject } from './stored-object.ts';
 import { effectOf } from './write-options.ts';
 
-/** A body and its HTTP status. */
+/** The body of an answer: an object or a page as the client wants it, or JSON that has one form. */
+export type Content =
+  | { readonly object: StoredObject }
+  | { readonly page: Page }
+  | { readonly json: object };
+
+/** What a write answers, and its HTTP status. */
 export interface WriteAnswer {
   readonly code: number;
-  readonly body: string;
+  readonly content: Content;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -130,7 +137,7 @@ export function createdFrom(
   if (initialStatus !== undefined) fields.status = initialStatus;
   const made = { ...fields, metadata: { ...metadata, ...(namespace === '' ? {} : { namespace }) } };
   const stored = context.writer.create(collection, made, effect);
-  return { code: 201, body: objectText(stored) };
+  return { code: 201, content: { object: stored } };
 }
 
 /** The object a path leads to, if it is there. */
@@ -202,5 +209,5 @@ export function updatedTo(
   }
   const part = subresource === 'status' ? 'status' : 'object';
   const stored = context.writer.update(collection, current, object, part, effect);
-  return { code: 200, body: objectText(stored) };
+  return { code: 200, content: { object: stored } };
 }

@@ -27,7 +27,7 @@ export interface WatchLines extends AsyncIterable<Json> {
 
 export interface ApiServer {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  stream(path: string, query: Record<string, string>): WatchLines;
+  stream(path: string, query: Record<string, string>, headers?: Record<string, string>): WatchLines;
   close(): Promise<void>;
   /** Compacts the history of Events up to now; absent where that cannot be done. */
   compact?(): Promise<void>;
@@ -48,6 +48,13 @@ export const WIDGETS = {
   kind: 'Widget',
   namespaced: true,
 } as const;
+
+/** The columns of widgets after the name. */
+export const WIDGET_COLUMNS = [
+  { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+] as const;
 
 export const configMaps = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`;
 export const events = (namespace: string) => `/api/v1/namespaces/${namespace}/events`;

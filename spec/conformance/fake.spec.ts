@@ -1,16 +1,16 @@
 /** The fake server must do all that the suite sees a real one do, in process and over a socket. */
-import { createFakeApiServer, defaultResources } from 'rx-informer/testing';
+import { createFakeApiServer } from 'rx-informer/testing';
 import { defineResource } from '../../lib/meta/resource.ts';
-import { type ApiServer, post, WIDGETS } from './api-server.ts';
+import { type ApiServer, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
 import { overFetch } from './over-fetch.ts';
 import { apiServerConformance } from './suite.ts';
 
 async function openFake(served: boolean): Promise<ApiServer> {
   const fake = createFakeApiServer({
-    resources: [...defaultResources, defineResource(WIDGETS)],
     initialResourceVersion: '1000',
     checkNamespaces: true,
   });
+  fake.addResource(defineResource(WIDGETS), { printerColumns: WIDGET_COLUMNS });
   const socket = served ? await fake.serve() : undefined;
   const http =
     socket === undefined

@@ -25,10 +25,10 @@ export function overFetch(
       });
       return readAnswer(answer.status, answer.headers, await answer.text());
     },
-    stream(path, query) {
+    stream(path, query, headers = {}) {
       const abort = new AbortController();
       async function* chunks() {
-        const answer = await fetch(urlOf(baseUrl, path, query), { signal: abort.signal });
+        const answer = await fetch(urlOf(baseUrl, path, query), { headers, signal: abort.signal });
         if (answer.status !== 200 || answer.body === null) {
           throw new Error(`the watch was answered ${answer.status}: ${await answer.text()}`);
         }

@@ -3,7 +3,15 @@
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { Agent, type RequestOptions as HttpsOptions, request as httpsRequest } from 'node:https';
-import { type ApiServer, post, succeed, WIDGETS, watchLines, widgets } from './api-server.ts';
+import {
+  type ApiServer,
+  post,
+  succeed,
+  WIDGET_COLUMNS,
+  WIDGETS,
+  watchLines,
+  widgets,
+} from './api-server.ts';
 import { readAnswer } from './over-fetch.ts';
 
 /** Where the server is and how to reach it as an administrator. */
@@ -35,6 +43,7 @@ const definition = {
         served: true,
         storage: true,
         subresources: { status: {} },
+        additionalPrinterColumns: WIDGET_COLUMNS,
         schema: {
           openAPIV3Schema: {
             type: 'object',
@@ -120,11 +129,11 @@ export async function openRealApiServer(real: RealApiServer): Promise<ApiServer>
       const message = await send({ method, headers: { ...type, ...headers } }, path, query, text);
       return readAnswer(message.statusCode ?? 0, headersOf(message), await textOf(message));
     },
-    stream(path, query) {
+    stream(path, query, headers = {}) {
       let closed = false;
       let message: IncomingMessage | undefined;
       async function* chunks() {
-        message = await send({ method: 'GET' }, path, query);
+        message = await send({ method: 'GET', headers }, path, query);
         if (closed) message.destroy();
         if (message.statusCode !== 200) throw new Error(await textOf(message));
         yield* message as AsyncIterable<Uint8Array>;

@@ -11,6 +11,7 @@ import { expiryTests } from './expiry.ts';
 import { failureTests } from './failures.ts';
 import { listTests } from './lists.ts';
 import { patchTests } from './patches.ts';
+import { projectionTests } from './projections.ts';
 import { strategicTests } from './strategic.ts';
 import { watchTests } from './watches.ts';
 import { writeTests } from './writes.ts';
@@ -28,6 +29,7 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
     describe('patches', () => patchTests(current));
     describe('strategic merge patch', () => strategicTests(current));
     describe('apply', () => applyTests(current));
+    describe('projections', () => projectionTests(current));
     describe('dry runs', () => dryRunTests(current));
     describe('custom resources', () => customResourceTests(current));
     describe('lists', () => listTests(current));

@@ -1,0 +1,49 @@
+/** Which representation a request asks for: the object, its metadata only, or rows of a table. */
+import { failure } from './status.ts';
+
+/** What an answer shows of objects. */
+export type Representation =
+  | 'Object'
+  | 'PartialObjectMetadata'
+  | 'PartialObjectMetadataList'
+  | 'Table';
+
+const JSON_TYPE = 'application/json';
+const ACCEPTED = ['*/*', 'application/*', JSON_TYPE];
+const PROJECTIONS = ['PartialObjectMetadata', 'PartialObjectMetadataList', 'Table'] as const;
+
+function quality(parameters: ReadonlyMap<string, string>): number {
+  const value = Number(parameters.get('q') ?? '1');
+  return Number.isNaN(value) ? 1 : value;
+}
+
+function representationOf(
+  type: string,
+  parameters: ReadonlyMap<string, string>,
+): Representation | undefined {
+  if (!ACCEPTED.includes(type)) return undefined;
+  const as = parameters.get('as');
+  if (as === undefined) return 'Object';
+  const known = parameters.get('g') === 'meta.k8s.io' && parameters.get('v') === 'v1';
+  return known ? PROJECTIONS.find((each) => each === as) : undefined;
+}
+
+/** Takes the first of the `Accept` list that this server has. Throws a 406 when there is none. */
+export function negotiate(header: string | null): Representation {
+  if (header === null || header.trim() === '') return 'Object';
+  const ranges = header.split(',').map((range) => {
+    const [type = '', ...rest] = range.split(';').map((part) => part.trim());
+    const pairs = rest.map((part): [string, string] => {
+      const at = part.indexOf('=');
+      return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
+    });
+    return { type, parameters: new Map(pairs) };
+  });
+  ranges.sort((a, b) => quality(b.parameters) - quality(a.parameters));
+  for (const { type, parameters } of ranges) {
+    const found = representationOf(type, parameters);
+    if (found !== undefined) return found;
+  }
+  const message = `only the following media types are accepted: ${JSON_TYPE}`;
+  throw failure(406, 'NotAcceptable', message);
+}
