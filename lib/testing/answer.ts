@@ -2,11 +2,15 @@
 import { ApiError } from '../meta/api-error.ts';
 import { type Body, bytesBody } from './body.ts';
 import { discovery, servesGroupVersion } from './discovery.ts';
+import { evict } from './eviction.ts';
 import { list } from './list.ts';
 import { patch } from './patch.ts';
+import type { PodLogs } from './pod-log.ts';
 import { remove, removeAll } from './removals.ts';
 import { type Renderer, rendererOf } from './representation.ts';
 import type { Exchange, RequestRecord, Target } from './request.ts';
+import { patchScale, putScale, readScale } from './scale.ts';
+import { isPods, type ServedResource } from './served-resource.ts';
 import { failure, methodNotAllowed, noSuchResource } from './status.ts';
 import { watchPlan } from './watch.ts';
 import { type WatchContext, WatchStream } from './watch-stream.ts';
@@ -24,6 +28,7 @@ export interface AnswerContext extends WriteContext, Omit<WatchContext, 'collect
   readonly watchList: boolean;
   readonly pageSizeMax: number;
   readonly random: () => number;
+  readonly logs: PodLogs;
   onOpen(stream: WatchStream): void;
 }
 
@@ -71,16 +76,36 @@ function read(
 
 type Write = (exchange: Exchange, target: Target, context: WriteContext) => WriteAnswer;
 
-/** What a method does to a collection, an object or its status; `undefined` where it is not allowed. */
-function writeOf(method: string, { name, subresource }: Target): Write | undefined {
-  if (method === 'PUT' || method === 'PATCH') {
-    if (name === undefined) return undefined;
-    return method === 'PUT' ? update : patch;
+/** What a method does to a collection or an object; `undefined` where it is not allowed. */
+function writeOf(method: string, { name }: Target): Write | undefined {
+  switch (method) {
+    case 'POST':
+      return name === undefined ? create : undefined;
+    case 'PUT':
+      return name === undefined ? undefined : update;
+    case 'PATCH':
+      return name === undefined ? undefined : patch;
+    case 'DELETE':
+      return name === undefined ? removeAll : remove;
   }
-  if (subresource !== undefined) return undefined;
-  if (method === 'POST') return name === undefined ? create : undefined;
-  if (method !== 'DELETE') return undefined;
-  return name === undefined ? removeAll : remove;
+  return undefined;
+}
+
+const SUBRESOURCES: Readonly<Record<string, Readonly<Record<string, Write>>>> = {
+  status: { PUT: update, PATCH: patch },
+  scale: {
+    GET: (_, target) => ({ code: 200, content: { json: readScale(target) } }),
+    PUT: putScale,
+    PATCH: patchScale,
+  },
+  eviction: { POST: evict },
+  log: {},
+};
+
+function has(subresource: string, served: ServedResource): boolean {
+  if (subresource === 'status') return served.status;
+  if (subresource === 'scale') return served.scale;
+  return isPods(served) && (subresource === 'eviction' || subresource === 'log');
 }
 
 function written({ code, content, headers }: WriteAnswer, renderer: Renderer): Answer {
@@ -99,13 +124,19 @@ function route(
   target: Target,
   context: AnswerContext,
 ): Answer {
-  const { served } = target.collection;
-  if (target.subresource !== undefined && !(target.subresource === 'status' && served.status)) {
-    throw noSuchResource();
+  const { method, query } = exchange;
+  const { subresource, collection } = target;
+  const { served } = collection;
+  if (subresource !== undefined && !has(subresource, served)) throw noSuchResource();
+  if (subresource === 'log' && method === 'GET') {
+    const headers = { 'content-type': 'text/plain' };
+    return { status: 200, headers, body: context.logs.read(target, query) };
   }
   const renderer = rendererOf(exchange, served, () => context.scheduler.now());
-  if (exchange.method === 'GET') return read(request, target, exchange, renderer, context);
-  const write = writeOf(exchange.method, target);
+  const readable = subresource === undefined || subresource === 'status';
+  if (method === 'GET' && readable) return read(request, target, exchange, renderer, context);
+  const write =
+    subresource === undefined ? writeOf(method, target) : SUBRESOURCES[subresource]?.[method];
   if (write === undefined) throw methodNotAllowed();
   return written(write(exchange, target, context), renderer);
 }

@@ -1,5 +1,6 @@
 /** The small answers by which clients find out what a server serves, and that it lives. */
 import type { ObjectLog } from './object-log.ts';
+import { isPods } from './served-resource.ts';
 
 interface Group {
   readonly name: string;
@@ -27,13 +28,18 @@ const VERBS = 'create delete deletecollection get list patch update watch'.split
 function resourcesAnswer(log: ObjectLog, groupVersion: string) {
   const resources: object[] = [];
   for (const { served } of log.collections.values()) {
-    const { resource, status } = served;
+    const { resource, status, scale } = served;
     if (resource.apiVersion !== groupVersion) continue;
     const { plural: name, namespaced, kind } = resource;
     resources.push({ name, singularName: kind.toLowerCase(), namespaced, kind, verbs: VERBS });
-    if (!status) continue;
+    const add = (subresource: string, fields: object) =>
+      resources.push({ name: `${name}/${subresource}`, singularName: '', namespaced, ...fields });
     const verbs = ['get', 'patch', 'update'];
-    resources.push({ name: `${name}/status`, singularName: '', namespaced, kind, verbs });
+    if (status) add('status', { kind, verbs });
+    if (scale) add('scale', { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs });
+    if (!isPods(served)) continue;
+    add('eviction', { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] });
+    add('log', { kind, verbs: ['get'] });
   }
   if (resources.length === 0) return undefined;
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };

@@ -11,6 +11,7 @@ import { Faults } from './faults.ts';
 import { inProcessFetch } from './in-process-fetch.ts';
 import { ObjectLog } from './object-log.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { PodLogs } from './pod-log.ts';
 import type { RequestRecord } from './request.ts';
 import { type Served, type ServeOptions, serve } from './serve.ts';
 import { defaultResources, type ResourceTraits, servedResource } from './served-resource.ts';
@@ -19,7 +20,7 @@ import type { WatchStream } from './watch-stream.ts';
 
 /** How a fake server is to be. */
 export interface FakeApiServerOptions {
-  /** What it serves. Default: pods, config maps, secrets, services, events, namespaces, nodes, deployments, replica sets and jobs. */
+  /** What it serves. Default: pods, config maps, secrets, services, events, namespaces, nodes, deployments, replica sets, stateful sets, jobs and leases. */
   readonly resources?: readonly Resource<KubernetesObject>[];
   /** All of the server's time. @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike;
@@ -58,6 +59,8 @@ export interface FakeApiServer {
   serve(options?: ServeOptions): Promise<Served>;
   /** The objects, to read and to change without a request. */
   readonly objects: ServerObjects;
+  /** What pods print. */
+  readonly logs: PodLogs;
   /** What is to go wrong. */
   readonly faults: Faults;
   /** All requests, oldest first. */
@@ -105,11 +108,13 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
   const watches = new Set<WatchStream>();
   const faults = new Faults(watches);
   const objects = new ServerObjects(log, writer, () => faults.dropWatches());
+  const logs = new PodLogs(log, () => scheduler.now());
   let requests: RequestRecord[] = [];
 
   const context: DispatchContext = {
     log,
     writer,
+    logs,
     faults,
     scheduler,
     random,
@@ -130,6 +135,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     fetch: inProcessFetch(context),
     serve: (serveOptions = {}) => serve(context, serveOptions),
     objects,
+    logs,
     faults,
     get requests() {
       return requests;

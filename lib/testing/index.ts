@@ -18,6 +18,7 @@ export type {
 } from './faults.ts';
 export { type MarbleHelpers, marbles } from './marbles.ts';
 export type { Snapshot } from './object-log.ts';
+export type { PodLogs } from './pod-log.ts';
 export type { RequestRecord } from './request.ts';
 export type { Served, ServeOptions } from './serve.ts';
 export { defaultResources, type ResourceTraits } from './served-resource.ts';

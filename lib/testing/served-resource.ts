@@ -15,6 +15,8 @@ export interface ResourceTraits {
   readonly custom?: boolean;
   /** Has a `/status` subresource, so that writes to the object leave its status alone. @defaultValue true */
   readonly status?: boolean;
+  /** Has a `/scale` subresource over `spec.replicas`. Default: the built-in workloads that have it. */
+  readonly scale?: boolean;
   /** Counts changes of the spec in `metadata.generation`. @defaultValue true */
   readonly generation?: boolean;
   /** Fields that `fieldSelector` may name besides `metadata.name` and `metadata.namespace`. */
@@ -32,6 +34,7 @@ export interface ServedResource extends Required<ResourceTraits> {
 
 const plain: ResourceTraits = { status: false, generation: false };
 const counted: ResourceTraits = { status: true, generation: true };
+const scaled: ResourceTraits = { ...counted, scale: true };
 const KNOWN: Readonly<Record<string, ResourceTraits>> = {
   configmaps: plain,
   secrets: { ...plain, selectableFields: ['type'] },
@@ -60,8 +63,14 @@ const KNOWN: Readonly<Record<string, ResourceTraits>> = {
       ...['status.phase', 'status.podIP', 'status.nominatedNodeName'],
     ],
   },
-  'deployments.apps': counted,
-  'replicasets.apps': { ...counted, selectableFields: ['status.replicas'] },
+  'deployments.apps': scaled,
+  'statefulsets.apps': scaled,
+  'replicasets.apps': { ...scaled, selectableFields: ['status.replicas'] },
+  replicationcontrollers: { ...scaled, selectableFields: ['status.replicas'] },
+  endpoints: plain,
+  serviceaccounts: plain,
+  'endpointslices.discovery.k8s.io': plain,
+  'leases.coordination.k8s.io': plain,
   'jobs.batch': { ...counted, selectableFields: ['status.successful'] },
 };
 
@@ -76,10 +85,23 @@ export function servedResource(
   const name = group === '' ? plural : `${plural}.${group}`;
   const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
   const custom = group.includes('.') && !group.endsWith('.k8s.io');
-  const all = { custom, ...counted, selectableFields: [], printerColumns: [], ...known, ...traits };
+  const all = {
+    custom,
+    scale: false,
+    ...counted,
+    selectableFields: [],
+    printerColumns: [],
+    ...known,
+    ...traits,
+  };
   const phase = Object.hasOwn(PHASES, name) ? PHASES[name] : undefined;
   const initialStatus = all.custom || !all.status ? undefined : phase ? { phase } : {};
   return Object.freeze({ resource, ...all, initialStatus } as ServedResource);
+}
+
+/** Pods can be evicted, and have logs. */
+export function isPods({ resource }: ServedResource): boolean {
+  return resource.group === '' && resource.plural === 'pods';
 }
 
 const core = (plural: string, kind: string, namespaced = true) =>
@@ -98,7 +120,9 @@ export const defaultResources: readonly Resource<KubernetesObject>[] = Object.fr
     [
       ['apps', 'deployments', 'Deployment'],
       ['apps', 'replicasets', 'ReplicaSet'],
+      ['apps', 'statefulsets', 'StatefulSet'],
       ['batch', 'jobs', 'Job'],
+      ['coordination.k8s.io', 'leases', 'Lease'],
     ] as const
   ).map(([group, plural, kind]) =>
     defineResource({ group, version: 'v1', plural, kind, namespaced: true }),

@@ -52,10 +52,12 @@ export function jsonBody(exchange: Exchange): unknown {
   return JSON.parse(exchange.body);
 }
 
-/** The object in the body, checked against the path. */
-function objectIn(exchange: Exchange, { collection, namespace }: Target): KubernetesObject {
-  const { resource, custom } = collection.served;
-  const { kind, apiVersion } = resource;
+/** The object in the body: of this type, and of the namespace in the path. */
+export function objectIn(
+  exchange: Exchange,
+  { kind, apiVersion, custom }: { kind: string; apiVersion: string; custom: boolean },
+  namespace: string,
+): KubernetesObject {
   const unrecognized = (why: string) =>
     badRequest(
       `the object provided is unrecognized (must be of type ${kind}): ${why} (${exchange.body.slice(0, 40) || '<empty>'})`,
@@ -72,7 +74,8 @@ function objectIn(exchange: Exchange, { collection, namespace }: Target): Kubern
   }
   if (custom && !object.kind) throw unrecognized("Object 'Kind' is missing");
   if ((object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion) {
-    const given = `${object.kind ?? kind} in version ${JSON.stringify(object.apiVersion ?? apiVersion)}`;
+    const version = (object.apiVersion ?? apiVersion).split('/').at(-1);
+    const given = `${object.kind ?? kind} in version ${JSON.stringify(version)}`;
     throw badRequest(`${given} cannot be handled as a ${kind}`);
   }
   const own = object.metadata?.namespace;
@@ -82,6 +85,11 @@ function objectIn(exchange: Exchange, { collection, namespace }: Target): Kubern
     );
   }
   return object;
+}
+
+function typeOf({ collection }: Target): { kind: string; apiVersion: string; custom: boolean } {
+  const { resource, custom } = collection.served;
+  return { kind: resource.kind, apiVersion: resource.apiVersion, custom };
 }
 
 /** How an `Invalid` answer names the object: built-in ones by kind, custom ones by kind and group. */
@@ -110,7 +118,7 @@ function checkName(target: Target, object: KubernetesObject): void {
 export function create(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { collection, namespace } = target;
   if (collection.served.resource.namespaced && namespace === '') throw methodNotAllowed();
-  const object = objectIn(exchange, target);
+  const object = objectIn(exchange, typeOf(target), target.namespace);
   if (object.metadata?.resourceVersion) {
     throw failure(500, undefined, 'resourceVersion should not be set on objects to be created');
   }
@@ -152,18 +160,23 @@ export function existing(target: Target): StoredObject {
   throw notFound(target.collection.served.resource, target.name ?? '');
 }
 
+/** Refuses an object of another name than that of the path. */
+export function checkPathName({ metadata }: KubernetesObject, { name = '' }: Target): void {
+  const own = metadata?.name;
+  if (own === name) return;
+  throw badRequest(
+    own
+      ? `the name of the object (${own}) does not match the name on the URL (${name})`
+      : 'the name of the object (based on metadata.name) was undeterminable: name must be provided',
+  );
+}
+
 /** PUT on an object, or on its status. */
 export function update(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { collection, name = '' } = target;
-  const object = objectIn(exchange, target);
-  const { name: own, uid } = object.metadata ?? {};
-  if (own !== name) {
-    throw badRequest(
-      own
-        ? `the name of the object (${own}) does not match the name on the URL (${name})`
-        : 'the name of the object (based on metadata.name) was undeterminable: name must be provided',
-    );
-  }
+  const object = objectIn(exchange, typeOf(target), target.namespace);
+  const uid = object.metadata?.uid;
+  checkPathName(object, target);
   const current = existing(target);
   const { metadata } = current;
   if (uid && uid !== metadata.uid) {

@@ -38,6 +38,8 @@ export interface ApiServer {
     readonly widgets: boolean;
     /** Remembers who applied which field: `managedFields`. */
     readonly fieldOwnership: boolean;
+    /** Leaves it to a garbage collector to end deletions in the foreground. */
+    readonly garbageCollection: boolean;
   };
 }
 

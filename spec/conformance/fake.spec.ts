@@ -26,7 +26,7 @@ async function openFake(served: boolean): Promise<ApiServer> {
       await post(server, '/api/v1/namespaces', { metadata: { name } });
       return name;
     },
-    capabilities: { widgets: true, fieldOwnership: false },
+    capabilities: { widgets: true, fieldOwnership: false, garbageCollection: false },
   };
   return server;
 }

@@ -122,7 +122,7 @@ export async function openRealApiServer(real: RealApiServer): Promise<ApiServer>
     });
 
   const server: ApiServer = {
-    capabilities: { widgets: true, fieldOwnership: true },
+    capabilities: { widgets: true, fieldOwnership: true, garbageCollection: true },
     async request(method, path, { query = {}, body, headers = {} } = {}) {
       const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
       const type = text === undefined ? {} : { 'content-type': 'application/json' };

@@ -13,6 +13,7 @@ import { listTests } from './lists.ts';
 import { patchTests } from './patches.ts';
 import { projectionTests } from './projections.ts';
 import { strategicTests } from './strategic.ts';
+import { subresourceTests } from './subresources.ts';
 import { watchTests } from './watches.ts';
 import { writeTests } from './writes.ts';
 
@@ -30,6 +31,7 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
     describe('strategic merge patch', () => strategicTests(current));
     describe('apply', () => applyTests(current));
     describe('projections', () => projectionTests(current));
+    describe('subresources', () => subresourceTests(current));
     describe('dry runs', () => dryRunTests(current));
     describe('custom resources', () => customResourceTests(current));
     describe('lists', () => listTests(current));

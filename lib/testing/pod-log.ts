@@ -1,0 +1,192 @@
+/** What pods print: written by the test, read by clients through the `log` subresource, followed while it grows. */
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Body } from './body.ts';
+import type { ObjectLog } from './object-log.ts';
+import { isTrue, type Target } from './request.ts';
+import type { ObjectRef } from './server-objects.ts';
+import { badRequest, invalid, notFound } from './status.ts';
+import { keyOf, type StoredObject } from './stored-object.ts';
+import { existing } from './writes.ts';
+
+interface Line {
+  readonly atMs: number;
+  readonly text: string;
+}
+
+interface Stream {
+  readonly lines: Line[];
+  ended: boolean;
+}
+
+interface PodFields extends KubernetesObject {
+  readonly spec?: Partial<Record<string, readonly { readonly name: string }[]>>;
+}
+
+const encoder = new TextEncoder();
+
+function containersOf(pod: StoredObject): string[] {
+  const { spec = {} } = pod as unknown as PodFields;
+  return ['containers', 'initContainers', 'ephemeralContainers'].flatMap((kind) =>
+    (spec[kind] ?? []).map(({ name }) => name),
+  );
+}
+
+/**
+ * The logs of the pods of a fake server.
+ *
+ * @example
+ * ```ts
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * const server = createFakeApiServer();
+ * const web = { namespace: 'shop', name: 'web-0' };
+ * server.objects.create(pods, { metadata: web });
+ * server.logs.append(web, 'started');
+ * const answer = await server.fetch('http://fake/api/v1/namespaces/shop/pods/web-0/log');
+ * await answer.text(); // => 'started\n'
+ * ```
+ */
+export class PodLogs {
+  readonly #log: ObjectLog;
+  readonly #now: () => number;
+  /** By UID and container, so that a pod of an old name begins anew. */
+  readonly #streams = new Map<string, Stream>();
+  readonly #listeners = new Set<() => void>();
+
+  /** @internal */
+  constructor(log: ObjectLog, now: () => number) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  #stream(uid: string, container: string): Stream {
+    const key = `${uid}/${container}`;
+    const stream = this.#streams.get(key) ?? { lines: [], ended: false };
+    this.#streams.set(key, stream);
+    return stream;
+  }
+
+  #find({ name, namespace = 'default' }: ObjectRef, container: string | undefined): Stream {
+    const pods = this.#log.collections.get('pods');
+    const pod = pods?.objects.get(keyOf({ metadata: { name, namespace } }));
+    if (pod === undefined) throw notFound({ group: '', version: 'v1', plural: 'pods' }, name);
+    return this.#stream(pod.metadata.uid, container ?? containersOf(pod)[0] ?? '');
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /**
+   * A container prints: each line of the text, and requests that follow get it. Left out, `container` is the first
+   * one. Throws an `ApiError` 404 where there is no such pod.
+   */
+  append(pod: ObjectRef, text: string, container?: string): void {
+    const { lines } = this.#find(pod, container);
+    for (const line of text.replace(/\n$/, '').split('\n')) {
+      lines.push({ atMs: this.#now(), text: line });
+    }
+    this.#tell();
+  }
+
+  /** The container stops: who follows it gets the end. Throws an `ApiError` 404 where there is no such pod. */
+  end(pod: ObjectRef, container?: string): void {
+    this.#find(pod, container).ended = true;
+    this.#tell();
+  }
+
+  /** @internal The body of a GET. Throws what a real server answers. */
+  read(target: Target, query: URLSearchParams): Body {
+    const pod = existing(target);
+    const { name, uid } = pod.metadata;
+    const stream = this.#stream(uid, containerIn(pod, query));
+    const lines = selected(stream.lines, query, name, this.#now());
+    const format = isTrue(query.get('timestamps')) ? stamped : plain;
+    const rest = limited(query, name);
+    let at = stream.lines.length;
+    let due = lines.map(format).join('');
+    const { objects, listeners } = target.collection;
+    const gone = () => objects.get(keyOf(pod))?.metadata.uid !== uid;
+    const follows = isTrue(query.get('follow'));
+    const wake = () => body.onReadable?.();
+    const stop = () => {
+      this.#listeners.delete(wake);
+      listeners.delete(wake);
+    };
+    if (follows) {
+      this.#listeners.add(wake);
+      listeners.add(wake);
+    }
+    const body: Body = {
+      onReadable: undefined,
+      cancel: stop,
+      read: () => {
+        if (at < stream.lines.length && follows) {
+          due += stream.lines.slice(at).map(format).join('');
+          at = stream.lines.length;
+        }
+        const chunk = rest(encoder.encode(due));
+        due = '';
+        if (chunk.length > 0) return chunk;
+        if (follows && !stream.ended && !gone()) return undefined;
+        stop();
+        return null;
+      },
+    };
+    return body;
+  }
+}
+
+const plain = ({ text }: Line): string => `${text}\n`;
+const stamped = (line: Line): string =>
+  `${new Date(line.atMs).toISOString().replace('Z', '000000Z')} ${plain(line)}`;
+
+function containerIn(pod: StoredObject, query: URLSearchParams): string {
+  const { name } = pod.metadata;
+  const all = containersOf(pod);
+  const asked = query.get('container');
+  if (asked && !all.includes(asked)) {
+    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  }
+  if (!asked && all.length > 1) {
+    const choice = `[${all.join(' ')}]`;
+    throw badRequest(
+      `a container name must be specified for pod ${name}, choose one of: ${choice}`,
+    );
+  }
+  return asked || (all[0] ?? '');
+}
+
+/** A number that must not be negative, as the options of a log have several. */
+function amount(query: URLSearchParams, field: string, pod: string, least: 0 | 1): number {
+  const value = Number(query.get(field) || Number.POSITIVE_INFINITY);
+  if (value >= least) return value;
+  const message = `Invalid value: ${value}: must be greater than ${least === 0 ? 'or equal to 0' : '0'}`;
+  throw invalid(
+    { kind: 'PodLogOptions', name: pod },
+    { reason: 'FieldValueInvalid', message, field },
+  );
+}
+
+function selected(
+  lines: readonly Line[],
+  query: URLSearchParams,
+  pod: string,
+  nowMs: number,
+): readonly Line[] {
+  const tail = amount(query, 'tailLines', pod, 0);
+  const since = nowMs - amount(query, 'sinceSeconds', pod, 1) * 1000;
+  const young = lines.filter(({ atMs }) => atMs >= since);
+  return tail >= young.length ? young : young.slice(young.length - tail);
+}
+
+/** Lets no more than `limitBytes` through. */
+function limited(query: URLSearchParams, pod: string): (bytes: Uint8Array) => Uint8Array {
+  let left = amount(query, 'limitBytes', pod, 1);
+  return (bytes) => {
+    const part = bytes.subarray(0, Math.min(bytes.length, left));
+    left -= part.length;
+    return part;
+  };
+}

@@ -1,0 +1,197 @@
+/** Scale, eviction and logs, and how deletions may be asked for. */
+import { describe, expect, it } from 'vitest';
+import {
+  type ApiServer,
+  configMaps,
+  deployments,
+  expectFailure,
+  get,
+  isNewer,
+  names,
+  post,
+  put,
+  succeed,
+} from './api-server.ts';
+import { APPLY, deployment, JSON_PATCH, MERGE, patch, patched, STRATEGIC } from './patches.ts';
+
+export function subresourceTests(server: () => ApiServer): void {
+  describe('scale', () => {
+    const make = async () => {
+      const path = deployments(await server().freshNamespace());
+      const one = await post(server(), path, deployment('web'));
+      return { path: `${path}/web`, one };
+    };
+
+    it('shows and sets the replicas', async () => {
+      const { path, one } = await make();
+      const scale = await get(server(), `${path}/scale`);
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = one.metadata;
+      expect(scale).toEqual({
+        kind: 'Scale',
+        apiVersion: 'autoscaling/v1',
+        metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+        spec: { replicas: 1 },
+        status: { replicas: 0, selector: 'app=web' },
+      });
+      const two = await put(server(), `${path}/scale`, { ...scale, spec: { replicas: 3 } });
+      expect(two).toMatchObject({ kind: 'Scale', spec: { replicas: 3 } });
+      expect(isNewer(two, one)).toBe(true);
+      const scaled = await get(server(), path);
+      expect(scaled.spec).toEqual({ ...one.spec, replicas: 3 });
+      expect(scaled.metadata.generation).toBe(2);
+      const none = await put(server(), `${path}/scale`, { metadata: { name }, spec: {} });
+      expect(none.spec).toEqual({});
+      expect((await get(server(), path)).spec.replicas).toBe(0);
+    });
+
+    it('takes patches of every kind, and dry runs', async () => {
+      const { path } = await make();
+      const change = [{ op: 'replace', path: '/spec/replicas', value: 2 }];
+      expect((await patch(server(), JSON_PATCH, `${path}/scale`, change)).spec.replicas).toBe(2);
+      const spec = (replicas: number) => ({ spec: { replicas } });
+      expect((await patch(server(), MERGE, `${path}/scale`, spec(3))).spec.replicas).toBe(3);
+      expect((await patch(server(), STRATEGIC, `${path}/scale`, spec(4))).spec.replicas).toBe(4);
+      const head = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'web' } };
+      const mine = { fieldManager: 'me', force: 'true' };
+      const applied = await patch(server(), APPLY, `${path}/scale`, { ...head, ...spec(5) }, mine);
+      expect(applied.spec.replicas).toBe(5);
+      const dry = await patch(server(), MERGE, `${path}/scale`, spec(9), { dryRun: 'All' });
+      expect(dry.spec.replicas).toBe(9);
+      expect((await get(server(), path)).spec.replicas).toBe(5);
+    });
+
+    it('refuses what is no scale of this object', async () => {
+      const { path } = await make();
+      const attempt = (body: object) => server().request('PUT', `${path}/scale`, { body });
+      const spec = { replicas: 1 };
+      const stale = await attempt({ metadata: { name: 'web', resourceVersion: '1' }, spec: {} });
+      expectFailure(stale, 409, 'Conflict', /^Operation cannot be fulfilled on deployments.apps/);
+      const other = await attempt({ metadata: { name: 'other' }, spec });
+      expectFailure(other, 400, 'BadRequest', /^the name of the object \(other\) does not match/);
+      const negative = await attempt({ metadata: { name: 'web' }, spec: { replicas: -1 } });
+      expectFailure(negative, 422, 'Invalid', /^Scale.autoscaling "web" is invalid: spec.replicas/);
+      const kind = await attempt({ kind: 'Deployment', apiVersion: 'apps/v1', metadata: {}, spec });
+      expectFailure(
+        kind,
+        400,
+        'BadRequest',
+        /^Deployment in version "v1" cannot be handled as a Scale/,
+      );
+      const none = await server().request('GET', path.replace(/web$/, 'none/scale'));
+      expectFailure(none, 404, 'NotFound', /^deployments.apps "none" not found$/);
+      for (const method of ['POST', 'DELETE']) {
+        const answer = await server().request(method, `${path}/scale`, {
+          ...(method === 'POST' ? { body: {} } : {}),
+        });
+        expectFailure(answer, 405, 'MethodNotAllowed', /does not allow this method/);
+      }
+      const maps = configMaps(path.split('/')[5] as string);
+      await post(server(), maps, { metadata: { name: 'a' } });
+      const scaleless = await server().request('GET', `${maps}/a/scale`);
+      expectFailure(scaleless, 404, 'NotFound', /could not find the requested resource$/);
+    });
+  });
+
+  const makePod = async (...containers: string[]) => {
+    const pods = `/api/v1/namespaces/${await server().freshNamespace()}/pods`;
+    const spec = { containers: containers.map((name) => ({ name, image: 'i' })) };
+    const pod = await post(server(), pods, { metadata: { name: 'p' }, spec });
+    return { pods, path: `${pods}/p`, pod };
+  };
+
+  it('an eviction deletes a pod', async () => {
+    const { pods, path } = await makePod('c');
+    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' } };
+    const evict = (fields: object, at = path) =>
+      server().request('POST', `${at}/eviction`, { body: { ...body, ...fields } });
+    expectFailure(await evict({ metadata: { name: 'q' } }), 400, 'BadRequest', /^name in URL does/);
+    const pod = { apiVersion: 'v1', kind: 'Pod' };
+    expectFailure(await evict(pod), 400, 'BadRequest', /cannot be handled as a Eviction/);
+    const other = { deleteOptions: { preconditions: { uid: 'other' } } };
+    expectFailure(await evict(other), 409, 'Conflict', /the UID in the precondition \(other\)/);
+    const none = await evict({ metadata: { name: 'none' } }, `${pods}/none`);
+    expectFailure(none, 404, 'NotFound', /^pods "none" not found$/);
+    expectFailure(
+      await server().request('GET', `${path}/eviction`),
+      405,
+      'MethodNotAllowed',
+      /does not allow this method/,
+    );
+    const status = { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 };
+    const tried = await evict({ deleteOptions: { dryRun: ['All'] } });
+    expect(tried.status, tried.text).toBe(201);
+    expect(tried.json).toMatchObject(status);
+    expect(names(await get(server(), pods))).toEqual(['p']);
+    const done = await evict({});
+    expect(done.status).toBe(201);
+    expect(done.json).toEqual({ ...status, metadata: {} });
+    expect(names(await get(server(), pods))).toEqual([]);
+  });
+
+  it('a log is of one container', async () => {
+    const { pods, path } = await makePod('c', 'd');
+    const attempt = (query: Record<string, string>, at = path) =>
+      server().request('GET', `${at}/log`, { query });
+    expectFailure(
+      await attempt({}),
+      400,
+      'BadRequest',
+      /^a container name must be specified for pod p, choose one of: \[c d\]$/,
+    );
+    const unknown = await attempt({ container: 'e' });
+    expectFailure(unknown, 400, 'BadRequest', /^container e is not valid for pod p$/);
+    expectFailure(await attempt({}, `${pods}/none`), 404, 'NotFound', /^pods "none" not found$/);
+    const negative = await attempt({ container: 'c', tailLines: '-1' });
+    expectFailure(negative, 422, 'Invalid', /^PodLogOptions "p" is invalid: tailLines: Invalid/);
+    const empty = await attempt({ container: 'c' });
+    expect(empty.status).toBeLessThan(300);
+    expect(empty.text).toBe('');
+  });
+
+  it('a deletion in the foreground, or one that orphans, is done in phases or at once', async () => {
+    const path = configMaps(await server().freshNamespace());
+    for (const [policy, finalizer] of [
+      ['Foreground', 'foregroundDeletion'],
+      ['Orphan', 'orphan'],
+    ] as const) {
+      await post(server(), path, { metadata: { name: 'a' } });
+      const body = { propagationPolicy: policy };
+      const answer = await succeed(server(), 'DELETE', `${path}/a`, { body });
+      if (server().capabilities.garbageCollection) {
+        expect(answer.metadata.finalizers).toEqual([finalizer]);
+        await patch(server(), MERGE, `${path}/a`, { metadata: { finalizers: null } });
+      } else expect(answer.status).toBe('Success');
+      expect(names(await get(server(), path))).toEqual([]);
+    }
+    await post(server(), path, { metadata: { name: 'a' } });
+    const query = { propagationPolicy: 'Background' };
+    const answer = await succeed(server(), 'DELETE', `${path}/a`, { query });
+    expect(answer.status).toBe('Success');
+    const unknown = { query: { propagationPolicy: 'Sometimes' } };
+    const refused = await server().request('DELETE', `${path}/a`, unknown);
+    expectFailure(refused, 422, 'Invalid', /propagationPolicy: Unsupported value: "Sometimes"/);
+  });
+
+  it('a collection is deleted by field and by label, one object at a time', async () => {
+    const path = configMaps(await server().freshNamespace());
+    for (const name of ['a', 'b', 'c']) await post(server(), path, { metadata: { name } });
+    const query = { fieldSelector: 'metadata.name!=b' };
+    expect(names(await succeed(server(), 'DELETE', path, { query }))).toEqual(['a', 'c']);
+    expect(names(await get(server(), path))).toEqual(['b']);
+  });
+
+  it('a lease has neither generation nor status', async () => {
+    const namespace = await server().freshNamespace();
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+    const lease = { metadata: { name: 'l' }, spec: { holderIdentity: 'me' } };
+    const one = await post(server(), path, lease);
+    expect(one.metadata).not.toHaveProperty('generation');
+    const stale = { ...one, spec: { holderIdentity: 'you' } };
+    const two = await put(server(), `${path}/l`, stale);
+    expect(two.spec.holderIdentity).toBe('you');
+    const late = await server().request('PUT', `${path}/l`, { body: stale });
+    expectFailure(late, 409, 'Conflict', /the object has been modified/);
+    const status = await patched(server(), MERGE, `${path}/l/status`, {});
+    expectFailure(status, 404, 'NotFound', /could not find the requested resource$/);
+  });
+}
