@@ -75,7 +75,12 @@ export interface FakeApiServer {
 }
 
 /**
- * Starts a fake API server.
+ * Starts a fake API server: get, list, watch, create, update, patches of all kinds, apply, delete, dry runs, metadata
+ * only, tables, status, scale, evictions and logs, as a real kube-apiserver answers them.
+ *
+ * It knows no schema (no defaults, no validation of specs) and no admission, collects no garbage, asks no disruption
+ * budget, and reads JSON only. **Server-side apply tracks no field ownership:** nothing conflicts, and a field that was
+ * applied before and is left out now stays.
  *
  * Throws a `TypeError` when `initialResourceVersion` is no version.
  *

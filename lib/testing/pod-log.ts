@@ -96,21 +96,26 @@ export class PodLogs {
     this.#tell();
   }
 
+  /** How many requests follow a log now. */
+  get followers(): number {
+    return this.#listeners.size;
+  }
+
   /** @internal The body of a GET. Throws what a real server answers. */
   read(target: Target, query: URLSearchParams): Body {
     const pod = existing(target);
     const { name, uid } = pod.metadata;
     const stream = this.#stream(uid, containerIn(pod, query));
-    const lines = selected(stream.lines, query, name, this.#now());
     const format = isTrue(query.get('timestamps')) ? stamped : plain;
-    const rest = limited(query, name);
-    let at = stream.lines.length;
-    let due = lines.map(format).join('');
+    const follows = isTrue(query.get('follow'));
     const { objects, listeners } = target.collection;
     const gone = () => objects.get(keyOf(pod))?.metadata.uid !== uid;
-    const follows = isTrue(query.get('follow'));
+    let left = amount(query, 'limitBytes', name, 1);
+    let due = selected(stream.lines, query, name, this.#now());
+    let at = stream.lines.length;
     const wake = () => body.onReadable?.();
     const stop = () => {
+      left = 0;
       this.#listeners.delete(wake);
       listeners.delete(wake);
     };
@@ -121,15 +126,15 @@ export class PodLogs {
     const body: Body = {
       onReadable: undefined,
       cancel: stop,
-      read: () => {
-        if (at < stream.lines.length && follows) {
-          due += stream.lines.slice(at).map(format).join('');
-          at = stream.lines.length;
-        }
-        const chunk = rest(encoder.encode(due));
-        due = '';
-        if (chunk.length > 0) return chunk;
-        if (follows && !stream.ended && !gone()) return undefined;
+      read() {
+        const fresh = follows ? stream.lines.slice(at) : [];
+        at += fresh.length;
+        const text = [...due, ...fresh].map(format).join('');
+        due = [];
+        const bytes = encoder.encode(text).subarray(0, Math.min(text.length * 4, left));
+        left -= bytes.length;
+        if (bytes.length > 0) return bytes;
+        if (left > 0 && follows && !stream.ended && !gone()) return undefined;
         stop();
         return null;
       },
@@ -179,14 +184,4 @@ function selected(
   const since = nowMs - amount(query, 'sinceSeconds', pod, 1) * 1000;
   const young = lines.filter(({ atMs }) => atMs >= since);
   return tail >= young.length ? young : young.slice(young.length - tail);
-}
-
-/** Lets no more than `limitBytes` through. */
-function limited(query: URLSearchParams, pod: string): (bytes: Uint8Array) => Uint8Array {
-  let left = amount(query, 'limitBytes', pod, 1);
-  return (bytes) => {
-    const part = bytes.subarray(0, Math.min(bytes.length, left));
-    left -= part.length;
-    return part;
-  };
 }

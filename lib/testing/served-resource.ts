@@ -4,6 +4,7 @@
  */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
+import { jsonPath } from './json-path.ts';
 import type { PrinterColumn } from './table-columns.ts';
 
 /** How a resource behaves. Left out, each is what a real server does for the resource, where it is known. */
@@ -76,7 +77,7 @@ const KNOWN: Readonly<Record<string, ResourceTraits>> = {
 
 const PHASES: Readonly<Record<string, string>> = { pods: 'Pending', namespaces: 'Active' };
 
-/** Fills in the traits of a resource. */
+/** Fills in the traits of a resource. Throws a `TypeError` on a printer column that cannot be read. */
 export function servedResource(
   resource: Resource<KubernetesObject>,
   traits: ResourceTraits = {},
@@ -96,6 +97,7 @@ export function servedResource(
   };
   const phase = Object.hasOwn(PHASES, name) ? PHASES[name] : undefined;
   const initialStatus = all.custom || !all.status ? undefined : phase ? { phase } : {};
+  for (const { jsonPath: path } of all.printerColumns) jsonPath(path);
   return Object.freeze({ resource, ...all, initialStatus } as ServedResource);
 }
 

@@ -1,5 +1,6 @@
 /** The fake server must do all that the suite sees a real one do, in process and over a socket. */
 import { createFakeApiServer } from 'rx-informer/testing';
+import { expect, it } from 'vitest';
 import { defineResource } from '../../lib/meta/resource.ts';
 import { type ApiServer, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
 import { overFetch } from './over-fetch.ts';
@@ -30,6 +31,12 @@ async function openFake(served: boolean): Promise<ApiServer> {
   };
   return server;
 }
+
+it('A1: differs from a real server on purpose only where the suite can tell', async () => {
+  const { capabilities } = await openFake(false);
+  const lacking = Object.entries(capabilities).filter(([, has]) => !has);
+  expect(lacking.map(([name]) => name)).toEqual(['fieldOwnership', 'garbageCollection']);
+});
 
 apiServerConformance('the fake, in process', () => openFake(false));
 apiServerConformance('the fake, over HTTP', () => openFake(true));

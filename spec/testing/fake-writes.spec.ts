@@ -1,0 +1,190 @@
+/** Patches, dry runs and deletions on the fake server, where a real one could not be watched so closely. */
+import * as fc from 'fast-check';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { applyPatch } from '../../lib/testing/patch-apply.ts';
+import { type Fields, mergePatch } from '../../lib/testing/patch-merge.ts';
+import { strategicMergePatch } from '../../lib/testing/patch-strategic.ts';
+import { pod, pods, Wire } from './wire.ts';
+
+const PATH = 'http://fake/api/v1/namespaces/shop/pods/a';
+const shop = (name: string) => ({ name, namespace: 'shop' });
+
+function sending(server: ReturnType<typeof createFakeApiServer>, type: string, query = '') {
+  return (body: unknown) =>
+    server.fetch(`${PATH}${query}`, {
+      method: 'PATCH',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      headers: { 'content-type': `application/${type}` },
+    });
+}
+
+const container = fc.record(
+  {
+    name: fc.constantFrom('a', 'b', 'c', 'd'),
+    image: fc.constantFrom('i', 'j'),
+    env: fc.uniqueArray(fc.record({ name: fc.constantFrom('X', 'Y', 'Z'), value: fc.string() }), {
+      selector: ({ name }) => name,
+    }),
+    args: fc.array(fc.constantFrom('1', '2')),
+  },
+  { requiredKeys: ['name'] },
+);
+const template = fc
+  .record({
+    containers: fc.uniqueArray(container, { selector: ({ name }) => name }),
+    nodeSelector: fc.dictionary(fc.constantFrom('k', 'constructor'), fc.string()),
+  })
+  .map((spec): Fields => ({ spec }));
+
+describe('patches of a fake server', () => {
+  it('A2: happen as a whole, as one event; what changes nothing is no event', async () => {
+    const server = createFakeApiServer();
+    const { metadata } = server.objects.create(pods, pod('a'));
+    const wire = await Wire.open(
+      server.fetch,
+      `watch=1&resourceVersion=${server.objects.resourceVersion}`,
+    );
+    const send = sending(server, 'json-patch+json');
+    const first = { op: 'add', path: '/spec', value: { x: 1 } };
+    const failed = await send([first, { op: 'test', path: '/spec/x', value: 2 }]);
+    expect(failed.status).toBe(422);
+    expect((await send([])).status).toBe(200);
+    expect(server.objects.get(pods, shop('a'))?.metadata).toEqual(metadata);
+    const both = await send([first, { op: 'add', path: '/spec/y', value: 2 }]);
+    expect((await both.json()).spec).toEqual({ x: 1, y: 2 });
+    expect(await wire.lines()).toEqual(['MODIFIED a']);
+  });
+
+  it('A3: reach no prototype', async () => {
+    const server = createFakeApiServer();
+    server.objects.create(pods, pod('a'));
+    const bodies: [string, string][] = [
+      ['json-patch+json', '[{"op":"add","path":"/__proto__/polluted","value":1}]'],
+      ['json-patch+json', '[{"op":"add","path":"/spec","value":{"__proto__":{"polluted":1}}}]'],
+      ['json-patch+json', '[{"op":"copy","from":"/constructor","path":"/spec"}]'],
+      ['json-patch+json', '[{"op":"add","path":"/constructor/prototype/polluted","value":1}]'],
+      ['merge-patch+json', '{"__proto__":{"polluted":1},"a":{"__proto__":{"polluted":1}}}'],
+      ['merge-patch+json', '{"constructor":{"prototype":{"polluted":1}}}'],
+      ['strategic-merge-patch+json', '{"spec":{"__proto__":{"polluted":1}}}'],
+      ['strategic-merge-patch+json', '{"$deleteFromPrimitiveList/__proto__":["polluted"]}'],
+      ['strategic-merge-patch+json', '{"$setElementOrder/__proto__":["polluted"]}'],
+      ['strategic-merge-patch+json', '{"metadata":{"constructor":{"prototype":{"polluted":1}}}}'],
+    ];
+    for (const [type, body] of bodies) await sending(server, type)(body);
+    const applied = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"__proto__":{"polluted":1}}`;
+    await sending(server, 'apply-patch+yaml', '?fieldManager=me')(applied);
+    const stored = server.objects.get(pods, shop('a')) as unknown as Record<string, unknown>;
+    expect(stored.polluted).toBeUndefined();
+    expect((stored.spec as Record<string, unknown> | undefined)?.polluted).toBeUndefined();
+    expect(Object.getPrototypeOf(stored)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('A4: apply merges, and forgets who set what', async () => {
+    const server = createFakeApiServer();
+    const spec = (containers: object[]) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a' },
+      spec: { containers },
+    });
+    const me = sending(server, 'apply-patch+yaml', '?fieldManager=me');
+    const you = sending(server, 'apply-patch+yaml', '?fieldManager=you');
+    const made = await me(spec([{ name: 'c', image: 'c:1' }]));
+    expect(made.status).toBe(201);
+    const taken = await you(spec([{ name: 'c', image: 'c:2' }]));
+    expect(taken.status).toBe(200);
+    expect(taken.headers.get('warning')).toContain('does not track field ownership');
+    const less = await you(spec([{ name: 'd', image: 'd:1' }]));
+    expect((await less.json()).spec.containers).toEqual([
+      { name: 'c', image: 'c:2' },
+      { name: 'd', image: 'd:1' },
+    ]);
+    const yaml = await me('apiVersion: v1\nkind: Pod\n');
+    expect([yaml.status, (await yaml.json()).message]).toEqual([
+      400,
+      'error decoding YAML: the fake API server reads no YAML but JSON',
+    ]);
+  });
+
+  it('a patch that was done changes nothing when it is done again', () => {
+    fc.assert(
+      fc.property(template, template, (current, patch) => {
+        const before = structuredClone(current);
+        for (const merge of [
+          (object: Fields) => mergePatch(object, patch) as Fields,
+          (object: Fields) => strategicMergePatch(object, patch),
+          (object: Fields) => applyPatch(object, patch, false) as Fields,
+        ]) {
+          const once = merge(current);
+          expect(merge(once)).toEqual(once);
+        }
+        expect(current).toEqual(before);
+      }),
+    );
+  });
+
+  it('merging lists by key loses no item and doubles none', () => {
+    fc.assert(
+      fc.property(template, template, (current, patch) => {
+        const names = (object: Fields) =>
+          (object.spec as { containers: { name: string }[] }).containers.map(({ name }) => name);
+        const all = [...new Set([...names(current), ...names(patch)])].sort();
+        expect(names(strategicMergePatch(current, patch)).sort()).toEqual(all);
+        expect(names(applyPatch(current, patch, false) as Fields).sort()).toEqual(all);
+      }),
+    );
+  });
+});
+
+describe('writes of a fake server', () => {
+  it('A5: a dry run takes no version and no name, and is no event', async () => {
+    const server = createFakeApiServer();
+    server.objects.create(pods, pod('a'));
+    const before = server.objects.snapshot();
+    const wire = await Wire.open(server.fetch, `watch=1&resourceVersion=${before.resourceVersion}`);
+    const collection = 'http://fake/api/v1/namespaces/shop/pods?dryRun=All';
+    const body = JSON.stringify({ metadata: { name: 'b' } });
+    for (const path of [collection, collection]) {
+      const made = await server.fetch(path, { method: 'POST', body });
+      expect(made.status).toBe(201);
+      expect((await made.json()).metadata).not.toHaveProperty('resourceVersion');
+    }
+    const patched = await sending(server, 'merge-patch+json', '?dryRun=All')({ spec: { x: 1 } });
+    expect((await patched.json()).spec).toEqual({ x: 1 });
+    for (const path of [`${PATH}?dryRun=All`, collection]) {
+      expect((await server.fetch(path, { method: 'DELETE' })).status).toBe(200);
+    }
+    expect(server.objects.snapshot()).toEqual(before);
+    server.objects.delete(pods, shop('a'));
+    expect(await wire.lines()).toEqual(['DELETED a']);
+  });
+
+  it('A6: a deletion is done at once, whatever its policy, and dependents stay', async () => {
+    for (const propagationPolicy of ['Foreground', 'Orphan', 'Background']) {
+      const server = createFakeApiServer();
+      const { metadata } = server.objects.create(pods, pod('a'));
+      const owner = { apiVersion: 'v1', kind: 'Pod', name: 'a', uid: metadata.uid };
+      const dependent = pod('b');
+      server.objects.create(pods, {
+        ...dependent,
+        metadata: { ...dependent.metadata, ownerReferences: [owner] },
+      });
+      const body = JSON.stringify({ propagationPolicy });
+      const answer = await server.fetch(PATH, { method: 'DELETE', body });
+      expect((await answer.json()).status).toBe('Success');
+      expect(server.objects.list(pods).map((each) => each.metadata.name)).toEqual(['b']);
+    }
+  });
+
+  it('take their time from the scheduler', () => {
+    const scheduler = new VirtualTimeScheduler();
+    const server = createFakeApiServer({ scheduler });
+    scheduler.frame = 5000;
+    const made = server.objects.create(pods, pod('a'));
+    expect(made.metadata.creationTimestamp).toBe('1970-01-01T00:00:05Z');
+  });
+});
