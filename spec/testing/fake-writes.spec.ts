@@ -1,9 +1,11 @@
 /** Patches, dry runs and deletions on the fake server, where a real one could not be watched so closely. */
 import * as fc from 'fast-check';
+import type { JSONPatchOperation } from 'immutable-json-patch';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { applyPatch } from '../../lib/testing/patch-apply.ts';
+import { jsonPatch } from '../../lib/testing/patch-json.ts';
 import { type Fields, mergePatch } from '../../lib/testing/patch-merge.ts';
 import { strategicMergePatch } from '../../lib/testing/patch-strategic.ts';
 import { pod, pods, Wire } from './wire.ts';
@@ -72,7 +74,10 @@ describe('patches of a fake server', () => {
       ['strategic-merge-patch+json', '{"$setElementOrder/__proto__":["polluted"]}'],
       ['strategic-merge-patch+json', '{"metadata":{"constructor":{"prototype":{"polluted":1}}}}'],
     ];
-    for (const [type, body] of bodies) await sending(server, type)(body);
+    for (const [type, body] of bodies) {
+      const answer = await sending(server, type)(body);
+      expect(await answer.text(), body).not.toContain('__proto__');
+    }
     const applied = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"__proto__":{"polluted":1}}`;
     await sending(server, 'apply-patch+yaml', '?fieldManager=me')(applied);
     const stored = server.objects.get(pods, shop('a')) as unknown as Record<string, unknown>;
@@ -81,6 +86,17 @@ describe('patches of a fake server', () => {
     expect(Object.getPrototypeOf(stored)).toBe(Object.prototype);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('A3: see own members only', () => {
+    const run = (operation: object) => () =>
+      jsonPatch({ a: {} }, [operation as JSONPatchOperation]);
+    expect(run({ op: 'add', path: '/a/__proto__', value: { polluted: 1 } })).toThrow();
+    expect(run({ op: 'remove', path: '/a/constructor' })).toThrow();
+    expect(run({ op: 'move', from: '/a/toString', path: '/b' })).toThrow();
+    expect(run({ op: 'copy', from: '/a/constructor', path: '/b' })()).toEqual({ a: {}, b: null });
+    const mine = { op: 'add', path: '/a/constructor', value: 1 };
+    expect(run(mine)()).toEqual({ a: { constructor: 1 } });
   });
 
   it('A4: apply merges, and forgets who set what', async () => {
