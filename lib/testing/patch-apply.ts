@@ -15,32 +15,41 @@ function keyIn(keys: readonly string[] | undefined): (item: unknown) => string {
     JSON.stringify(keys.map((key) => (isFields(item) && own(item, key)) ?? own(DEFAULTS, key)));
 }
 
-/** What was there and is not applied keeps its place before what follows it; the rest is in the order applied. */
+/**
+ * What is applied keeps its order; what is not stays before the first item that followed it and is applied, unless
+ * the order applied has moved that one ahead.
+ */
 function mergeLists(
   current: readonly unknown[],
   applied: readonly unknown[],
   keyOf: (item: unknown) => string,
   merge: (current: unknown, applied: unknown) => unknown,
 ): unknown[] {
-  const wanted = new Set(applied.map(keyOf));
   const there = new Map(current.map((item) => [keyOf(item), item]));
-  const done = new Set<string>();
+  const keys = applied.map(keyOf);
+  const wanted = new Set(keys);
+  const shared = keys.filter((key) => there.has(key));
   const merged: unknown[] = [];
   let at = 0;
-  const keepOthers = () => {
-    for (; at < current.length; at++) {
-      const key = keyOf(current[at]);
-      if (!wanted.has(key)) merged.push(current[at]);
-      else if (!done.has(key)) return;
+  let next = 0;
+  while (at < current.length || next < keys.length) {
+    const live = at < current.length ? keyOf(current[at]) : undefined;
+    if (live !== undefined && !wanted.has(live)) {
+      merged.push(current[at++]);
+      continue;
     }
-  };
-  for (const item of applied) {
-    keepOthers();
-    const key = keyOf(item);
-    done.add(key);
+    if (live !== undefined && live !== shared[0]) {
+      at++;
+      if (shared.length > 0) continue;
+    }
+    const key = keys[next];
+    if (key === undefined) continue;
+    const item = applied[next++];
     merged.push(there.has(key) ? merge(there.get(key), item) : item);
+    if (key !== shared[0]) continue;
+    shared.shift();
+    if (key === live) at++;
   }
-  keepOthers();
   return merged;
 }
 

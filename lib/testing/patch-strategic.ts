@@ -80,12 +80,14 @@ function mergeItems(
   keyOf: (item: unknown) => unknown,
   path: string,
 ): unknown[] {
-  let merged = [...current];
+  const removes = (item: unknown) => isFields(item) && own(item, '$patch') === 'delete';
+  const gone = patch.filter(removes).map(keyOf);
+  // Removals come first: an item that is also named otherwise begins anew.
+  const merged = current.filter((item) => !gone.includes(keyOf(item)));
   for (const item of patch) {
+    if (removes(item)) continue;
     const at = merged.findIndex((each) => keyOf(each) === keyOf(item));
-    if (isFields(item) && own(item, '$patch') === 'delete') {
-      merged = merged.filter((each) => keyOf(each) !== keyOf(item));
-    } else if (at < 0) merged.push(plain(item));
+    if (at < 0) merged.push(plain(item));
     else if (isFields(item)) merged[at] = mergeFields(merged[at] as Fields, item, path);
   }
   return merged;
@@ -100,9 +102,10 @@ function mergeList(
   const key = patchMergeKey(path);
   if (key === undefined && !isSet(path)) return plain(patch);
   const directive = (item: unknown) => isFields(item) && own(item, '$patch');
-  if (patch.some((item) => directive(item) === 'replace')) return plain(patch);
-  const keyOf = keyIn([...patch, ...(order ?? [])], key);
   const items = patch.filter((item) => directive(item) !== 'delete');
+  const replaces = patch.some((item) => directive(item) === 'replace');
+  if (replaces && order === undefined) return plain(patch);
+  const keyOf = keyIn([...patch, ...(order ?? [])], key);
   if (order !== undefined) checkOrder(items, order, keyOf);
   return ordered(mergeItems(current, patch, keyOf, path), order ?? items, current, keyOf);
 }
@@ -127,11 +130,13 @@ function mergeFields(current: Fields, patch: Fields, path: string): Fields {
   const merged: Fields = { ...retained(current, patch) };
   const inside = (name: string) => (path === '' ? name : `${path}.${name}`);
   for (const [name, value] of Object.entries(patch)) {
-    if (name.startsWith(REMOVAL)) {
-      const list = own(merged, name.slice(REMOVAL.length));
-      if (!Array.isArray(list) || !Array.isArray(value)) continue;
-      merged[name.slice(REMOVAL.length)] = list.filter((item) => !value.includes(item));
-    } else if (name.startsWith(ORDER)) {
+    const list = name.startsWith(REMOVAL) ? name.slice(REMOVAL.length) : '';
+    const there = own(merged, list);
+    if (list === '' || !Array.isArray(there) || !Array.isArray(value)) continue;
+    merged[list] = there.filter((item) => !value.includes(item));
+  }
+  for (const [name, value] of Object.entries(patch)) {
+    if (name.startsWith(ORDER)) {
       const list = name.slice(ORDER.length);
       const there = own(merged, list);
       if (own(patch, list) !== undefined || !Array.isArray(there) || !Array.isArray(value))

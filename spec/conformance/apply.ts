@@ -117,6 +117,18 @@ export function applyTests(server: () => ApiServer): void {
     ]);
     expect(a.ports[2].name).toBe('u');
     expect(three.metadata.generation).toBe(3);
+    const order = [{ name: 'b' }, { name: 'n', image: 'i' }, { name: 'z' }];
+    const four = await patch(server(), APPLY, `${path}/web`, web(order), {
+      ...other,
+      fieldManager: 'x',
+    });
+    expect(names(containers(four))).toEqual(['a', 'b', 'n', 'z']);
+    const back = [{ name: 'z' }, { name: 'a' }];
+    const five = await patch(server(), APPLY, `${path}/web`, web(back), {
+      ...other,
+      fieldManager: 'y',
+    });
+    expect(names(containers(five))).toEqual(['b', 'n', 'z', 'a']);
   });
 
   it('replaces the lists of a custom object, but merges its finalizers', async ({ skip }) => {

@@ -81,6 +81,12 @@ export function strategicTests(server: () => ApiServer): void {
     );
     expect(namesOf(containersOf(two))).toEqual(['c']);
     expect(containersOf(two)[0]).not.toHaveProperty('args');
+    const anew = [
+      { name: 'c', image: 'c:2' },
+      { name: 'c', $patch: 'delete' },
+    ];
+    const three = await change(path, inPod({ containers: anew }));
+    expect(containersOf(three)).toMatchObject([{ name: 'c', image: 'c:2' }]);
   });
 
   it('replaces lists and objects with $patch: replace', async () => {
