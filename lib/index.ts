@@ -17,18 +17,36 @@ export type { ListMeta, ListPart, WatchEvent } from './decode/watch-event.ts';
 export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
 export type { Change, DeletedObject } from './delta/net-change.ts';
 export type { Compression } from './delta/pending.ts';
-// informer: shared
+// informer: shared, or for one
+export {
+  createInformer,
+  type Informer,
+  type UnsharedInformerOptions,
+} from './informer/create-informer.ts';
 export { createSharedInformer } from './informer/create-shared-informer.ts';
 export type { Delivery, DeliveryPolicy, Ready } from './informer/delivery.ts';
 export type {
   EventHandlerOptions,
   EventHandlerRegistration,
+  EventNotification,
+  NotificationCause,
+  RemoveOptions,
   ResourceEventHandler,
 } from './informer/event-handler.ts';
-export type { SharedInformerOptions, UnhandledErrorContext } from './informer/options.ts';
+export {
+  type FilteringEventHandlerOptions,
+  filteringEventHandler,
+} from './informer/filtering-event-handler.ts';
+export type { InformerMetrics } from './informer/informer-metrics.ts';
+export type {
+  InformerOptions,
+  SharedInformerOptions,
+  UnhandledErrorContext,
+} from './informer/options.ts';
 export type { SharedInformer } from './informer/shared-informer.ts';
 export type { InformerPhase, InformerStatus } from './informer/status.ts';
 export type { ObservedDeletion, WaitOptions } from './informer/waits.ts';
+export type { InformerWarning } from './informer/warnings.ts';
 // list-watch: one LIST, one WATCH
 export {
   createListWatch,

@@ -31,6 +31,8 @@ export interface DeltaFifoOptions<T> {
   readonly compression?: Compression;
   /** Told of a DELETED for a key that nobody knows; it is not passed on. */
   readonly onUnknownDeletion?: (key: string) => void;
+  /** Given each subscription's queue when it begins: its size tells how much waits. */
+  readonly onQueue?: (queue: { readonly size: number }) => void;
 }
 
 /** Throws a `TypeError` for a store whose keys are not those of deltas: relists would tombstone all it holds. */
@@ -86,6 +88,7 @@ export function deltaFifo<T extends KubernetesObject>(
       const own = options.known === undefined ? new OwnKnownObjects<T>() : undefined;
       const known = options.known ?? (own as OwnKnownObjects<T>);
       const pending = new Pending<T>(compression);
+      options.onQueue?.(pending);
       const wholes = new Map<Delta<T>, WholeList<T>>();
       const relists = new Map<string | undefined, RelistUnderWay<T>>();
       let resync = false;

@@ -7,28 +7,28 @@ import { map, mergeMap } from 'rxjs/operators';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { isResourceVersion } from '../meta/resource-version.ts';
 import { allOf, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
 import { lease } from '../rx/lease.ts';
 import { timingOf } from '../rx/timing.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import { createIndexer } from '../store/indexer.ts';
 import { deliver } from './delivery.ts';
 import { Hub, snapshotSet } from './hub.ts';
+import { InformerMeter } from './informer-metrics.ts';
 import { isolated } from './isolated.ts';
-import type { SharedInformerOptions, UnhandledErrorContext } from './options.ts';
+import type { SharedInformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
 import { Quarantine } from './quarantine.ts';
 import { checkedResyncPeriod, Registrations } from './registrations.ts';
+import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
 import type { SharedInformer } from './shared-informer.ts';
 import type { InformerPhase } from './status.ts';
 import { StatusBoard } from './status-board.ts';
-import { observed, Waits } from './waits.ts';
+import { isAtLeast, notAVersion, observed, Waits } from './waits.ts';
 
 function checkedScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): readonly string[] {
   if (listerWatchers.length === 0)
@@ -91,31 +91,35 @@ export function createSharedInformer<T extends KubernetesObject>(
   const pauses = new PauseCounter();
   const board = new StatusBoard({ indexer, quarantine, scheduler });
 
-  const report = (error: unknown, context: Omit<UnhandledErrorContext, 'informer'>) => {
-    const { onUnhandledError } = options;
-    if (onUnhandledError === undefined) return reportUnhandled(error);
-    try {
-      onUnhandledError(error, { informer: name, ...context });
-    } catch (thrown) {
-      reportUnhandled(thrown);
-    }
-    return undefined;
-  };
+  const { report, warn } = createReporter(name, options);
+  const resyncMs = checkedResyncPeriod(options.resyncPeriodMs, 'createSharedInformer');
+  const { metrics, metricAttributes } = options;
+  const meter = new InformerMeter({
+    name,
+    indexer,
+    board,
+    scheduler,
+    metrics,
+    metricAttributes,
+    pending: () => registrations.lag,
+  });
   const { run$, retryRefused } = createRun({
     listerWatchers,
     scopes,
     indexer,
     drain,
-    hub,
     board,
+    meter,
     quarantine,
     demand: allOf(pauses.demand, options.demand ?? unlimited),
-    resyncMs: checkedResyncPeriod(options.resyncPeriodMs, 'createSharedInformer'),
+    resyncMs,
     timing,
     options,
+    deliver: (set) => hub.deliver(set),
     onCommitted: () => {
       waits.check();
       board.publishRefusals();
+      meter.moved();
     },
   });
   const registrations = new Registrations<T>({
@@ -123,9 +127,14 @@ export function createSharedInformer<T extends KubernetesObject>(
     hub,
     drain,
     scheduler,
+    resyncMs,
     isRunning: () => line.active,
     beforeResync: retryRefused,
+    notSynced: (who, timeoutMs) => board.notSynced(who, timeoutMs),
+    pause: () => pauses.pause(),
+    onCaughtUp: () => meter.moved(),
     report,
+    warn,
   });
 
   const end = (phase: Extract<InformerPhase, 'idle' | 'stopped'>) => {
@@ -136,9 +145,12 @@ export function createSharedInformer<T extends KubernetesObject>(
     board.publish();
   };
   const complete = () => {
-    waits.reject(ApiError.local('Stopped', `${name} was stopped`));
+    const error = ApiError.local('Stopped', `${name} was stopped`);
+    waits.reject(error);
+    registrations.fail(error);
     hub.complete();
     board.complete();
+    meter.complete();
   };
   const line = lease(run$, {
     lingerMs,
@@ -148,11 +160,13 @@ export function createSharedInformer<T extends KubernetesObject>(
         transaction.mark({ synced: false, resourceVersion: '' }),
       );
       board.begin();
-      registrations.tick();
+      meter.begin();
+      registrations.begin();
     },
     onEnd: (why) =>
       drain.run(() => {
-        registrations.rest();
+        meter.end();
+        registrations.rest(why !== 'linger');
         end(why === 'linger' ? 'idle' : 'stopped');
         if (why !== 'complete') return;
         pin = undefined;
@@ -205,6 +219,7 @@ export function createSharedInformer<T extends KubernetesObject>(
     deleted$: stream(joined().pipe(mergeMap((set) => set.deleted)), ({ key }) => key),
     snapshot$: stream(joined().pipe(map(() => indexer.snapshot$.value)), () => undefined),
     status$: stream(board.status$, () => undefined),
+    metrics$: stream(meter.metrics$, () => undefined),
     synced$: stream(board.synced$, () => undefined),
     get status() {
       return board.status;
@@ -224,7 +239,7 @@ export function createSharedInformer<T extends KubernetesObject>(
         policy,
       ),
     addEventHandler: (handler, handlerOptions = {}) => registrations.add(handler, handlerOptions),
-    removeEventHandler: (registration) => registrations.remove(registration),
+    removeEventHandler: (registration, removal = {}) => registrations.remove(registration, removal),
     start: () => {
       drain.run(() => {
         stopped = false;
@@ -252,14 +267,24 @@ export function createSharedInformer<T extends KubernetesObject>(
         () => board.notSynced(name, wait.timeoutMs ?? 0),
       ),
     whenObserved: (key, target, wait = {}) => {
-      if (typeof target === 'string' && !isResourceVersion(target)) {
-        const message = `whenObserved: ${JSON.stringify(target)} is no resourceVersion`;
-        return Promise.reject(new TypeError(message));
-      }
+      const wrong = notAVersion(
+        'whenObserved',
+        typeof target === 'string' ? target : target.resourceVersion,
+      );
+      if (wrong !== undefined) return Promise.reject(wrong);
       return waits.until(
         () => observed(indexer, key, target),
         wait,
         () => board.notObserved(name, key, wait.timeoutMs ?? 0),
+      );
+    },
+    whenAtLeast: (resourceVersion, wait = {}) => {
+      const wrong = notAVersion('whenAtLeast', resourceVersion);
+      if (wrong !== undefined) return Promise.reject(wrong);
+      return waits.until<void>(
+        () => (isAtLeast(indexer, resourceVersion) ? { value: undefined } : undefined),
+        wait,
+        () => board.notObserved(name, `version ${resourceVersion}`, wait.timeoutMs ?? 0),
       );
     },
   };

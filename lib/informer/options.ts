@@ -1,8 +1,10 @@
 /** What an informer can be told. */
 import type { Compression } from '../delta/pending.ts';
+import type { MetricAttributes, MetricsProvider } from '../meta/metrics.ts';
 import type { ReflectOptions } from '../reflector/reflector.ts';
 import type { Indexers } from '../store/index-funcs.ts';
 import type { MutationGuard } from '../store/mutation-guard.ts';
+import type { InformerWarning } from './warnings.ts';
 
 /** Where an error came from that reached nobody else. */
 export interface UnhandledErrorContext {
@@ -14,8 +16,8 @@ export interface UnhandledErrorContext {
   readonly key?: string;
 }
 
-/** Options of {@link createSharedInformer}. Those of the reflector apply to each ListerWatcher. */
-export interface SharedInformerOptions<T>
+/** Options of every informer. Those of the reflector apply to each ListerWatcher. */
+export interface InformerOptions<T>
   extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped'> {
   /** Stands in errors. @defaultValue 'informer' */
   readonly name?: string;
@@ -25,10 +27,20 @@ export interface SharedInformerOptions<T>
   readonly resyncPeriodMs?: number;
   /** How deltas of one key are folded while the demand is closed. @defaultValue 'none' */
   readonly compression?: Compression;
-  /** So long does the run outlive its last subscriber, in milliseconds. @defaultValue 30000 */
-  readonly lingerMs?: number;
   /** @defaultValue 'freeze' in development and tests, else 'off' */
   readonly mutationGuard?: MutationGuard;
   /** Errors of handlers and direct subscribers. @defaultValue as rxjs's own: reported asynchronously */
   readonly onUnhandledError?: (error: unknown, context: UnhandledErrorContext) => void;
+  /** Told what somebody should know though nothing failed. @defaultValue `console.warn` */
+  readonly onWarning?: (warning: InformerWarning) => void;
+  /** Makes the instruments; a meter of OpenTelemetry is one. @defaultValue none */
+  readonly metrics?: MetricsProvider;
+  /** Labels of the instruments beside the name, as group, version and resource. */
+  readonly metricAttributes?: MetricAttributes;
+}
+
+/** Options of {@link createSharedInformer}. */
+export interface SharedInformerOptions<T> extends InformerOptions<T> {
+  /** So long does the run outlive its last subscriber, in milliseconds. @defaultValue 30000 */
+  readonly lingerMs?: number;
 }

@@ -1,20 +1,23 @@
 /**
  * Who has registered a handler. A registration outlives the run: its resyncs tick only while one is alive, and
  * after a stop the next run tells it the difference.
- * client-go: tools/cache/shared_informer.go, processorListener.
+ * client-go: tools/cache/shared_informer.go, sharedProcessor.
  */
-import { interval, type SchedulerLike, type Subscription } from 'rxjs';
+import { interval, type Subscription } from 'rxjs';
+import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { type Drain, through } from '../rx/drain.ts';
+import { through } from '../rx/drain.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import {
-  type EventHandlerOptions,
-  type EventHandlerRegistration,
-  notifyHandler,
-  type ResourceEventHandler,
+import type {
+  EventHandlerOptions,
+  EventHandlerRegistration,
+  RemoveOptions,
+  ResourceEventHandler,
 } from './event-handler.ts';
+import { type FeedHost, HandlerFeed } from './handler-feed.ts';
 import { type Hub, resyncSet } from './hub.ts';
+import { type WaitOptions, Waits } from './waits.ts';
 
 const MIN_RESYNC_MS = 1_000;
 
@@ -28,87 +31,131 @@ export function checkedResyncPeriod(periodMs: number | undefined, what: string):
 }
 
 /** What registrations need of their informer. */
-export interface RegistrationHost<T extends KubernetesObject> {
+export interface RegistrationHost<T extends KubernetesObject> extends FeedHost {
   readonly indexer: IndexerReader<T>;
   readonly hub: Hub<T>;
-  readonly drain: Drain;
-  readonly scheduler: SchedulerLike;
+  /** The informer's own period, 0 for never. */
+  readonly resyncMs: number;
   /** Whether a run is alive. */
   isRunning(): boolean;
   /** Before a resync: who was refused is tried again with it. */
   beforeResync(): void;
-  report(error: unknown, context: { readonly subscriber: string; readonly key: string }): void;
+  /** Why the store is not synced, for a wait that is over. */
+  notSynced(who: string, timeoutMs: number): ApiError;
 }
 
 class Registered<T extends KubernetesObject> implements EventHandlerRegistration {
-  readonly name: string;
-  readonly #host: RegistrationHost<T>;
-  readonly #handler: ResourceEventHandler<T>;
-  readonly #periodMs: number;
+  readonly host: RegistrationHost<T>;
+  readonly #feed: HandlerFeed<T>;
+  readonly #waits: Waits;
+  /** `undefined`: with the informer's own resyncs. */
+  readonly periodMs: number | undefined;
   #leave: (() => void) | undefined;
   #ticks: Subscription | undefined;
-  #returned = false;
   #removed = false;
 
   constructor(
     host: RegistrationHost<T>,
     handler: ResourceEventHandler<T>,
     name: string,
-    periodMs: number,
+    options: EventHandlerOptions<T>,
+    periodMs: number | undefined,
   ) {
-    this.name = name;
-    this.#host = host;
-    this.#handler = handler;
-    this.#periodMs = periodMs;
+    this.host = host;
+    this.periodMs = periodMs;
+    this.#waits = new Waits(host.scheduler);
+    this.#feed = new HandlerFeed(host, handler, name, options, () => this.#waits.check());
+  }
+
+  get name(): string {
+    return this.#feed.name;
   }
 
   get hasSynced(): boolean {
-    return this.#returned && this.#host.indexer.synced;
+    return this.#feed.synced && this.host.indexer.synced;
+  }
+
+  get lag(): number {
+    return this.#feed.lag;
+  }
+
+  whenSynced(wait: WaitOptions = {}): Promise<void> {
+    if (this.#removed) return Promise.reject(this.#gone());
+    return this.#waits.until<void>(
+      () => (this.hasSynced ? { value: undefined } : undefined),
+      wait,
+      () => {
+        const { host, name, lag } = this;
+        const timeoutMs = wait.timeoutMs ?? 0;
+        if (!host.indexer.synced) return host.notSynced(name, timeoutMs);
+        const message = `${name} is not synced after ${timeoutMs} ms: it is busy, and ${lag} changes wait for it`;
+        return ApiError.local('NotObserved', message);
+      },
+    );
   }
 
   join(): void {
-    this.#host.drain.run(() => {
-      if (!this.#removed) this.#leave = this.#host.hub.join({ next: (set) => this.#notify(set) });
+    this.host.drain.run(() => {
+      if (!this.#removed) this.#leave = this.host.hub.join({ next: (set) => this.#hear(set) });
     });
   }
 
-  remove(): void {
-    this.#removed = true;
-    this.#leave?.();
-    this.rest();
+  remove(options: RemoveOptions): Promise<void> {
+    if (!this.#removed) {
+      this.#removed = true;
+      this.#leave?.();
+      this.rest(false);
+      this.fail(this.#gone());
+    }
+    return this.#feed.close(options);
+  }
+
+  begin(): void {
+    this.#feed.begin();
+    this.tick();
   }
 
   tick(): void {
-    if (this.#periodMs === 0 || this.#ticks !== undefined) return;
-    const { drain, scheduler } = this.#host;
-    this.#ticks = interval(this.#periodMs, scheduler)
+    if (!this.periodMs || this.#ticks !== undefined) return;
+    const { drain, scheduler } = this.host;
+    this.#ticks = interval(this.periodMs, scheduler)
       .pipe(through(drain))
       .subscribe(() => this.#resync());
   }
 
-  rest(): void {
+  rest(hold: boolean): void {
     this.#ticks?.unsubscribe();
     this.#ticks = undefined;
+    if (hold) this.#feed.hold();
+  }
+
+  fail(error: ApiError): void {
+    this.#waits.reject(error);
+  }
+
+  #gone(): ApiError {
+    return ApiError.local('Stopped', `${this.name} was removed`);
+  }
+
+  #hear(set: ChangeSet<T>): void {
+    // A period of its own, also none, replaces the informer's.
+    if (set.cause === 'resync' && this.periodMs !== undefined) return;
+    this.#feed.push(set);
   }
 
   #resync(): void {
-    this.#host.beforeResync();
-    const { indexer } = this.#host;
-    if (!this.#removed && indexer.synced) this.#notify(resyncSet(indexer));
-  }
-
-  #notify(set: ChangeSet<T>): void {
-    const report = (error: unknown, key: string) =>
-      this.#host.report(error, { subscriber: this.name, key });
-    notifyHandler(this.#handler, set, report, () => this.#removed);
-    if (set.synced) this.#returned = true;
+    this.host.beforeResync();
+    const { indexer } = this.host;
+    if (!this.#removed && indexer.synced) this.#feed.push(resyncSet(indexer));
   }
 }
 
 /** The registrations of one informer. */
 export class Registrations<T extends KubernetesObject> {
   readonly #host: RegistrationHost<T>;
-  readonly #all = new Map<EventHandlerRegistration, Registered<T>>();
+  readonly #all = new Set<Registered<T>>();
+  /** The smallest period there was when the run began; 0: none. */
+  #checkMs = 0;
   #count = 0;
 
   constructor(host: RegistrationHost<T>) {
@@ -119,30 +166,58 @@ export class Registrations<T extends KubernetesObject> {
     return this.#all.size;
   }
 
-  add(handler: ResourceEventHandler<T>, options: EventHandlerOptions): EventHandlerRegistration {
+  /** Changes that wait for handlers. */
+  get lag(): number {
+    let lag = 0;
+    for (const registered of this.#all) lag += registered.lag;
+    return lag;
+  }
+
+  add(handler: ResourceEventHandler<T>, options: EventHandlerOptions<T>): EventHandlerRegistration {
     this.#count++;
     const name = options.name ?? `handler ${this.#count}`;
-    const periodMs = checkedResyncPeriod(options.resyncPeriodMs, name);
-    const registered = new Registered(this.#host, handler, name, periodMs);
-    this.#all.set(registered, registered);
+    const periodMs = this.#period(name, options.resyncPeriodMs);
+    const registered = new Registered(this.#host, handler, name, options, periodMs);
+    this.#all.add(registered);
     if (this.#host.isRunning()) registered.tick();
     registered.join();
     return registered;
   }
 
-  /** A registration that is not of this informer, or was removed before, does nothing. */
-  remove(registration: EventHandlerRegistration): void {
-    this.#all.get(registration)?.remove();
+  /** A registration that is not of this informer does nothing. */
+  remove(registration: EventHandlerRegistration, options: RemoveOptions): Promise<void> {
+    if (!(registration instanceof Registered) || registration.host !== this.#host) {
+      return Promise.resolve();
+    }
     this.#all.delete(registration);
+    return registration.remove(options);
   }
 
   /** A run has begun. */
-  tick(): void {
-    for (const registered of this.#all.values()) registered.tick();
+  begin(): void {
+    this.#checkMs = this.#host.resyncMs;
+    for (const { periodMs } of this.#all) {
+      if (!periodMs) continue;
+      this.#checkMs = this.#checkMs === 0 ? periodMs : Math.min(this.#checkMs, periodMs);
+    }
+    for (const registered of this.#all) registered.begin();
   }
 
-  /** The run has ended. */
-  rest(): void {
-    for (const registered of this.#all.values()) registered.rest();
+  /** The run has ended. `hold`: and nobody is to be called before the next. */
+  rest(hold: boolean): void {
+    for (const registered of this.#all) registered.rest(hold);
+  }
+
+  /** Nobody will be synced. */
+  fail(error: ApiError): void {
+    for (const registered of this.#all) registered.fail(error);
+  }
+
+  #period(name: string, asked: number | undefined): number | undefined {
+    const periodMs = asked === undefined ? undefined : checkedResyncPeriod(asked, name);
+    if (!periodMs || periodMs >= this.#checkMs || !this.#host.isRunning()) return periodMs;
+    const message = `${name} asks for a resync each ${periodMs} ms, but the informer runs with ${this.#checkMs} ms, which it gets`;
+    this.#host.warn({ type: 'resync-raised', subscriber: name, message });
+    return this.#checkMs;
   }
 }

@@ -1,8 +1,16 @@
 /**
- * One run: the stages in their order, from the ListerWatchers to the hub. One subscription of it is one
+ * One run: the stages in their order, from the ListerWatchers to whoever is told. One subscription of it is one
  * generation of the informer.
  */
-import { defer, EMPTY, interval, merge, type Observable, Subject } from 'rxjs';
+import {
+  defer,
+  EMPTY,
+  interval,
+  type MonoTypeOperatorFunction,
+  merge,
+  Observable,
+  Subject,
+} from 'rxjs';
 import { finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
 import { deltaFifo } from '../delta/delta-fifo.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
@@ -13,9 +21,10 @@ import type { Demand } from '../rx/demand.ts';
 import { type Drain, through } from '../rx/drain.ts';
 import type { Timing } from '../rx/timing.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
+import type { ChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
-import type { Hub } from './hub.ts';
-import type { SharedInformerOptions } from './options.ts';
+import type { InformerMeter } from './informer-metrics.ts';
+import type { InformerOptions } from './options.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { StatusBoard } from './status-board.ts';
 
@@ -25,14 +34,15 @@ export interface RunParts<T extends KubernetesObject> {
   readonly scopes: readonly string[];
   readonly indexer: Indexer<T>;
   readonly drain: Drain;
-  readonly hub: Hub<T>;
   readonly board: StatusBoard<T>;
+  readonly meter: InformerMeter;
   readonly quarantine: Quarantine<T>;
   readonly demand: Demand;
   /** 0: never. */
   readonly resyncMs: number;
   readonly timing: Required<Timing>;
-  readonly options: SharedInformerOptions<T>;
+  readonly options: InformerOptions<T>;
+  deliver(set: ChangeSet<T>): void;
   onCommitted(): void;
 }
 
@@ -42,9 +52,21 @@ export interface Run {
   retryRefused(): void;
 }
 
+/** Takes the time of each batch, from its pop to its last callback. */
+function measured<V>(meter: InformerMeter): MonoTypeOperatorFunction<V> {
+  return (source) =>
+    new Observable<V>((subscriber) =>
+      source.subscribe({
+        next: (value) => meter.measure(() => subscriber.next(value)),
+        error: (error) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      }),
+    );
+}
+
 /** Puts the stages together. Nothing happens before the run is subscribed. */
 export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
-  const { listerWatchers, scopes, indexer, drain, hub, board, quarantine, demand } = parts;
+  const { listerWatchers, scopes, indexer, drain, board, meter, quarantine, demand } = parts;
   const { scheduler } = parts.timing;
   const retried = new Subject<readonly Delta<T>[]>();
   const retryRefused = () => {
@@ -89,13 +111,17 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
         resync$: resync$.pipe(through(drain), tap(retryRefused), takeUntil(ended)),
         compression: parts.options.compression ?? 'none',
         onUnknownDeletion: () => board.unknownDeletion(),
+        onQueue: (queue) => {
+          meter.queue = queue;
+        },
       }),
+      measured(meter),
       applyDeltas(indexer, {
         scopes,
         onRejected: (rejection) => quarantine.rejected(rejection),
         onCommitted: () => parts.onCommitted(),
       }),
-      tap((set) => hub.deliver(set)),
+      tap((set) => parts.deliver(set)),
       ignoreElements(),
     );
   });

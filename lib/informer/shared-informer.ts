@@ -12,8 +12,10 @@ import type { Delivery, DeliveryPolicy } from './delivery.ts';
 import type {
   EventHandlerOptions,
   EventHandlerRegistration,
+  RemoveOptions,
   ResourceEventHandler,
 } from './event-handler.ts';
+import type { InformerMetrics } from './informer-metrics.ts';
 import type { InformerStatus } from './status.ts';
 import type { ObservedDeletion, WaitOptions } from './waits.ts';
 
@@ -47,22 +49,59 @@ export interface SharedInformer<T extends KubernetesObject> {
   readonly status: InformerStatus;
   /** Change sets under a policy, for a subscriber that may be slow. */
   deliver(policy: DeliveryPolicy<T>): Delivery<T>;
+  /** What it holds, does and owes: at once, with each commit and each transition. Does not start the informer. */
+  readonly metrics$: Observable<InformerMetrics>;
+  /**
+   * Calls `handler` for every object of the store, then for each change. It starts nothing.
+   *
+   * A callback that answers a promise is awaited before the next one of this registration; what comes meanwhile waits
+   * under `delivery`. Other callbacks run in the commit that brought the change. One handler may be registered many
+   * times. After a stop what waits is kept, no callback begins, and the next run tells the difference. Throws a
+   * `TypeError` on a period or limit that is none. client-go: SharedInformer.AddEventHandlerWithOptions.
+   *
+   * ```
+   * commits   a----b-c-c'--d      onAdd takes 4
+   * onAdd     a---|b---|c'--|d    c and c' are folded
+   * ```
+   */
   addEventHandler(
     handler: ResourceEventHandler<T>,
-    options?: EventHandlerOptions,
+    options?: EventHandlerOptions<T>,
   ): EventHandlerRegistration;
-  /** Nothing is delivered after it returns. A registration of another informer, or a removed one, does nothing. */
-  removeEventHandler(registration: EventHandlerRegistration): void;
+  /**
+   * No further change reaches the handler. With `drop`, the default, nothing is delivered after it returns; with
+   * `drain` what waits still is. The promise resolves when nothing of the handler runs any more: the callback under
+   * way has returned or settled, and what was to be drained is.
+   *
+   * Called by the handler itself it resolves at once, since the callback would wait for itself; after an `await` in
+   * the callback pass its notification as `within`, or do not await it. A registration of another informer does
+   * nothing, nor does a removed one, whose promise is the same. client-go: ShutDownEventHandler.
+   */
+  removeEventHandler(
+    registration: EventHandlerRegistration,
+    options?: RemoveOptions,
+  ): Promise<void>;
   /** Pins the run. Twice is once. */
   start(): void;
-  /** Ends the run. Resolves when nothing of it is left to do. */
+  /**
+   * Ends the run. Resolves when nothing of it is left to do. No callback begins after it returns; one that is awaited
+   * is not waited for, so that a handler may stop its informer.
+   */
   stop(): Promise<void>;
   /** Resolves when synced; rejects with the last cause when `timeoutMs` are over, or when stopped. */
   whenSynced(options?: WaitOptions): Promise<void>;
-  /** Resolves once the store shows what a write returned: this version, or that this object is gone. */
+  /**
+   * Resolves once the store shows what a write returned: this version, or that this object is gone. Rejects when its
+   * time is over, when stopped, and with a `TypeError` for what is no version.
+   */
   whenObserved(
     key: string,
     target: string | ObservedDeletion,
     options?: WaitOptions,
   ): Promise<T | undefined>;
+  /**
+   * Resolves once all that happened up to this version is in the store: a list that is not older. Rejects as
+   * `whenObserved` does. In a quiet collection bookmarks bring the version, about once a minute.
+   */
+  whenAtLeast(resourceVersion: string, options?: WaitOptions): Promise<void>;
 }

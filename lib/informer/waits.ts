@@ -5,7 +5,7 @@
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
-import { compareResourceVersion } from '../meta/resource-version.ts';
+import { compareResourceVersion, isResourceVersion } from '../meta/resource-version.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 
@@ -19,6 +19,11 @@ export interface WaitOptions {
 export interface ObservedDeletion {
   readonly uid: string;
   readonly deleted: true;
+  /**
+   * Where the deletion's answer has one. Without it an object whose creation the store has not seen yet counts as
+   * gone, and may show up for a moment afterwards.
+   */
+  readonly resourceVersion?: string | undefined;
 }
 
 interface Waiter {
@@ -86,6 +91,25 @@ export class Waits {
   }
 }
 
+/** Why this version cannot be waited for; `undefined` when it can, or when there is none. */
+export function notAVersion(who: string, version: string | undefined): TypeError | undefined {
+  if (version === undefined || isResourceVersion(version)) return undefined;
+  return new TypeError(`${who}: ${JSON.stringify(version)} is no resourceVersion`);
+}
+
+function reached(version: string | undefined, target: string): boolean {
+  const order = compareResourceVersion(version ?? '', target);
+  return order !== undefined && order >= 0;
+}
+
+/** Whether the store has seen all up to this version. */
+export function isAtLeast(
+  indexer: Pick<IndexerReader<unknown>, 'synced' | 'resourceVersion'>,
+  resourceVersion: string,
+): boolean {
+  return indexer.synced && reached(indexer.resourceVersion, resourceVersion);
+}
+
 /** What there is at `key` once `target` has been observed; `undefined` before. */
 export function observed<T extends KubernetesObject>(
   indexer: IndexerReader<T>,
@@ -94,14 +118,15 @@ export function observed<T extends KubernetesObject>(
 ): { readonly value: T | undefined } | undefined {
   const object = indexer.getByKey(key);
   if (typeof target !== 'string') {
-    const gone = object === undefined || uidOf(object) !== target.uid;
-    return gone ? { value: object } : undefined;
+    // Before its first list a store does not know what is not there.
+    const { uid, resourceVersion } = target;
+    if (!indexer.synced || (object !== undefined && uidOf(object) === uid)) return undefined;
+    const there =
+      resourceVersion === undefined || reached(indexer.resourceVersion, resourceVersion);
+    return there ? { value: object } : undefined;
   }
-  const reached = (version: string | undefined) => {
-    const order = compareResourceVersion(version ?? '', target);
-    return order !== undefined && order >= 0;
-  };
   // The store's own version counts too: what was written may have been deleted since.
-  const there = reached(object?.metadata?.resourceVersion) || reached(indexer.resourceVersion);
+  const own = object?.metadata?.resourceVersion;
+  const there = reached(own, target) || reached(indexer.resourceVersion, target);
   return there ? { value: object } : undefined;
 }

@@ -1,0 +1,196 @@
+/**
+ * An informer for one consumer: the stages and one handler, without those who come late or leave.
+ * client-go: tools/cache/controller.go, NewIndexerInformer and NewInformerWithOptions.
+ */
+import type { Observable, Subscription } from 'rxjs';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { allOf, unlimited } from '../rx/demand.ts';
+import { Drain } from '../rx/drain.ts';
+import { timingOf } from '../rx/timing.ts';
+import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
+import { createIndexer, type IndexerReader } from '../store/indexer.ts';
+import type { DeliveryPolicy } from './delivery.ts';
+import type { ResourceEventHandler } from './event-handler.ts';
+import { HandlerFeed } from './handler-feed.ts';
+import { InformerMeter, type InformerMetrics } from './informer-metrics.ts';
+import type { InformerOptions } from './options.ts';
+import { PauseCounter } from './pause-counter.ts';
+import { Quarantine } from './quarantine.ts';
+import { checkedResyncPeriod } from './registrations.ts';
+import { createReporter } from './reporter.ts';
+import { createRun } from './run.ts';
+import type { InformerStatus } from './status.ts';
+import { StatusBoard } from './status-board.ts';
+import { type WaitOptions, Waits } from './waits.ts';
+
+/** What {@link createInformer} takes. */
+export interface UnsharedInformerOptions<T> extends InformerOptions<T> {
+  /** What bounds that which waits while the handler is busy. @defaultValue { kind: 'conflate' } */
+  readonly delivery?: DeliveryPolicy<T>;
+}
+
+/** A live, indexed copy of a collection for one consumer. */
+export interface Informer<T extends KubernetesObject> {
+  readonly name: string;
+  /** The store, to read. */
+  readonly indexer: IndexerReader<T>;
+  /** The status at once, then each transition. */
+  readonly status$: Observable<InformerStatus>;
+  readonly status: InformerStatus;
+  readonly metrics$: Observable<InformerMetrics>;
+  /** The store is synced, and the handler has returned (or settled) from its first list. */
+  readonly hasSynced: boolean;
+  readonly lastSyncResourceVersion: string;
+  readonly isStopped: boolean;
+  /** Changes that wait for the handler. */
+  readonly lag: number;
+  /** Begins a run. Twice is once; after a stop the handler is told the difference. */
+  start(): void;
+  /** Ends the run, as `SharedInformer.stop` does. */
+  stop(): Promise<void>;
+  /** Resolves when `hasSynced`; rejects with the last cause when its time is over, or when stopped. */
+  whenSynced(options?: WaitOptions): Promise<void>;
+}
+
+/**
+ * An informer over one ListerWatcher with one handler: `reflect`, `deltaFifo`, `applyDeltas`, and the handler.
+ *
+ * Nothing is sent before `start()`. The handler is served as by `SharedInformer.addEventHandler`: a promise it answers
+ * is awaited, what it throws is reported. Throws a `TypeError` on a period or limit that is none. client-go:
+ * NewIndexerInformer, whose informers run once.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createInformer, createListWatch } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const keys: string[] = [];
+ * const informer = createInformer(createListWatch(client, pods), {
+ *   onAdd: (_pod, _isInInitialList, { key }) => keys.push(key),
+ * });
+ * informer.start();
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ * keys; // => ['shop/web-0']
+ * await informer.stop();
+ * ```
+ */
+export function createInformer<T extends KubernetesObject>(
+  listerWatcher: ListerWatcher<T>,
+  handler: ResourceEventHandler<T>,
+  options: UnsharedInformerOptions<T> = {},
+): Informer<T> {
+  const timing = timingOf(options);
+  const { scheduler } = timing;
+  const { name = 'informer', delivery, metrics, metricAttributes } = options;
+  const indexer = createIndexer<T>({
+    indexers: options.indexers ?? { [NAMESPACE_INDEX]: byNamespace },
+    ...(options.mutationGuard === undefined ? {} : { mutationGuard: options.mutationGuard }),
+  });
+  const drain = new Drain();
+  const waits = new Waits(scheduler);
+  const quarantine = new Quarantine<T>();
+  const pauses = new PauseCounter();
+  const board = new StatusBoard({ indexer, quarantine, scheduler });
+  const pending = () => feed.lag;
+  const meter = new InformerMeter({
+    ...{ name, indexer, board, scheduler, metrics, metricAttributes, pending },
+  });
+  const host = {
+    drain,
+    scheduler,
+    pause: () => pauses.pause(),
+    onCaughtUp: () => meter.moved(),
+    ...createReporter(name, options),
+  };
+  const feed = new HandlerFeed<T>(
+    host,
+    handler,
+    'handler',
+    delivery === undefined ? {} : { delivery },
+    () => waits.check(),
+  );
+  const { run$ } = createRun<T>({
+    listerWatchers: [listerWatcher],
+    scopes: listerWatcher.scope === undefined ? [] : [listerWatcher.scope],
+    indexer,
+    drain,
+    board,
+    meter,
+    quarantine,
+    demand: allOf(pauses.demand, options.demand ?? unlimited),
+    resyncMs: checkedResyncPeriod(options.resyncPeriodMs, 'createInformer'),
+    timing,
+    options,
+    deliver: (set) => feed.push(set),
+    onCommitted: () => {
+      board.publishRefusals();
+      meter.moved();
+    },
+  });
+  let run: Subscription | undefined;
+  let stopped = false;
+  const end = () => {
+    if (stopped) return;
+    stopped = true;
+    run?.unsubscribe();
+    run = undefined;
+    meter.end();
+    feed.hold();
+    quarantine.clear();
+    board.end('stopped');
+    board.publish();
+    waits.reject(ApiError.local('Stopped', `${name} was stopped`));
+    board.complete();
+    meter.complete();
+  };
+  return {
+    name,
+    indexer,
+    status$: board.status$,
+    metrics$: meter.metrics$,
+    get status() {
+      return board.status;
+    },
+    get hasSynced() {
+      return feed.synced && indexer.synced;
+    },
+    get lastSyncResourceVersion() {
+      return indexer.resourceVersion;
+    },
+    get isStopped() {
+      return stopped;
+    },
+    get lag() {
+      return feed.lag;
+    },
+    start: () =>
+      drain.run(() => {
+        if (run !== undefined) return;
+        stopped = false;
+        indexer.transaction((write) => write.mark({ synced: false, resourceVersion: '' }));
+        board.begin();
+        meter.begin();
+        feed.begin();
+        run = run$.subscribe({ complete: () => drain.run(end) });
+      }),
+    stop: () =>
+      new Promise<void>((resolve) => {
+        drain.run(() => {
+          end();
+          resolve();
+        });
+      }),
+    whenSynced: (wait = {}) =>
+      waits.until<void>(
+        () => (feed.synced && indexer.synced ? { value: undefined } : undefined),
+        wait,
+        () => board.notSynced(name, wait.timeoutMs ?? 0),
+      ),
+  };
+}

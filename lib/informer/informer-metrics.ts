@@ -1,0 +1,214 @@
+/**
+ * The figures of an informer: as values to look at, and for a metrics library. Gauges are asked for, not pushed, so
+ * that what nobody looks at costs two readings of the clock a batch.
+ * client-go: tools/cache/informer_metrics.go.
+ */
+import { merge, Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
+import { map } from 'rxjs/operators';
+import type {
+  GaugeCallback,
+  GaugeResult,
+  MetricAttributes,
+  MetricCounter,
+  MetricObservableGauge,
+  MetricsProvider,
+} from '../meta/metrics.ts';
+import type { ResourceVersion } from '../meta/resource-version.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
+import type { IndexerReader } from '../store/indexer.ts';
+import type { InformerStatus } from './status.ts';
+
+/** What an informer holds, does and owes. Times in seconds, as monitoring has them. */
+export interface InformerMetrics {
+  readonly name: string;
+  readonly objects: number;
+  /** Deltas that wait for the commit (client-go's informer_queued_items). */
+  readonly queuedItems: number;
+  /** Changes that wait for handlers that are busy. */
+  readonly pendingNotifications: number;
+  /** From the pop of a batch to its last callback (client-go's informer_processing_latency_seconds). */
+  readonly processingLatencySeconds: {
+    readonly count: number;
+    readonly sum: number;
+    readonly max: number;
+  };
+  readonly storeResourceVersion: ResourceVersion | '';
+  readonly quarantined: number;
+  readonly reconnects: number;
+  readonly relists: number;
+}
+
+/** What a meter reads. */
+export interface MeterOptions {
+  readonly name: string;
+  readonly indexer: Pick<IndexerReader<unknown>, 'size' | 'resourceVersion'>;
+  readonly board: {
+    readonly status: InformerStatus;
+    readonly status$: Observable<InformerStatus>;
+  };
+  readonly scheduler: SchedulerLike;
+  readonly metrics: MetricsProvider | undefined;
+  readonly metricAttributes: MetricAttributes | undefined;
+  pending(): number;
+}
+
+const NUMBER_DIGITS = 15;
+
+/** Versions are longer than numbers are exact: the end of one tells whether it moves. */
+function versionNumber(version: string): number {
+  return Number(version.slice(-NUMBER_DIGITS)) || 0;
+}
+
+/** The instruments of one informer, which measure while a run is alive. */
+class Instruments {
+  readonly #latency: { record(value: number, attributes?: MetricAttributes): void };
+  readonly #gauges: { readonly gauge: MetricObservableGauge; readonly callback: GaugeCallback }[];
+  readonly #counters: {
+    readonly counter: MetricCounter;
+    readonly name: 'reconnects' | 'relists';
+    last: number;
+  }[];
+  readonly #attributes: MetricAttributes;
+  #counting: Subscription | undefined;
+
+  constructor(metrics: MetricsProvider, attributes: MetricAttributes, meter: InformerMeter) {
+    this.#attributes = attributes;
+    const gauge = (
+      name: string,
+      description: string,
+      read: (metrics: InformerMetrics) => number,
+    ) => ({
+      gauge: metrics.createObservableGauge(name, { description }),
+      callback: (result: GaugeResult) => result.observe(read(meter.read()), attributes),
+    });
+    const counter = (name: 'reconnects' | 'relists', description: string) => ({
+      counter: metrics.createCounter(`informer_${name}_total`, { description }),
+      name,
+      last: 0,
+    });
+    this.#latency = metrics.createHistogram('informer_processing_latency_seconds', {
+      description: 'From the pop of a batch to its last callback',
+      unit: 's',
+    });
+    this.#gauges = [
+      gauge('informer_queued_items', 'Deltas that wait for the commit', (of) => of.queuedItems),
+      gauge('informer_store_resource_version', 'The last digits of the version', (of) =>
+        versionNumber(of.storeResourceVersion),
+      ),
+      gauge(
+        'informer_pending_notifications',
+        'Changes that wait for handlers',
+        (of) => of.pendingNotifications,
+      ),
+      gauge('informer_objects', 'Objects in the store', (of) => of.objects),
+      gauge('informer_quarantined_objects', 'Objects that were refused', (of) => of.quarantined),
+    ];
+    this.#counters = [
+      counter('reconnects', 'Watches that were opened anew'),
+      counter('relists', 'Lists after the first'),
+    ];
+  }
+
+  begin(status$: Observable<InformerStatus>): void {
+    for (const { gauge, callback } of this.#gauges) gauge.addCallback(callback);
+    let first = true;
+    this.#counting = status$.subscribe((status) => {
+      for (const each of this.#counters) {
+        const now = status[each.name];
+        if (!first && now > each.last) each.counter.add(now - each.last, this.#attributes);
+        each.last = now;
+      }
+      first = false;
+    });
+  }
+
+  end(): void {
+    for (const { gauge, callback } of this.#gauges) gauge.removeCallback(callback);
+    this.#counting?.unsubscribe();
+  }
+
+  record(seconds: number): void {
+    try {
+      this.#latency.record(seconds, this.#attributes);
+    } catch (error) {
+      reportUnhandled(error);
+    }
+  }
+}
+
+/** One informer's. */
+export class InformerMeter {
+  readonly #of: MeterOptions;
+  readonly #instruments: Instruments | undefined;
+  #moved = new Subject<void>();
+  #count = 0;
+  #sum = 0;
+  #max = 0;
+  /** The queue of the run. */
+  queue: { readonly size: number } | undefined;
+
+  constructor(of: MeterOptions) {
+    this.#of = of;
+    const { name, metrics, metricAttributes } = of;
+    if (metrics === undefined) return;
+    this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
+  }
+
+  readonly metrics$: Observable<InformerMetrics> = new Observable<InformerMetrics>((subscriber) =>
+    // The status comes at once, and with it the first figures.
+    merge(this.#moved, this.#of.board.status$)
+      .pipe(map(() => this.read()))
+      .subscribe(subscriber),
+  );
+
+  read(): InformerMetrics {
+    const { name, indexer, board, pending } = this.#of;
+    const { quarantined, reconnects, relists } = board.status;
+    return {
+      name,
+      objects: indexer.size,
+      queuedItems: this.queue?.size ?? 0,
+      pendingNotifications: pending(),
+      processingLatencySeconds: { count: this.#count, sum: this.#sum, max: this.#max },
+      storeResourceVersion: indexer.resourceVersion,
+      quarantined,
+      reconnects,
+      relists,
+    };
+  }
+
+  /** A run has begun. */
+  begin(): void {
+    this.#instruments?.begin(this.#of.board.status$);
+  }
+
+  /** The run has ended. */
+  end(): void {
+    this.queue = undefined;
+    this.#instruments?.end();
+  }
+
+  /** Does a batch and takes its time. */
+  measure(work: () => void): void {
+    const { scheduler } = this.#of;
+    const since = scheduler.now();
+    work();
+    const seconds = (scheduler.now() - since) / 1000;
+    this.#count++;
+    this.#sum += seconds;
+    if (seconds > this.#max) this.#max = seconds;
+    this.#instruments?.record(seconds);
+  }
+
+  /** Something was committed, or a handler has caught up. */
+  moved(): void {
+    if (this.#moved.observed) this.#moved.next();
+  }
+
+  /** Completes those who look; later ones start over. */
+  complete(): void {
+    const moved = this.#moved;
+    this.#moved = new Subject<void>();
+    moved.complete();
+  }
+}
