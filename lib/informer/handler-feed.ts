@@ -141,8 +141,10 @@ export class HandlerFeed<T> {
     if (this.#pumping) return;
     this.#pumping = true;
     for (;;) {
-      if (this.#first?.left === 0 && !this.#busy) this.#reachSync();
+      this.#checkSync();
       if (!this.#mayCall || this.#askPolicy()) break;
+      this.#queue.prepare();
+      this.#checkSync();
       if (this.#policy.ready !== undefined) this.#batch ??= this.#queue.markBatch();
       const change = this.#queue.next();
       if (change === undefined) break;
@@ -156,7 +158,9 @@ export class HandlerFeed<T> {
     for (const resolve of resolvers) resolve();
   }
 
-  #reachSync(): void {
+  /** The first list is through when nothing of it waits or is awaited. */
+  #checkSync(): void {
+    if (this.#first === undefined || this.#first.left > 0 || this.#busy) return;
     this.#queue.unmark(this.#first);
     this.#first = undefined;
     this.#synced = true;

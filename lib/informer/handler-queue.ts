@@ -87,8 +87,8 @@ export class HandlerQueue<T> {
     else this.#foldAll();
   }
 
-  /** The next change, or `undefined` when none waits. */
-  next(): Change<T> | undefined {
+  /** Passes over what amounts to nothing. */
+  prepare(): void {
     while (this.#at >= this.#changes.length) {
       this.#changes = NONE;
       this.#at = 0;
@@ -96,9 +96,14 @@ export class HandlerQueue<T> {
       if (set !== undefined) {
         this.#inSets -= set.changes.length;
         this.#begin(set);
-      } else if (!this.#takeNet()) return undefined;
+      } else if (!this.#takeNet()) return;
       if (this.#sets.length === 0) this.release();
     }
+  }
+
+  /** The next change, or `undefined` when none waits. To be prepared. */
+  next(): Change<T> | undefined {
+    if (this.#at >= this.#changes.length) return undefined;
     for (const marker of this.#markers) if (marker.left > 0) marker.left--;
     const change = this.#changes[this.#at] as Change<T>;
     this.#at++;
@@ -110,10 +115,9 @@ export class HandlerQueue<T> {
     return this.#mark(this.size);
   }
 
-  /** A marker after what is served in one go: a set, or all that is folded. */
+  /** A marker after what is served in one go: a set, or all that is folded. To be prepared. */
   markBatch(): Marker {
-    const here = this.#changes.length - this.#at;
-    return this.#mark(here > 0 ? here : (this.#sets[0]?.changes.length ?? this.#nets.size));
+    return this.#mark(this.#changes.length - this.#at + this.#nets.size);
   }
 
   unmark(marker: Marker | undefined): void {

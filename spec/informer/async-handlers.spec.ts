@@ -1,0 +1,448 @@
+/** Handlers that answer promises: awaited in order, bounded, and in nobody's way. */
+import fc from 'fast-check';
+import { ApiError, createSharedInformer, type InformerWarning, type WatchEvent } from 'rx-informer';
+import { Subject } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import {
+  added,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+import { logging, settle, slowInformer, slowly } from './handler-rig.ts';
+
+describe('an async handler', () => {
+  it('I19: is awaited before its next callback, and nobody else waits', async () => {
+    const { source, informer, slow } = slowInformer(['a', 'b']);
+    const quick: string[] = [];
+    informer.addEventHandler(logging(quick));
+    source.send(added(pod('c', 2)));
+    expect(slow.log).toEqual(['+a@1* initial']);
+    expect(quick).toEqual(['+a@1* initial', '+b@1* initial', '+c@2 watch']);
+    expect(informer.indexer.size).toBe(3);
+    await slow.finish();
+    expect(slow.log).toEqual(['+a@1* initial', '+b@1* initial']);
+    await slow.finish(5);
+    expect(slow.log).toEqual(['+a@1* initial', '+b@1* initial', '+c@2 watch']);
+    await informer.stop();
+  });
+
+  it('I19: a callback without a promise runs in the commit, also of a handler that has had one', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const log: string[] = [];
+    informer.addEventHandler({
+      onAdd: async ({ metadata }) => log.push(metadata.name),
+      onDelete: ({ key }) => log.push(`-${key}`),
+    });
+    source.listed(1, pod('a', 1));
+    informer.start();
+    await settle();
+    source.send(deleted(pod('a', 2)));
+    expect(log).toEqual(['a', '-shop/a']);
+    await informer.stop();
+  });
+
+  it('I19: callbacks after a wait see the newest store, and no commit runs within them', async () => {
+    const { source, informer, slow } = slowInformer(['a', 'b']);
+    const seen: unknown[] = [];
+    const registration = informer.addEventHandler({
+      onAdd: async (object) => {
+        await settle();
+        source.send(modified(pod(object.metadata.name, 5)));
+        seen.push(informer.indexer.getByKey('shop/b')?.metadata.resourceVersion);
+      },
+    });
+    await settle();
+    await settle();
+    await settle();
+    expect(seen).toEqual(['1', '5']);
+    expect(registration.lag).toBe(0);
+    await slow.finish(9);
+    await informer.stop();
+  });
+
+  it('I12: is synced once the promises of its first list have settled, also when they rejected', async () => {
+    const { source, informer, slow, registration, errors } = slowInformer(['a', 'b'], {
+      name: 'reconcile',
+    });
+    expect([informer.hasSynced, registration.hasSynced, registration.lag]).toEqual([
+      true,
+      false,
+      1,
+    ]);
+    source.send(added(pod('c', 2)));
+    let told = false;
+    const wait = registration.whenSynced().then(() => {
+      told = true;
+    });
+    await slow.finish();
+    expect([registration.hasSynced, told]).toEqual([false, false]);
+    await slow.finish(1, new Error('boom'));
+    await wait;
+    // `c` is no part of the first list, although it waited with it.
+    expect([registration.hasSynced, slow.running, slow.log.at(-1)]).toEqual([
+      true,
+      1,
+      '+c@2 watch',
+    ]);
+    expect(errors).toEqual([['Error: boom', 'reconcile shop/b']]);
+    await informer.stop();
+  });
+
+  it('I12: an empty first list syncs at once; a late handler has a sync of its own (TestAddWhileActive)', async () => {
+    const empty = slowInformer([]);
+    expect(empty.registration.hasSynced).toBe(true);
+    await empty.informer.stop();
+    const { informer, slow } = slowInformer(['a']);
+    await slow.finish(9);
+    const late = slowly();
+    const registration = informer.addEventHandler(late.handler);
+    expect([late.log, registration.hasSynced]).toEqual([['+a@1* initial'], false]);
+    await late.finish();
+    expect(registration.hasSynced).toBe(true);
+    await informer.stop();
+  });
+
+  it('I12: folding what waits does not move the end of the first list', async () => {
+    const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
+    source.send(modified(pod('b', 2)), deleted(pod('c', 3)), added(pod('d', 4)));
+    await slow.finish();
+    expect([slow.log.at(-1), registration.hasSynced]).toEqual(['+b@2* initial', false]);
+    await slow.finish();
+    expect(slow.log.at(-1)).toBe('+d@4 watch');
+    expect(registration.hasSynced).toBe(true);
+    await informer.stop();
+  });
+
+  it('I12: whenSynced tells who keeps it waiting, and ends with the registration and the informer', async () => {
+    const time = new VirtualTime();
+    const { informer, registration } = slowInformer(['a', 'b'], {}, { scheduler: time });
+    const over = registration.whenSynced({ timeoutMs: 50 }).catch(String);
+    await time.advance(50);
+    expect(await over).toMatch(
+      /handler 1 is not synced after 50 ms: it is busy, and 1 changes wait/,
+    );
+    const other = informer.addEventHandler(slowly().handler, { name: 'other' });
+    const removed = other.whenSynced().catch(String);
+    void informer.removeEventHandler(other);
+    expect(await removed).toMatch(/other was removed/);
+    expect(await other.whenSynced().catch(String)).toMatch(/other was removed/);
+    const stopped = registration.whenSynced().catch(String);
+    await informer.stop();
+    expect(await stopped).toMatch(/pods was stopped/);
+  });
+
+  it('I21: each notification says why, and only the first list is initial (TestResetWatch)', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { scheduler: time, backoff: () => 0 });
+    const log: string[] = [];
+    informer.addEventHandler(logging(log), { resyncPeriodMs: 60_000 });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    source.send(modified(pod('a', 2)));
+    source.listed(9, pod('a', 8), pod('c', 9));
+    source.fail(ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410));
+    await time.advance(1);
+    await time.advance(60_000);
+    expect(log).toEqual([
+      '+a@1* initial',
+      '+b@1* initial',
+      '~a@1>2 watch',
+      '-b@1? relist',
+      '~a@2>8 relist',
+      '+c@9 relist',
+      '~a@8>8 resync',
+      '~c@9>9 resync',
+    ]);
+    await informer.stop();
+  });
+});
+
+describe('what waits for a busy handler', () => {
+  it('I20, I21: is one net change a key, with its own cause, and a delete is never lost', async () => {
+    const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
+    await slow.finish(2);
+    for (let version = 2; version < 50; version++) source.send(modified(pod('a', version)));
+    source.send(deleted(pod('b', 50)), added(pod('d', 51)), deleted(pod('d', 52)));
+    source.send(modified(pod('c', 53)), deleted(pod('a', 54)), added(pod('a', 55, 'second')));
+    // a, b, c, and d of which nothing will be told.
+    expect(registration.lag).toBe(4);
+    await slow.finish(9);
+    expect(slow.log.slice(3)).toEqual([
+      '-a@54 watch',
+      '+a@55 watch',
+      '-b@50 watch',
+      '~c@1>53 watch',
+    ]);
+    expect(registration.lag).toBe(0);
+    await informer.stop();
+  });
+
+  it('I20: buffer keeps each state up to its limit, and folds over it', async () => {
+    const delivery = { kind: 'buffer', limit: 2, overflow: 'conflate' } as const;
+    const { source, informer, slow } = slowInformer(['a'], { delivery });
+    source.send(modified(pod('a', 2)));
+    source.send(modified(pod('a', 3)));
+    await slow.finish(3);
+    expect(slow.log).toEqual(['+a@1* initial', '~a@1>2 watch', '~a@2>3 watch']);
+    for (let version = 4; version < 9; version++) source.send(modified(pod('a', version)));
+    await slow.finish(9);
+    expect(slow.log.slice(3)).toEqual(['~a@3>4 watch', '~a@4>8 watch']);
+    await informer.stop();
+  });
+
+  it.each([
+    { kind: 'drop', limit: 1 } as const,
+    { kind: 'buffer', limit: 1, overflow: 'reset' } as const,
+  ])('I20: where a policy starts over, the handler gets the difference: %o', async (delivery) => {
+    const { source, informer, slow } = slowInformer(['a', 'b'], { delivery });
+    await slow.finish(2);
+    source.send(modified(pod('a', 2)));
+    source.send(deleted(pod('b', 3)));
+    source.send(modified(pod('a', 4)));
+    source.send(added(pod('c', 5)));
+    await slow.finish(9);
+    expect(slow.log.slice(2)).toEqual(['~a@1>2 watch', '-b@3 watch', '~a@2>4 watch', '+c@5 watch']);
+    await informer.stop();
+  });
+
+  it('I20: pause stops reading until what waits is taken', async () => {
+    const time = new VirtualTime();
+    const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
+    const { source, informer, slow } = slowInformer(['a'], { delivery }, { scheduler: time });
+    for (let version = 2; version < 6; version++) source.send(added(pod(`p${version}`, version)));
+    expect(informer.indexer.size).toBe(3);
+    await slow.finish(2);
+    await slow.finish(9);
+    expect(slow.log.at(-1)).toBe('+p5@5 watch');
+    expect(informer.indexer.size).toBe(5);
+    await informer.stop();
+  });
+
+  it('I20: a policy with ready is asked after what it gave in one go', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const log: string[] = [];
+    const gate = new Subject<void>();
+    const asked: number[] = [];
+    informer.addEventHandler(logging(log), {
+      delivery: {
+        kind: 'conflate',
+        ready: (set) => {
+          asked.push(set.changes.length);
+          return gate;
+        },
+      },
+    });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    source.send(modified(pod('a', 2)));
+    source.send(modified(pod('a', 3)), deleted(pod('b', 4)));
+    expect(log).toEqual(['+a@1* initial', '+b@1* initial']);
+    gate.next();
+    expect(log.slice(2)).toEqual(['~a@1>3 watch', '-b@4 watch']);
+    expect(asked).toEqual([2, 2]);
+    await informer.stop();
+  });
+
+  it('I20: a limit below one is refused, and nothing is registered', () => {
+    const informer = createSharedInformer(scriptedListWatch());
+    const delivery = { kind: 'drop', limit: 0 } as const;
+    expect(() => informer.addEventHandler({}, { delivery })).toThrow(/limit is 0/);
+  });
+
+  it('I20: 30,000 objects and 30,000 events pass a handler that is awaited each time', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { onWarning: () => undefined });
+    let calls = 0;
+    const registration = informer.addEventHandler({
+      onAdd: async () => calls++,
+      onUpdate: async () => calls++,
+    });
+    const objects = Array.from({ length: 30_000 }, (_, at) => pod(`p${at}`, 1));
+    source.listed(1, ...objects);
+    informer.start();
+    source.send(...objects.map((_, at) => modified(pod(`p${at}`, at + 2))));
+    expect(registration.lag).toBe(30_000);
+    await registration.whenSynced();
+    while (registration.lag > 0) await settle();
+    // The first was told before its update came.
+    expect(calls).toBe(30_001);
+    await informer.stop();
+  });
+
+  it('I20: whatever the policy and the pace, the handler ends where the store is', async () => {
+    const policies = fc.constantFrom(
+      { kind: 'conflate' } as const,
+      { kind: 'buffer', limit: 2, overflow: 'conflate' } as const,
+      { kind: 'drop', limit: 1 } as const,
+    );
+    const step = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('put', 'end', 'finish'));
+    await fc.assert(
+      fc.asyncProperty(policies, fc.array(step, { maxLength: 40 }), async (delivery, steps) => {
+        const source = scriptedListWatch();
+        const informer = createSharedInformer(source);
+        const had = new Map<string, Pod>();
+        const calls: (() => void)[] = [];
+        const wait = () => new Promise<void>((resolve) => calls.push(resolve));
+        const registration = informer.addEventHandler(
+          {
+            onAdd: (object, _initial, { key }) => {
+              expect(had.has(key)).toBe(false);
+              had.set(key, object);
+              return wait();
+            },
+            onUpdate: (previous, object, { key }) => {
+              expect(had.get(key)).toBe(previous);
+              had.set(key, object);
+              return wait();
+            },
+            onDelete: ({ previous }, { key }) => {
+              expect(had.get(key)).toBe(previous);
+              had.delete(key);
+              return wait();
+            },
+          },
+          { delivery },
+        );
+        source.listed(1, pod('a', 1));
+        informer.start();
+        let version = 2;
+        for (const [name, what] of steps) {
+          const event: WatchEvent<Pod> =
+            what === 'put'
+              ? modified(pod(name, version++, `${name}${version % 3}`))
+              : deleted(pod(name, version++));
+          if (what === 'finish') {
+            calls.shift()?.();
+            await settle();
+          } else source.send(event);
+        }
+        while (calls.length > 0) {
+          calls.shift()?.();
+          await settle();
+        }
+        expect(registration.lag).toBe(0);
+        expect(new Map(had)).toEqual(
+          new Map(informer.indexer.listKeys().map((key) => [key, informer.indexer.getByKey(key)])),
+        );
+        await informer.stop();
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('a stop', () => {
+  it('I25: no callback begins after it; what waits is told at the next start, before the difference', async () => {
+    const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
+    const stopped = informer.stop();
+    await stopped;
+    await slow.finish();
+    expect(slow.log).toEqual(['+a@1* initial']);
+    expect(registration.lag).toBe(2);
+    source.listed(9, pod('b', 1), pod('d', 9));
+    informer.start();
+    expect(registration.hasSynced).toBe(false);
+    await slow.finish(9);
+    expect(slow.log.slice(1)).toEqual(['+b@1* initial', '-a@1? initial', '+d@9* initial']);
+    expect(registration.hasSynced).toBe(true);
+    await informer.stop();
+  });
+
+  it('I25: a handler may stop its informer and await that', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const log: string[] = [];
+    informer.addEventHandler({
+      onAdd: async ({ metadata }) => {
+        log.push(metadata.name);
+        await settle();
+        await informer.stop();
+        log.push('stopped');
+      },
+    });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    await settle();
+    await settle();
+    expect(log).toEqual(['a', 'stopped']);
+  });
+});
+
+describe('a slow handler', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('I24: is named once, until all that waited is told', async () => {
+    const time = new VirtualTime();
+    const warnings: InformerWarning[] = [];
+    const names = Array.from({ length: 8 }, (_, at) => `p${at}`);
+    const { source, informer, slow } = slowInformer(
+      names,
+      { name: 'reconcile', slowPending: 3 },
+      { scheduler: time, onWarning: (warning) => warnings.push(warning) },
+    );
+    await time.advance(100);
+    await slow.finish();
+    expect(warnings).toEqual([]);
+    await time.advance(101);
+    await slow.finish();
+    expect(warnings).toMatchObject([
+      { type: 'slow-handler', informer: 'pods', subscriber: 'reconcile', key: 'shop/p1' },
+    ]);
+    expect(warnings[0]).toMatchObject({ tookMs: 101, pending: 6 });
+    expect(warnings[0]?.message).toBe(
+      'reconcile took 101 ms for shop/p1 while 6 changes wait for it',
+    );
+    await time.advance(101);
+    await slow.finish(20);
+    expect(warnings).toHaveLength(1);
+    source.send(...names.map((name) => modified(pod(name, 5))));
+    await time.advance(500);
+    await slow.finish(20);
+    expect(warnings).toHaveLength(2);
+    await informer.stop();
+  });
+
+  it('I24: also one without promises; by default a console says so', async () => {
+    const time = new VirtualTime();
+    const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
+    informer.addEventHandler({ onAdd: () => time.jump(150) });
+    source.listed(1, ...Array.from({ length: 1100 }, (_, at) => pod(`p${at}`, 1)));
+    informer.start();
+    expect(printed.mock.calls).toEqual([
+      ['pods: handler 1 took 150 ms for shop/p0 while 1099 changes wait for it'],
+    ]);
+    await informer.stop();
+  });
+
+  it('I24: is not warned of when little waits', async () => {
+    const time = new VirtualTime();
+    let warned = 0;
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, {
+      scheduler: time,
+      onWarning: () => {
+        warned++;
+      },
+    });
+    let calls = 0;
+    informer.addEventHandler({
+      onAdd: () => {
+        calls++;
+        time.jump(5_000);
+      },
+    });
+    source.listed(1, ...Array.from({ length: 1024 }, (_, at) => pod(`p${at}`, 1)));
+    informer.start();
+    expect([warned, calls]).toEqual([0, 1024]);
+    await informer.stop();
+  });
+});

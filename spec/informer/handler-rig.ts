@@ -1,0 +1,81 @@
+/** A handler whose callbacks end when a test says so, and a log of what it was told. */
+import type {
+  DeletedObject,
+  EventHandlerOptions,
+  EventNotification,
+  ResourceEventHandler,
+  SharedInformerOptions,
+} from 'rx-informer';
+import { createSharedInformer } from 'rx-informer';
+import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+
+/** Lets promises run dry. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** `+web@1 initial`, `~web@1>2 watch`, `-web@2? relist`: each as it begins. */
+export function logging(log: string[], answer: () => unknown = () => undefined) {
+  const tell = (what: string, { cause }: EventNotification) => {
+    log.push(`${what} ${cause}`);
+    return answer();
+  };
+  const at = (object: Pod) => `${object.metadata.name}@${object.metadata.resourceVersion}`;
+  return {
+    onAdd: (object: Pod, isInInitialList: boolean, notification: EventNotification) =>
+      tell(`+${at(object)}${isInInitialList ? '*' : ''}`, notification),
+    onUpdate: (previous: Pod, object: Pod, notification: EventNotification) =>
+      tell(
+        `~${object.metadata.name}@${previous.metadata.resourceVersion}>${object.metadata.resourceVersion}`,
+        notification,
+      ),
+    onDelete: (deleted: DeletedObject<Pod>, notification: EventNotification) =>
+      tell(`-${at(deleted.object)}${deleted.finalStateUnknown ? '?' : ''}`, notification),
+  } satisfies ResourceEventHandler<Pod>;
+}
+
+/** Callbacks that wait for `finish`. */
+export function slowly() {
+  const log: string[] = [];
+  const waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+  const handler = logging(
+    log,
+    () => new Promise<void>((resolve, reject) => waiting.push({ resolve, reject })),
+  );
+  return {
+    log,
+    handler,
+    get running() {
+      return waiting.length;
+    },
+    /** Ends the call under way, and those that follow while `times` last. */
+    async finish(times = 1, error?: unknown) {
+      for (let at = 0; at < times; at++) {
+        const call = waiting.shift();
+        if (call === undefined) return;
+        if (error === undefined) call.resolve();
+        else call.reject(error);
+        await settle();
+      }
+    },
+  };
+}
+
+/** A synced informer with a slow handler that was added before the start. */
+export function slowInformer(
+  names: readonly string[],
+  handlerOptions: EventHandlerOptions<Pod> = {},
+  options: SharedInformerOptions<Pod> = {},
+) {
+  const source = scriptedListWatch();
+  const errors: [string, string | undefined][] = [];
+  const informer = createSharedInformer<Pod>(source, {
+    name: 'pods',
+    onUnhandledError: (error, { subscriber, key }) =>
+      errors.push([String(error), `${subscriber} ${key}`]),
+    ...options,
+  });
+  const slow = slowly();
+  const registration = informer.addEventHandler(slow.handler, handlerOptions);
+  source.listed(1, ...names.map((name) => pod(name, 1)));
+  informer.start();
+  return { source, informer, slow, registration, errors };
+}
