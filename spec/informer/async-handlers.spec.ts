@@ -163,6 +163,30 @@ describe('an async handler', () => {
   });
 });
 
+describe('a deletion', () => {
+  it('S18, I21: has its key, its UID and a state, also when its end was missed (TestDeletionHandlingObjectToName, TestDeletedObjectGetKey, TestDeletedObjectGetObjectName)', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer<Pod>(source);
+    const gone: unknown[] = [];
+    informer.addEventHandler({
+      onDelete: (deletion, { key }) => gone.push([key === deletion.key, deletion]),
+    });
+    const [a, b, end] = [pod('a', 1), pod('b', 1), pod('a', 2)];
+    source.listed(1, a, b);
+    informer.start();
+    source.send(deleted(end));
+    await informer.stop();
+    source.listed(9);
+    informer.start();
+    const base = { previous: b, object: b, finalStateUnknown: true };
+    expect(gone).toEqual([
+      [true, { key: 'shop/a', uid: 'a', previous: a, object: end, finalStateUnknown: false }],
+      [true, { key: 'shop/b', uid: 'b', ...base }],
+    ]);
+    await informer.stop();
+  });
+});
+
 describe('what waits for a busy handler', () => {
   it('I20, I21: is one net change a key, with its own cause, and a delete is never lost', async () => {
     const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);

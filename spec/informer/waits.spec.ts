@@ -138,6 +138,54 @@ describe('whenObserved', () => {
     await informer.stop();
   });
 
+  it('I10: before the first list nobody knows what is gone', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const wait = informer.whenObserved('shop/web', { uid: 'web', deleted: true });
+    informer.start();
+    expect(await settled(wait)).toBe('pending');
+    source.listed(10, pod('web', 8));
+    expect(await settled(wait)).toBe('pending');
+    source.send(deleted(pod('web', 11)));
+    expect(await settled(wait)).toBeUndefined();
+    await informer.stop();
+  });
+
+  it('I10: with the version of its deletion an object that never came is not gone too early', async () => {
+    const { source, informer } = synced();
+    const target = { uid: 'web', deleted: true, resourceVersion: '12' } as const;
+    const wait = informer.whenObserved('shop/web', target);
+    expect(await settled(wait)).toBe('pending');
+    source.send(added(pod('web', 11)));
+    expect(await settled(wait)).toBe('pending');
+    source.send(deleted(pod('web', 12)));
+    expect(await settled(wait)).toBeUndefined();
+    const wrong = { ...target, resourceVersion: 'x' };
+    expect(await settled(informer.whenObserved('shop/web', wrong))).toMatch(/no resourceVersion/);
+    await informer.stop();
+  });
+
+  it('I10: a list not older than a version can be waited for, and a bookmark is enough', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { name: 'pods' });
+    const first = informer.whenAtLeast('5');
+    expect(await settled(informer.whenAtLeast('0x'))).toMatch(/whenAtLeast: "0x" is no/);
+    informer.start();
+    source.listed(10, pod('web', 8));
+    expect(await settled(first)).toBeUndefined();
+    const wait = informer.whenAtLeast('12');
+    source.send(modified(pod('web', 11)));
+    expect(await settled(wait)).toBe('pending');
+    expect(await settled(informer.whenAtLeast('99', { timeoutMs: 0 }))).toMatch(
+      /pods has not observed version 99 within 0 ms; it is at 11/,
+    );
+    source.send(bookmark(12));
+    expect(await settled(wait)).toBeUndefined();
+    const late = informer.whenAtLeast('99').catch(String);
+    await informer.stop();
+    expect(await late).toMatch(/pods was stopped/);
+  });
+
   it('I10: rejects with where the store stands when its time is over', async () => {
     const { informer } = synced();
     await expect(informer.whenObserved('shop/web', '99', { timeoutMs: 5 })).rejects.toThrow(

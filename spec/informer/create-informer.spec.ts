@@ -1,0 +1,199 @@
+/** An informer for one consumer. */
+import fc from 'fast-check';
+import {
+  ApiError,
+  createInformer,
+  createSharedInformer,
+  metaNamespaceKeyFunc,
+  type WatchEvent,
+} from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import {
+  added,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+import { logging, settle, slowly } from './handler-rig.ts';
+
+describe('an unshared informer', () => {
+  it('I26: asks nothing before its start, tells adds and deletes, and reads as any other (ExampleNewInformer)', async () => {
+    const source = scriptedListWatch();
+    const log: string[] = [];
+    const informer = createInformer(source, logging(log), { name: 'pods' });
+    expect([source.asked, informer.hasSynced, informer.status.phase]).toEqual([[], false, 'idle']);
+    source.listed(1, pod('a', 1));
+    informer.start();
+    informer.start();
+    await informer.whenSynced();
+    source.send(added(pod('b', 2)), deleted(pod('a', 3)));
+    expect(log).toEqual(['+a@1* initial', '-a@3 watch', '+b@2 watch']);
+    expect(informer.indexer.listKeys()).toEqual(['shop/b']);
+    expect([informer.lastSyncResourceVersion, informer.isStopped]).toEqual(['3', false]);
+    expect(source.asked).toEqual(['L0', 'W1']);
+    await informer.stop();
+    expect([source.open, informer.isStopped, informer.status.phase]).toEqual([0, true, 'stopped']);
+  });
+
+  it('I26: tells what the shared one tells, relists and resyncs included', async () => {
+    const story = async (shared: boolean) => {
+      const time = new VirtualTime();
+      const source = scriptedListWatch();
+      const log: string[] = [];
+      const options = { scheduler: time, resyncPeriodMs: 5000, backoff: () => 0 };
+      const informer = shared
+        ? createSharedInformer(source, options)
+        : createInformer(source, logging(log), options);
+      if ('addEventHandler' in informer) informer.addEventHandler(logging(log));
+      source.listed(1, pod('a', 1), pod('b', 1));
+      informer.start();
+      source.send(modified(pod('a', 2)), added(pod('c', 3)));
+      source.listed(9, pod('a', 2), pod('c', 8));
+      source.fail(ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410));
+      await time.advance(1);
+      source.send(deleted(pod('a', 10)), added(pod('a', 11, 'second')));
+      await time.advance(5000);
+      await informer.stop();
+      source.listed(20, pod('c', 8));
+      informer.start();
+      await informer.stop();
+      expect(time.pending).toBe(0);
+      return log;
+    };
+    const alone = await story(false);
+    expect(alone).toEqual(await story(true));
+    expect(alone.at(-1)).toBe('-a@11? initial');
+    expect(alone.filter((line) => line.endsWith('resync'))).toHaveLength(2);
+  });
+
+  it('I12, I25, I26: waits for an async handler to be synced, and keeps what waits over a stop', async () => {
+    const source = scriptedListWatch();
+    const slow = slowly();
+    const informer = createInformer(source, slow.handler);
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    expect([informer.hasSynced, informer.lag]).toEqual([false, 1]);
+    const failed = informer.whenSynced().catch(String);
+    await informer.stop();
+    expect(await failed).toMatch(/informer was stopped/);
+    await slow.finish();
+    expect(slow.log).toHaveLength(1);
+    source.listed(2, pod('a', 1), pod('b', 1));
+    informer.start();
+    await slow.finish(5);
+    await informer.whenSynced();
+    expect(slow.log).toEqual(['+a@1* initial', '+b@1* initial']);
+    await informer.stop();
+  });
+
+  it('I4, I26: reports what its handler throws, and ends when onError says stop', async () => {
+    const source = scriptedListWatch();
+    const errors: unknown[] = [];
+    const phases: string[] = [];
+    const informer = createInformer<Pod>(
+      source,
+      {
+        onAdd: () => {
+          throw new Error('boom');
+        },
+      },
+      {
+        name: 'pods',
+        onUnhandledError: (_error, context) => errors.push(context),
+        onError: () => 'stop',
+      },
+    );
+    informer.status$.subscribe(({ phase }) => phases.push(phase));
+    source.listed(1, pod('a', 1));
+    informer.start();
+    expect(informer.hasSynced).toBe(true);
+    expect(errors).toEqual([{ informer: 'pods', subscriber: 'handler', key: 'shop/a' }]);
+    source.fail(ApiError.fromStatus({ code: 403, reason: 'Forbidden' }, 403));
+    expect([informer.isStopped, source.open, phases.at(-1)]).toEqual([true, 0, 'stopped']);
+    source.listed(2, pod('a', 2));
+    informer.start();
+    expect(informer.lastSyncResourceVersion).toBe('2');
+    await informer.stop();
+  });
+
+  it('I26: after any storm the handler, the store and the server agree (TestHammerController)', async () => {
+    const step = fc.tuple(fc.nat(4), fc.constantFrom('put', 'end', 'recreate', 'relist', 'turn'));
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 100 }), fc.boolean(), async (steps, awaited) => {
+        const time = new VirtualTime();
+        const source = scriptedListWatch();
+        const had = new Map<string, Pod>();
+        const answer = () => (awaited ? Promise.resolve() : undefined);
+        const informer = createInformer<Pod>(
+          source,
+          {
+            onAdd: (object, _initial, { key }) => {
+              expect(had.has(key)).toBe(false);
+              had.set(key, object);
+              return answer();
+            },
+            onUpdate: (previous, object, { key }) => {
+              expect(had.get(key)).toBe(previous);
+              had.set(key, object);
+              return answer();
+            },
+            onDelete: ({ previous }, { key }) => {
+              expect(had.get(key)).toBe(previous);
+              had.delete(key);
+              return answer();
+            },
+          },
+          { scheduler: time, backoff: () => 0 },
+        );
+        const server = new Map<string, Pod>();
+        let version = 1;
+        source.listed(version);
+        informer.start();
+        for (const [which, what] of steps) {
+          const name = `p${which}`;
+          const there = server.get(name);
+          version++;
+          let event: WatchEvent<Pod> | undefined;
+          if (what === 'put' || (what === 'recreate' && there === undefined)) {
+            const object = pod(name, version, there?.metadata.uid ?? `${name}-${version}`);
+            server.set(name, object);
+            event = there === undefined ? added(object) : modified(object);
+          } else if (what === 'end' && there !== undefined) {
+            server.delete(name);
+            event = deleted({
+              ...there,
+              metadata: { ...there.metadata, resourceVersion: String(version) },
+            });
+          } else if (what === 'recreate') {
+            const object = pod(name, version, `${name}-${version}`);
+            server.set(name, object);
+            event = added(object);
+          } else if (what === 'relist') {
+            source.listed(version, ...server.values());
+            source.fail(ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410));
+            await time.advance(1);
+          } else await settle();
+          if (event !== undefined) source.send(event);
+        }
+        await settle();
+        await settle();
+        const truth = [...server.values()].map(
+          (object) => [metaNamespaceKeyFunc(object), object.metadata.resourceVersion] as const,
+        );
+        const of = (objects: Iterable<[string, Pod | undefined]>) =>
+          new Map([...objects].map(([key, object]) => [key, object?.metadata.resourceVersion]));
+        const { indexer } = informer;
+        expect(of(had)).toEqual(new Map(truth));
+        expect(of(indexer.listKeys().map((key) => [key, indexer.getByKey(key)]))).toEqual(
+          new Map(truth),
+        );
+        await informer.stop();
+        expect(source.open).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,137 @@
+/** Handlers that see a part. */
+import {
+  createSharedInformer,
+  filteringEventHandler,
+  type ResourceEventHandler,
+} from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import {
+  added,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+import { logging, settle } from './handler-rig.ts';
+
+const web = (version: number, tier: string, name = 'web', uid = name): Pod => {
+  const object = pod(name, version, uid);
+  return { ...object, metadata: { ...object.metadata, labels: { tier } } };
+};
+
+function filtered(filter: (object: Pod) => boolean, handler: ResourceEventHandler<Pod>) {
+  const source = scriptedListWatch();
+  const errors: string[] = [];
+  const informer = createSharedInformer<Pod>(source, {
+    onUnhandledError: (error, { subscriber, key }) =>
+      errors.push(`${subscriber} ${key} ${String(error)}`),
+  });
+  const registration = informer.addEventHandler(filteringEventHandler({ filter, handler }), {
+    name: 'shown',
+  });
+  return { source, informer, errors, registration };
+}
+
+const isWeb = ({ metadata }: Pod) => metadata.labels?.tier === 'web';
+
+describe('a filtering handler', () => {
+  it('I23: makes adds and deletes of updates that cross the filter, with the object that was told', async () => {
+    const log: string[] = [];
+    const { source, informer } = filtered(isWeb, logging(log));
+    source.listed(1, web(1, 'web'), web(1, 'db', 'db'));
+    informer.start();
+    source.send(modified(web(2, 'web')));
+    source.send(modified(web(3, 'db')));
+    source.send(modified(web(4, 'db')));
+    source.send(modified(web(5, 'web')));
+    source.send(deleted(web(6, 'db')));
+    source.send(deleted(web(7, 'web', 'db')));
+    expect(log).toEqual([
+      '+web@1* initial',
+      '~web@1>2 watch',
+      '-web@2 watch',
+      '+web@5 watch',
+      // Its end is told though its last state would not have passed, and not that of what was never told.
+      '-web@6 watch',
+    ]);
+    await informer.stop();
+  });
+
+  it('I23: a missed end and a recreate pass as any other, and never as a raw tombstone', async () => {
+    const log: string[] = [];
+    const asked: unknown[] = [];
+    const filter = (object: Pod) => {
+      asked.push(object.metadata.name);
+      return isWeb(object);
+    };
+    const { source, informer } = filtered(filter, logging(log));
+    source.listed(1, web(1, 'web'));
+    informer.start();
+    source.send(added(web(3, 'web', 'web', 'second')));
+    await informer.stop();
+    source.listed(9);
+    informer.start();
+    expect(log).toEqual(['+web@1* initial', '-web@1? watch', '+web@3 watch', '-web@3? initial']);
+    expect(asked).not.toContain(undefined);
+    await informer.stop();
+  });
+
+  it('I23: carries key, UID and what was told in a delete of its own making', () => {
+    const seen: unknown[] = [];
+    const handler = filteringEventHandler<Pod>({
+      filter: isWeb,
+      handler: { onDelete: (gone, { cause }) => seen.push(gone, cause) },
+    });
+    const before = web(1, 'web');
+    const notification = { key: 'shop/web', cause: 'relist' } as const;
+    handler.onUpdate?.(before, web(2, 'db'), notification);
+    const base = { key: 'shop/web', uid: 'web', previous: before, object: before };
+    expect(seen).toEqual([{ ...base, finalStateUnknown: false }, 'relist']);
+  });
+
+  it('I4, I23: one whose filter throws is reported, lets nothing through, and stays balanced', async () => {
+    const log: string[] = [];
+    const filter = ({ metadata }: Pod) => {
+      if (metadata.labels?.tier === 'bad') throw new Error('no tier');
+      return true;
+    };
+    const { source, informer, errors, registration } = filtered(filter, logging(log));
+    source.listed(1, web(1, 'bad', 'db'), web(1, 'web'));
+    informer.start();
+    expect(registration.hasSynced).toBe(true);
+    source.send(modified(web(2, 'bad')));
+    source.send(modified(web(3, 'web')), modified(web(3, 'web', 'db')));
+    expect(log).toEqual(['+web@1* initial', '-web@1 watch', '+web@3 watch', '+db@3 watch']);
+    const at = (key: string) => `shown ${key} Error: no tier`;
+    expect(errors).toEqual([at('shop/db'), at('shop/web')]);
+    await informer.stop();
+  });
+
+  it('I19, I23: answers the promises of its handler, and asks a resync once', async () => {
+    let asked = 0;
+    const { source, informer, errors, registration } = filtered(
+      (object) => {
+        asked++;
+        if (object.metadata.labels?.tier === 'bad') throw new Error('no tier');
+        return true;
+      },
+      { onAdd: () => settle(), onDelete: () => settle() },
+    );
+    source.listed(1, web(1, 'web'));
+    informer.start();
+    expect(registration.hasSynced).toBe(false);
+    await registration.whenSynced();
+    source.send(modified(web(2, 'bad')));
+    expect(errors).toEqual([]);
+    await settle();
+    await settle();
+    expect(errors).toEqual(['shown shop/web Error: no tier']);
+    const handler = filteringEventHandler<Pod>({ filter: () => asked++ < 0, handler: {} });
+    asked = 0;
+    const same = web(1, 'web');
+    handler.onUpdate?.(same, same, { key: 'shop/web', cause: 'resync' });
+    expect(asked).toBe(1);
+    await informer.stop();
+  });
+});

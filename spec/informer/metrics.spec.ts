@@ -1,0 +1,155 @@
+/** Figures: to look at, and for a metrics library. */
+import {
+  ApiError,
+  createInformer,
+  createSharedInformer,
+  type GaugeCallback,
+  type InformerMetrics,
+  type MetricAttributes,
+  type MetricsProvider,
+} from 'rx-informer';
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { settle, slowly } from './handler-rig.ts';
+
+/** A provider that keeps what it is told. */
+function recorder() {
+  const sums = new Map<string, number>();
+  const recorded: [string, number, MetricAttributes | undefined][] = [];
+  const gauges = new Map<string, Set<GaugeCallback>>();
+  const counter = (name: string) => ({
+    add: (value: number) => sums.set(name, (sums.get(name) ?? 0) + value),
+  });
+  const metrics: MetricsProvider = {
+    createCounter: counter,
+    createUpDownCounter: counter,
+    createHistogram: (name) => ({
+      record: (value, attributes) => recorded.push([name, value, attributes]),
+    }),
+    createObservableGauge: (name) => {
+      const callbacks = gauges.get(name) ?? new Set();
+      gauges.set(name, callbacks);
+      return {
+        addCallback: (callback) => callbacks.add(callback),
+        removeCallback: (callback) => callbacks.delete(callback),
+      };
+    },
+  };
+  const collect = () => {
+    const seen: Record<string, [number, MetricAttributes | undefined]> = {};
+    for (const [name, callbacks] of gauges) {
+      for (const callback of callbacks) {
+        callback({ observe: (value, attributes) => (seen[name] = [value, attributes]) });
+      }
+    }
+    return seen;
+  };
+  return { metrics, sums, recorded, collect };
+}
+
+describe('metrics', () => {
+  it('I27: are there at once, and new with each commit and when a handler has caught up', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { name: 'pods' });
+    const seen: InformerMetrics[] = [];
+    let completed = false;
+    informer.metrics$.subscribe({
+      next: (metrics) => seen.push(metrics),
+      complete: () => (completed = true),
+    });
+    expect(source.asked).toEqual([]);
+    const zero = { count: 0, sum: 0, max: 0 };
+    expect(seen).toEqual([
+      {
+        name: 'pods',
+        objects: 0,
+        queuedItems: 0,
+        pendingNotifications: 0,
+        processingLatencySeconds: zero,
+        storeResourceVersion: '',
+        quarantined: 0,
+        reconnects: 0,
+        relists: 0,
+      },
+    ]);
+    const slow = slowly();
+    informer.addEventHandler(slow.handler);
+    source.listed(7, pod('a', 1), pod('b', 2));
+    informer.start();
+    expect(seen.at(-1)).toMatchObject({
+      objects: 2,
+      pendingNotifications: 1,
+      storeResourceVersion: '7',
+    });
+    await slow.finish(2);
+    expect(seen.at(-1)).toMatchObject({ pendingNotifications: 0 });
+    await informer.stop();
+    expect(completed).toBe(true);
+  });
+
+  it('I27: are client-go’s gauges and its histogram, by name, with labels, while a run is alive', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const { metrics, sums, recorded, collect } = recorder();
+    const room = new Subject<void>();
+    let open = true;
+    const informer = createSharedInformer(source, {
+      name: 'pods',
+      scheduler: time,
+      metrics,
+      metricAttributes: { resource: 'pods' },
+      demand: () => (open ? null : room),
+      backoff: () => 0,
+    });
+    const labels = { name: 'pods', resource: 'pods' };
+    informer.addEventHandler({ onUpdate: () => time.jump(250) });
+    expect(collect()).toEqual({});
+    source.listed(1, pod('a', 1));
+    informer.start();
+    open = false;
+    source.send(modified(pod('a', 2)), added(pod('b', 3)));
+    expect(collect()).toMatchObject({ informer_queued_items: [2, labels] });
+    open = true;
+    room.next();
+    const latency = 'informer_processing_latency_seconds';
+    expect(recorded.filter(([name]) => name === latency).at(-1)).toEqual([latency, 0.25, labels]);
+    source.send(added(pod('c', 5)));
+    source.listed(9, pod('a', 9));
+    source.fail(ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410));
+    await time.advance(1);
+    expect(collect()).toEqual({
+      informer_queued_items: [0, labels],
+      informer_store_resource_version: [9, labels],
+      informer_pending_notifications: [0, labels],
+      informer_objects: [1, labels],
+      informer_quarantined_objects: [0, labels],
+    });
+    expect(sums.get('informer_relists_total')).toBe(1);
+    await informer.stop();
+    expect(collect()).toEqual({});
+    source.listed(20, pod('a', 9));
+    informer.start();
+    expect(collect()).toMatchObject({ informer_store_resource_version: [20, labels] });
+    await informer.stop();
+    // What one run counted is not counted again by the next.
+    expect(sums.get('informer_relists_total')).toBe(1);
+  });
+
+  it('I27: of a version longer than numbers are exact have its last digits', async () => {
+    const source = scriptedListWatch();
+    const { metrics, collect } = recorder();
+    const informer = createInformer(source, {}, { metrics });
+    const web = pod('a', 1);
+    const resourceVersion = '98765432109876543210';
+    source.listed(1);
+    informer.start();
+    source.send(added({ ...web, metadata: { ...web.metadata, resourceVersion } }));
+    expect(collect().informer_store_resource_version?.[0]).toBe(432_109_876_543_210);
+    expect(informer.lastSyncResourceVersion).toBe(resourceVersion);
+    await informer.stop();
+    await settle();
+    expect(collect()).toEqual({});
+  });
+});

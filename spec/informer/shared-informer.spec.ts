@@ -1,0 +1,383 @@
+/** What client-go's suite asks of a shared informer, where nothing else here does. */
+import fc from 'fast-check';
+import {
+  ApiError,
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type EventHandlerRegistration,
+  type InformerWarning,
+  type WatchEvent,
+} from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import {
+  added,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+import { logging, settle } from './handler-rig.ts';
+
+const expired = () => ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
+
+describe('the store of an informer', () => {
+  it('S3: is read by index, before and after its start, also by one that comes later (TestIndexer)', async () => {
+    const source = scriptedListWatch();
+    const tiers = ({ metadata }: Pod) => Object.keys(metadata.labels ?? {});
+    const labelled = (name: string, ...labels: string[]): Pod => {
+      const object = pod(name, 1);
+      const entries = labels.map((label) => [label, 'x']);
+      return { ...object, metadata: { ...object.metadata, labels: Object.fromEntries(entries) } };
+    };
+    const informer = createSharedInformer<Pod>(source, { indexers: { labels: tiers } });
+    const names = (index: string) =>
+      informer.indexer.byIndex(index, 'a').map(({ metadata }) => metadata.name);
+    expect(names('labels')).toEqual([]);
+    source.listed(1, labelled('p1', 'a', 'b'), labelled('p2', 'b'));
+    informer.start();
+    expect(names('labels')).toEqual(['p1']);
+    source.send(added(labelled('p3', 'a')));
+    informer.indexer.addIndexers({ again: tiers });
+    expect([names('labels'), names('again')]).toEqual([
+      ['p1', 'p3'],
+      ['p1', 'p3'],
+    ]);
+    expect([...informer.indexer.listIndexFuncValues('again')].sort()).toEqual(['a', 'b']);
+    await informer.stop();
+  });
+
+  it('D5: shows, as handlers do, what the transform made (TestSharedInformerTransformer, TestTransformingInformerRace)', async () => {
+    const server = createFakeApiServer();
+    const at = { namespace: 'shop', name: 'web' };
+    const web = server.objects.create(pods, { metadata: at });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const transform = (object: object) => ({ ...object, spec: { nodeName: 'TRANSFORMED' } });
+    const informer = createSharedInformer(
+      createListWatch(client, pods, { transform: transform as never }),
+    );
+    const nodes: unknown[] = [];
+    informer.addEventHandler({
+      onAdd: ({ spec }) => nodes.push(spec?.nodeName),
+      onUpdate: (previous, { spec }) => nodes.push(previous.spec?.nodeName, spec?.nodeName),
+      onDelete: ({ object }) => nodes.push(object.spec?.nodeName),
+    });
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 1000 });
+    const labels = { moved: 'yes' };
+    const moved = server.objects.update(pods, { ...web, metadata: { ...web.metadata, labels } });
+    await informer.whenObserved('shop/web', moved.metadata?.resourceVersion ?? '');
+    expect(informer.indexer.getByKey('shop/web')?.spec?.nodeName).toBe('TRANSFORMED');
+    server.objects.delete(pods, at);
+    const gone = { uid: web.metadata?.uid ?? '', deleted: true } as const;
+    await informer.whenObserved('shop/web', gone);
+    expect(nodes).toEqual(Array(4).fill('TRANSFORMED'));
+    await informer.stop();
+    await client.close();
+  });
+});
+
+describe('a run', () => {
+  it('R13: tells onError of a list that fails, and status$ too (TestSharedInformerErrorHandling)', async () => {
+    const time = new VirtualTime();
+    const told: string[] = [];
+    const informer = createSharedInformer(
+      {
+        watchList: false,
+        list: () => {
+          throw ApiError.fromStatus({ code: 403, message: 'Access Denied' }, 403);
+        },
+        watch: () => {
+          throw new Error('never asked');
+        },
+      },
+      {
+        scheduler: time,
+        onError: ({ message }) => {
+          told.push(message);
+          return 'retry';
+        },
+      },
+    );
+    informer.start();
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatch(/Access Denied/);
+    expect(informer.status).toMatchObject({ phase: 'backoff', blocked: 'forbidden' });
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
+  it('I1, I6: handlers that are added before, during and after its start miss nothing (TestSharedInformerStartRace, TestSharedInformerInitializationRace)', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const logs: string[][] = [];
+    const listen = () => {
+      const log: string[] = [];
+      logs.push(log);
+      return informer.addEventHandler(logging(log));
+    };
+    listen();
+    informer.status$.subscribe(({ phase }) => {
+      if (phase === 'listing') listen();
+    });
+    informer.changes$.subscribe(({ initial, synced }) => {
+      if (initial && synced) listen();
+    });
+    informer.start();
+    listen();
+    source.listed(1, pod('a', 1), pod('b', 1));
+    listen();
+    source.send(added(pod('c', 2)));
+    expect(logs.length).toBeGreaterThanOrEqual(5);
+    for (const log of logs) expect(log).toEqual(['+a@1* initial', '+b@1* initial', '+c@2 watch']);
+    await informer.stop();
+  });
+
+  it('I6, I7: says whether it runs and whether it has been stopped (TestStateSharedInformer)', async () => {
+    const informer = createSharedInformer(scriptedListWatch());
+    const state = () => [informer.status.phase, informer.isStopped];
+    expect(state()).toEqual(['idle', false]);
+    informer.start();
+    expect(state()).toEqual(['listing', false]);
+    await informer.stop();
+    expect(state()).toEqual(['stopped', true]);
+  });
+
+  it('I7: leaves nothing behind, whether it ran, had handlers, or neither (TestShutdown)', async () => {
+    for (const [starts, handlers] of [
+      [true, 1],
+      [true, 0],
+      [false, 1],
+      [false, 0],
+    ] as const) {
+      const time = new VirtualTime();
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, { scheduler: time, resyncPeriodMs: 1000 });
+      for (let at = 0; at < handlers; at++) {
+        informer.addEventHandler({}, { resyncPeriodMs: 2000 });
+      }
+      source.listed(1, pod('a', 1));
+      if (starts) informer.start();
+      await informer.stop();
+      expect([source.open, time.pending]).toEqual([0, 0]);
+    }
+  });
+});
+
+describe('handlers that throw', () => {
+  it('I4, I12: on the first list and later, go on with the next, sync, and get a second chance by a resync (TestEventPanics)', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const errors: unknown[] = [];
+    const informer = createSharedInformer(source, {
+      name: 'pods',
+      scheduler: time,
+      onUnhandledError: (error, context) => errors.push([String(error), context]),
+    });
+    const log: string[] = [];
+    const fails = new Set(['a', 'c']);
+    const handle = ({ metadata: { name } }: Pod) => {
+      if (fails.delete(name)) throw new Error(`no ${name}`);
+      log.push(name);
+    };
+    const registration = informer.addEventHandler(
+      { onAdd: handle, onUpdate: (_previous, object) => handle(object) },
+      { name: 'reconcile', resyncPeriodMs: 1000 },
+    );
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    source.send(added(pod('c', 2)), added(pod('d', 3)));
+    expect(registration.hasSynced).toBe(true);
+    expect(log).toEqual(['b', 'd']);
+    const context = (key: string) => ({ informer: 'pods', subscriber: 'reconcile', key });
+    expect(errors).toEqual([
+      ['Error: no a', context('shop/a')],
+      ['Error: no c', context('shop/c')],
+    ]);
+    await time.advance(1000);
+    expect(log.slice(2)).toEqual(['a', 'b', 'c', 'd']);
+    await informer.stop();
+  });
+});
+
+describe('resyncs', () => {
+  it.each([
+    [0, 0],
+    [0, 1000],
+    [1000, 0],
+    [1000, 1000],
+  ])(
+    'I18, I21: a disruption tells what changed to all, and the unchanged to who resyncs: informer %i, other %i (TestSharedInformerWatchDisruption)',
+    async (resyncPeriodMs, other) => {
+      const time = new VirtualTime();
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, {
+        scheduler: time,
+        resyncPeriodMs,
+        backoff: () => 0,
+      });
+      const never: string[] = [];
+      const own: string[] = [];
+      const inherits: string[] = [];
+      informer.addEventHandler(logging(never), { resyncPeriodMs: 0 });
+      informer.addEventHandler(logging(own), { resyncPeriodMs: other });
+      informer.addEventHandler(logging(inherits));
+      source.listed(1, pod('p1', 1), pod('p2', 2));
+      informer.start();
+      await time.advance(500);
+      source.listed(9, pod('p1', 1), pod('p2', 4), pod('p3', 3));
+      source.fail(expired());
+      await time.advance(1);
+      const first = ['+p1@1* initial', '+p2@2* initial', '~p2@2>4 relist', '+p3@3 relist'];
+      expect([never, own, inherits]).toEqual([first, first, first]);
+      await time.advance(500);
+      const resynced = [...first, '~p1@1>1 resync', '~p2@4>4 resync', '~p3@3>3 resync'];
+      expect(never).toEqual(first);
+      expect(own).toEqual(other === 0 ? first : resynced);
+      expect(inherits).toEqual(resyncPeriodMs === 0 ? first : resynced);
+      await informer.stop();
+    },
+  );
+
+  it('I18: one that joins a run is raised to the smallest period there was at its start (TestResyncCheckPeriod)', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const warnings: InformerWarning[] = [];
+    const informer = createSharedInformer(source, {
+      name: 'pods',
+      scheduler: time,
+      resyncPeriodMs: 20_000,
+      onWarning: (warning) => warnings.push(warning),
+    });
+    const ticks: string[] = [];
+    const listen = (name: string, resyncPeriodMs: number) =>
+      informer.addEventHandler(
+        { onUpdate: () => ticks.push(`${name}@${time.now()}`) },
+        { name, resyncPeriodMs },
+      );
+    listen('before', 5000);
+    source.listed(1, pod('web', 1));
+    informer.start();
+    listen('hasty', 2000);
+    listen('calm', 7000);
+    listen('never', 0);
+    await time.advance(10_000);
+    expect(ticks).toEqual([
+      'before@5000',
+      'hasty@5000',
+      'calm@7000',
+      'before@10000',
+      'hasty@10000',
+    ]);
+    expect(warnings).toMatchObject([
+      { type: 'resync-raised', informer: 'pods', subscriber: 'hasty' },
+    ]);
+    expect(warnings[0]?.message).toMatch(/each 2000 ms, but the informer runs with 5000 ms/);
+    await informer.stop();
+  });
+
+  it('I18: one that joins a run without any period keeps its own', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { scheduler: time });
+    source.listed(1, pod('web', 1));
+    informer.start();
+    const ticks: number[] = [];
+    informer.addEventHandler({ onUpdate: () => ticks.push(time.now()) }, { resyncPeriodMs: 2000 });
+    await time.advance(5000);
+    expect(ticks).toEqual([2000, 4000]);
+    await informer.stop();
+  });
+
+  it('I18, I20: meet a handler that is busy as one update a key, however often', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { scheduler: time });
+    const log: string[] = [];
+    const waiting: (() => void)[] = [];
+    const wait = () => new Promise<void>((resolve) => waiting.push(resolve));
+    const registration = informer.addEventHandler(logging(log, wait), { resyncPeriodMs: 1000 });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    await time.advance(30_500);
+    source.send(modified(pod('b', 2)));
+    expect(registration.lag).toBe(2);
+    while (waiting.length > 0) {
+      waiting.shift()?.();
+      await settle();
+    }
+    expect(log).toEqual(['+a@1* initial', '+b@2* initial', '~a@1>1 resync']);
+    await informer.stop();
+  });
+});
+
+describe('abuse', () => {
+  it('I1, I17: a hundred that come and go in a storm each hear a story without gap or duplicate (TestSharedInformerHandlerAbuse)', async () => {
+    const step = fc.tuple(fc.nat(99), fc.nat(5), fc.constantFrom('put', 'end', 'toggle', 'asynch'));
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 200, maxLength: 400 }), async (steps) => {
+        const source = scriptedListWatch();
+        const informer = createSharedInformer(source);
+        const workers = new Map<number, EventHandlerRegistration>();
+        const stories = new Map<EventHandlerRegistration, Map<string, Pod>>();
+        const join = (asynch: boolean) => {
+          const had = new Map<string, Pod>();
+          const answer = () => (asynch ? Promise.resolve() : undefined);
+          const registration = informer.addEventHandler({
+            onAdd: (object, _initial, { key }) => {
+              expect(had.has(key)).toBe(false);
+              had.set(key, object);
+              return answer();
+            },
+            onUpdate: (previous, object, { key }) => {
+              expect(had.get(key)).toBe(previous);
+              had.set(key, object);
+              return answer();
+            },
+            onDelete: ({ previous }, { key }) => {
+              expect(had.get(key)).toBe(previous);
+              had.delete(key);
+              return answer();
+            },
+          });
+          stories.set(registration, had);
+          return registration;
+        };
+        source.listed(1, pod('p0', 1));
+        informer.start();
+        let version = 2;
+        for (const [who, name, what] of steps) {
+          if (what === 'put' || what === 'end') {
+            const object = pod(`p${name}`, version++);
+            const event: WatchEvent<Pod> = what === 'put' ? modified(object) : deleted(object);
+            source.send(event);
+            continue;
+          }
+          const registration = workers.get(who);
+          if (registration === undefined) workers.set(who, join(what === 'asynch'));
+          else {
+            workers.delete(who);
+            stories.delete(registration);
+            void informer.removeEventHandler(registration);
+          }
+          if (who === 0) await Promise.resolve();
+        }
+        await settle();
+        const store = new Map(
+          informer.indexer.listKeys().map((key) => [key, informer.indexer.getByKey(key)]),
+        );
+        for (const [registration, had] of stories) {
+          expect([registration.lag, registration.hasSynced]).toEqual([0, true]);
+          expect(had).toEqual(store);
+        }
+        await informer.stop();
+        expect(source.open).toBe(0);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
