@@ -87,7 +87,6 @@ export class HandlerFeed<T> {
   }
 
   push(set: ChangeSet<T>): void {
-    if (this.#state === 'closed' || this.#state === 'draining') return;
     this.#queue.push(set, this.#busy || this.#calling || this.#state === 'held');
     this.#head = set;
     if (set.synced && !this.#synced) this.#first ??= this.#queue.markEnd();

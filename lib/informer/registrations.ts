@@ -96,7 +96,10 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
 
   join(): void {
     this.host.drain.run(() => {
-      if (!this.#removed) this.#leave = this.host.hub.join({ next: (set) => this.#hear(set) });
+      if (this.#removed) return;
+      this.#leave = this.host.hub.join({ next: (set) => this.#hear(set) });
+      // It went while it was told the store.
+      if (this.#removed) this.#leave();
     });
   }
 

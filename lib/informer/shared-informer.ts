@@ -63,6 +63,30 @@ export interface SharedInformer<T extends KubernetesObject> {
    * commits   a----b-c-c'--d      onAdd takes 4
    * onAdd     a---|b---|c'--|d    c and c' are folded
    * ```
+   *
+   * @example
+   * ```ts
+   * import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+   * import { pods } from 'rx-informer/resources';
+   * import { createFakeApiServer } from 'rx-informer/testing';
+   *
+   * const server = createFakeApiServer();
+   * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+   * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+   * const informer = createSharedInformer(createListWatch(client, pods));
+   * const log: string[] = [];
+   * const registration = informer.addEventHandler({
+   *   onAdd: async (_pod, _isInInitialList, { key, cause }) => {
+   *     await Promise.resolve(); // the next callback comes after this one
+   *     log.push(`${key} ${cause}`);
+   *   },
+   * });
+   * informer.start();
+   * await registration.whenSynced({ timeoutMs: 5_000 });
+   * log; // => ['shop/web-0 initial']
+   * await informer.removeEventHandler(registration, { pending: 'drain' });
+   * await informer.stop();
+   * ```
    */
   addEventHandler(
     handler: ResourceEventHandler<T>,

@@ -274,6 +274,37 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
+  it('I12, I20: folding sets keeps the end of the first list where it was', async () => {
+    const delivery = { kind: 'buffer', limit: 3, overflow: 'conflate' } as const;
+    const { source, informer, slow, registration } = slowInformer(['a'], { delivery });
+    source.send(modified(pod('a', 2)));
+    source.send(modified(pod('a', 3)));
+    await informer.stop();
+    source.listed(9, pod('a', 3), pod('c', 9));
+    informer.start();
+    source.send(added(pod('d', 10)));
+    await slow.finish(2);
+    expect([slow.log.at(-1), registration.hasSynced]).toEqual(['+c@9* initial', false]);
+    await slow.finish();
+    expect([slow.log.at(-1), registration.hasSynced]).toEqual(['+d@10 watch', true]);
+    await informer.stop();
+  });
+
+  it('I20, I21: a resync of what waits already is no cause of its own', async () => {
+    const time = new VirtualTime();
+    const { source, informer, slow } = slowInformer(
+      ['a', 'b'],
+      { resyncPeriodMs: 1000 },
+      { scheduler: time },
+    );
+    await slow.finish();
+    source.send(modified(pod('a', 2)));
+    await time.advance(1000);
+    await slow.finish(9);
+    expect(slow.log.slice(2)).toEqual(['~a@1>2 watch', '~b@1>1 resync']);
+    await informer.stop();
+  });
+
   it('I20: a limit below one is refused, and nothing is registered', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const delivery = { kind: 'drop', limit: 0 } as const;

@@ -165,4 +165,26 @@ describe('removal', () => {
     expect(late.log).toEqual(['+a@1* initial']);
     await late.finish();
   });
+
+  it.each(['drop', 'drain'] as const)(
+    'I3, I22: one that goes while it is told the store hears nothing of what follows: %s',
+    async (pending) => {
+      const { source, informer } = slowInformer(['a']);
+      const log: string[] = [];
+      informer.changes$.subscribe(({ cause }) => {
+        if (cause !== 'watch' || log.length > 0) return;
+        // Added within a notification: it hears the store after it.
+        const registration = informer.addEventHandler({
+          onAdd: ({ metadata }) => {
+            log.push(metadata.name);
+            void informer.removeEventHandler(registration, { pending });
+          },
+        });
+      });
+      source.send(modified(pod('a', 2)));
+      source.send(added(pod('c', 3)));
+      expect(log).toEqual(['a']);
+      await informer.stop();
+    },
+  );
 });
