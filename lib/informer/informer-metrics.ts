@@ -111,14 +111,12 @@ class Instruments {
 
   begin(status$: Observable<InformerStatus>): void {
     for (const { gauge, callback } of this.#gauges) gauge.addCallback(callback);
-    let first = true;
     this.#counting = status$.subscribe((status) => {
       for (const each of this.#counters) {
         const now = status[each.name];
-        if (!first && now > each.last) each.counter.add(now - each.last, this.#attributes);
+        if (now > each.last) each.counter.add(now - each.last, this.#attributes);
         each.last = now;
       }
-      first = false;
     });
   }
 

@@ -104,10 +104,10 @@ function reached(version: string | undefined, target: string): boolean {
 
 /** Whether the store has seen all up to this version. */
 export function isAtLeast(
-  indexer: Pick<IndexerReader<unknown>, 'synced' | 'resourceVersion'>,
+  indexer: Pick<IndexerReader<unknown>, 'resourceVersion'>,
   resourceVersion: string,
 ): boolean {
-  return indexer.synced && reached(indexer.resourceVersion, resourceVersion);
+  return reached(indexer.resourceVersion, resourceVersion);
 }
 
 /** What there is at `key` once `target` has been observed; `undefined` before. */

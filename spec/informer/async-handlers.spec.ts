@@ -118,6 +118,19 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
+  it('I8, I12: is synced anew in each generation', async () => {
+    const { source, informer, slow, registration } = slowInformer(['a']);
+    await slow.finish();
+    expect(registration.hasSynced).toBe(true);
+    await informer.stop();
+    source.listed(9, pod('a', 9));
+    informer.start();
+    expect([informer.hasSynced, registration.hasSynced]).toEqual([true, false]);
+    await slow.finish();
+    expect(registration.hasSynced).toBe(true);
+    await informer.stop();
+  });
+
   it('I12: whenSynced tells who keeps it waiting, and ends with the registration and the informer', async () => {
     const time = new VirtualTime();
     const { informer, registration } = slowInformer(['a', 'b'], {}, { scheduler: time });
