@@ -104,7 +104,7 @@ export class HandlerQueue<T> {
   /** The next change, or `undefined` when none waits. To be prepared. */
   next(): Change<T> | undefined {
     if (this.#at >= this.#changes.length) return undefined;
-    for (const marker of this.#markers) if (marker.left > 0) marker.left--;
+    if (this.#markers.size > 0) this.#passed();
     const change = this.#changes[this.#at] as Change<T>;
     this.#at++;
     return change;
@@ -140,6 +140,10 @@ export class HandlerQueue<T> {
   release(): void {
     this.#resume?.();
     this.#resume = undefined;
+  }
+
+  #passed(): void {
+    for (const marker of this.#markers) if (marker.left > 0) marker.left--;
   }
 
   #mark(left: number): Marker {
