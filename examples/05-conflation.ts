@@ -45,6 +45,6 @@ for (let count = 1; count <= 50; count++) {
 await new Promise((resolve) => setTimeout(resolve, 300));
 
 console.log(`many commits: ${commits > 20}`);
-console.log(`few paints: ${paints < 8}`);
+console.log(`few paints: ${paints < commits / 2}`);
 console.log(`and the last one shows the truth: ${shown === '50'}`);
 await informer.stop();
