@@ -44,6 +44,7 @@ export class HandlerQueue<T> {
   #sets: ChangeSet<T>[] = [];
   #inSets = 0;
   #nets = new Map<string, Net<T>>();
+  #walk: MapIterator<[string, Net<T>]> | undefined;
   #causes = new Map<string, NotificationCause>();
   #resume: (() => void) | undefined;
 
@@ -131,6 +132,7 @@ export class HandlerQueue<T> {
     this.#sets = [];
     this.#inSets = 0;
     this.#nets = new Map();
+    this.#walk = undefined;
     this.#causes = new Map();
     this.#markers.clear();
     this.release();
@@ -160,18 +162,23 @@ export class HandlerQueue<T> {
 
   /** The oldest key becomes the changes under way: none, one, or a deletion and what came in its place. */
   #takeNet(): boolean {
-    for (const [key, net] of this.#nets) {
-      this.#nets.delete(key);
-      this.#cause = this.#causes.get(key) ?? 'watch';
-      this.#causes.delete(key);
-      this.#changes = unfold([net]);
-      const more = this.#changes.length - 1;
-      if (more !== 0) {
-        for (const marker of this.#markers) if (marker.left > 0) marker.left += more;
-      }
-      return true;
+    // One walk over all of them: a map's beginning is far away once many were taken from it.
+    this.#walk ??= this.#nets.entries();
+    const { done, value } = this.#walk.next();
+    if (done) {
+      this.#walk = undefined;
+      return false;
     }
-    return false;
+    const [key, net] = value;
+    this.#nets.delete(key);
+    this.#cause = this.#causes.get(key) ?? 'watch';
+    this.#causes.delete(key);
+    this.#changes = unfold([net]);
+    const more = this.#changes.length - 1;
+    if (more !== 0) {
+      for (const marker of this.#markers) if (marker.left > 0) marker.left += more;
+    }
+    return true;
   }
 
   /** What waits as it is, per key from now on; nothing to do once it is. */
