@@ -1,0 +1,217 @@
+/**
+ * The calls of one resource, typed by it: what client-go's typed and dynamic clients do. A call is one request
+ * (a list as many as it has pages), takes a signal, and changes nothing that is passed in.
+ * client-go: gentype/type.go, dynamic/interface.go.
+ */
+import type { Observable } from 'rxjs';
+import type { WatchEvent } from '../decode/watch-event.ts';
+import type { Status } from '../meta/api-error.ts';
+import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
+import type { Demand } from '../rx/demand.ts';
+import type { Draft, EditOptions } from './edit.ts';
+import type { ObjectTarget } from './object-target.ts';
+import type { DeepPartial, Patch } from './patch.ts';
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Aborting it rejects the call with an `ApiError` whose reason is `Aborted`. */
+  readonly signal?: AbortSignal;
+}
+
+/** What calls that write take. */
+export interface WriteOptions extends CallOptions {
+  /** The server does everything but store it. */
+  readonly dryRun?: boolean;
+  /** Who the fields written belong to. */
+  readonly fieldManager?: string;
+  /** What becomes of fields that the server does not know. @defaultValue the server's: 'Warn' */
+  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
+}
+
+/** What {@link ResourceClient.get} takes. */
+export interface GetOptions extends CallOptions {
+  /** Not older than this; '0': whatever the server has at hand. @defaultValue '' the newest */
+  readonly resourceVersion?: string;
+}
+
+/** Which objects a call is about. */
+export interface SelectionOptions {
+  /** @defaultValue the client's own, else all */
+  readonly namespace?: string;
+  /** As `kubectl -l`: `app=web,tier in (a,b)`. */
+  readonly labelSelector?: string;
+  /** As `kubectl --field-selector`: `spec.nodeName=n1`. */
+  readonly fieldSelector?: string;
+}
+
+/** What {@link ResourceClient.list} takes. */
+export interface ListCallOptions extends CallOptions, SelectionOptions {
+  /**
+   * One page of so many objects at most, whose `metadata.continue` leads to the next.
+   * @defaultValue all objects, fetched in pages of 500
+   */
+  readonly limit?: number;
+  /** The token of the page before. */
+  readonly continue?: string;
+  /** '' the newest, '0' whatever the server has at hand, else not older than this. @defaultValue '' */
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
+}
+
+/** What {@link ResourceClient.watch} takes. */
+export interface WatchCallOptions extends CallOptions, SelectionOptions {
+  /** Changes after this one. @defaultValue '' which tells first what there is */
+  readonly resourceVersion?: string;
+  /** After this many seconds the server ends the watch. @defaultValue 300 */
+  readonly timeoutSeconds?: number;
+  /** A streaming LIST: what there is, then a bookmark that says so, then changes. @defaultValue false */
+  readonly sendInitialEvents?: boolean;
+  /** Asked before each read. @defaultValue there is always room */
+  readonly demand?: Demand;
+}
+
+/** What {@link ResourceClient.apply} takes. */
+export interface ApplyOptions extends WriteOptions {
+  /** Who the fields applied belong to: a server wants to know. */
+  readonly fieldManager: string;
+  /** Takes fields over from other managers instead of failing with a conflict. @defaultValue false */
+  readonly force?: boolean;
+}
+
+/** What is applied: any part of an object that names it. */
+export type Applied<T> = DeepPartial<Omit<T, 'metadata' | 'apiVersion' | 'kind'>> & {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly object[];
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+  };
+};
+
+/** What {@link ResourceClient.delete} takes. */
+export interface DeleteOptions extends CallOptions {
+  /** What becomes of dependents. @defaultValue the resource's own: mostly 'Background' */
+  readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
+  /** 0: at once. @defaultValue the object's own */
+  readonly gracePeriodSeconds?: number;
+  /** Fails with a conflict (409) unless the object has these. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  /** The server does everything but store it. */
+  readonly dryRun?: boolean;
+}
+
+/** What {@link ResourceClient.deleteCollection} takes. */
+export interface DeleteCollectionOptions
+  extends Omit<DeleteOptions, 'preconditions'>,
+    SelectionOptions {}
+
+/** `autoscaling/v1 Scale`: how many replicas there are and shall be, of anything that can be scaled. */
+export interface Scale extends KubernetesObject {
+  spec?: { replicas?: number };
+  status?: { replicas: number; selector?: string };
+}
+
+/** The calls of one resource. All of them reject with an `ApiError`, and with a `TypeError` on misuse. */
+export interface ResourceClient<T extends KubernetesObject> {
+  readonly resource: Resource<T>;
+  /** The same calls in one namespace: targets without a namespace are of this one, others are refused. */
+  namespace(namespace: string): this;
+  /** Reads one object. */
+  get(target: ObjectTarget, options?: GetOptions): Promise<T>;
+  /** Reads all objects, page by page; a token that expires on the way begins anew, once, without pages. */
+  list(options?: ListCallOptions): Promise<KubernetesList<T>>;
+  /** Stores a new object; `metadata.generateName` may stand for the name. */
+  create(object: T, options?: WriteOptions): Promise<T>;
+  /** Replaces an object. With a resourceVersion in it, a conflict (409) when the server has another. */
+  update(object: T, options?: WriteOptions): Promise<T>;
+  /** Replaces the status of an object, and nothing else. */
+  updateStatus(object: T, options?: WriteOptions): Promise<T>;
+  /** Changes what the patch says. */
+  patch(
+    target: ObjectTarget,
+    patch: Patch<T>,
+    options?: WriteOptions & { readonly subresource?: string },
+  ): Promise<T>;
+  /** Changes what the patch says in the status. */
+  patchStatus(target: ObjectTarget, patch: Patch<T>, options?: WriteOptions): Promise<T>;
+  /**
+   * Server-side apply: the object has these fields and they are the manager's; creates it where there is none.
+   * A field of another manager is a conflict (409) that names it, unless `force`.
+   */
+  apply(object: Applied<T>, options: ApplyOptions): Promise<T>;
+  /** Server-side apply of the status. */
+  applyStatus(object: Applied<T>, options: ApplyOptions): Promise<T>;
+  /** Deletes an object. The answer is the object where it waits for finalizers or its grace period, else a Status. */
+  delete(target: ObjectTarget, options?: DeleteOptions): Promise<T | Status>;
+  /** Deletes all objects that the selectors match: those of a namespace, or of a cluster-scoped resource. */
+  deleteCollection(options?: DeleteCollectionOptions): Promise<KubernetesList<T> | Status>;
+  /**
+   * One WATCH. It completes when the server ends it, errors with an `ApiError` when it breaks, and unsubscribing
+   * aborts it. Nothing is retried: an informer is what stays.
+   */
+  watch(options?: WatchCallOptions): Observable<WatchEvent<T>>;
+  /** Reads the scale. */
+  getScale(target: ObjectTarget, options?: CallOptions): Promise<Scale>;
+  /** Replaces the scale of the object. */
+  updateScale(target: ObjectTarget, scale: Scale, options?: WriteOptions): Promise<Scale>;
+  /** Changes what the patch says in the scale. */
+  patchScale(target: ObjectTarget, patch: Patch<Scale>, options?: WriteOptions): Promise<Scale>;
+  /**
+   * Changes an object by changing a draft of it. What the recipe did is sent as a JSON Patch that holds only for
+   * the version it was made from; when somebody else was faster, the recipe runs again on the newest.
+   */
+  edit(target: ObjectTarget, recipe: (draft: Draft<T>) => void, options?: EditOptions): Promise<T>;
+}
+
+/** What {@link PodClient.log} takes. */
+export interface PodLogOptions extends CallOptions {
+  /** @defaultValue the pod's only one */
+  readonly container?: string;
+  /** Goes on with what is written later, until the container ends. @defaultValue false */
+  readonly follow?: boolean;
+  /** The log of the container before its restart. @defaultValue false */
+  readonly previous?: boolean;
+  /** Puts a timestamp (RFC 3339) before each line. @defaultValue false */
+  readonly timestamps?: boolean;
+  /** Only the last so many lines. */
+  readonly tailLines?: number;
+  /** Only what was written in the last so many seconds. */
+  readonly sinceSeconds?: number;
+  /** Only what was written since (RFC 3339). */
+  readonly sinceTime?: string;
+  /** Not much more than so many bytes. */
+  readonly limitBytes?: number;
+  /** A longer line comes in pieces of this many characters. @defaultValue 1 Mi */
+  readonly maxLineLength?: number;
+  /** Asked before each read. @defaultValue there is always room */
+  readonly demand?: Demand;
+}
+
+/** What {@link PodClient.evict} takes. */
+export interface EvictOptions
+  extends Pick<DeleteOptions, 'signal' | 'dryRun' | 'gracePeriodSeconds' | 'preconditions'> {}
+
+/** The calls of pods. */
+export interface PodClient<T extends KubernetesObject> extends ResourceClient<T> {
+  /**
+   * The lines of a container's log, without their ends. Completes at the end of the log, errors with an
+   * `ApiError`; unsubscribing aborts the request. Bytes that are no UTF-8 become U+FFFD.
+   */
+  log(target: ObjectTarget, options?: PodLogOptions): Observable<string>;
+  /** Deletes a pod unless its disruption budget forbids that now, which is a 429. */
+  evict(target: ObjectTarget, options?: EvictOptions): Promise<Status>;
+}
+
+/** The client of `T`: with `log` and `evict` where it is a Pod. */
+export type ClientOf<T extends KubernetesObject> = 'kind' extends keyof T
+  ? T extends { readonly apiVersion?: 'v1'; readonly kind?: 'Pod' }
+    ? PodClient<T>
+    : ResourceClient<T>
+  : ResourceClient<T>;
