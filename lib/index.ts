@@ -3,6 +3,58 @@
  * sections follow the data: from bytes to rows.
  */
 
+// client: calls of one resource
+export {
+  createResourceClient,
+  type ResourceClientOptions,
+} from './client/create-resource-client.ts';
+export {
+  createDiscovery,
+  type DiscoveredResource,
+  type Discovery,
+  type ServedApi,
+} from './client/discovery.ts';
+export {
+  createDynamicClient,
+  type DynamicClient,
+  type DynamicClientOptions,
+  type DynamicObject,
+} from './client/dynamic-client.ts';
+export { type Draft, type EditOptions, editPatch } from './client/edit.ts';
+export { type JsonDifferenceOptions, jsonDifference } from './client/json-difference.ts';
+export type { ObjectTarget } from './client/object-target.ts';
+export {
+  type DeepPartial,
+  type JsonPatchOperation,
+  jsonPointer,
+  type Patch,
+} from './client/patch.ts';
+export type {
+  Applied,
+  ApplyOptions,
+  CallOptions,
+  ClientOf,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  EvictOptions,
+  GetOptions,
+  ListCallOptions,
+  PodClient,
+  PodLogOptions,
+  ResourceClient,
+  Scale,
+  SelectionOptions,
+  WatchCallOptions,
+  WriteOptions,
+} from './client/resource-client.ts';
+export {
+  createRestMapper,
+  type KindName,
+  type PluralName,
+  type RestMapper,
+  type RestMapperOptions,
+} from './client/rest-mapper.ts';
+export { type RetryOnConflictOptions, retryOnConflict } from './client/retry-on-conflict.ts';
 // decode: bytes to events
 export type {
   DecodeContext,

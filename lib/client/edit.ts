@@ -1,12 +1,129 @@
-/** Changes by draft: placeholder while it is written. */
-import type { Draft } from 'immer';
-import type { WriteOptions } from './resource-client.ts';
+/**
+ * Changes by draft: the recipe changes a draft of the object, and what it did is sent as a JSON Patch that holds
+ * only for what it was made from. A server refuses such a patch as a whole, so nothing is overwritten that the
+ * recipe has not seen; then the recipe runs again on the newest. Better than read-change-update: only what changed
+ * is sent, and fields that the type does not know cannot get lost.
+ */
+import { type Draft, Immer } from 'immer';
+import { ApiError } from '../meta/api-error.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
+import { jsonDifference } from './json-difference.ts';
+import { isObject, type ObjectTarget } from './object-target.ts';
+import type { JsonPatchOperation } from './patch.ts';
+import type { CallOptions, WriteOptions } from './resource-client.ts';
+import { isConflict, type RetryOnConflictOptions, retryOnConflict } from './retry-on-conflict.ts';
 
 export type { Draft };
 
 /** What {@link ResourceClient.edit} takes. */
-export interface EditOptions extends WriteOptions {
-  /** `status`: changes the status only. */
+export interface EditOptions extends WriteOptions, RetryOnConflictOptions {
+  /** `'status'`: only what the recipe does to the status is written. @defaultValue the object itself */
   readonly subresource?: string;
+  /**
+   * What must not have changed. `resourceVersion`: anything. `uid`: only that it is the same object, and every list
+   * that the recipe changed; other fields are then written over whatever they are.
+   * @defaultValue 'resourceVersion'
+   */
   readonly check?: 'resourceVersion' | 'uid';
+}
+
+/** The two calls that an edit is made of. */
+export interface EditCalls<T> {
+  get(target: ObjectTarget, options: CallOptions): Promise<T>;
+  patch(
+    target: ObjectTarget,
+    patch: { readonly json: readonly JsonPatchOperation[] },
+    options: WriteOptions & { readonly subresource?: string },
+  ): Promise<T>;
+}
+
+// Of our own, because the shared one freezes what a draft was made from: that is the caller's.
+const immer = new Immer({ autoFreeze: false });
+
+function drafted<T extends KubernetesObject>(base: T, recipe: (draft: Draft<T>) => void): T {
+  return immer.produce(base, (draft) => {
+    // What it returns is not looked at: `(draft) => draft.spec.replicas++` means the change.
+    const returned: unknown = recipe(draft as Draft<T>);
+    if (typeof (returned as PromiseLike<unknown> | undefined)?.then !== 'function') return;
+    // It goes on with a draft that is no more; only this error is of use.
+    (returned as PromiseLike<unknown>).then(undefined, () => {});
+    throw new TypeError(
+      'edit: the recipe returned a Promise; get all it needs first, then change the draft synchronously',
+    );
+  }) as T;
+}
+
+function testOf(base: KubernetesObject, check: 'resourceVersion' | 'uid'): JsonPatchOperation {
+  const value = check === 'uid' ? uidOf(base) : versionOf(base);
+  return { op: 'test', path: `/metadata/${check}`, value };
+}
+
+/** The patch that an edit sends; empty when the recipe changed nothing. */
+export function editPatch<T extends KubernetesObject>(
+  base: T,
+  recipe: (draft: Draft<T>) => void,
+  check: 'resourceVersion' | 'uid' = 'resourceVersion',
+): JsonPatchOperation[] {
+  const steps = jsonDifference(base, drafted(base, recipe), { guardLists: check === 'uid' });
+  return steps.length === 0 ? [] : [testOf(base, check), ...steps];
+}
+
+/** An object at hand serves as the first base when it says which version it is. */
+function baseOf<T extends KubernetesObject>(target: ObjectTarget): T | undefined {
+  if (!isObject(target) || versionOf(target) === '' || uidOf(target) === '') return undefined;
+  return target as T;
+}
+
+/** See {@link ResourceClient.edit}. */
+export async function edit<T extends KubernetesObject>(
+  calls: EditCalls<T>,
+  where: string,
+  target: ObjectTarget,
+  recipe: (draft: Draft<T>) => void,
+  options: EditOptions = {},
+): Promise<T> {
+  const { check = 'resourceVersion', signal, attempts: _attempts, ...rest } = options;
+  const { backoff: _backoff, scheduler: _scheduler, random: _random, ...write } = rest;
+  if (check !== 'resourceVersion' && check !== 'uid') {
+    throw new TypeError(
+      `${where}: check is ${JSON.stringify(check)}; it is 'resourceVersion' or 'uid'`,
+    );
+  }
+  const call = signal === undefined ? {} : { signal };
+  const first = baseOf<T>(target);
+  let base = first;
+
+  const fresh = async (): Promise<T> => {
+    const object = await calls.get(target, call);
+    const uid = uidOf(first);
+    if (first === undefined || uidOf(object) === uid) return object;
+    const message = `${where}: the object with uid ${uid} is gone, and another one has its name (uid ${uidOf(object)})`;
+    throw new ApiError({ code: 404, reason: 'NotFound', message });
+  };
+  const attempt = async (): Promise<T> => {
+    const from = base ?? (await fresh());
+    base = undefined;
+    const json = editPatch(from, recipe, check);
+    if (json.length === 0) return from;
+    try {
+      return await calls.patch(target, { json }, { ...write, ...call });
+    } catch (error) {
+      // A server answers a failed `test` as it answers an object that is not valid: the object tells which it was.
+      if (!(error instanceof ApiError) || error.code !== 422) throw error;
+      const now = await fresh();
+      if (versionOf(now) !== '' && versionOf(now) === versionOf(from)) throw error;
+      base = now;
+      const message = `${where}: the object was changed meanwhile`;
+      throw new ApiError({ code: 409, reason: 'Conflict', message, cause: error });
+    }
+  };
+  try {
+    return await retryOnConflict(attempt, options);
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    const { attempts = 5 } = options;
+    const next = "try later, raise 'attempts', or use check: 'uid' if other changes do not matter";
+    const message = `${where}: somebody else changed the object during all of ${attempts} attempts; ${next}`;
+    throw new ApiError({ code: 409, reason: 'Conflict', message, cause: error });
+  }
 }

@@ -21,7 +21,24 @@ export interface ObjectAddress {
 function given(target: ObjectTarget): { namespace?: string | undefined; name?: unknown } {
   if (typeof target === 'string') return splitMetaNamespaceKey(target);
   if (typeof target !== 'object' || target === null) return {};
-  return 'name' in target ? target : ((target as KubernetesObject).metadata ?? {});
+  return isObject(target) ? (target.metadata ?? {}) : (target as { name?: unknown });
+}
+
+/** Whether a target is the object itself. */
+export function isObject(target: ObjectTarget): target is KubernetesObject {
+  return typeof target === 'object' && target !== null && 'metadata' in target;
+}
+
+/** Throws a `TypeError` on a text that would lead elsewhere when it stands in a path. */
+export function checkSegment(
+  resource: Resource<KubernetesObject>,
+  field: string,
+  text: string,
+): void {
+  if (text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text)) return;
+  throw new TypeError(
+    `${resourceName(resource)}: ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..', nor contain '/' or '%'`,
+  );
 }
 
 /**
@@ -38,15 +55,9 @@ export function namespaceFor(
       `${resourceName(resource)}: the target is in namespace ${JSON.stringify(own)}, but this client is of namespace ${JSON.stringify(scope)}`,
     );
   }
-  return own || scope;
-}
-
-/** Throws a `TypeError` on a text that would lead elsewhere when it stands in a path. */
-export function checkSegment(resource: Resource<KubernetesObject>, field: string, text: string) {
-  if (text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text)) return;
-  throw new TypeError(
-    `${resourceName(resource)}: ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..', nor contain '/' or '%'`,
-  );
+  const namespace = own || scope;
+  if (namespace !== undefined) checkSegment(resource, 'the namespace', namespace);
+  return namespace;
 }
 
 /** Takes a target apart. Throws a `TypeError` where it names no object of the resource. */
@@ -63,7 +74,5 @@ export function addressOf(
   }
   checkSegment(resource, 'the name', name);
   const namespace = namespaceFor(resource, own, scope);
-  if (namespace === undefined) return { name };
-  checkSegment(resource, 'the namespace', namespace);
-  return { namespace, name };
+  return namespace === undefined ? { name } : { namespace, name };
 }

@@ -4,6 +4,7 @@
  * client-go: gentype/type.go, dynamic/interface.go.
  */
 import type { Observable } from 'rxjs';
+import type { Skipped } from '../decode/decoding.ts';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import type { Status } from '../meta/api-error.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -69,6 +70,8 @@ export interface WatchCallOptions extends CallOptions, SelectionOptions {
   readonly sendInitialEvents?: boolean;
   /** Asked before each read. @defaultValue there is always room */
   readonly demand?: Demand;
+  /** Told of every object that did not get through. */
+  readonly onSkipped?: (skipped: Skipped) => void;
 }
 
 /** What {@link ResourceClient.apply} takes. */

@@ -29,7 +29,7 @@ export interface Status {
  * `Malformed` bytes that are no JSON, or cut · `TooLarge` a line or an item over the bound ·
  * `Unexpected` JSON of another kind · `Rejected` a transform, key or index function threw ·
  * `Aborted` the caller's signal · `Credentials` the credentials could not be had · `Stopped` the informer was stopped ·
- * `NotObserved` a wait ran out of time.
+ * `NotObserved` a wait ran out of time · `NoMatch` the server serves no resource of this name or kind.
  */
 export type LocalReason =
   | 'Network'
@@ -41,7 +41,8 @@ export type LocalReason =
   | 'Aborted'
   | 'Credentials'
   | 'Stopped'
-  | 'NotObserved';
+  | 'NotObserved'
+  | 'NoMatch';
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',

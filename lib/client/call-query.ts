@@ -1,0 +1,54 @@
+/** Options of calls as the server wants them: query parameters and the bodies of deletes. */
+import type {
+  DeleteOptions,
+  ListCallOptions,
+  PodLogOptions,
+  SelectionOptions,
+  WriteOptions,
+} from './resource-client.ts';
+
+/** Query parameters, by name. */
+export type CallQuery = Readonly<Record<string, string>>;
+
+/** Leaves out what is not set: an empty selector, a false switch. */
+function query(values: Readonly<Record<string, string | number | boolean | undefined>>): CallQuery {
+  const set: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== '' && value !== false) set[name] = String(value);
+  }
+  return set;
+}
+
+export function selectionQuery({ labelSelector, fieldSelector }: SelectionOptions): CallQuery {
+  return query({ labelSelector, fieldSelector });
+}
+
+export function listQuery(options: ListCallOptions): CallQuery {
+  const { limit, resourceVersion, resourceVersionMatch } = options;
+  const page = { limit, continue: options.continue, resourceVersion, resourceVersionMatch };
+  return { ...selectionQuery(options), ...query(page) };
+}
+
+export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): CallQuery {
+  return query({ dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation });
+}
+
+export function logQuery(options: PodLogOptions): CallQuery {
+  const { container, follow, previous, timestamps } = options;
+  const { tailLines, sinceSeconds, sinceTime, limitBytes } = options;
+  const part = { tailLines, sinceSeconds, sinceTime, limitBytes };
+  return query({ container, follow, previous, timestamps, ...part });
+}
+
+/** The body of a DELETE; none where nothing is asked for. */
+export function deleteBody(options: DeleteOptions): object | undefined {
+  const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
+  const body = {
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(preconditions === undefined ? {} : { preconditions }),
+    ...(dryRun === true ? { dryRun: ['All'] } : {}),
+  };
+  if (Object.keys(body).length === 0) return undefined;
+  return { apiVersion: 'v1', kind: 'DeleteOptions', ...body };
+}

@@ -1,0 +1,177 @@
+/** The calls of a resource as requests of a client. client-go: gentype/type.go, dynamic/simple.go. */
+import type { Observable } from 'rxjs';
+import { mergeMap } from 'rxjs/operators';
+import type { WatchEvent } from '../decode/watch-event.ts';
+import { createListWatch } from '../list-watch/create-list-watch.ts';
+import type { Status } from '../meta/api-error.ts';
+import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import type { Timing } from '../rx/timing.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { deleteBody, selectionQuery, writeQuery } from './call-query.ts';
+import { edit } from './edit.ts';
+import { listAll, listOf, listPage } from './list-objects.ts';
+import {
+  addressOf,
+  checkSegment,
+  isObject,
+  namespaceFor,
+  type ObjectAddress,
+} from './object-target.ts';
+import type { Patch } from './patch.ts';
+import { isPods, podCalls } from './pod-calls.ts';
+import { Calls, typed } from './resource-calls.ts';
+import type { ClientOf, ResourceClient, Scale, WatchCallOptions } from './resource-client.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** What {@link createResourceClient} takes beside client and resource: the clock of waits, for tests. */
+export interface ResourceClientOptions extends Timing {}
+
+/** One WATCH, event by event. */
+function watchEvents<T extends KubernetesObject>(
+  { client, resource, scope }: Calls<T>,
+  options: WatchCallOptions,
+): Observable<WatchEvent<T>> {
+  const { resourceVersion = '', timeoutSeconds = 300, sendInitialEvents = false } = options;
+  const { labelSelector, fieldSelector, demand, onSkipped, signal } = options;
+  const namespace = namespaceFor(resource, options.namespace, scope);
+  const listWatch = createListWatch(client, resource, {
+    keepManagedFields: true,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(onSkipped === undefined ? {} : { onSkipped }),
+  });
+  const streaming = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
+  const asked = {
+    resourceVersion,
+    timeoutSeconds,
+    ...(sendInitialEvents ? streaming : {}),
+    ...(demand === undefined ? {} : { demand }),
+  };
+  return listWatch.watch(asked).pipe(
+    mergeMap((said) => (said.kind === 'events' ? said.events : [])),
+    untilAborted(signal, `WATCH ${resourceName(resource)}`),
+  );
+}
+
+function build<T extends KubernetesObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  timing: Timing,
+  scope?: string,
+): ResourceClient<T> {
+  const calls = new Calls(client, resource, scope);
+  const scaleBody = (scale: Scale, { namespace, name }: ObjectAddress) => ({
+    ...typed(scale, { kind: 'Scale', apiVersion: 'autoscaling/v1' }),
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...scale.metadata },
+  });
+  const own: ResourceClient<T> = {
+    resource,
+    namespace(namespace) {
+      checkSegment(resource, 'the namespace', namespace);
+      resourcePath(resource, { namespace });
+      return build(client, resource, timing, namespace) as typeof own;
+    },
+    async get(target, options = {}) {
+      const { resourceVersion } = options;
+      return await calls.on<T>(
+        target,
+        resourceVersion ? { query: { resourceVersion } } : {},
+        options,
+      );
+    },
+    async list(options = {}) {
+      const single = options.limit !== undefined || options.continue !== undefined;
+      return await (single ? listPage(calls, options) : listAll(calls, options));
+    },
+    async create(object, options = {}) {
+      const body = calls.body(object);
+      const path = calls.collection(object.metadata?.namespace, 'create');
+      return await calls.send<T>(
+        path,
+        { method: 'POST', body, query: writeQuery(options) },
+        options.signal,
+      );
+    },
+    update: async (object, options = {}) => await calls.put(object, options),
+    updateStatus: async (object, options = {}) => await calls.put(object, options, 'status'),
+    async patch(target, patch, options = {}) {
+      return await calls.patch<T>(target, patch as Patch<never>, options, options.subresource);
+    },
+    async patchStatus(target, patch, options = {}) {
+      return await calls.patch<T>(target, patch as Patch<never>, options, 'status');
+    },
+    apply: async (object, options) => await calls.apply(object, options),
+    applyStatus: async (object, options) => await calls.apply(object, options, 'status'),
+    async delete(target, options = {}) {
+      const body = deleteBody(options);
+      return await calls.on<T | Status>(
+        target,
+        { method: 'DELETE', ...(body === undefined ? {} : { body }) },
+        options,
+      );
+    },
+    async deleteCollection(options = {}) {
+      const path = calls.collection(options.namespace, 'deleteCollection');
+      const body = deleteBody(options);
+      const answer = await calls.send<KubernetesList<T> | Status>(
+        path,
+        {
+          method: 'DELETE',
+          query: selectionQuery(options),
+          ...(body === undefined ? {} : { body }),
+        },
+        options.signal,
+      );
+      return 'items' in answer ? listOf(calls, answer, `DELETE ${path}`) : answer;
+    },
+    watch: (options = {}) => watchEvents(calls, options),
+    async getScale(target, options = {}) {
+      return await calls.on<Scale>(target, { subresource: 'scale' }, options);
+    },
+    async updateScale(target, scale, options = {}) {
+      const body = scaleBody(scale, addressOf(resource, target, scope));
+      const call = { method: 'PUT', subresource: 'scale', body, query: writeQuery(options) };
+      return await calls.on<Scale>(target, call, options);
+    },
+    async patchScale(target, patch, options = {}) {
+      return await calls.patch<Scale>(target, patch as Patch<never>, options, 'scale');
+    },
+    async edit(target, recipe, options = {}) {
+      const address = addressOf(resource, target, scope);
+      const where = `edit of ${resourceName(resource)} ${Object.values(address).join('/')}`;
+      const at = isObject(target) ? target : address;
+      return await edit<T>(own, where, at, recipe, { ...timing, ...options });
+    },
+  };
+  return isPods(resource) ? { ...own, ...podCalls(client, resource, scope) } : own;
+}
+
+/**
+ * The calls of one resource. Nothing is sent before one is made.
+ *
+ * A client is a plain value without state: make as many as you like. For pods it has `log` and `evict`, too.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createResourceClient } from 'rx-informer';
+ * import { deployments } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+ * const shop = createResourceClient(client, deployments).namespace('shop');
+ * const selector = { matchLabels: { app: 'web' } };
+ * const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [] } };
+ * await shop.create({ metadata: { name: 'web' }, spec: { replicas: 1, selector, template } });
+ * const { items } = await shop.list();
+ * items.length; // => 1
+ * ```
+ */
+export function createResourceClient<T extends KubernetesObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  options: ResourceClientOptions = {},
+): ClientOf<T> {
+  return build(client, resource, options) as ClientOf<T>;
+}

@@ -1,0 +1,84 @@
+/** Clients of resources that are known by name only, at run time. client-go: dynamic/simple.go. */
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { GroupVersionResource, Resource } from '../meta/resource.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { createResourceClient, type ResourceClientOptions } from './create-resource-client.ts';
+import { createDiscovery } from './discovery.ts';
+import type { CallOptions, ClientOf, ResourceClient } from './resource-client.ts';
+import { createRestMapper, isResource, type KindName, type RestMapper } from './rest-mapper.ts';
+
+/** An object of which nothing is known but that it is one: client-go's `unstructured.Unstructured`. */
+export interface DynamicObject extends KubernetesObject {
+  [field: string]: unknown;
+}
+
+/** What {@link createDynamicClient} takes beside the client. */
+export interface DynamicClientOptions extends ResourceClientOptions {
+  /** Another way from names to resources. @defaultValue one that asks the server */
+  readonly mapper?: RestMapper;
+}
+
+/** Gives clients of any resource. */
+export interface DynamicClient {
+  /** The client of a resource that is at hand: nothing is asked. */
+  resource<T extends KubernetesObject>(resource: Resource<T>): ClientOf<T>;
+  /**
+   * The client of what the server has under this name: `'widgets.example.com'`, a group, version and plural, or a
+   * kind as in a manifest. Rejects with an `ApiError` whose reason is `NoMatch`.
+   */
+  resource(
+    name: string | GroupVersionResource | KindName,
+    options?: CallOptions,
+  ): Promise<ResourceClient<DynamicObject>>;
+  readonly mapper: RestMapper;
+}
+
+/**
+ * Clients of any resource of a server, built-in or custom.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createDynamicClient } from 'rx-informer';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+ * const dynamic = createDynamicClient(client);
+ * const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'prices' }, data: { tea: '3' } };
+ * const shop = (await dynamic.resource(manifest)).namespace('shop');
+ * const created = await shop.create(manifest);
+ * created.data; // => { tea: '3' }
+ * ```
+ */
+export function createDynamicClient(
+  client: KubeClient,
+  options: DynamicClientOptions = {},
+): DynamicClient {
+  const mapper =
+    options.mapper ??
+    createRestMapper(
+      createDiscovery(client),
+      options.scheduler === undefined ? {} : { scheduler: options.scheduler },
+    );
+  const find = async (
+    name: string | GroupVersionResource | KindName,
+    call: CallOptions,
+  ): Promise<ResourceClient<DynamicObject>> => {
+    const byKind = typeof name === 'object' && 'kind' in name;
+    const resource = await (byKind ? mapper.forKind(name, call) : mapper.forPlural(name, call));
+    return createResourceClient<DynamicObject>(
+      client,
+      resource as Resource<DynamicObject>,
+      options,
+    );
+  };
+  return {
+    mapper,
+    resource: ((
+      name: string | GroupVersionResource | KindName | Resource<KubernetesObject>,
+      call: CallOptions = {},
+    ) =>
+      typeof name === 'object' && isResource(name)
+        ? createResourceClient(client, name, options)
+        : find(name, call)) as DynamicClient['resource'],
+  };
+}

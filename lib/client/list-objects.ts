@@ -1,0 +1,75 @@
+/** Whole collections by calls: the pages gathered, and every item with its type, as informers have it. */
+import { defer, EMPTY, firstValueFrom } from 'rxjs';
+import { last, map, scan } from 'rxjs/operators';
+import { listPages } from '../list-watch/list-pages.ts';
+import type { ListRequest } from '../list-watch/lister-watcher.ts';
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
+import { resourceName } from '../meta/resource.ts';
+import { listQuery } from './call-query.ts';
+import { type Calls, typed } from './resource-calls.ts';
+import type { ListCallOptions } from './resource-client.ts';
+
+const PAGE = 500;
+
+/** An answer as a list of the resource: its items with their type. */
+export function listOf<T extends KubernetesObject>(
+  { resource }: Calls<T>,
+  answer: KubernetesList<T>,
+  where: string,
+): KubernetesList<T> {
+  if (!Array.isArray(answer.items)) {
+    const got = JSON.stringify(String(answer.kind));
+    const message = `${where}: expected a list of ${resourceName(resource)}, got ${got}`;
+    throw ApiError.local('Unexpected', message);
+  }
+  const items = answer.items.map((item) => typed(item, resource));
+  return { ...answer, metadata: answer.metadata ?? {}, items };
+}
+
+/** One LIST. */
+export async function listPage<T extends KubernetesObject>(
+  calls: Calls<T>,
+  options: ListCallOptions,
+): Promise<KubernetesList<T>> {
+  const path = calls.collection(options.namespace);
+  const query = listQuery(options);
+  const list = await calls.send<KubernetesList<T>>(path, { query }, options.signal);
+  return listOf(calls, list, `LIST ${path}`);
+}
+
+/** As many LISTs as there are pages. The version is that of the first. */
+export async function listAll<T extends KubernetesObject>(
+  calls: Calls<T>,
+  options: ListCallOptions,
+): Promise<KubernetesList<T>> {
+  const { resourceVersion = '', resourceVersionMatch, ...common } = options;
+  let envelope: KubernetesList<T> | undefined;
+  const page = ({ known: _known, demand: _demand, onSkipped: _told, ...asked }: ListRequest<T>) =>
+    defer(() => listPage(calls, { ...common, ...asked })).pipe(
+      map((list) => {
+        envelope = list;
+        const { resourceVersion = '', continue: token } = list.metadata;
+        const metadata = { resourceVersion, ...(token ? { continue: token } : {}) };
+        return { items: list.items, metadata };
+      }),
+    );
+  const first = {
+    resourceVersion,
+    limit: PAGE,
+    ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
+  };
+  const items: T[] = [];
+  const version = await firstValueFrom(
+    listPages<T>({ list: page, watch: () => EMPTY }, first).pipe(
+      scan((version, progress) => {
+        if (progress.kind === 'listed') return progress.resourceVersion;
+        if (progress.kind === 'restart') items.length = 0;
+        else for (const item of progress.items) items.push(item);
+        return version;
+      }, ''),
+      last(),
+    ),
+  );
+  return { ...envelope, metadata: { resourceVersion: version }, items };
+}

@@ -1,0 +1,115 @@
+/** What only pods can: tell their log, and be evicted. client-go: kubernetes/typed/core/v1/pod_expansion.go. */
+import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
+import { ApiError, type Status } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type Resource, resourcePath } from '../meta/resource.ts';
+import { errorAnswer, type KubeClient } from '../transport/kube-client.ts';
+import type { TransportEvent } from '../transport/transport.ts';
+import { deleteBody, logQuery } from './call-query.ts';
+import { LogLines } from './log-lines.ts';
+import { addressOf, type ObjectTarget } from './object-target.ts';
+import type { EvictOptions, PodClient, PodLogOptions } from './resource-client.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** An error answer is a Status: more of it than this is not worth reading. */
+const MAX_ERROR_LENGTH = 64 * 1024;
+
+/** Whether a resource is the pods of the core group. */
+export function isPods({ group, plural }: Resource<KubernetesObject>): boolean {
+  return group === '' && plural === 'pods';
+}
+
+/** The lines of an answer of text, one by one; its error status as an error. */
+function linesOf(
+  sent: Observable<TransportEvent>,
+  where: string,
+  maxLineLength: number,
+  scheduler: SchedulerLike,
+): Observable<string> {
+  return new Observable<string>((subscriber) => {
+    const lines = new LogLines(maxLineLength);
+    const errorText = new TextDecoder();
+    let head: Extract<TransportEvent, { kind: 'head' }> | undefined;
+    let errorBody = '';
+    const tell = (closed: readonly string[]) => {
+      for (const line of closed) {
+        if (subscriber.closed) return;
+        subscriber.next(line);
+      }
+    };
+    const refused = () => {
+      if (head !== undefined)
+        subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
+    };
+    const failed = () => head === undefined || head.status < 200 || head.status >= 300;
+    subscriber.add(
+      sent.subscribe({
+        next: (event) => {
+          if (event.kind === 'head') head = event;
+          if (event.kind !== 'chunk') return;
+          if (!failed()) return tell(lines.push(event.bytes));
+          errorBody += errorText.decode(event.bytes, { stream: true });
+          if (errorBody.length > MAX_ERROR_LENGTH) refused();
+        },
+        error: (error) => subscriber.error(ApiError.from(error, where)),
+        complete: () => {
+          if (head === undefined) {
+            subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
+          } else if (failed()) refused();
+          else {
+            tell(lines.end());
+            subscriber.complete();
+          }
+        },
+      }),
+    );
+  });
+}
+
+/** `log` and `evict`. */
+export function podCalls<T extends KubernetesObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  scope: string | undefined,
+  scheduler: SchedulerLike = asyncScheduler,
+): Pick<PodClient<T>, 'log' | 'evict'> {
+  const pathOf = (target: ObjectTarget, subresource: string) =>
+    resourcePath(resource, { ...addressOf(resource, target, scope), subresource });
+  return {
+    log(target: ObjectTarget, options: PodLogOptions = {}): Observable<string> {
+      const { follow = false, maxLineLength = 2 ** 20, demand, signal } = options;
+      if (!(maxLineLength >= 1)) {
+        throw new TypeError(`log: maxLineLength is ${maxLineLength}; it must be at least 1`);
+      }
+      const path = pathOf(target, 'log');
+      const sent = client.send({
+        method: 'GET',
+        path,
+        query: logQuery(options),
+        // Text, whatever the client's headers say of JSON.
+        headers: { accept: 'text/plain, */*' },
+        // A log that is followed may be silent for days, as a watch may.
+        use: follow ? 'watch' : 'list',
+        ...(demand === undefined ? {} : { demand }),
+      });
+      const where = `GET ${path}`;
+      return linesOf(sent, where, maxLineLength, scheduler).pipe(untilAborted(signal, where));
+    },
+    async evict(target: ObjectTarget, options: EvictOptions = {}): Promise<Status> {
+      const address = addressOf(resource, target, scope);
+      const { signal, ...asked } = options;
+      const deleteOptions = deleteBody(asked);
+      return await client.request<Status>({
+        method: 'POST',
+        path: pathOf(target, 'eviction'),
+        body: {
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: address,
+          ...(deleteOptions === undefined ? {} : { deleteOptions }),
+        },
+        ...(signal === undefined ? {} : { signal }),
+      });
+    },
+  };
+}

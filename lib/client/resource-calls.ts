@@ -1,0 +1,132 @@
+/** From a target and a body to a request and its answer: what all calls of a resource share. */
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import type { KubeClient, KubeRequest } from '../transport/kube-client.ts';
+import { type CallQuery, writeQuery } from './call-query.ts';
+import { addressOf, namespaceFor, type ObjectTarget } from './object-target.ts';
+import { type Patch, patchBody } from './patch.ts';
+import type { Applied, ApplyOptions, CallOptions, WriteOptions } from './resource-client.ts';
+
+/** One request, but for its path. */
+export interface Call extends Pick<KubeRequest, 'method' | 'query' | 'body' | 'headers'> {
+  readonly subresource?: string;
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** With its type in front, where the pipe has it too; items of built-in lists come without. */
+export function typed<T extends KubernetesObject>(
+  object: T,
+  { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
+): T {
+  if (object.kind !== undefined && object.apiVersion !== undefined) return object;
+  return { kind, apiVersion, ...object };
+}
+
+/** The requests of one resource, in one namespace or in any. */
+export class Calls<T extends KubernetesObject> {
+  readonly client: KubeClient;
+  readonly resource: Resource<T>;
+  readonly scope: string | undefined;
+
+  constructor(client: KubeClient, resource: Resource<T>, scope: string | undefined) {
+    this.client = client;
+    this.resource = resource;
+    this.scope = scope;
+  }
+
+  /** One request. An answer that is no object is none of an API server. */
+  async send<R>(path: string, call: Call, signal: AbortSignal | undefined): Promise<R> {
+    const { subresource: _subresource, ...request } = call;
+    const answer = await this.client.request({
+      ...request,
+      path,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (isFields(answer)) return answer as R;
+    const where = `${call.method ?? 'GET'} ${path}`;
+    const message = `${where}: the answer is no object; is ${JSON.stringify(this.client.baseUrl)} an API server?`;
+    throw ApiError.local('Unexpected', message);
+  }
+
+  /** One request about one object. */
+  async on<R>(target: ObjectTarget, call: Call, options: CallOptions): Promise<R> {
+    const { subresource } = call;
+    const address = addressOf(this.resource, target, this.scope);
+    const path = resourcePath(this.resource, {
+      ...address,
+      ...(subresource === undefined ? {} : { subresource }),
+    });
+    return await this.send<R>(path, call, options.signal);
+  }
+
+  /** The path of the collection; `onlyOne` where all namespaces together have no such call. */
+  collection(namespace: string | undefined, onlyOne?: string): string {
+    const found = namespaceFor(this.resource, namespace, this.scope);
+    if (found === undefined && onlyOne !== undefined && this.resource.namespaced) {
+      throw new TypeError(
+        `${onlyOne} of ${resourceName(this.resource)} is of one namespace: name it in the object or options, or use client.namespace(…)`,
+      );
+    }
+    return resourcePath(this.resource, found === undefined ? {} : { namespace: found });
+  }
+
+  /** The object as a body: its type is not asked of the caller, but servers want it of custom resources. */
+  body(object: KubernetesObject): KubernetesObject {
+    if (!isFields(object)) {
+      throw new TypeError(`${resourceName(this.resource)}: the object to write is no object`);
+    }
+    return typed(object, this.resource);
+  }
+
+  put(object: T, options: WriteOptions, subresource?: string): Promise<T> {
+    const call = { method: 'PUT', body: this.body(object), query: writeQuery(options) };
+    return this.on(object, subresource === undefined ? call : { ...call, subresource }, options);
+  }
+
+  patch<R>(
+    target: ObjectTarget,
+    patch: Patch<never>,
+    options: WriteOptions,
+    subresource?: string,
+  ): Promise<R> {
+    const { contentType, body } = patchBody(patch);
+    const headers = { 'content-type': contentType };
+    const call = { method: 'PATCH', body: JSON.stringify(body), headers };
+    const query = writeQuery(options);
+    return this.on(
+      target,
+      { ...call, query, ...(subresource === undefined ? {} : { subresource }) },
+      options,
+    );
+  }
+
+  apply(object: Applied<T>, options: ApplyOptions, subresource?: string): Promise<T> {
+    if (!options?.fieldManager) {
+      throw new TypeError(
+        `apply of ${resourceName(this.resource)}: fieldManager is missing; name who the fields belong to, such as 'my-controller'`,
+      );
+    }
+    const query: CallQuery = {
+      ...writeQuery(options),
+      ...(options.force === true ? { force: 'true' } : {}),
+    };
+    // JSON is YAML, and the only content type of apply is one of YAML.
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const body = JSON.stringify(this.body(object as KubernetesObject));
+    return this.on(
+      object as ObjectTarget,
+      {
+        method: 'PATCH',
+        query,
+        headers,
+        body,
+        ...(subresource === undefined ? {} : { subresource }),
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * From the names that people and manifests use to a resource: a kind, a plural, a short name. What a server serves
+ * is asked once and again when something is not there, because a CRD may have come meanwhile.
+ * client-go: restmapper/discovery.go, DeferredDiscoveryRESTMapper.
+ */
+import { firstValueFrom, from } from 'rxjs';
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { defineResource, type Resource } from '../meta/resource.ts';
+import { type Timing, timingOf } from '../rx/timing.ts';
+import type { DiscoveredResource, Discovery, ServedApi } from './discovery.ts';
+import { nearNames } from './near-names.ts';
+import type { CallOptions } from './resource-client.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** A kind as manifests have it. */
+export interface KindName {
+  readonly kind: string;
+  /** @defaultValue the preferred version of the first group that has the kind */
+  readonly apiVersion?: string;
+}
+
+/** A collection by group, plural and, where it matters, version. */
+export interface PluralName {
+  /** '' for the core group. */
+  readonly group: string;
+  readonly plural: string;
+  /** @defaultValue the preferred one */
+  readonly version?: string;
+}
+
+/** What {@link createRestMapper} takes beside the discovery. */
+export interface RestMapperOptions extends Pick<Timing, 'scheduler'> {
+  /** The server is not asked again sooner, whatever is looked for, in milliseconds. @defaultValue 1000 */
+  readonly minRefreshMs?: number;
+}
+
+/** Finds resources by the names of a server. */
+export interface RestMapper {
+  /** The resource of a kind. Rejects with an `ApiError` whose reason is `NoMatch`; it names what is near. */
+  forKind(name: KindName, options?: CallOptions): Promise<Resource>;
+  /**
+   * The resource of a plural: `pods`, `deployments.apps`, `deployments.v1.apps`, the singular or a short name of it,
+   * or its parts. Rejects with an `ApiError` whose reason is `NoMatch`; it names what is near.
+   */
+  forPlural(name: string | PluralName, options?: CallOptions): Promise<Resource>;
+  /** Forgets what was asked, so that the next look asks anew. */
+  reset(): void;
+}
+
+interface Sought {
+  /** For the error. */
+  readonly shown: string;
+  readonly name: string;
+  matches(resource: DiscoveredResource): boolean;
+  /** The name that the error compares with. */
+  nameOf(resource: DiscoveredResource): string;
+}
+
+function kindSought({ kind, apiVersion }: KindName): Sought {
+  if (typeof kind !== 'string' || kind === '') {
+    throw new TypeError(
+      `forKind: kind is ${JSON.stringify(kind)}; it must be a name such as 'Pod'`,
+    );
+  }
+  return {
+    shown: `kind ${JSON.stringify(kind)}${apiVersion === undefined ? '' : ` in ${apiVersion}`}`,
+    name: kind,
+    matches: (each) =>
+      each.kind === kind && (apiVersion === undefined || each.apiVersion === apiVersion),
+    nameOf: (each) => each.kind,
+  };
+}
+
+function pluralSought(name: string | PluralName): Sought {
+  const shown = (text: string) => `resource ${JSON.stringify(text)}`;
+  if (typeof name !== 'string') {
+    const { group, plural, version } = name;
+    return {
+      shown: shown([plural, version, group].filter(Boolean).join('.')),
+      name: plural,
+      matches: (each) =>
+        each.plural === plural &&
+        each.group === group &&
+        (version === undefined || each.version === version),
+      nameOf: (each) => each.plural,
+    };
+  }
+  const [first = '', ...rest] = name.toLowerCase().split('.');
+  const where = rest.join('.');
+  return {
+    shown: shown(name),
+    name: first,
+    matches: ({ plural, singular, shortNames, group, version }) =>
+      (plural === first || singular === first || shortNames.includes(first)) &&
+      // 'deployments.v1.apps' as well as 'deployments.apps': a group may begin like a version.
+      (where === '' ||
+        where === group ||
+        where === `${version}.${group}` ||
+        where === `${version}.`),
+    nameOf: (each) => each.plural,
+  };
+}
+
+/** One that is down now was there before: its resources are not gone. */
+function withFailed(now: ServedApi, before: ServedApi | undefined): ServedApi {
+  const missing = new Set(now.failed.map(({ groupVersion }) => groupVersion));
+  for (const { apiVersion } of now.resources) missing.delete(apiVersion);
+  const kept = (before?.resources ?? []).filter(({ apiVersion }) => missing.has(apiVersion));
+  return { resources: [...now.resources, ...kept], failed: now.failed };
+}
+
+function noMatch({ shown, name, nameOf }: Sought, { resources, failed }: ServedApi): ApiError {
+  const near = nearNames(name, resources.map(nameOf)).flatMap((found) =>
+    [...new Set(resources.filter((each) => nameOf(each) === found).map((each) => each.apiVersion))]
+      .slice(0, 3)
+      .map((apiVersion) => `${found} (${apiVersion})`),
+  );
+  const meant = near.length === 0 ? '' : `; did you mean ${near.join(', ')}?`;
+  const down = failed.map(({ groupVersion }) => groupVersion).join(', ');
+  const unknown = down === '' ? '' : `; these could not be asked: ${down}`;
+  const message = `the server serves no ${shown}${meant}${unknown}`;
+  return ApiError.local('NoMatch', message);
+}
+
+/**
+ * Finds resources by the names of a server.
+ *
+ * What is served is kept. A name that is not in it asks the server anew, once, however many look at the same time,
+ * and not sooner than `minRefreshMs` after the last time.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createDiscovery, createRestMapper } from 'rx-informer';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+ * const mapper = createRestMapper(createDiscovery(client));
+ * const found = await mapper.forKind({ apiVersion: 'apps/v1', kind: 'Deployment' });
+ * found.plural; // => 'deployments'
+ * ```
+ */
+export function createRestMapper(
+  discovery: Discovery,
+  options: RestMapperOptions = {},
+): RestMapper {
+  const { minRefreshMs = 1_000 } = options;
+  const { scheduler } = timingOf(options);
+  const made = new Map<string, Resource>();
+  let kept: { readonly api: ServedApi; readonly atMs: number } | undefined;
+  let asking: Promise<ServedApi> | undefined;
+  let epoch = 0;
+
+  const ask = (): Promise<ServedApi> => {
+    if (asking !== undefined) return asking;
+    const asked = epoch;
+    const atMs = scheduler.now();
+    const current = discovery.served().then((served) => {
+      const api = withFailed(served, kept?.api);
+      if (asked === epoch) kept = { api, atMs };
+      return api;
+    });
+    asking = current.finally(() => {
+      if (asked === epoch) asking = undefined;
+    });
+    return asking;
+  };
+  const resourceOf = (found: DiscoveredResource): Resource => {
+    const { group, version, plural, kind, namespaced } = found;
+    const id = `${plural}/${found.apiVersion}/${kind}/${namespaced}`;
+    const known = made.get(id) ?? defineResource({ group, version, plural, kind, namespaced });
+    made.set(id, known);
+    return known;
+  };
+  const find = async (sought: Sought, { signal }: CallOptions): Promise<Resource> => {
+    const hit = kept?.api.resources.find((each) => sought.matches(each));
+    if (hit !== undefined) return resourceOf(hit);
+    if (kept !== undefined && scheduler.now() - kept.atMs < minRefreshMs && asking === undefined) {
+      throw noMatch(sought, kept.api);
+    }
+    // Asked for all who look: one who gives up must not end it for the others.
+    const api = await firstValueFrom(from(ask()).pipe(untilAborted(signal, 'discovery')));
+    const found = api.resources.find((each) => sought.matches(each));
+    if (found === undefined) throw noMatch(sought, api);
+    return resourceOf(found);
+  };
+
+  return {
+    forKind: async (name, options = {}) => await find(kindSought(name), options),
+    forPlural: async (name, options = {}) => await find(pluralSought(name), options),
+    reset() {
+      epoch++;
+      kept = undefined;
+      asking = undefined;
+    },
+  };
+}
+
+/** Whether a value is a resource, not only the name of one. */
+export function isResource(value: object): value is Resource<KubernetesObject> {
+  return 'namespaced' in value && 'apiVersion' in value && 'plural' in value && 'kind' in value;
+}

@@ -1,0 +1,59 @@
+/** What the types of clients promise; checked by `tsc`, and that they hold at run time too. */
+import {
+  type ClientOf,
+  createResourceClient,
+  type KubeClient,
+  type KubernetesObject,
+  type PodClient,
+  type Resource,
+  type ResourceClient,
+} from 'rx-informer';
+import * as resources from 'rx-informer/resources';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+
+const client = {} as KubeClient;
+
+function generic<T extends KubernetesObject>(resource: Resource<T>): ResourceClient<T> {
+  return createResourceClient(client, resource);
+}
+
+describe('types of clients', () => {
+  it('C1: gives log and evict to pods only', () => {
+    const pods = createResourceClient(client, resources.pods);
+    expectTypeOf(pods).toEqualTypeOf<PodClient<resources.Pod>>();
+    expectTypeOf(pods.namespace('shop').log).toBeFunction();
+    expect(pods.namespace('shop').log).toBeTypeOf('function');
+    const deployments = createResourceClient(client, resources.deployments);
+    expectTypeOf(deployments).toEqualTypeOf<ResourceClient<resources.Deployment>>();
+    expect('log' in deployments).toBe(false);
+    expectTypeOf<ClientOf<KubernetesObject>>().toEqualTypeOf<ResourceClient<KubernetesObject>>();
+    interface Kindless {
+      metadata: { name: string };
+    }
+    expectTypeOf<ClientOf<Kindless>>().toEqualTypeOf<ResourceClient<Kindless>>();
+  });
+
+  it('C1: has a typed client for every built-in resource', () => {
+    const all = Object.values(resources);
+    expect(all.length).toBeGreaterThan(80);
+    for (const resource of all) {
+      expect(generic(resource as Resource).resource).toBe(resource);
+    }
+    const update = createResourceClient(client, resources.configMaps).update;
+    expectTypeOf(update).parameter(0).toEqualTypeOf<resources.ConfigMap>();
+  });
+
+  it('C9: gives the recipe a draft that may be changed', () => {
+    const edit = createResourceClient(client, resources.deployments).edit;
+    type Recipe = Parameters<typeof edit>[1];
+    const recipe: Recipe = (draft) => {
+      if (draft.spec) draft.spec.replicas = 3;
+      draft.metadata.labels = { ...draft.metadata.labels, app: 'web' };
+      // @ts-expect-error: a number
+      if (draft.spec) draft.spec.replicas = '3';
+    };
+    const deployment = { metadata: {}, spec: { replicas: 1 } };
+    recipe(deployment as Parameters<Recipe>[0]);
+    expect(deployment).toMatchObject({ metadata: { labels: { app: 'web' } } });
+  });
+});
