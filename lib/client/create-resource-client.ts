@@ -82,8 +82,9 @@ function build<T extends KubernetesObject>(
       );
     },
     async list(options = {}) {
+      const path = calls.collection(options.namespace);
       const single = options.limit !== undefined || options.continue !== undefined;
-      return await (single ? listPage(calls, options) : listAll(calls, options));
+      return await (single ? listPage(calls, path, options) : listAll(calls, path, options));
     },
     async create(object, options = {}) {
       const body = calls.body(object);

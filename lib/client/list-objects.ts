@@ -30,9 +30,9 @@ export function listOf<T extends KubernetesObject>(
 /** One LIST. */
 export async function listPage<T extends KubernetesObject>(
   calls: Calls<T>,
+  path: string,
   options: ListCallOptions,
 ): Promise<KubernetesList<T>> {
-  const path = calls.collection(options.namespace);
   const query = listQuery(options);
   const list = await calls.send<KubernetesList<T>>(path, { query }, options.signal);
   return listOf(calls, list, `LIST ${path}`);
@@ -41,12 +41,13 @@ export async function listPage<T extends KubernetesObject>(
 /** As many LISTs as there are pages. The version is that of the first. */
 export async function listAll<T extends KubernetesObject>(
   calls: Calls<T>,
+  path: string,
   options: ListCallOptions,
 ): Promise<KubernetesList<T>> {
   const { resourceVersion = '', resourceVersionMatch, ...common } = options;
   let envelope: KubernetesList<T> | undefined;
   const page = ({ known: _known, demand: _demand, onSkipped: _told, ...asked }: ListRequest<T>) =>
-    defer(() => listPage(calls, { ...common, ...asked })).pipe(
+    defer(() => listPage(calls, path, { ...common, ...asked })).pipe(
       map((list) => {
         envelope = list;
         const { resourceVersion = '', continue: token } = list.metadata;

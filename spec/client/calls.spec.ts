@@ -1,0 +1,403 @@
+/** Every call as the request that it is. */
+import {
+  ApiError,
+  createResourceClient,
+  defineResource,
+  type KubernetesObject,
+  type Resource,
+  type ResourceClient,
+} from 'rx-informer';
+import { clusterRoles, deployments, nodes, pods } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import {
+  type Asked,
+  failureOf,
+  refusal,
+  type Scripted,
+  scriptedServer,
+} from './scripted-server.ts';
+
+interface Widget extends KubernetesObject {
+  spec?: { size?: number; sides?: { color: string }[] };
+  status?: { ready?: boolean };
+}
+const widgets: Resource<Widget> = defineResource<Widget>({
+  group: 'example.com',
+  version: 'v1',
+  plural: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
+});
+const type = { kind: 'Widget', apiVersion: 'example.com/v1' };
+const metadata = { namespace: 'shop', name: 'w' };
+const root = '/apis/example.com/v1';
+const one = `${root}/namespaces/shop/widgets/w`;
+const ok: Scripted = { body: { kind: 'Widget', metadata } };
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(value).map(freeze);
+  return Object.freeze(value);
+}
+
+/** The requests of one call, less what is not set. */
+async function requestOf(
+  call: (client: ResourceClient<Widget>) => Promise<unknown>,
+  answer: Scripted = ok,
+): Promise<Partial<Asked>> {
+  const { client, asked } = scriptedServer([answer]);
+  await call(createResourceClient(client, widgets));
+  expect(asked).toHaveLength(1);
+  const { method, path, query, contentType, body } = asked[0] as Asked;
+  return {
+    method,
+    path,
+    ...(Object.keys(query).length === 0 ? {} : { query }),
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(body === undefined ? {} : { body }),
+  };
+}
+const json = 'application/json';
+
+describe('a call of a resource', () => {
+  it.each<
+    [string, (client: ResourceClient<Widget>) => Promise<unknown>, Partial<Asked>, Scripted?]
+  >([
+    ['get', (c) => c.get('shop/w'), { method: 'GET', path: one }],
+    [
+      'get not older',
+      (c) => c.get(metadata, { resourceVersion: '0' }),
+      { method: 'GET', path: one, query: { resourceVersion: '0' } },
+    ],
+    ['get in a namespace', (c) => c.namespace('shop').get('w'), { method: 'GET', path: one }],
+    ['get by object', (c) => c.get({ metadata }), { method: 'GET', path: one }],
+    [
+      'one page',
+      (c) =>
+        c.list({
+          namespace: 'shop',
+          labelSelector: 'app=web',
+          fieldSelector: 'metadata.name=w',
+          limit: 2,
+          continue: 'token',
+        }),
+      {
+        method: 'GET',
+        path: `${root}/namespaces/shop/widgets`,
+        query: {
+          labelSelector: 'app=web',
+          fieldSelector: 'metadata.name=w',
+          limit: '2',
+          continue: 'token',
+        },
+      },
+      { body: { kind: 'WidgetList', metadata: {}, items: [] } },
+    ],
+    [
+      'all at a version',
+      (c) => c.list({ resourceVersion: '7', resourceVersionMatch: 'Exact' }),
+      {
+        method: 'GET',
+        path: `${root}/widgets`,
+        query: { limit: '500', resourceVersion: '7', resourceVersionMatch: 'Exact' },
+      },
+      { body: { kind: 'WidgetList', metadata: { resourceVersion: '7' }, items: [] } },
+    ],
+    [
+      'create',
+      (c) =>
+        c.create(freeze({ metadata, spec: { size: 1 } }), {
+          dryRun: true,
+          fieldManager: 'me',
+          fieldValidation: 'Strict',
+        }),
+      {
+        method: 'POST',
+        path: `${root}/namespaces/shop/widgets`,
+        query: { dryRun: 'All', fieldManager: 'me', fieldValidation: 'Strict' },
+        contentType: json,
+        body: { ...type, metadata, spec: { size: 1 } },
+      },
+    ],
+    [
+      'create by generated name',
+      (c) => c.namespace('shop').create(freeze({ metadata: { generateName: 'w-' } })),
+      {
+        method: 'POST',
+        path: `${root}/namespaces/shop/widgets`,
+        contentType: json,
+        body: { ...type, metadata: { generateName: 'w-' } },
+      },
+    ],
+    [
+      'update',
+      (c) => c.update(freeze({ metadata, spec: { size: 2 } })),
+      {
+        method: 'PUT',
+        path: one,
+        contentType: json,
+        body: { ...type, metadata, spec: { size: 2 } },
+      },
+    ],
+    [
+      'updateStatus',
+      (c) => c.updateStatus(freeze({ metadata, status: { ready: true } }), { fieldManager: 'me' }),
+      {
+        method: 'PUT',
+        path: `${one}/status`,
+        query: { fieldManager: 'me' },
+        contentType: json,
+        body: { ...type, metadata, status: { ready: true } },
+      },
+    ],
+    [
+      'a JSON patch',
+      (c) => c.patch('shop/w', freeze({ json: [{ op: 'remove', path: '/spec/size' }] })),
+      {
+        method: 'PATCH',
+        path: one,
+        contentType: 'application/json-patch+json',
+        body: [{ op: 'remove', path: '/spec/size' }],
+      },
+    ],
+    [
+      'a merge patch of a subresource',
+      (c) =>
+        c.patch('shop/w', freeze({ merge: { spec: { size: null } } }), { subresource: 'resize' }),
+      {
+        method: 'PATCH',
+        path: `${one}/resize`,
+        contentType: 'application/merge-patch+json',
+        body: { spec: { size: null } },
+      },
+    ],
+    [
+      'a strategic merge patch',
+      (c) => c.patchStatus('shop/w', freeze({ strategic: { status: { ready: false } } })),
+      {
+        method: 'PATCH',
+        path: `${one}/status`,
+        contentType: 'application/strategic-merge-patch+json',
+        body: { status: { ready: false } },
+      },
+    ],
+    [
+      'apply',
+      (c) =>
+        c.apply(freeze({ metadata, spec: { sides: [{ color: 'red' }] } }), {
+          fieldManager: 'me',
+          force: true,
+        }),
+      {
+        method: 'PATCH',
+        path: one,
+        query: { fieldManager: 'me', force: 'true' },
+        contentType: 'application/apply-patch+yaml',
+        body: { ...type, metadata, spec: { sides: [{ color: 'red' }] } },
+      },
+    ],
+    [
+      'applyStatus',
+      (c) => c.applyStatus(freeze({ metadata, status: { ready: true } }), { fieldManager: 'me' }),
+      {
+        method: 'PATCH',
+        path: `${one}/status`,
+        query: { fieldManager: 'me' },
+        contentType: 'application/apply-patch+yaml',
+        body: { ...type, metadata, status: { ready: true } },
+      },
+    ],
+    ['delete', (c) => c.delete('shop/w'), { method: 'DELETE', path: one }],
+    [
+      'delete on conditions',
+      (c) =>
+        c.delete(
+          'shop/w',
+          freeze({
+            propagationPolicy: 'Foreground',
+            gracePeriodSeconds: 0,
+            preconditions: { uid: 'u', resourceVersion: '7' },
+            dryRun: true,
+          }),
+        ),
+      {
+        method: 'DELETE',
+        path: one,
+        contentType: json,
+        body: {
+          apiVersion: 'v1',
+          kind: 'DeleteOptions',
+          propagationPolicy: 'Foreground',
+          gracePeriodSeconds: 0,
+          preconditions: { uid: 'u', resourceVersion: '7' },
+          dryRun: ['All'],
+        },
+      },
+    ],
+    [
+      'deleteCollection',
+      (c) =>
+        c.namespace('shop').deleteCollection({
+          labelSelector: 'app=web',
+          propagationPolicy: 'Orphan',
+        }),
+      {
+        method: 'DELETE',
+        path: `${root}/namespaces/shop/widgets`,
+        query: { labelSelector: 'app=web' },
+        contentType: json,
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Orphan' },
+      },
+      { body: { kind: 'WidgetList', metadata: {}, items: [{ metadata }] } },
+    ],
+    ['getScale', (c) => c.getScale('shop/w'), { method: 'GET', path: `${one}/scale` }],
+    [
+      'updateScale',
+      (c) => c.updateScale('shop/w', freeze({ spec: { replicas: 3 } })),
+      {
+        method: 'PUT',
+        path: `${one}/scale`,
+        contentType: json,
+        body: {
+          kind: 'Scale',
+          apiVersion: 'autoscaling/v1',
+          metadata: { name: 'w', namespace: 'shop' },
+          spec: { replicas: 3 },
+        },
+      },
+    ],
+    [
+      'patchScale',
+      (c) => c.patchScale('shop/w', { merge: { spec: { replicas: 3 } } }, { dryRun: true }),
+      {
+        method: 'PATCH',
+        path: `${one}/scale`,
+        query: { dryRun: 'All' },
+        contentType: 'application/merge-patch+json',
+        body: { spec: { replicas: 3 } },
+      },
+    ],
+  ])('C2, C3: %s is one request', async (_name, call, expected, answer = ok) => {
+    expect(await requestOf(call, answer)).toEqual(expected);
+  });
+
+  it('C2: puts the type first and sends an object that has one as it is', async () => {
+    const { client, asked } = scriptedServer([ok]);
+    const shop = createResourceClient(client, widgets);
+    await shop.create({ metadata });
+    expect(Object.keys(asked[0]?.body as object)).toEqual(['kind', 'apiVersion', 'metadata']);
+    await shop.update({ apiVersion: 'example.com/v1', metadata, kind: 'Widget' });
+    expect(Object.keys(asked[1]?.body as object)).toEqual(['apiVersion', 'metadata', 'kind']);
+  });
+
+  it('C4: takes names with capitals and colons as they are', async () => {
+    const { client, asked } = scriptedServer([ok]);
+    await createResourceClient(client, clusterRoles).get('system:Controller:MyRole');
+    expect(asked[0]?.path).toBe(
+      '/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3AController%3AMyRole',
+    );
+    await createResourceClient(client, deployments).namespace('a b').get('c?d#e');
+    expect(asked[1]?.path).toBe('/apis/apps/v1/namespaces/a%20b/deployments/c%3Fd%23e');
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a name that leads elsewhere', () => on(widgets).get({ namespace: 'shop', name: '..' })],
+    ['a namespace that leads elsewhere', () => on(widgets).list({ namespace: '..' })],
+    ['an escaped name', () => on(widgets).delete({ namespace: 'shop', name: 'a%2Fb' })],
+    ['an empty name', () => on(widgets).delete({ namespace: 'shop', name: '' })],
+    ['a key of three parts', () => on(widgets).delete('a/b/c')],
+    ['no namespace', () => on(widgets).get('w')],
+    ['no namespace to create in', () => on(widgets).create({ metadata: { name: 'w' } })],
+    ['all namespaces to delete', () => on(widgets).deleteCollection()],
+    ['a namespace of a cluster-scoped resource', () => on(nodes).get('shop/n')],
+    ['an object without a name', () => on(widgets).update({ metadata: { namespace: 'shop' } })],
+    ['another namespace', () => on(widgets).namespace('shop').get('bar/w')],
+    ['no manager', () => on(widgets).apply({ metadata }, { fieldManager: '' })],
+    ['no patch', () => on(widgets).patch('shop/w', {} as { json: [] })],
+    ['no object', () => on(widgets).create(undefined as unknown as Widget)],
+    ['no target', () => on(widgets).get(undefined as unknown as string)],
+  ])('C4: refuses %s before anything is sent', async (_name, call) => {
+    const failure = await failureOf(call());
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(failure?.message).toMatch(/widgets|nodes|patch is|key/);
+  });
+
+  it('C4: refuses a namespace of a cluster-scoped resource', () => {
+    expect(() => on(nodes).namespace('shop')).toThrow(/nodes is cluster-scoped/);
+  });
+
+  it('C5: rejects with what the server says, and where', async () => {
+    const { client } = scriptedServer([refusal(403, 'Forbidden', 'not allowed')]);
+    const failure = await failureOf(createResourceClient(client, widgets).get('shop/w'));
+    expect(failure).toBeInstanceOf(ApiError);
+    expect(failure).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+      message: `GET ${one}: not allowed`,
+    });
+  });
+
+  it('C5: takes no page of a proxy for an object', async () => {
+    const { client } = scriptedServer([{ body: '<html>' }]);
+    const failure = await failureOf(createResourceClient(client, widgets).get('shop/w'));
+    expect(failure).toMatchObject({ reason: 'Unexpected' });
+    expect(failure?.message).toContain('is "http://server" an API server?');
+    const list = await failureOf(createResourceClient(scriptedServer([ok]).client, widgets).list());
+    expect(list?.message).toContain('expected a list of widgets.example.com, got "Widget"');
+  });
+
+  const calls: [
+    string,
+    (client: ResourceClient<Widget>, signal: AbortSignal) => Promise<unknown>,
+  ][] = [
+    ['get', (c, signal) => c.get('shop/w', { signal })],
+    ['list', (c, signal) => c.list({ signal })],
+    ['a page', (c, signal) => c.list({ signal, limit: 1 })],
+    ['create', (c, signal) => c.create({ metadata }, { signal })],
+    ['update', (c, signal) => c.update({ metadata }, { signal })],
+    ['updateStatus', (c, signal) => c.updateStatus({ metadata }, { signal })],
+    ['patch', (c, signal) => c.patch('shop/w', { merge: {} }, { signal })],
+    ['patchStatus', (c, signal) => c.patchStatus('shop/w', { merge: {} }, { signal })],
+    ['apply', (c, signal) => c.apply({ metadata }, { fieldManager: 'me', signal })],
+    ['applyStatus', (c, signal) => c.applyStatus({ metadata }, { fieldManager: 'me', signal })],
+    ['delete', (c, signal) => c.delete('shop/w', { signal })],
+    ['deleteCollection', (c, signal) => c.deleteCollection({ namespace: 'shop', signal })],
+    ['getScale', (c, signal) => c.getScale('shop/w', { signal })],
+    ['updateScale', (c, signal) => c.updateScale('shop/w', {}, { signal })],
+    ['patchScale', (c, signal) => c.patchScale('shop/w', { merge: {} }, { signal })],
+    ['edit', (c, signal) => c.edit('shop/w', () => {}, { signal })],
+  ];
+  it.each(calls)('C6: %s ends with its signal', async (_name, call) => {
+    const { client, asked, aborted } = scriptedServer([null]);
+    const controller = new AbortController();
+    const failure = failureOf(call(createResourceClient(client, widgets), controller.signal));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toHaveLength(1);
+    expect(aborted).toEqual([]);
+    controller.abort();
+    expect(await failure).toMatchObject({ reason: 'Aborted' });
+    expect(aborted).toHaveLength(1);
+
+    const none = scriptedServer([ok]);
+    const early = failureOf(call(createResourceClient(none.client, widgets), controller.signal));
+    expect(await early).toMatchObject({ reason: 'Aborted' });
+    expect(none.asked).toEqual([]);
+  });
+
+  it('C6: evict ends with its signal', async () => {
+    const { client, aborted } = scriptedServer([null]);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const failure = failureOf(createResourceClient(client, pods).evict('shop/p', { signal }));
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort();
+    expect(await failure).toMatchObject({ reason: 'Aborted' });
+    expect(aborted).toHaveLength(1);
+  });
+});
+
+function on<T extends KubernetesObject>(resource: Resource<T>): ResourceClient<T> {
+  const { client } = scriptedServer(() => {
+    throw new Error('nothing is to be sent');
+  });
+  return createResourceClient(client, resource);
+}

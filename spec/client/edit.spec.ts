@@ -1,0 +1,314 @@
+/** Edits by draft, against a server that others write to as well. */
+import {
+  createResourceClient,
+  type JsonPatchOperation,
+  type KubernetesObject,
+  type ResourceClient,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { applyJsonPatch } from './apply-json-patch.ts';
+import {
+  type Asked,
+  failureOf,
+  refusal,
+  type Scripted,
+  scriptedServer,
+} from './scripted-server.ts';
+
+const path = '/api/v1/namespaces/shop/configmaps/prices';
+
+function prices(resourceVersion = '7', data: Record<string, string> = { tea: '3' }): ConfigMap {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'shop', name: 'prices', uid: 'u', resourceVersion },
+    data,
+  };
+}
+
+/** One object, patched as a kube-apiserver patches: a step that does not fit is a 422 with nothing in it. */
+function rig(first: KubernetesObject | undefined = prices()) {
+  const time = new VirtualTime();
+  const state: { object: KubernetesObject | undefined; version: number } = {
+    object: first,
+    version: 7,
+  };
+  const write = (object: KubernetesObject) => {
+    state.version++;
+    const metadata = { ...object.metadata, resourceVersion: String(state.version) };
+    state.object = { ...object, metadata };
+  };
+  /** What others do before the patch with this number, from 1. */
+  const others = new Map<number, () => void>();
+  let patches = 0;
+  const answer = ({ method, body }: Asked): Scripted => {
+    if (method === 'PATCH') others.get(++patches)?.();
+    if (state.object === undefined) return refusal(404, 'NotFound');
+    if (method === 'GET') return { body: state.object };
+    try {
+      write(applyJsonPatch(state.object, body as JsonPatchOperation[]));
+    } catch {
+      return refusal(422, 'Invalid', 'the server rejected our request');
+    }
+    return { body: state.object };
+  };
+  const server = scriptedServer(answer, time);
+  const client: ResourceClient<ConfigMap> = createResourceClient(server.client, configMaps, {
+    scheduler: time,
+    random: () => 0,
+  });
+  const set = (name: string, value: string) => () => {
+    const { data = {} } = (state.object ?? prices()) as ConfigMap;
+    write({ ...state.object, data: { ...data, [name]: value } } as ConfigMap);
+  };
+  /** Runs the clock until the promise is settled. */
+  const settled = async <R>(promise: Promise<R>): Promise<R> => {
+    let done = false;
+    promise.then(
+      () => (done = true),
+      () => (done = true),
+    );
+    for (let waited = 0; waited < 100 && !done; waited++) await time.advance(10);
+    return await promise;
+  };
+  return { ...server, client, state, others, set, settled, write, time };
+}
+
+const raise = (draft: { data?: Record<string, string> }) => {
+  const data = draft.data ?? {};
+  data['tea'] = String(Number(data['tea']) + 1);
+};
+const methods = (asked: readonly Asked[]) => asked.map(({ method }) => method);
+
+describe('an edit', () => {
+  it('C13: sends what the recipe did, with a test of the version, and gives what was written', async () => {
+    const { client, asked, settled } = rig();
+    const base = Object.freeze(prices());
+    Object.freeze(base.data);
+    const written = await settled(client.edit(base, raise, { fieldManager: 'me', dryRun: true }));
+    expect(asked).toEqual([
+      {
+        method: 'PATCH',
+        path,
+        query: { dryRun: 'All', fieldManager: 'me' },
+        contentType: 'application/json-patch+json',
+        accept: 'application/json',
+        body: [
+          { op: 'test', path: '/metadata/resourceVersion', value: '7' },
+          { op: 'replace', path: '/data/tea', value: '4' },
+        ],
+      },
+    ]);
+    expect(written).toMatchObject({ metadata: { resourceVersion: '8' }, data: { tea: '4' } });
+    expect(base).toEqual(prices());
+  });
+
+  it('C13: does not freeze what it was given', async () => {
+    const { client, settled } = rig();
+    const base = prices();
+    await settled(client.edit(base, raise));
+    expect(Object.isFrozen(base.data)).toBe(false);
+    expect(base).toEqual(prices());
+  });
+
+  it('C13: reads first what is given by name, or without a version', async () => {
+    for (const target of ['shop/prices', { metadata: { namespace: 'shop', name: 'prices' } }]) {
+      const { client, asked, settled } = rig();
+      await settled(client.edit(target, raise));
+      expect(methods(asked)).toEqual(['GET', 'PATCH']);
+    }
+  });
+
+  it('C13: sends nothing when the recipe changes nothing', async () => {
+    const { client, asked, settled } = rig();
+    const base = prices();
+    expect(await settled(client.edit(base, () => {}))).toBe(base);
+    const undone = (draft: { data?: Record<string, string> }) => {
+      draft.data = { tea: '4' };
+      draft.data['tea'] = '3';
+    };
+    expect(await settled(client.edit(base, undone))).toBe(base);
+    expect(asked).toEqual([]);
+  });
+
+  it('C13: takes what a recipe returns for nothing, and a Promise for a mistake', async () => {
+    const { client, asked, settled } = rig();
+    const written = await settled(
+      client.edit('shop/prices', (draft) => (draft.data = { tea: '9' })),
+    );
+    expect(written.data).toEqual({ tea: '9' });
+    const later = client.edit(written, async (draft) => {
+      await Promise.resolve();
+      draft.data = {};
+    });
+    const failure = await failureOf(settled(later));
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(failure?.message).toContain('the recipe returned a Promise');
+    const thrown = client.edit(written, () => {
+      throw new RangeError('my own');
+    });
+    expect(await failureOf(settled(thrown))).toBeInstanceOf(RangeError);
+    const check = 'generation' as 'uid';
+    expect(await failureOf(client.edit(written, raise, { check }))).toBeInstanceOf(TypeError);
+    expect(methods(asked)).toEqual(['GET', 'PATCH']);
+  });
+
+  it('C13: of the status goes to the status', async () => {
+    const { client, asked, settled } = rig();
+    await settled(client.edit(prices(), raise, { subresource: 'status' }));
+    expect(asked[0]?.path).toBe(`${path}/status`);
+  });
+
+  it('C14: runs again on the newest when somebody else was faster', async () => {
+    const { client, asked, others, set, settled } = rig();
+    others.set(1, set('tea', '10'));
+    others.set(2, set('coffee', '5'));
+    const bases: (string | undefined)[] = [];
+    const written = await settled(
+      client.edit(prices(), (draft) => {
+        bases.push(draft.data?.['tea']);
+        raise(draft);
+      }),
+    );
+    expect(written.data).toEqual({ tea: '11', coffee: '5' });
+    expect(written.metadata?.resourceVersion).toBe('10');
+    expect(bases).toEqual(['3', '10', '10']);
+    expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH', 'GET', 'PATCH']);
+  });
+
+  it('C14: is done when the newest needs no change any more', async () => {
+    const { client, asked, others, set, settled } = rig();
+    others.set(1, set('tea', '4'));
+    const four = (draft: { data?: Record<string, string> }) => {
+      draft.data = { ...draft.data, tea: '4' };
+    };
+    const written = await settled(client.edit(prices(), four));
+    expect(written.metadata?.resourceVersion).toBe('8');
+    expect(methods(asked)).toEqual(['PATCH', 'GET']);
+  });
+
+  it('C14: retries a 409 too', async () => {
+    const time = new VirtualTime();
+    const { client, asked } = scriptedServer(
+      ({ method }, index) =>
+        index === 0 ? refusal(409, 'Conflict') : { body: prices(method === 'GET' ? '8' : '9') },
+      time,
+    );
+    const shop = createResourceClient(client, configMaps, { scheduler: time });
+    const written = shop.edit(prices(), raise);
+    await time.advance(50);
+    expect((await written).metadata?.resourceVersion).toBe('9');
+    expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH']);
+  });
+
+  it('C14: gives up after so many attempts, and says what to do', async () => {
+    const { client, asked, others, set, settled } = rig();
+    for (let at = 1; at < 20; at++) others.set(at, set('tea', String(at)));
+    const failure = await failureOf(settled(client.edit('shop/prices', raise, { attempts: 3 })));
+    expect(failure).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(failure?.message).toBe(
+      "edit of configmaps shop/prices: somebody else changed the object during all of 3 attempts; try later, raise 'attempts', or use check: 'uid' if other changes do not matter",
+    );
+    expect(methods(asked).filter((method) => method === 'PATCH')).toHaveLength(3);
+    const five = rig();
+    for (let at = 1; at < 20; at++) five.others.set(at, five.set('tea', String(at)));
+    await failureOf(five.settled(five.client.edit('shop/prices', raise)));
+    expect(methods(five.asked).filter((method) => method === 'PATCH')).toHaveLength(5);
+  });
+
+  it('C14: does not try again what is not valid, though a server answers both alike', async () => {
+    const time = new VirtualTime();
+    const { client, asked } = scriptedServer(
+      ({ method }) =>
+        method === 'GET' ? { body: prices() } : refusal(422, 'Invalid', 'data: too long'),
+      time,
+    );
+    const failure = await failureOf(createResourceClient(client, configMaps).edit(prices(), raise));
+    expect(failure).toMatchObject({ code: 422, message: `PATCH ${path}: data: too long` });
+    expect(methods(asked)).toEqual(['PATCH', 'GET']);
+  });
+
+  it('C14: ends during a wait with its signal', async () => {
+    const { client, asked, others, set, time } = rig();
+    others.set(1, set('tea', '4'));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const failure = failureOf(client.edit(prices(), raise, { signal, backoff: () => 60_000 }));
+    await time.advance(1_000);
+    controller.abort();
+    expect(await failure).toMatchObject({ reason: 'Aborted' });
+    expect(methods(asked)).toEqual(['PATCH', 'GET']);
+    expect(time.pending).toBe(0);
+  });
+
+  it('C15: never goes over to another object of the same name', async () => {
+    const { client, asked, others, settled, write, state } = rig();
+    others.set(1, () => {
+      const { metadata } = prices();
+      write({ ...prices(), metadata: { ...metadata, uid: 'another' } });
+    });
+    const failure = await failureOf(settled(client.edit(prices(), raise)));
+    expect(failure).toMatchObject({ code: 404, reason: 'NotFound' });
+    expect(failure?.message).toContain('the object with uid u is gone');
+    expect(methods(asked)).toEqual(['PATCH', 'GET']);
+    expect((state.object as ConfigMap).data).toEqual({ tea: '3' });
+
+    const gone = rig();
+    gone.others.set(1, () => {
+      gone.state.object = undefined;
+    });
+    expect(await failureOf(gone.settled(gone.client.edit(prices(), raise)))).toMatchObject({
+      code: 404,
+    });
+  });
+
+  it('C15: by UID lets other fields change, but not a list that it goes into', async () => {
+    const { client, asked, others, set, settled } = rig();
+    others.set(1, set('coffee', '5'));
+    const written = await settled(client.edit(prices(), raise, { check: 'uid' }));
+    expect(written.data).toEqual({ tea: '4', coffee: '5' });
+    expect(methods(asked)).toEqual(['PATCH']);
+    expect(asked[0]?.body).toMatchObject([{ op: 'test', path: '/metadata/uid', value: 'u' }, {}]);
+
+    const finalized = prices();
+    const withFinalizers = (finalizers: string[]) => ({
+      ...finalized,
+      metadata: { ...finalized.metadata, finalizers },
+    });
+    const lists = rig(withFinalizers(['a', 'b']));
+    lists.others.set(1, () => lists.write(withFinalizers(['b', 'c'])));
+    const left = await lists.settled(
+      lists.client.edit(
+        withFinalizers(['a', 'b']),
+        ({ metadata }) => {
+          if (metadata?.finalizers) {
+            metadata.finalizers = metadata.finalizers.filter((each) => each !== 'b');
+          }
+        },
+        { check: 'uid' },
+      ),
+    );
+    expect(left.metadata?.finalizers).toEqual(['c']);
+  });
+
+  it('C13, C14: of many at once are all kept', async () => {
+    const { client, state, settled } = rig();
+    const names = Array.from({ length: 8 }, (_, at) => `item-${at}`);
+    const edits = names.map((name) =>
+      client.edit(
+        'shop/prices',
+        (draft) => {
+          draft.data = { ...draft.data, [name]: '1' };
+          raise(draft);
+        },
+        { attempts: 20 },
+      ),
+    );
+    await settled(Promise.all(edits));
+    const { data = {} } = state.object as ConfigMap;
+    expect(Object.keys(data).sort()).toEqual([...names, 'tea']);
+    expect(data['tea']).toBe('11');
+  });
+});

@@ -1,0 +1,174 @@
+/** The steps of an edit: applied to what they were made from, they give what the recipe made. */
+import fc from 'fast-check';
+import { editPatch, type JsonPatchOperation, jsonDifference, jsonPointer } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { applyJsonPatch } from './apply-json-patch.ts';
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(value).map(frozen);
+  return Object.freeze(value);
+}
+
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', '/', '~', '~1', '', '0', '-', 'constructor', 'length'),
+  fc.string({ maxLength: 3 }),
+);
+const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom<Json>(null, true, 0, 1, '', 'x'),
+    fc.array(tie('value'), { maxLength: 5 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 4 }) as fc.Arbitrary<Json>,
+  ),
+})).value;
+const root = fc.dictionary(name, json, { maxKeys: 5 }) as fc.Arbitrary<{ [name: string]: Json }>;
+
+/** What a recipe may do, chosen by numbers: the place is found by walking as `walk` says. */
+const mutation = fc.record({
+  walk: fc.array(fc.nat(20), { maxLength: 4 }),
+  act: fc.constantFrom('set', 'delete', 'push', 'unshift', 'splice', 'reverse', 'move', 'shorten'),
+  at: fc.nat(6),
+  name,
+  value: json,
+});
+type Mutation = typeof mutation extends fc.Arbitrary<infer M> ? M : never;
+
+function mutate(draft: Json, { walk, act, at, name, value }: Mutation): void {
+  let place = draft as Json[] | { [name: string]: Json };
+  for (const step of walk) {
+    const inside = Object.values(place).filter((each) => typeof each === 'object' && each !== null);
+    if (inside.length === 0) break;
+    place = inside[step % inside.length] as Json[];
+  }
+  if (Array.isArray(place)) {
+    if (act === 'push') place.push(value);
+    else if (act === 'unshift') place.unshift(value);
+    else if (act === 'splice') place.splice(at % (place.length + 1), 1 + (at % 2), value);
+    else if (act === 'reverse') place.reverse();
+    else if (act === 'shorten') place.length = Math.min(place.length, at);
+    else if (act === 'move' && place.length > 0)
+      place.unshift(place.splice(at % place.length, 1)[0] as Json);
+    else if (act === 'delete') place.splice(at, 1);
+    else if (place.length > 0) place[at % place.length] = value;
+    return;
+  }
+  const names = Object.keys(place);
+  const present = names[at % Math.max(1, names.length)] ?? name;
+  if (act === 'delete') delete place[present];
+  else if (act === 'move' && Object.hasOwn(place, present)) {
+    const moved = place[present] as Json;
+    delete place[present];
+    place[name] = moved;
+  } else place[act === 'set' ? present : name] = value;
+}
+
+describe('the steps of an edit', () => {
+  const metadata = { name: 'n', uid: 'u', resourceVersion: '7' };
+
+  it.each(['resourceVersion', 'uid'] as const)(
+    'C12: make of the base what the recipe made (check: %s)',
+    (check) => {
+      fc.assert(
+        fc.property(root, fc.array(mutation, { maxLength: 6 }), (data, mutations) => {
+          const base = frozen({ metadata, data });
+          const before = JSON.stringify(base);
+          const expected = structuredClone(data);
+          for (const each of mutations) mutate(expected, structuredClone(each));
+          const steps = editPatch(
+            base,
+            (draft) => {
+              for (const each of mutations) mutate(draft.data as Json, structuredClone(each));
+            },
+            check,
+          );
+          expect(JSON.stringify(base)).toBe(before);
+          const sent = JSON.parse(JSON.stringify(steps)) as JsonPatchOperation[];
+          if (sent.length > 0)
+            expect(sent[0]).toMatchObject({ op: 'test', value: metadata[check] });
+          expect(applyJsonPatch(base, sent)).toEqual({ metadata, data: expected });
+        }),
+        { numRuns: 1_000 },
+      );
+    },
+  );
+
+  it('C12: of any two values lead from one to the other, and are none where they are equal', () => {
+    fc.assert(
+      fc.property(json, json, (a, b) => {
+        expect(applyJsonPatch(a, jsonDifference(a, b))).toEqual(b);
+        expect(jsonDifference(a, structuredClone(a))).toEqual([]);
+        expect(applyJsonPatch(a, jsonDifference(a, b, { guardLists: true }))).toEqual(b);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('C12: are few: an item put in a list is one, wherever', () => {
+    const list = Array.from({ length: 50 }, (_, at) => ({ at }));
+    const item = { at: -1 };
+    for (const at of [0, 25, 50]) {
+      const steps = jsonDifference(list, list.toSpliced(at, 0, item));
+      expect(steps).toEqual([{ op: 'add', path: `/${at}`, value: item }]);
+      if (at < 50)
+        expect(jsonDifference(list, list.toSpliced(at, 1))).toEqual([
+          { op: 'remove', path: `/${at}` },
+        ]);
+    }
+    expect(jsonDifference({ list }, { list: list.with(7, { at: 70 }) })).toEqual([
+      { op: 'replace', path: '/list/7/at', value: 70 },
+    ]);
+  });
+
+  it('C12: test a list as a whole before they go into it, where places must hold', () => {
+    const before = { a: [[1], [2]], b: 1, c: [1] };
+    const after = { a: [[1], [3]], b: 2, c: [1] };
+    expect(jsonDifference(before, after, { guardLists: true })).toEqual([
+      { op: 'test', path: '/a', value: [[1], [2]] },
+      { op: 'replace', path: '/a/1/0', value: 3 },
+      { op: 'replace', path: '/b', value: 2 },
+    ]);
+  });
+
+  it('C12: escape names, and take undefined for absent', () => {
+    expect(jsonDifference({}, { 'a/b~c': { '': 1 } })).toEqual([
+      { op: 'add', path: '/a~1b~0c', value: { '': 1 } },
+    ]);
+    expect(jsonPointer(['~1', 0, ''])).toBe('/~01/0/');
+    expect(jsonDifference({ a: 1, b: undefined }, { a: undefined, b: undefined })).toEqual([
+      { op: 'remove', path: '/a' },
+    ]);
+    expect(jsonDifference([1], [1, undefined])).toEqual([{ op: 'add', path: '/1', value: null }]);
+  });
+
+  it('C12: keep a key __proto__ that is there, and refuse one that would be lost', () => {
+    const base = JSON.parse('{"metadata":{"labels":{"__proto__":"x","a":"1"}}}') as {
+      metadata: { labels: Record<string, string> };
+    };
+    const recipe = (draft: typeof base) => {
+      draft.metadata.labels['a'] = '2';
+    };
+    expect(editPatch(base, recipe).slice(1)).toEqual([
+      { op: 'replace', path: '/metadata/labels/a', value: '2' },
+    ]);
+    const removal = jsonDifference(base, { metadata: { labels: { a: '1' } } });
+    expect(removal).toEqual([{ op: 'remove', path: '/metadata/labels/__proto__' }]);
+    const replacement = JSON.parse('{"__proto__":"y","a":"1"}') as Record<string, string>;
+    const replace = (draft: typeof base) => {
+      draft.metadata.labels = replacement;
+    };
+    expect(editPatch(base, replace).slice(1)).toEqual([
+      { op: 'replace', path: '/metadata/labels/__proto__', value: 'y' },
+    ]);
+    const pollute = (draft: typeof base) => {
+      Object.assign(draft.metadata, JSON.parse('{"__proto__":{"polluted":"yes"}}'));
+    };
+    expect(() => editPatch(base, pollute)).toThrow();
+    expect(({} as { polluted?: string }).polluted).toBeUndefined();
+    const nested = () => ({ metadata: { annotations: { x: Object.create({ y: 1 }) } } });
+    expect(() => jsonDifference({}, nested())).toThrow(
+      /\/metadata\/annotations\/x has a prototype/,
+    );
+  });
+});

@@ -1,0 +1,324 @@
+/** Lists of many pages, watches and logs. */
+import {
+  createClient,
+  createResourceClient,
+  type KubernetesObject,
+  type WatchEvent,
+} from 'rx-informer';
+import { configMaps, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import {
+  type Asked,
+  failureOf,
+  refusal,
+  type Scripted,
+  scriptedServer,
+} from './scripted-server.ts';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function page(names: readonly string[], metadata: object): Scripted {
+  const items = names.map((name) => ({ metadata: { namespace: 'shop', name } }));
+  return { body: { kind: 'ConfigMapList', apiVersion: 'v1', metadata, items } };
+}
+const namesOf = ({ items }: { items: readonly KubernetesObject[] }) =>
+  items.map(({ metadata }) => metadata?.name);
+
+describe('a list', () => {
+  it('C7: gathers its pages, with the first one’s version', async () => {
+    const { client, asked } = scriptedServer([
+      page(['a', 'b'], { resourceVersion: '7', continue: 'x', remainingItemCount: 1 }),
+      page(['c'], { resourceVersion: '9' }),
+    ]);
+    const list = await createResourceClient(client, configMaps).list({
+      namespace: 'shop',
+      labelSelector: 'app=web',
+      resourceVersion: '5',
+      resourceVersionMatch: 'NotOlderThan',
+    });
+    expect(namesOf(list)).toEqual(['a', 'b', 'c']);
+    expect(list.metadata).toEqual({ resourceVersion: '7' });
+    expect(list.kind).toBe('ConfigMapList');
+    expect(Object.entries(list.items[0] ?? {}).slice(0, 2)).toEqual([
+      ['kind', 'ConfigMap'],
+      ['apiVersion', 'v1'],
+    ]);
+    const query = { limit: '500', labelSelector: 'app=web' };
+    const first = { ...query, resourceVersion: '5', resourceVersionMatch: 'NotOlderThan' };
+    expect(asked.map((each) => each.query)).toEqual([first, { ...query, continue: 'x' }]);
+  });
+
+  it('C7: begins anew, once and without pages, when a token expires', async () => {
+    const { client, asked } = scriptedServer([
+      page(['old'], { resourceVersion: '7', continue: 'x' }),
+      refusal(410, 'Expired'),
+      page(['a', 'b'], { resourceVersion: '9' }),
+    ]);
+    const list = await createResourceClient(client, configMaps).list();
+    expect(namesOf(list)).toEqual(['a', 'b']);
+    expect(list.metadata.resourceVersion).toBe('9');
+    expect(asked.map((each) => each.query)).toEqual([
+      { limit: '500' },
+      { limit: '500', continue: 'x' },
+      {},
+    ]);
+  });
+
+  it('C7: gives one page where a limit is asked for, and the way to the next', async () => {
+    const server = createFakeApiServer();
+    for (const name of ['a', 'b', 'c']) {
+      server.objects.create(configMaps, { metadata: { namespace: 'shop', name } });
+    }
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const shop = createResourceClient(client, configMaps);
+    const first = await shop.list({ limit: 2 });
+    expect(namesOf(first)).toEqual(['a', 'b']);
+    const next = first.metadata.continue ?? '';
+    const second = await shop.list({ limit: 2, continue: next });
+    expect(namesOf(second)).toEqual(['c']);
+    expect(second.metadata.continue).toBeUndefined();
+    expect(namesOf(await shop.list())).toEqual(['a', 'b', 'c']);
+  });
+
+  it('C7: ends between two pages with its signal', async () => {
+    const controller = new AbortController();
+    const { client, asked } = scriptedServer(() => {
+      controller.abort();
+      return page(['a'], { resourceVersion: '7', continue: 'x' });
+    });
+    const { signal } = controller;
+    const failure = await failureOf(createResourceClient(client, configMaps).list({ signal }));
+    expect(failure).toMatchObject({ reason: 'Aborted' });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a watch', () => {
+  const server = createFakeApiServer();
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+
+  it('C8: is one request, event by event, until it is unsubscribed', async () => {
+    server.clearRequests();
+    const events: WatchEvent<KubernetesObject>[] = [];
+    const watch = createResourceClient(client, configMaps)
+      .namespace('shop')
+      .watch({ labelSelector: 'app=web', timeoutSeconds: 60, sendInitialEvents: true });
+    await turn();
+    expect(server.requests).toEqual([]);
+    const watching = watch.subscribe((event) => events.push(event));
+    const seen = async (count: number) => {
+      while (events.length < count) await turn();
+    };
+    await seen(1);
+    const metadata = { namespace: 'shop', name: 'a', labels: { app: 'web' } };
+    server.objects.create(configMaps, { metadata });
+    server.objects.create(configMaps, { metadata: { namespace: 'shop', name: 'other' } });
+    server.objects.create(configMaps, { metadata: { ...metadata, name: 'b' } });
+    await seen(3);
+    expect(events.map(({ type }) => type)).toEqual(['BOOKMARK', 'ADDED', 'ADDED']);
+    expect(events[1]).toMatchObject({
+      key: 'shop/a',
+      object: { kind: 'ConfigMap', apiVersion: 'v1' },
+    });
+    expect(server.openWatches).toHaveLength(1);
+    watching.unsubscribe();
+    await turn();
+    expect(server.openWatches).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]?.query).toMatchObject({
+      labelSelector: 'app=web',
+      timeoutSeconds: '60',
+      sendInitialEvents: 'true',
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: 'true',
+    });
+  });
+
+  it('C6, C8: errors with Aborted and closes when its signal aborts', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const errors: unknown[] = [];
+    createResourceClient(client, configMaps)
+      .watch({ signal })
+      .subscribe({
+        error: (error) => errors.push(error),
+      });
+    while (server.openWatches.length === 0) await turn();
+    controller.abort();
+    await turn();
+    expect(errors).toMatchObject([{ reason: 'Aborted' }]);
+    expect(server.openWatches).toEqual([]);
+  });
+
+  it('C8: errors with the server’s refusal', async () => {
+    const refused = scriptedServer([refusal(410, 'Expired')]);
+    const errors: unknown[] = [];
+    createResourceClient(refused.client, configMaps)
+      .watch({ resourceVersion: '1' })
+      .subscribe({ error: (error) => errors.push(error) });
+    while (errors.length === 0) await turn();
+    expect(errors).toMatchObject([{ code: 410, isExpired: true }]);
+    expect(refused.asked[0]?.query).toMatchObject({ watch: 'true', resourceVersion: '1' });
+  });
+});
+
+/** A body of these chunks; it stays open where `open` says so. */
+function stream(chunks: readonly Uint8Array[], open = false): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const chunk = chunks[at++];
+        if (chunk !== undefined) controller.enqueue(chunk);
+        else if (!open) controller.close();
+        else return new Promise<void>(() => {});
+        return undefined;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function linesOf(body: Scripted, options = {}): Promise<string[]> {
+  const { client } = scriptedServer([body]);
+  const lines: string[] = [];
+  await createResourceClient(client, pods)
+    .log('shop/p', options)
+    .forEach((line) => {
+      lines.push(line);
+    });
+  return lines;
+}
+
+describe('a log', () => {
+  const text = 'eins €\n\r\n\n🙂 zwei\r\ndrei ohne Ende';
+  const lines = ['eins €', '\r', '', '🙂 zwei\r', 'drei ohne Ende'];
+  const bytes = new TextEncoder().encode(text);
+
+  it('C10: comes in lines, wherever it is cut', async () => {
+    for (let cut = 0; cut <= bytes.length; cut++) {
+      const chunks = [bytes.subarray(0, cut), bytes.subarray(cut)];
+      expect(await linesOf({ body: stream(chunks) }), `cut at ${cut}`).toEqual(lines);
+    }
+    const single = [...bytes].map((byte) => Uint8Array.of(byte));
+    expect(await linesOf({ body: stream(single) })).toEqual(lines);
+    expect(await linesOf({ body: '' })).toEqual([]);
+    expect(await linesOf({ body: 'one\n' })).toEqual(['one']);
+  });
+
+  it('C10: shows what is no UTF-8, and keeps a byte order mark', async () => {
+    const odd = Uint8Array.of(0xef, 0xbb, 0xbf, 97, 0xff, 10, 98);
+    expect(await linesOf({ body: stream([odd]) })).toEqual(['\uFEFFa\uFFFD', 'b']);
+  });
+
+  it('C10: cuts a line that is too long into pieces, between characters', async () => {
+    const long = { body: `abcdefg\n🙂🙂\nxyz` };
+    expect(await linesOf(long, { maxLineLength: 3 })).toEqual([
+      ...['abc', 'def', 'g'],
+      ...['🙂', '🙂'],
+      'xyz',
+    ]);
+    expect(() =>
+      createResourceClient(scriptedServer([]).client, pods).log('a/b', { maxLineLength: 0 }),
+    ).toThrow(TypeError);
+  });
+
+  it('C10: asks for what its options say, as text', async () => {
+    const { client, asked } = scriptedServer([{ body: '' }]);
+    const log = createResourceClient(client, pods).namespace('shop').log('p', {
+      container: 'c',
+      follow: true,
+      previous: true,
+      timestamps: true,
+      tailLines: 0,
+      sinceSeconds: 9,
+      sinceTime: '2026-01-01T00:00:00Z',
+      limitBytes: 100,
+    });
+    await log.forEach(() => {});
+    expect(asked).toEqual([
+      {
+        method: 'GET',
+        path: '/api/v1/namespaces/shop/pods/p/log',
+        query: {
+          container: 'c',
+          follow: 'true',
+          previous: 'true',
+          timestamps: 'true',
+          tailLines: '0',
+          sinceSeconds: '9',
+          sinceTime: '2026-01-01T00:00:00Z',
+          limitBytes: '100',
+        },
+        accept: 'text/plain, */*',
+        contentType: undefined,
+        body: undefined,
+      } satisfies Asked,
+    ]);
+  });
+
+  it('C10: gives lines while it is followed, and unsubscribing aborts, also within a chunk', async () => {
+    const { client, aborted } = scriptedServer([
+      { body: stream([new TextEncoder().encode('a\nb\nc\n')], true) },
+    ]);
+    const seen: string[] = [];
+    const following = createResourceClient(client, pods)
+      .log('shop/p', { follow: true })
+      .subscribe((line) => {
+        seen.push(line);
+        if (line === 'b') following.unsubscribe();
+      });
+    while (!following.closed) await turn();
+    expect(seen).toEqual(['a', 'b']);
+    expect(aborted).toEqual(['GET /api/v1/namespaces/shop/pods/p/log']);
+  });
+
+  it('C6, C10: ends with its signal, and errors with what the server says', async () => {
+    const open = scriptedServer([{ body: stream([], true) }]);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const log = createResourceClient(open.client, pods).log('shop/p', { follow: true, signal });
+    const failure = failureOf(log.forEach(() => {}));
+    await turn();
+    await turn();
+    controller.abort();
+    expect(await failure).toMatchObject({ reason: 'Aborted' });
+    expect(open.aborted).toHaveLength(1);
+
+    const refused = scriptedServer([refusal(400, 'BadRequest', 'container "c" is waiting')]);
+    const asked = createResourceClient(refused.client, pods).log('shop/p');
+    expect(await failureOf(asked.forEach(() => {}))).toMatchObject({
+      code: 400,
+      message: 'GET /api/v1/namespaces/shop/pods/p/log: container "c" is waiting',
+    });
+  });
+});
+
+describe('an eviction', () => {
+  it('C11: is a POST of policy/v1, and one that is forbidden now is a 429', async () => {
+    const { client, asked } = scriptedServer([
+      { body: { kind: 'Status', status: 'Success' } },
+      refusal(429, 'TooManyRequests', 'would violate the disruption budget'),
+    ]);
+    const shop = createResourceClient(client, pods).namespace('shop');
+    const options = { gracePeriodSeconds: 5, preconditions: { uid: 'u' }, dryRun: true };
+    expect(await shop.evict('p', options)).toMatchObject({ status: 'Success' });
+    expect(asked[0]).toMatchObject({
+      method: 'POST',
+      path: '/api/v1/namespaces/shop/pods/p/eviction',
+      body: {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { namespace: 'shop', name: 'p' },
+        deleteOptions: {
+          gracePeriodSeconds: 5,
+          preconditions: { uid: 'u' },
+          dryRun: ['All'],
+        },
+      },
+    });
+    expect(await failureOf(shop.evict('p'))).toMatchObject({ code: 429, isTooManyRequests: true });
+    expect(asked).toHaveLength(2);
+  });
+});
