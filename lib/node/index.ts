@@ -1,4 +1,6 @@
 /** For Node: undici as transport, kubeconfigs as configuration. */
+export type { CrdSchema } from './crd-schema.ts';
+export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
 export type { DispatcherOptions, TlsOptions } from './dispatcher.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
 export type { KubeConfigSource } from './load-kube-config.ts';

@@ -1,0 +1,129 @@
+/// <reference types="node" />
+/** The command `rx-informer`: what it can do, and how it says what it cannot. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
+import { clientFromKubeConfig } from './kube-config.ts';
+import { needed } from './optional-package.ts';
+
+const USAGE = `Usage: rx-informer crd-types [options]
+
+Writes TypeScript for custom resources: an interface and a resource for every served version.
+
+  --file <path>        a file with CustomResourceDefinitions, YAML or JSON; - is the standard input
+  --name <name>        a CustomResourceDefinition of the cluster: widgets.example.com
+  --out <path>         where to write it (default: the standard output)
+  --kubeconfig <path>  another kubeconfig
+  --context <name>     another context of the kubeconfig
+  --help               this text
+
+--file and --name can be given several times.
+`;
+
+/** Where a command reads and writes. */
+export interface CommandStreams {
+  readonly input: AsyncIterable<string | Uint8Array>;
+  out(text: string): void;
+  error(text: string): void;
+}
+
+async function textOf(input: AsyncIterable<string | Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const part of input) {
+    text += typeof part === 'string' ? part : decoder.decode(part, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The definitions in a file of YAML or JSON: one, many documents, or a list. */
+async function definitionsIn(text: string, file: string): Promise<CustomResourceDefinitionLike[]> {
+  const { parseAllDocuments } = await needed('crd-types', 'yaml', () => import('yaml'));
+  const found: CustomResourceDefinitionLike[] = [];
+  const documents = parseAllDocuments(text);
+  for (const document of Array.isArray(documents) ? documents : []) {
+    const [error] = document.errors;
+    if (error !== undefined) throw new TypeError(`${file} is no valid YAML: ${error.message}`);
+    const value = document.toJS() as (KubernetesObject & { items?: unknown }) | null;
+    if (value === null || typeof value !== 'object') continue;
+    const all = Array.isArray(value.items) ? (value.items as KubernetesObject[]) : [value];
+    // A file of a release has more in it than definitions.
+    found.push(...all.filter(({ kind }) => kind === 'CustomResourceDefinition'));
+  }
+  if (found.length === 0) throw new TypeError(`${file} has no CustomResourceDefinition in it`);
+  return found;
+}
+
+async function definitionsOf(
+  names: readonly string[],
+  source: { readonly file?: string; readonly context?: string },
+): Promise<CustomResourceDefinitionLike[]> {
+  if (names.length === 0) return [];
+  const client = await clientFromKubeConfig(source);
+  const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  try {
+    return await Promise.all(
+      names.map((name) =>
+        client.request<CustomResourceDefinitionLike>({
+          path: `${root}/${encodeURIComponent(name)}`,
+        }),
+      ),
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+async function crdTypesCommand(args: readonly string[], streams: CommandStreams): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      file: { type: 'string', multiple: true, default: [] },
+      name: { type: 'string', multiple: true, default: [] },
+      out: { type: 'string' },
+      kubeconfig: { type: 'string' },
+      context: { type: 'string' },
+    },
+  });
+  const { file: files, name: names, out, kubeconfig, context } = values;
+  if (files.length + names.length === 0) {
+    throw new TypeError('crd-types needs --file or --name; --help tells more');
+  }
+  const definitions: CustomResourceDefinitionLike[] = [];
+  for (const file of files) {
+    const text = file === '-' ? await textOf(streams.input) : await readFile(file, 'utf8');
+    definitions.push(...(await definitionsIn(text, file === '-' ? 'the standard input' : file)));
+  }
+  const source = {
+    ...(kubeconfig === undefined ? {} : { file: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  };
+  definitions.push(...(await definitionsOf(names, source)));
+  const text = await crdTypes(definitions);
+  if (out === undefined) streams.out(text);
+  else await writeFile(out, text);
+}
+
+/** Runs a command; the answer is its exit code. */
+export async function runCommand(
+  args: readonly string[],
+  streams: CommandStreams,
+): Promise<number> {
+  const [command, ...rest] = args;
+  if (command === undefined || args.includes('--help') || args.includes('-h')) {
+    streams[command === undefined ? 'error' : 'out'](USAGE);
+    return command === undefined ? 2 : 0;
+  }
+  try {
+    if (command !== 'crd-types') {
+      throw new TypeError(`there is no command ${JSON.stringify(command)}; --help tells more`);
+    }
+    await crdTypesCommand(rest, streams);
+    return 0;
+  } catch (error) {
+    const { message, code } = error as { message: string; code?: unknown };
+    streams.error(`rx-informer: ${message}\n`);
+    return String(code).startsWith('ERR_PARSE_ARGS') ? 2 : 1;
+  }
+}

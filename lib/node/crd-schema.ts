@@ -1,0 +1,109 @@
+/**
+ * A CRD's structural schema as a JSON Schema of the same shape: what OpenAPI has no words for is written as the
+ * TypeScript it means, and what only restricts values is left out, because it is no type.
+ */
+
+/** `JSONSchemaProps` of apiextensions.k8s.io/v1, as far as it says what is there. */
+export interface CrdSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, CrdSchema>>;
+  readonly additionalProperties?: CrdSchema | boolean;
+  readonly items?: CrdSchema;
+  readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly nullable?: boolean;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-embedded-resource'?: boolean;
+}
+
+/** A schema for json-schema-to-typescript. */
+export type TypeSchema = Record<string, unknown>;
+
+/** What stands for an object of which nothing is known. */
+const anything = 'Record<string, unknown>';
+
+/** The metadata of an object inside an object is as free as the rest of it. */
+const embedded: Readonly<Record<string, TypeSchema>> = {
+  apiVersion: { tsType: 'string' },
+  kind: { tsType: 'string' },
+  metadata: { tsType: 'ObjectMeta' },
+};
+
+function described({ description, nullable }: CrdSchema): TypeSchema {
+  return {
+    ...(description === undefined ? {} : { description: description.trim() }),
+    ...(nullable === true ? { nullable } : {}),
+  };
+}
+
+function objectSchema(schema: CrdSchema, own: Readonly<Record<string, TypeSchema>>): TypeSchema {
+  const { required, additionalProperties } = schema;
+  const properties: Record<string, TypeSchema> = { ...own };
+  for (const [name, value] of Object.entries(schema.properties ?? {})) {
+    if (Object.hasOwn(own, name)) continue;
+    const field = { value: typeSchema(value), enumerable: true, configurable: true };
+    // Never by assignment: the name may be __proto__.
+    Object.defineProperty(properties, name, field);
+  }
+  const open = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const values = typeof additionalProperties === 'object' ? typeSchema(additionalProperties) : open;
+  return {
+    type: 'object',
+    properties,
+    additionalProperties: additionalProperties === true ? true : values,
+    ...(required === undefined ? {} : { required: [...required] }),
+  };
+}
+
+/** The type of a value. */
+export function typeSchema(schema: CrdSchema): TypeSchema {
+  const head = described(schema);
+  if (schema['x-kubernetes-int-or-string'] === true) return { ...head, tsType: 'number | string' };
+  const names = Object.keys(schema.properties ?? {});
+  if (schema['x-kubernetes-embedded-resource'] === true) {
+    const others = names.filter((name) => !Object.hasOwn(embedded, name));
+    if (others.length === 0) return { ...head, tsType: `KubernetesObject & ${anything}` };
+    return { ...head, ...objectSchema(schema, embedded) };
+  }
+  if (schema.enum?.every((value) => value === null || typeof value !== 'object')) {
+    return { ...head, enum: [...(schema.enum ?? [])] };
+  }
+  switch (schema.type) {
+    case 'string':
+    case 'boolean':
+    case 'integer':
+    case 'number':
+      return { ...head, type: schema.type };
+    case 'array':
+      return { ...head, type: 'array', items: typeSchema(schema.items ?? {}) };
+    case 'object':
+      if (names.length === 0 && typeof schema.additionalProperties !== 'object') {
+        return { ...head, tsType: anything };
+      }
+      return { ...head, ...objectSchema(schema, {}) };
+    default:
+      return { ...head, tsType: 'unknown' };
+  }
+}
+
+/** The type of the object itself; its spec and status get names of their own. */
+export function rootSchema(
+  schema: CrdSchema,
+  own: Readonly<Record<string, TypeSchema>>,
+  names: { readonly root: string; readonly spec: string; readonly status: string },
+): TypeSchema {
+  const root: TypeSchema = {
+    ...described(schema),
+    ...objectSchema(schema, own),
+    title: names.root,
+  };
+  const properties = root['properties'] as Record<string, TypeSchema>;
+  for (const part of ['spec', 'status'] as const) {
+    const type = properties[part];
+    if (type?.['properties'] !== undefined) type['title'] = names[part];
+  }
+  const required = [...new Set([...(schema.required ?? []), 'metadata'])];
+  return { ...root, required: required.filter((name) => name !== 'apiVersion' && name !== 'kind') };
+}

@@ -1,0 +1,216 @@
+/** Types for custom resources: generated, type-checked and used. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import {
+  createClient,
+  createResourceClient,
+  type KubernetesObject,
+  type Resource,
+} from 'rx-informer';
+import { type CustomResourceDefinitionLike, crdTypes } from 'rx-informer/node';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../lib/node/command.ts';
+import { needed } from '../../lib/node/optional-package.ts';
+import { failureOf } from '../client/scripted-server.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const file = fileURLToPath(new URL('./widgets.crd.yaml', import.meta.url));
+const run = promisify(execFile);
+let folder: string;
+
+beforeAll(async () => {
+  // Within the package, so that `rx-informer` is this one.
+  await mkdir(`${root}.cache`, { recursive: true });
+  folder = await mkdtemp(`${root}.cache/crd-types-`);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function command(args: readonly string[], input = '') {
+  let out = '';
+  let error = '';
+  const code = await runCommand(args, {
+    input: (async function* () {
+      // Cut where it hurts most.
+      for (const byte of new TextEncoder().encode(input)) yield Uint8Array.of(byte);
+    })(),
+    out: (text) => {
+      out += text;
+    },
+    error: (text) => {
+      error += text;
+    },
+  });
+  return { code, out, error };
+}
+
+/** Uses the types right, and wrong where the line before says so. */
+const use = `
+import type { KubernetesObject } from 'rx-informer';
+import { createResourceClient, type KubeClient } from 'rx-informer';
+import { v1alpha1Widgets, type Widget, type WidgetSpec, widgets } from './widgets.ts';
+
+export const spec: WidgetSpec = {
+  size: 1,
+  port: 'http',
+  free: { anything: [1] },
+  blob: 7,
+  color: "it's",
+  nothing: null,
+  labels: { a: 'b' },
+  open: { a: 'text', more: 1 },
+  sides: [{ x: null }, { x: 1 }],
+  template: { apiVersion: 'v1', kind: 'Pod', metadata: { labels: { a: 'b' } }, spec: {} },
+  pod: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { node: 'n' } },
+  'x-odd/name': true,
+};
+export const widget: Widget = { metadata: { name: 'w' }, spec, status: { ready: true } };
+const object: KubernetesObject = widget;
+export async function main(client: KubeClient) {
+  const found = await createResourceClient(client, widgets).get('shop/w');
+  const size: number = found.spec.size;
+  const version: 'example.com/v1' | undefined = found.apiVersion;
+  const free = await createResourceClient(client, v1alpha1Widgets).get('shop/w');
+  const unknown: unknown = free['whatever'];
+  // @ts-expect-error: required
+  spec.size = undefined;
+  // @ts-expect-error: a number
+  widget.spec.size = '1';
+  // @ts-expect-error: none of these
+  spec.color = 'green';
+  // @ts-expect-error: no such field
+  spec.height = 1;
+  // @ts-expect-error: another kind
+  widget.kind = 'Gadget';
+  return [size, version, unknown, object];
+}
+`;
+
+describe('types for custom resources', () => {
+  it('C19: are made from a file, right for the compiler and of use', async () => {
+    const out = `${folder}/widgets.ts`;
+    expect(await command(['crd-types', '--file', file, '--out', out])).toEqual({
+      code: 0,
+      out: '',
+      error: '',
+    });
+    await writeFile(`${folder}/use.ts`, use);
+    const config = { extends: '../../tsconfig.json', include: ['.'], exclude: [] };
+    await writeFile(`${folder}/tsconfig.json`, JSON.stringify(config));
+    const checked = await run(`${root}node_modules/.bin/tsc`, ['-p', folder]).catch(
+      ({ stdout }: { stdout: string }) => ({ stdout }),
+    );
+    expect(checked.stdout).toBe('');
+
+    const made = (await import(out)) as Record<string, Resource<KubernetesObject>>;
+    const widgets = made['widgets'] as Resource<KubernetesObject>;
+    expect(Object.keys(made).sort()).toEqual(['v1alpha1Widgets', 'widgets']);
+    const server = createFakeApiServer({ resources: [widgets] });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const shop = createResourceClient(client, widgets).namespace('shop');
+    expect(await shop.create({ metadata: { name: 'w' } })).toMatchObject({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+    });
+  }, 60_000);
+
+  it('C19: say what the definition says, once', async () => {
+    const { code, out } = await command(['crd-types', '--file', '-'], await readFile(file, 'utf8'));
+    expect(code).toBe(0);
+    expect(out).toContain(
+      '/** A widget of the shop. */\nexport interface Widget extends KubernetesObject {',
+    );
+    expect(out).toContain('/** How big it is. */\n  size: number;');
+    expect(out).toContain(' * In two paragraphs, with * / in it.');
+    expect(out).toContain(
+      "  apiVersion?: 'example.com/v1';\n  kind?: 'Widget';\n  metadata: ObjectMeta;\n  spec: WidgetSpec;",
+    );
+    expect(out).not.toMatch(/Not to be told|minItems|v1alpha0|RxInformer/);
+    expect(out.match(/export interface /g)).toHaveLength(4);
+    expect(out.match(/export const /g)).toHaveLength(2);
+  });
+
+  const definition = (
+    group: string,
+    kind: string,
+    plural: string,
+    versions: readonly string[],
+    scope = 'Namespaced',
+  ): CustomResourceDefinitionLike => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: { group, scope, names: { kind, plural }, versions: versions.map((name) => ({ name })) },
+  });
+
+  it('C19: give the plain name to the most stable version of each', async () => {
+    const text = await crdTypes([
+      definition('one.dev', 'Thing', 'things', ['v1beta1', 'v2', 'v10', 'v1alpha3', 'v2beta1']),
+      definition('two.dev', 'Thing', 'things', ['v10', 'v2'], 'Cluster'),
+      definition('three.dev', 'Resource', 'resources', ['v1']),
+      definition('four.dev', 'APIPolicy', 'api-policies', ['v1']),
+    ]);
+    const names = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
+    expect(names(/export interface (\w+) /g)).toEqual([
+      ...['Thing', 'V2Thing', 'V2beta1Thing', 'V1beta1Thing', 'V1alpha3Thing'],
+      ...['V10Thing', 'TwoV2Thing'],
+      'V1Resource',
+      'APIPolicy',
+    ]);
+    expect(names(/export const (\w+): Resource/g)).toEqual([
+      ...['things', 'v2Things', 'v2beta1Things', 'v1beta1Things', 'v1alpha3Things'],
+      ...['v10Things', 'twoV2Things'],
+      'v1Resources',
+      'apiPolicies',
+    ]);
+    expect(text.match(/namespaced: false/g)).toHaveLength(2);
+  });
+
+  it('C19: refuse what is no definition, and say what is missing', async () => {
+    const said = async (args: readonly string[], input = '') => {
+      const { code, out, error } = await command(args, input);
+      expect(out).toBe('');
+      return `${code} ${error.trim()}`;
+    };
+    expect(await said(['crd-types', '--file', '-'], 'kind: Pod')).toBe(
+      '1 rx-informer: the standard input has no CustomResourceDefinition in it',
+    );
+    expect(await said(['crd-types', '--file', '-'], 'a: [')).toMatch(/^1 .*no valid YAML/);
+    expect(await said(['crd-types', '--file', `${folder}/none.yaml`])).toMatch(/^1 .*ENOENT/);
+    expect(await said(['crd-types'])).toContain('crd-types needs --file or --name');
+    expect(await said(['crd-types', '--nmae', 'x'])).toMatch(/^2 .*--nmae/);
+    expect(await said(['exec'])).toContain('there is no command "exec"');
+    expect(await said([])).toMatch(/^2 Usage: rx-informer crd-types/);
+    expect((await command(['--help'])).out).toContain('Usage: rx-informer crd-types');
+    const old = {
+      ...definition('one.dev', 'Thing', 'things', ['v1']),
+      apiVersion: 'apiextensions.k8s.io/v1beta1',
+    };
+    expect((await failureOf(crdTypes([old])))?.message).toContain(
+      'got CustomResourceDefinition (apiextensions.k8s.io/v1beta1) things.one.dev',
+    );
+    expect((await failureOf(crdTypes([])))?.message).toContain('no definition');
+    const list = JSON.stringify({
+      kind: 'List',
+      items: [definition('one.dev', 'Thing', 'things', [])],
+    });
+    expect(await said(['crd-types', '--file', '-'], list)).toContain(
+      'no version of things.one.dev is served',
+    );
+  });
+
+  it('C19: name the package that is not there', async () => {
+    const missing = needed(
+      'crd-types',
+      'no-such-package',
+      () => import('no-such-package' as string),
+    );
+    expect(await failureOf(missing)).toBeInstanceOf(TypeError);
+    expect(
+      (await failureOf(needed('crd-types', 'yaml', () => Promise.reject(new Error('other')))))
+        ?.message,
+    ).toBe('other');
+  });
+});
