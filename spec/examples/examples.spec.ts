@@ -54,6 +54,15 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   ],
   '06-own-lister-watcher.ts': ['warm: kitchen', 'cellar: 12 → 23', 'warm: kitchen cellar'],
   '07-node-kubeconfig.ts': [/^server version: v\d/, 'pods of shop: shop/web-0'],
+  '08-clients-and-edit.ts': [
+    'two versions: true',
+    'image: example.com/web:2',
+    'replicas: 3',
+    'in the store: paused true',
+    'owner: tea',
+    'deployments: web',
+    'left: 0',
+  ],
 };
 
 const files = readdirSync(folder).filter((name) => /^\d\d-.*\.ts$/.test(name));
