@@ -32,10 +32,7 @@ function linesOf(
     let head: Extract<TransportEvent, { kind: 'head' }> | undefined;
     let errorBody = '';
     const tell = (closed: readonly string[]) => {
-      for (const line of closed) {
-        if (subscriber.closed) return;
-        subscriber.next(line);
-      }
+      for (const line of closed) subscriber.next(line);
     };
     const refused = () => {
       if (head !== undefined)

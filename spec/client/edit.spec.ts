@@ -109,7 +109,7 @@ describe('an edit', () => {
     const { client, settled } = rig();
     const base = prices();
     await settled(client.edit(base, raise));
-    expect(Object.isFrozen(base.data)).toBe(false);
+    expect([base, base.data, base.metadata].some(Object.isFrozen)).toBe(false);
     expect(base).toEqual(prices());
   });
 
