@@ -58,7 +58,23 @@ function testOf(base: KubernetesObject, check: 'resourceVersion' | 'uid'): JsonP
   return { op: 'test', path: `/metadata/${check}`, value };
 }
 
-/** The patch that an edit sends; empty when the recipe changed nothing. */
+/**
+ * The patch that {@link ResourceClient.edit} sends; empty when the recipe changed nothing.
+ *
+ * Throws a `TypeError` when the recipe returns a Promise, and what the recipe throws.
+ *
+ * @example
+ * ```ts
+ * import { editPatch } from 'rx-informer';
+ *
+ * const object = { metadata: { name: 'prices', resourceVersion: '7', labels: { app: 'shop' } } };
+ * const recipe = (draft: typeof object) => {
+ *   draft.metadata.labels.app = 'bar';
+ * };
+ * editPatch(object, recipe)[0]; // => { op: 'test', path: '/metadata/resourceVersion', value: '7' }
+ * editPatch(object, recipe)[1]; // => { op: 'replace', path: '/metadata/labels/app', value: 'bar' }
+ * ```
+ */
 export function editPatch<T extends KubernetesObject>(
   base: T,
   recipe: (draft: Draft<T>) => void,

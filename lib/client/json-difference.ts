@@ -62,6 +62,15 @@ function same(a: unknown, b: unknown): boolean {
 /**
  * The steps that make `after` of `before`, in an order in which they can be taken. Nothing is changed or copied:
  * the values of the steps are those of `after`.
+ *
+ * Throws a `TypeError` on what is no JSON: an object with a prototype of its own.
+ *
+ * @example
+ * ```ts
+ * import { jsonDifference } from 'rx-informer';
+ *
+ * jsonDifference({ list: [1, 2] }, { list: [0, 1, 2] }); // => [{ op: 'add', path: '/list/0', value: 0 }]
+ * ```
  */
 export function jsonDifference(
   before: unknown,

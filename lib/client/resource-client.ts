@@ -169,6 +169,33 @@ export interface ResourceClient<T extends KubernetesObject> {
   /**
    * Changes an object by changing a draft of it. What the recipe did is sent as a JSON Patch that holds only for
    * the version it was made from; when somebody else was faster, the recipe runs again on the newest.
+   *
+   * An object with a version is the first base, so that nothing is read; a name is read first. Gives what was
+   * written, whose resourceVersion an informer's `whenObserved` can wait for, or the base where the recipe changed
+   * nothing: then nothing is sent. What the recipe returns is not looked at, but for a Promise, which rejects with a
+   * `TypeError`. Rejects with a conflict (409) after `attempts` tries, with NotFound (404) when the object is gone, also
+   * when another one has its name now, and with what the recipe throws.
+   *
+   * ```
+   * edit      --[PATCH test 7]------[GET]--[PATCH test 9]--|
+   * server    ----------------422------9---------------10
+   * recipe    on 7                  on 9
+   * ```
+   *
+   * @example
+   * ```ts
+   * import { createClient, createResourceClient } from 'rx-informer';
+   * import { configMaps } from 'rx-informer/resources';
+   * import { createFakeApiServer } from 'rx-informer/testing';
+   *
+   * const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+   * const shop = createResourceClient(client, configMaps).namespace('shop');
+   * await shop.create({ metadata: { name: 'prices' }, data: { tea: '3' } });
+   * const written = await shop.edit('prices', (draft) => {
+   *   draft.data = { ...draft.data, milk: '1' };
+   * });
+   * written.data; // => { tea: '3', milk: '1' }
+   * ```
    */
   edit(target: ObjectTarget, recipe: (draft: Draft<T>) => void, options?: EditOptions): Promise<T>;
 }
@@ -206,6 +233,23 @@ export interface PodClient<T extends KubernetesObject> extends ResourceClient<T>
   /**
    * The lines of a container's log, without their ends. Completes at the end of the log, errors with an
    * `ApiError`; unsubscribing aborts the request. Bytes that are no UTF-8 become U+FFFD.
+   *
+   * ```
+   * bytes   --"a\nb"--"c\nd"--|
+   * lines   --a-------bc------d|
+   * ```
+   *
+   * @example
+   * ```ts no-run
+   * import { createResourceClient } from 'rx-informer';
+   * import { clientFromKubeConfig } from 'rx-informer/node';
+   * import { pods } from 'rx-informer/resources';
+   *
+   * const client = await clientFromKubeConfig();
+   * const lines = createResourceClient(client, pods).log('shop/web-0', { follow: true, tailLines: 10 });
+   * const reading = lines.subscribe((line) => console.log(line));
+   * reading.unsubscribe();
+   * ```
    */
   log(target: ObjectTarget, options?: PodLogOptions): Observable<string>;
   /** Deletes a pod unless its disruption budget forbids that now, which is a 429. */
