@@ -28,6 +28,7 @@ export {
   type JsonPatchOperation,
   jsonPointer,
   type Patch,
+  type StrategicPatch,
 } from './client/patch.ts';
 export type {
   Applied,

@@ -31,12 +31,14 @@ export interface ResourceClientOptions extends Timing {}
 function watchEvents<T extends KubernetesObject>(
   { client, resource, scope }: Calls<T>,
   options: WatchCallOptions,
+  { scheduler }: Timing,
 ): Observable<WatchEvent<T>> {
   const { resourceVersion = '', timeoutSeconds = 300, sendInitialEvents = false } = options;
   const { labelSelector, fieldSelector, demand, onSkipped, signal } = options;
   const namespace = namespaceFor(resource, options.namespace, scope);
   const listWatch = createListWatch(client, resource, {
     keepManagedFields: true,
+    ...(scheduler === undefined ? {} : { scheduler }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
@@ -127,7 +129,7 @@ function build<T extends KubernetesObject>(
       );
       return 'items' in answer ? listOf(calls, answer, `DELETE ${path}`) : answer;
     },
-    watch: (options = {}) => watchEvents(calls, options),
+    watch: (options = {}) => watchEvents(calls, options, timing),
     async getScale(target, options = {}) {
       return await calls.on<Scale>(target, { subresource: 'scale' }, options);
     },
@@ -146,7 +148,9 @@ function build<T extends KubernetesObject>(
       return await edit<T>(own, where, at, recipe, { ...timing, ...options });
     },
   };
-  return isPods(resource) ? { ...own, ...podCalls(client, resource, scope) } : own;
+  return isPods(resource)
+    ? { ...own, ...podCalls(client, resource, scope, timing.scheduler) }
+    : own;
 }
 
 /**

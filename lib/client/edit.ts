@@ -7,7 +7,7 @@
 import { type Draft, Immer } from 'immer';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
-import { jsonDifference } from './json-difference.ts';
+import { type JsonDifferenceOptions, jsonDifference } from './json-difference.ts';
 import { isObject, type ObjectTarget } from './object-target.ts';
 import type { JsonPatchOperation } from './patch.ts';
 import type { CallOptions, WriteOptions } from './resource-client.ts';
@@ -79,8 +79,9 @@ export function editPatch<T extends KubernetesObject>(
   base: T,
   recipe: (draft: Draft<T>) => void,
   check: 'resourceVersion' | 'uid' = 'resourceVersion',
+  options: JsonDifferenceOptions = { guardLists: check === 'uid' },
 ): JsonPatchOperation[] {
-  const steps = jsonDifference(base, drafted(base, recipe), { guardLists: check === 'uid' });
+  const steps = jsonDifference(base, drafted(base, recipe), options);
   return steps.length === 0 ? [] : [testOf(base, check), ...steps];
 }
 
@@ -119,7 +120,9 @@ export async function edit<T extends KubernetesObject>(
   const attempt = async (): Promise<T> => {
     const from = base ?? (await fresh());
     base = undefined;
-    const json = editPatch(from, recipe, check);
+    // A store's transform may have cut a list: the places in it are then not those of the server's.
+    const guardLists = check === 'uid' || from === first;
+    const json = editPatch(from, recipe, check, { guardLists });
     if (json.length === 0) return from;
     try {
       return await calls.patch(target, { json }, { ...write, ...call });
@@ -127,7 +130,8 @@ export async function edit<T extends KubernetesObject>(
       // A server answers a failed `test` as it answers an object that is not valid: the object tells which it was.
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
       const now = await fresh();
-      if (versionOf(now) !== '' && versionOf(now) === versionOf(from)) throw error;
+      const same = versionOf(now) !== '' && versionOf(now) === versionOf(from);
+      if (same && from !== first) throw error;
       base = now;
       const message = `${where}: the object was changed meanwhile`;
       throw new ApiError({ code: 409, reason: 'Conflict', message, cause: error });

@@ -17,11 +17,25 @@ export type DeepPartial<T> = T extends readonly (infer Item)[]
     ? { [Field in keyof T]?: DeepPartial<T[Field]> | null }
     : T;
 
+/** A part of `T` with the directives of a strategic merge patch: `$patch: 'delete'`, `$retainKeys`. */
+export type StrategicPatch<T> = T extends readonly (infer Item)[]
+  ? StrategicPatch<Item>[]
+  : T extends object
+    ? { [Field in keyof T]?: StrategicPatch<T[Field]> | null } & {
+        readonly $patch?: 'delete' | 'merge' | 'replace';
+        readonly $retainKeys?: readonly string[];
+      } & {
+        readonly [Field in keyof T & string as
+          | `$deleteFromPrimitiveList/${Field}`
+          | `$setElementOrder/${Field}`]?: readonly unknown[];
+      }
+    : T;
+
 /** What {@link ResourceClient.patch} sends. */
 export type Patch<T> =
   | { readonly json: readonly JsonPatchOperation[] }
   | { readonly merge: DeepPartial<T> }
-  | { readonly strategic: DeepPartial<T> };
+  | { readonly strategic: StrategicPatch<T> };
 
 /** A patch as a body. */
 export interface PatchBody {

@@ -52,7 +52,8 @@ interface Sought {
   /** For the error. */
   readonly shown: string;
   readonly name: string;
-  matches(resource: DiscoveredResource): boolean;
+  /** 0: this one; more: this one unless there is one with less; `undefined`: not this one. */
+  rank(resource: DiscoveredResource): number | undefined;
   /** The name that the error compares with. */
   nameOf(resource: DiscoveredResource): string;
 }
@@ -63,43 +64,50 @@ function kindSought({ kind, apiVersion }: KindName): Sought {
       `forKind: kind is ${JSON.stringify(kind)}; it must be a name such as 'Pod'`,
     );
   }
+  const rightVersion = (each: DiscoveredResource) =>
+    each.apiVersion === (apiVersion ?? each.apiVersion);
   return {
     shown: `kind ${JSON.stringify(kind)}${apiVersion === undefined ? '' : ` in ${apiVersion}`}`,
     name: kind,
-    matches: (each) =>
-      each.kind === kind && (apiVersion === undefined || each.apiVersion === apiVersion),
+    rank: (each) => (each.kind === kind && rightVersion(each) ? 0 : undefined),
     nameOf: (each) => each.kind,
   };
 }
 
 function pluralSought(name: string | PluralName): Sought {
-  const shown = (text: string) => `resource ${JSON.stringify(text)}`;
+  const nameOf = ({ plural }: DiscoveredResource) => plural;
   if (typeof name !== 'string') {
     const { group, plural, version } = name;
-    return {
-      shown: shown([plural, version, group].filter(Boolean).join('.')),
-      name: plural,
-      matches: (each) =>
-        each.plural === plural &&
-        each.group === group &&
-        (version === undefined || each.version === version),
-      nameOf: (each) => each.plural,
+    const shown = JSON.stringify([plural, version, group].filter(Boolean).join('.'));
+    const rank = (each: DiscoveredResource) => {
+      if (each.plural !== plural || each.group !== group) return undefined;
+      return each.version === (version ?? each.version) ? 0 : undefined;
     };
+    return { shown: `resource ${shown}`, name: plural, rank, nameOf };
   }
   const [first = '', ...rest] = name.toLowerCase().split('.');
   const where = rest.join('.');
-  return {
-    shown: shown(name),
-    name: first,
-    matches: ({ plural, singular, shortNames, group, version }) =>
-      (plural === first || singular === first || shortNames.includes(first)) &&
-      // 'deployments.v1.apps' as well as 'deployments.apps': a group may begin like a version.
-      (where === '' ||
-        where === group ||
-        where === `${version}.${group}` ||
-        where === `${version}.`),
-    nameOf: (each) => each.plural,
+  const rank = ({ plural, singular, shortNames, group, version }: DiscoveredResource) => {
+    // 'deployments.v1.apps' as well as 'deployments.apps': a group may begin like a version.
+    if (where !== '' && where !== group && where !== `${version}.${group}`) return undefined;
+    // A plural goes before another resource's short name.
+    const at = [plural === first, singular === first, shortNames.includes(first)].indexOf(true);
+    return at === -1 ? undefined : at;
   };
+  return { shown: `resource ${JSON.stringify(name)}`, name: first, rank, nameOf };
+}
+
+/** The best; of equals the first, which the server prefers. */
+function bestOf({ rank }: Sought, { resources }: ServedApi): DiscoveredResource | undefined {
+  let best: DiscoveredResource | undefined;
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const each of resources) {
+    const at = rank(each);
+    if (at === undefined || at >= lowest) continue;
+    best = each;
+    lowest = at;
+  }
+  return best;
 }
 
 /** One that is down now was there before: its resources are not gone. */
@@ -173,14 +181,14 @@ export function createRestMapper(
     return known;
   };
   const find = async (sought: Sought, { signal }: CallOptions): Promise<Resource> => {
-    const hit = kept?.api.resources.find((each) => sought.matches(each));
+    const hit = kept && bestOf(sought, kept.api);
     if (hit !== undefined) return resourceOf(hit);
     if (kept !== undefined && scheduler.now() - kept.atMs < minRefreshMs && asking === undefined) {
       throw noMatch(sought, kept.api);
     }
     // Asked for all who look: one who gives up must not end it for the others.
     const api = await firstValueFrom(from(ask()).pipe(untilAborted(signal, 'discovery')));
-    const found = api.resources.find((each) => sought.matches(each));
+    const found = bestOf(sought, api);
     if (found === undefined) throw noMatch(sought, api);
     return resourceOf(found);
   };

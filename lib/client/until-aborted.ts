@@ -20,6 +20,6 @@ export function untilAborted<T>(
           if (signal.aborted) return abort();
           signal.addEventListener('abort', abort);
           subscriber.add(() => signal.removeEventListener('abort', abort));
-          subscriber.add(source.subscribe(subscriber));
+          source.subscribe(subscriber);
         });
 }

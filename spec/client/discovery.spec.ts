@@ -231,6 +231,11 @@ describe('a REST mapper', () => {
     expect(await plural({ group: 'example.com', plural: 'widgets' })).toBe('Widget example.com/v2');
     expect(await plural({ group: '', version: 'v1', plural: 'pods' })).toBe('Pod v1');
     expect(state.asks).toBe(1);
+    const short = {
+      ...(served('Gadget', 'aaa.dev', ['v1'])[0] as DiscoveredResource),
+      shortNames: ['widgets'],
+    };
+    expect((await rig([short, ...all]).mapper.forPlural('widgets')).kind).toBe('Widget');
     const found = await mapper.forKind({ kind: 'Pod' });
     expect(await mapper.forPlural('pods')).toBe(found);
     expect(found).toEqual(

@@ -4,6 +4,7 @@ import {
   createResourceClient,
   type KubeClient,
   type KubernetesObject,
+  type Patch,
   type PodClient,
   type Resource,
   type ResourceClient,
@@ -43,7 +44,20 @@ describe('types of clients', () => {
     expectTypeOf(update).parameter(0).toEqualTypeOf<resources.ConfigMap>();
   });
 
-  it('C9: gives the recipe a draft that may be changed', () => {
+  it('C2: knows the directives of a strategic merge patch', () => {
+    type Sent = Patch<resources.Deployment>;
+    const spec = { template: { spec: { containers: [{ name: 'c', $patch: 'delete' }] } } };
+    const patch: Sent = { strategic: { spec } };
+    const finalizers = { '$deleteFromPrimitiveList/finalizers': ['example.com/a'] };
+    const deployment: resources.Deployment = { metadata: { name: 'web' } };
+    const more: Sent[] = [{ strategic: { metadata: finalizers } }, { strategic: deployment }];
+    expect(more).toHaveLength(2);
+    // @ts-expect-error: no such field
+    const wrong: Sent = { strategic: { spec: { replikas: 1 } } };
+    expect([patch, wrong]).toHaveLength(2);
+  });
+
+  it('C13: gives the recipe a draft that may be changed', () => {
     const edit = createResourceClient(client, resources.deployments).edit;
     type Recipe = Parameters<typeof edit>[1];
     const recipe: Recipe = (draft) => {
