@@ -17,18 +17,23 @@ export type DeepPartial<T> = T extends readonly (infer Item)[]
     ? { [Field in keyof T]?: DeepPartial<T[Field]> | null }
     : T;
 
+/** What a strategic merge patch says beside values; a map of strings has no place for it. */
+type StrategicDirectives<T> = string extends keyof T
+  ? unknown
+  : {
+      readonly $patch?: 'delete' | 'merge' | 'replace';
+      readonly $retainKeys?: readonly string[];
+    } & {
+      readonly [Field in keyof T & string as
+        | `$deleteFromPrimitiveList/${Field}`
+        | `$setElementOrder/${Field}`]?: readonly unknown[];
+    };
+
 /** A part of `T` with the directives of a strategic merge patch: `$patch: 'delete'`, `$retainKeys`. */
 export type StrategicPatch<T> = T extends readonly (infer Item)[]
   ? StrategicPatch<Item>[]
   : T extends object
-    ? { [Field in keyof T]?: StrategicPatch<T[Field]> | null } & {
-        readonly $patch?: 'delete' | 'merge' | 'replace';
-        readonly $retainKeys?: readonly string[];
-      } & {
-        readonly [Field in keyof T & string as
-          | `$deleteFromPrimitiveList/${Field}`
-          | `$setElementOrder/${Field}`]?: readonly unknown[];
-      }
+    ? { [Field in keyof T]?: StrategicPatch<T[Field]> | null } & StrategicDirectives<T>
     : T;
 
 /** What {@link ResourceClient.patch} sends. */

@@ -46,8 +46,11 @@ describe('types of clients', () => {
 
   it('C2: knows the directives of a strategic merge patch', () => {
     type Sent = Patch<resources.Deployment>;
-    const spec = { template: { spec: { containers: [{ name: 'c', $patch: 'delete' }] } } };
-    const patch: Sent = { strategic: { spec } };
+    const patch: Sent = {
+      strategic: {
+        spec: { template: { spec: { containers: [{ name: 'c', $patch: 'delete' }] } } },
+      },
+    };
     const finalizers = { '$deleteFromPrimitiveList/finalizers': ['example.com/a'] };
     const deployment: resources.Deployment = { metadata: { name: 'web' } };
     const more: Sent[] = [{ strategic: { metadata: finalizers } }, { strategic: deployment }];
