@@ -4,7 +4,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
-import { clientFromKubeConfig } from './kube-config.ts';
 import { needed } from './optional-package.ts';
 
 const USAGE = `Usage: rx-informer crd-types [options]
@@ -60,6 +59,12 @@ async function definitionsOf(
   source: { readonly file?: string; readonly context?: string },
 ): Promise<CustomResourceDefinitionLike[]> {
   if (names.length === 0) return [];
+  // Files need neither undici nor client-node.
+  const { clientFromKubeConfig } = await needed(
+    'crd-types --name',
+    'undici',
+    () => import('./kube-config.ts'),
+  );
   const client = await clientFromKubeConfig(source);
   const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   try {

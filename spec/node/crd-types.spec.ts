@@ -127,6 +127,8 @@ describe('types for custom resources', () => {
     expect(out).toContain(
       "  apiVersion?: 'example.com/v1';\n  kind?: 'Widget';\n  metadata: ObjectMeta;\n  spec: WidgetSpec;",
     );
+    expect(out).toContain('  port?: number | string;');
+    expect(out).toContain('  template?: KubernetesObject & Record<string, unknown>;');
     expect(out).not.toMatch(/Not to be told|minItems|v1alpha0|RxInformer/);
     expect(out.match(/export interface /g)).toHaveLength(4);
     expect(out.match(/export const /g)).toHaveLength(2);
