@@ -240,15 +240,20 @@ export interface PodClient<T extends KubernetesObject> extends ResourceClient<T>
    * ```
    *
    * @example
-   * ```ts no-run
-   * import { createResourceClient } from 'rx-informer';
-   * import { clientFromKubeConfig } from 'rx-informer/node';
+   * ```ts
+   * import { createClient, createResourceClient } from 'rx-informer';
    * import { pods } from 'rx-informer/resources';
+   * import { createFakeApiServer } from 'rx-informer/testing';
+   * import { firstValueFrom, take, toArray } from 'rxjs';
    *
-   * const client = await clientFromKubeConfig();
-   * const lines = createResourceClient(client, pods).log('shop/web-0', { follow: true, tailLines: 10 });
-   * const reading = lines.subscribe((line) => console.log(line));
-   * reading.unsubscribe();
+   * const server = createFakeApiServer();
+   * const web = { namespace: 'shop', name: 'web-0' };
+   * server.objects.create(pods, { metadata: web });
+   * server.logs.append(web, 'started');
+   * server.logs.append(web, 'ready');
+   * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+   * const lines = createResourceClient(client, pods).log(web, { follow: true });
+   * await firstValueFrom(lines.pipe(take(2), toArray())); // => ['started', 'ready']
    * ```
    */
   log(target: ObjectTarget, options?: PodLogOptions): Observable<string>;

@@ -56,6 +56,28 @@ describe('a client of the fake API server', () => {
     expect(await failureOf(pods.get('p'))).toMatchObject({ code: 404 });
   });
 
+  it('C10: follows a log until it is unsubscribed', async () => {
+    const { server, pods: all } = rig();
+    const web = { namespace: 'shop', name: 'web-0' };
+    await all.create({ metadata: web, spec: { containers: [{ name: 'c' }] } });
+    server.logs.append(web, 'one');
+    const lines: string[] = [];
+    const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const following = all.log('web-0', { follow: true }).subscribe((line) => lines.push(line));
+    while (lines.length < 1) await turn();
+    server.logs.append(web, 'two €');
+    while (lines.length < 2) await turn();
+    following.unsubscribe();
+    server.logs.append(web, 'three');
+    await turn();
+    expect(lines).toEqual(['one', 'two €']);
+    const last: string[] = [];
+    await all.log('web-0', { tailLines: 1 }).forEach((line) => {
+      last.push(line);
+    });
+    expect(last).toEqual(['three']);
+  });
+
   it('C13, C14: edits of many at once are all kept', async () => {
     const { maps, server } = rig();
     const made = await maps.create({ metadata: { name: 'prices' }, data: { count: '0' } });
