@@ -65,6 +65,12 @@ export type {
   Transform,
 } from './decode/decoding.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
+export type {
+  PartialObjectMetadata,
+  Projection,
+  TableColumn,
+  TableRow,
+} from './decode/projection.ts';
 export type { ListMeta, ListPart, WatchEvent } from './decode/watch-event.ts';
 // delta: the queue
 export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
@@ -117,6 +123,21 @@ export type {
   WatchRequest,
   WatchSignal,
 } from './list-watch/lister-watcher.ts';
+export {
+  createMetadataListWatch,
+  createTableListWatch,
+  type TableListerWatcher,
+} from './list-watch/projected-list-watch.ts';
+// lister: reads of the store
+export {
+  type AtLeast,
+  createLister,
+  type Lister,
+  type ListerInformer,
+  type ListerOptions,
+  type ListSelection,
+  type NamespaceLister,
+} from './lister/lister.ts';
 // meta: the vocabulary
 export {
   ApiError,
@@ -152,6 +173,8 @@ export {
   type LabelSelector,
   type LabelSelectorObject,
   parseLabelSelector,
+  selectEverything,
+  selectNothing,
 } from './meta/label-selector.ts';
 export type {
   GaugeCallback,

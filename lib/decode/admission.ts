@@ -49,17 +49,22 @@ export function createAdmission<T extends KubernetesObject>(
   context: DecodeContext<T>,
 ): (received: unknown, deleted?: boolean) => Admitted<T> {
   const { resource, transform, keepManagedFields, onSkipped } = context;
+  const { kind, apiVersion } = context.projection ?? resource;
   const unexpected = (what: string) => {
-    const message = `${resource.plural}: expected a ${resource.kind}, got ${what}`;
+    const message = `${resource.plural}: expected ${kind === '' ? 'an object' : `a ${kind}`}, got ${what}`;
     onSkipped({ reason: ApiError.local('Unexpected', message) });
     return SKIPPED;
   };
   return (received, deleted = false) => {
     if (typeof received !== 'object' || received === null) return unexpected('no object');
     const object = received as T;
-    if (object.kind === undefined) object.kind = resource.kind;
-    else if (object.kind !== resource.kind) return unexpected(`a ${String(object.kind)}`);
-    if (object.apiVersion === undefined) object.apiVersion = resource.apiVersion;
+    if (kind === '') {
+      if (!object.kind) return unexpected('one without a kind');
+      if (object.kind === 'Table' || object.kind === 'Status')
+        return unexpected(`a ${object.kind}`);
+    } else if (object.kind === undefined) object.kind = kind;
+    else if (object.kind !== kind) return unexpected(`a ${String(object.kind)}`);
+    if (object.apiVersion === undefined) object.apiVersion = apiVersion;
     const { metadata } = object;
     if (typeof metadata !== 'object' || metadata === null)
       return unexpected('one without metadata');

@@ -6,6 +6,7 @@ import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
+import type { Projection } from './projection.ts';
 import type { ListPart, WatchEvent } from './watch-event.ts';
 
 /**
@@ -27,7 +28,10 @@ export interface Skipped {
 
 /** What a decoder is made with. */
 export interface DecodeContext<T extends KubernetesObject> {
+  /** With kind '' an object of any kind is let in, and takes the kind of its list where it has none. */
   readonly resource: Resource<T>;
+  /** Asked for instead of whole objects. */
+  readonly projection?: Projection;
   /** May be older than the bytes at hand. */
   readonly known?: KnownObjects<T>;
   /** The longest line or item, in bytes. */

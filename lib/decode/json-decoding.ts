@@ -1,10 +1,12 @@
 /** The plain decoder: `JSON.parse`, one object at a time. */
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
 import { createAdmission } from './admission.ts';
 import type { DecodeContext, Decoder, Decoding } from './decoding.ts';
 import { LineFramer } from './json-lines.ts';
 import { ItemFramer } from './list-items.ts';
+import { bookmarkMeta, expectKind, fromEvent, tellColumns, toRow } from './projection.ts';
 import type { ListMeta, ListPart, WatchEvent } from './watch-event.ts';
 
 /** `k8s.io/initial-events-end: "true"` on a bookmark closes the first part of a streaming LIST. */
@@ -89,27 +91,15 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
     if (line.trim() === '') return;
     const event = parse(line, 'a line') as { type?: unknown; object?: unknown } | null;
     const type = event?.type;
-    if (type === 'DELETED') {
-      const admitted = this.#admit(event?.object, true);
-      if (admitted.verdict === 'admitted') {
-        const { key, object } = admitted;
-        out.push({ type, key, object, resourceVersion: object.metadata?.resourceVersion ?? '' });
-      } else if (admitted.verdict === 'rejected') {
-        out.push({ type, key: admitted.key, resourceVersion: admitted.resourceVersion });
+    if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
+      const { projection, resource } = this.#context;
+      if (projection === undefined) return this.#object(type, event?.object, out);
+      for (const object of fromEvent(projection, resource.plural, event?.object)) {
+        this.#object(type, object, out);
       }
       return;
     }
-    if (type === 'ADDED' || type === 'MODIFIED') {
-      const admitted = this.#admit(event?.object);
-      if (admitted.verdict === 'admitted') {
-        out.push({ type, key: admitted.key, object: admitted.object });
-      } else if (admitted.verdict === 'rejected') {
-        const { key, resourceVersion } = admitted;
-        out.push({ type: 'REJECTED', key, resourceVersion });
-      }
-      return;
-    }
-    if (type === 'BOOKMARK') return this.#bookmark(event?.object as KubernetesObject, out);
+    if (type === 'BOOKMARK') return this.#bookmark(event?.object, out);
     if (type === 'ERROR') {
       const status = (event?.object ?? {}) as Status;
       const error =
@@ -124,16 +114,51 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
     this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
   }
 
-  #bookmark(object: KubernetesObject | undefined, out: WatchEvent<T>[]): void {
-    const resourceVersion = object?.metadata?.resourceVersion;
+  #object(type: 'ADDED' | 'MODIFIED' | 'DELETED', received: unknown, out: WatchEvent<T>[]): void {
+    const isDeleted = type === 'DELETED';
+    const admitted = this.#admit(received, isDeleted);
+    if (admitted.verdict === 'skipped') return;
+    const { key } = admitted;
+    if (admitted.verdict === 'rejected') {
+      const { resourceVersion } = admitted;
+      out.push({ type: isDeleted ? type : 'REJECTED', key, resourceVersion });
+      return;
+    }
+    const { object } = admitted;
+    if (!isDeleted) out.push({ type, key, object });
+    else out.push({ type, key, object, resourceVersion: object.metadata?.resourceVersion ?? '' });
+  }
+
+  #bookmark(object: unknown, out: WatchEvent<T>[]): void {
+    const { projection, resource } = this.#context;
+    const metadata =
+      projection === undefined
+        ? (object as KubernetesObject | undefined)?.metadata
+        : bookmarkMeta(projection, resource.plural, object);
+    const resourceVersion = metadata?.resourceVersion;
     if (typeof resourceVersion !== 'string' || resourceVersion === '') {
       const message = `${this.#context.resource.plural}: a bookmark without resourceVersion`;
       this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
       return;
     }
-    const initialEventsEnd = object?.metadata?.annotations?.[INITIAL_EVENTS_END] === 'true';
+    const initialEventsEnd = metadata?.annotations?.[INITIAL_EVENTS_END] === 'true';
     out.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd });
   }
+}
+
+/** A list without its items, as far as it is read. */
+interface Envelope {
+  kind?: unknown;
+  metadata?: { resourceVersion?: unknown; continue?: unknown; remainingItemCount?: unknown };
+}
+
+/** Put in front of an item that carries no type. */
+function typeMeta({ kind, apiVersion }: Pick<Resource, 'kind' | 'apiVersion'>): string {
+  return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+}
+
+function isList(kind: unknown): boolean {
+  return kind === undefined || (typeof kind === 'string' && kind.endsWith('List'));
 }
 
 /** A list part while it is filled. */
@@ -147,15 +172,15 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   readonly #framer: ItemFramer;
   readonly #context: DecodeContext<T>;
   readonly #admit: ReturnType<typeof createAdmission<T>>;
-  readonly #typeMeta: string;
+  #typeMeta: string;
+  #opened = false;
 
   constructor(context: DecodeContext<T>) {
     super();
     this.#context = context;
-    this.#framer = new ItemFramer(context.maxFrameBytes);
+    this.#framer = new ItemFramer(context.maxFrameBytes, context.projection?.member);
     this.#admit = createAdmission(context);
-    const { apiVersion, kind } = context.resource;
-    this.#typeMeta = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+    this.#typeMeta = typeMeta(context.projection ?? context.resource);
   }
 
   protected override empty(): PartUnderWay<T> {
@@ -167,17 +192,39 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   }
 
   protected override read(chunk: Uint8Array, out: PartUnderWay<T>): void {
-    for (const text of this.#framer.push(chunk)) this.#item(text, out);
+    for (const text of this.#framer.push(chunk)) {
+      if (!this.#opened) this.#open();
+      this.#item(text, out);
+    }
+  }
+
+  /** Most servers say what the list is before its items: what only the end would tell is known now. */
+  #open(): void {
+    this.#opened = true;
+    const { projection, resource } = this.#context;
+    if (projection === undefined && resource.kind !== '') return;
+    const opening = parse(this.#framer.opening, 'a list') as Partial<Envelope>;
+    if (projection !== undefined) {
+      if (opening.kind !== undefined)
+        expectKind(resource.plural, projection.listKind, opening.kind);
+      tellColumns(projection, opening);
+    } else if (typeof opening.kind === 'string' && opening.kind.endsWith('List')) {
+      const kind = opening.kind.slice(0, -'List'.length);
+      if (kind !== '') this.#typeMeta = typeMeta({ kind, apiVersion: resource.apiVersion });
+    }
   }
 
   protected override finish(out: PartUnderWay<T>): void {
-    const { plural, kind } = this.#context.resource;
-    const envelope = parse(this.#framer.end(), 'a list') as {
-      kind?: unknown;
-      metadata?: { resourceVersion?: unknown; continue?: unknown; remainingItemCount?: unknown };
-    } | null;
+    const { projection, resource } = this.#context;
+    const { plural, kind } = resource;
+    const envelope = parse(this.#framer.end(), 'a list') as Envelope | null;
     const got = envelope?.kind;
-    if (got !== undefined && got !== `${kind}List` && got !== 'List') {
+    if (projection !== undefined) {
+      expectKind(plural, projection.listKind, got);
+      tellColumns(projection, envelope);
+    } else if (
+      kind === '' ? !isList(got) : got !== undefined && got !== `${kind}List` && got !== 'List'
+    ) {
       const message = `${plural}: expected a ${kind}List, got ${JSON.stringify(String(got).slice(0, 60))}`;
       throw ApiError.local('Unexpected', message);
     }
@@ -190,11 +237,18 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   }
 
   #item(text: string, out: PartUnderWay<T>): void {
+    if (this.#context.projection?.member === 'rows') {
+      return this.#keep(toRow(parse(text, 'a row')), out);
+    }
     // Items of built-in lists carry no type; put in front, it is where watch events have it. Where an item has
     // its own in front (a custom resource's), that stays, in its order.
     const body = text.slice(1);
     const typed = OWN_TYPE.test(text) || body.trimStart().startsWith('}');
-    const admitted = this.#admit(parse(typed ? text : this.#typeMeta + body, 'an item'));
+    this.#keep(parse(typed ? text : this.#typeMeta + body, 'an item'), out);
+  }
+
+  #keep(received: unknown, out: PartUnderWay<T>): void {
+    const admitted = this.#admit(received);
     if (admitted.verdict === 'admitted') out.items.push(admitted.object);
     else if (admitted.verdict === 'rejected') out.rejected.push(admitted.key);
   }

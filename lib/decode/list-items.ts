@@ -26,6 +26,10 @@ class ByteText {
     this.#text += this.#decoder.decode(bytes, { stream: true });
   }
 
+  get soFar(): string {
+    return this.#text;
+  }
+
   take(): string {
     const text = this.#text + this.#decoder.decode();
     this.#text = '';
@@ -37,20 +41,29 @@ class ByteText {
 /** Bytes of a list body in; the text of each whole item out. */
 export class ItemFramer {
   readonly #maxBytes: number;
+  /** The array that has the items. */
+  readonly #member: string;
   readonly #item = new ByteText();
   readonly #envelope = new ByteText();
   #depth = 0;
   #inString = false;
   #escaped = false;
   #inItems = false;
-  /** The letters of the last string at depth 1, to know the key `items`. */
+  /** The letters of the last string at depth 1, to know the key of the items. */
   #word = '';
   #key = '';
   #inItem = false;
+  #opening = '';
   #ended = false;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, member: 'items' | 'rows' = 'items') {
     this.#maxBytes = maxBytes;
+    this.#member = member;
+  }
+
+  /** What came before the items, closed so that it is JSON. Of use once an item has come. */
+  get opening(): string {
+    return `${this.#opening}]}`;
   }
 
   /** The items that this chunk closed, each as JSON text. */
@@ -87,9 +100,10 @@ export class ItemFramer {
         if (this.#inItems && depth === 3 && byte === OPEN_OBJECT) {
           this.#inItem = true;
           from = at;
-        } else if (depth === 2 && byte === OPEN_ARRAY && this.#key === 'items') {
+        } else if (depth === 2 && byte === OPEN_ARRAY && this.#key === this.#member) {
           this.#inItems = true;
           this.#envelope.add(chunk.subarray(from, at + 1));
+          this.#opening = this.#envelope.soFar;
           from = at + 1;
         }
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {

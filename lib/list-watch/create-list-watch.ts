@@ -6,6 +6,7 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
 import type { DecodeContext, Decoding, Skipped, Transform } from '../decode/decoding.ts';
 import { jsonDecoding } from '../decode/json-decoding.ts';
+import type { Projection } from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
@@ -93,16 +94,32 @@ export function createListWatch<T extends KubernetesObject>(
   resource: Resource<T>,
   options: ListWatchOptions<T> = {},
 ): ListerWatcher<T> {
+  return listWatchOf(client, resource, options);
+}
+
+function accepted(kind: string): { readonly headers: Readonly<Record<string, string>> } {
+  return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` } };
+}
+
+/** Lists and watches the collection of `resource`, whole or as a projection of it. */
+export function listWatchOf<T extends KubernetesObject>(
+  client: KubeClient,
+  resource: Resource<KubernetesObject>,
+  options: ListWatchOptions<T>,
+  projection?: Projection,
+): ListerWatcher<T> {
   const { namespace, labelSelector, fieldSelector, tweak, transform } = options;
   const { scheduler = asyncScheduler, decoding = jsonDecoding } = options;
   const path = resourcePath(resource, namespace === undefined ? {} : { namespace });
   const common: ListOptions = {
     ...(labelSelector ? { labelSelector } : {}),
     ...(fieldSelector ? { fieldSelector } : {}),
+    ...(projection?.member === 'rows' ? { includeObject: 'Metadata' } : {}),
   };
   const remembered = withoutWatchList.get(client) ?? new Set<string>();
   withoutWatchList.set(client, remembered);
-  const memory = `${resource.apiVersion}/${resource.plural}`;
+  const as = projection === undefined ? '' : ` as ${projection.eventKind}`;
+  const memory = `${resource.apiVersion}/${resource.plural}${as}`;
 
   const query = (own: ListOptions): ListOptions => {
     const all = { ...common, ...own };
@@ -110,7 +127,8 @@ export function createListWatch<T extends KubernetesObject>(
     return all;
   };
   const context = (request: ListRequest<T> | WatchRequest<T>): DecodeContext<T> => ({
-    resource,
+    resource: resource as Resource<T>,
+    ...(projection === undefined ? {} : { projection }),
     maxFrameBytes: options.maxFrameBytes ?? 16 * 2 ** 20,
     keepManagedFields: options.keepManagedFields ?? false,
     onSkipped: (skipped) => {
@@ -140,6 +158,7 @@ export function createListWatch<T extends KubernetesObject>(
           path,
           query: query(listQuery(request)),
           use: 'list',
+          ...(projection === undefined ? {} : accepted(projection.listKind)),
           ...(request.demand === undefined ? {} : { demand: request.demand }),
         },
       }).pipe(
@@ -156,6 +175,7 @@ export function createListWatch<T extends KubernetesObject>(
           path,
           query: query(watchQuery(request)),
           use: 'watch',
+          ...(projection === undefined ? {} : accepted(projection.eventKind)),
           ...(request.demand === undefined ? {} : { demand: request.demand }),
         },
       }).pipe(signals(scheduler)),

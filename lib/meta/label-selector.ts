@@ -27,6 +27,8 @@ export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
   /** Matches every object: it has no requirement. */
   readonly isEverything: boolean;
+  /** Matches no object: see {@link selectNothing}. */
+  readonly isNothing?: true;
   /** Whether labels satisfy the selector. Only own properties count as labels. */
   matches(labels: Readonly<Record<string, string>> | undefined): boolean;
   /** The text form that the API server takes; equal for selectors with equal requirements. */
@@ -133,6 +135,18 @@ export function parseLabelSelector(selector: string | LabelSelectorObject): Labe
     toString: () => text,
   });
 }
+
+/** Matches every object. client-go: labels.Everything. */
+export const selectEverything: LabelSelector = parseLabelSelector('');
+
+/** Matches no object; no text says that to a server. client-go: labels.Nothing. */
+export const selectNothing: LabelSelector = Object.freeze({
+  requirements: [],
+  isEverything: false,
+  isNothing: true,
+  matches: () => false,
+  toString: () => '',
+});
 
 /**
  * A `metav1.LabelSelector` as the text that `labelSelector=` takes.

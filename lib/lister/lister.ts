@@ -1,0 +1,252 @@
+/**
+ * Reads of an informer's store in the words of the API: by name, namespace, selector and index. A lister holds
+ * nothing and starts nothing. client-go: listers/, tools/cache/listers.go, dynamic/dynamiclister.
+ */
+import type { SharedInformer } from '../informer/shared-informer.ts';
+import type { ObservedDeletion, WaitOptions } from '../informer/waits.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { joinMetaNamespaceKey, metaNamespaceKeyFunc, splitMetaNamespaceKey } from '../meta/key.ts';
+import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
+import { type GroupVersionResource, resourceName } from '../meta/resource.ts';
+import { isResourceVersion, type ResourceVersion } from '../meta/resource-version.ts';
+import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
+import type { IndexerReader } from '../store/indexer.ts';
+import { type ListSelection, type Selection, select } from './selection.ts';
+
+export type { ListSelection };
+
+/** Reads within one namespace. */
+export interface NamespaceLister<T> {
+  readonly namespace: string;
+  /** As {@link Lister.list}, of this namespace. */
+  list(selection?: Selection): readonly T[];
+  /** Throws an {@link ApiError} 404 where there is none. */
+  get(name: string): T;
+}
+
+/**
+ * What the store must show: this version, or a later one, of the collection; or of one object, which is enough
+ * when it alone matters; or what a write answered; or that an object is gone.
+ */
+export type AtLeast =
+  | ResourceVersion
+  | { readonly key: string; readonly resourceVersion: ResourceVersion }
+  | ({ readonly key: string } & ObservedDeletion)
+  | KubernetesObject;
+
+/** Reads of a store. Answers are shared with everyone else who reads: do not change them. */
+export interface Lister<T> {
+  /**
+   * All objects, or those that a selector selects: text as `kubectl -l` takes it, a `metav1.LabelSelector`, or
+   * labels and fields. Everything gives the store's own array, which stays the same until something changes.
+   * Throws a `TypeError` on a selector that is none.
+   */
+  list(selection?: Selection): readonly T[];
+  /** By `namespace/name`, or `name` where there is no namespace. Throws an {@link ApiError} 404 where there is none. */
+  get(name: string): T;
+  /** Reads within one namespace; '' is all. Throws a `TypeError` for a cluster-scoped resource. */
+  namespace(namespace: string): NamespaceLister<T>;
+  /** Objects under a value of an index. Throws a `TypeError` on an unknown index. */
+  byIndex(indexName: string, value: string): readonly T[];
+  /**
+   * Resolves with this lister once its store shows `target`: what was written is then in its answers.
+   *
+   * It waits for no request of its own but for what the watch brings; where nothing changes, for a bookmark,
+   * which comes every minute. Rejects with an {@link ApiError} `NotObserved` when `timeoutMs` are over, `Stopped`
+   * when the informer is, and with a `TypeError` when the lister was made of a store without an informer.
+   */
+  atLeast(target: AtLeast, options?: WaitOptions): Promise<Lister<T>>;
+}
+
+/** What a lister needs of an informer. */
+export type ListerInformer<T extends KubernetesObject> = Pick<
+  SharedInformer<T>,
+  'name' | 'indexer' | 'whenObserved'
+>;
+
+/** What {@link createLister} takes beside store and resource. */
+export interface ListerOptions {
+  /** Names without a namespace are of this one. @defaultValue none */
+  readonly namespace?: string;
+  /** Told once a kind of slip: a read before the store is synced, an index that is missing. @defaultValue `console.warn` */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** What is read: group, version and plural name it; `namespaced` is known of a `Resource`. */
+type Listed = GroupVersionResource & { readonly namespaced?: boolean };
+
+function notFound(resource: GroupVersionResource, name: string): ApiError {
+  const message = `${resourceName(resource)} ${JSON.stringify(name)} not found`;
+  const { group, plural: kind } = resource;
+  return ApiError.fromStatus(
+    {
+      kind: 'Status',
+      apiVersion: 'v1',
+      status: 'Failure',
+      message,
+      reason: 'NotFound',
+      details: { name, group, kind },
+      code: 404,
+    },
+    404,
+  );
+}
+
+class StoreLister<T extends KubernetesObject> implements Lister<T> {
+  readonly #indexer: IndexerReader<T>;
+  readonly #informer: ListerInformer<T> | undefined;
+  readonly #resource: Listed;
+  readonly #options: ListerOptions;
+  readonly #warned = new Set<string>();
+
+  constructor(
+    source: IndexerReader<T> | ListerInformer<T>,
+    resource: Listed,
+    options: ListerOptions,
+  ) {
+    this.#informer = 'indexer' in source ? source : undefined;
+    this.#indexer = 'indexer' in source ? source.indexer : source;
+    this.#resource = resource;
+    this.#options = options;
+  }
+
+  list(selection: Selection = ''): readonly T[] {
+    this.#read();
+    return select(() => this.#indexer.list(), selection);
+  }
+
+  get(name: string): T {
+    this.#read();
+    const target = splitMetaNamespaceKey(name);
+    if (target.namespace !== '' || this.#resource.namespaced === false) return this.#one(target);
+    const { namespace } = this.#options;
+    if (namespace === undefined && this.#resource.namespaced) {
+      this.#warn(
+        'name',
+        `a ${this.#resource.plural} lister was asked for ${JSON.stringify(name)} without a namespace: ask for 'namespace/name', or through namespace('…')`,
+      );
+    }
+    return this.#one({ namespace: namespace ?? '', name });
+  }
+
+  namespace(namespace: string): NamespaceLister<T> {
+    if (namespace !== '' && this.#resource.namespaced === false) {
+      throw new TypeError(
+        `${resourceName(this.#resource)} is cluster-scoped, but namespace ${JSON.stringify(namespace)} was given`,
+      );
+    }
+    return {
+      namespace,
+      list: (selection: Selection = '') => {
+        if (namespace === '') return this.list(selection);
+        this.#read();
+        return select(() => this.#ofNamespace(namespace), selection);
+      },
+      get: (name) => {
+        if (namespace === '') return this.get(name);
+        this.#read();
+        return this.#one({ namespace, name });
+      },
+    };
+  }
+
+  byIndex(indexName: string, value: string): readonly T[] {
+    this.#read();
+    return this.#indexer.byIndex(indexName, value);
+  }
+
+  async atLeast(target: AtLeast, options: WaitOptions = {}): Promise<Lister<T>> {
+    const informer = this.#informer;
+    if (informer === undefined) {
+      throw new TypeError(
+        `atLeast: this ${this.#resource.plural} lister was made of a store, which does not know what is to come; make it of the informer, by createLister(informer, resource) or a factory`,
+      );
+    }
+    if (typeof target === 'string') {
+      // No key has a space: the store's own version decides, and the error reads well.
+      await informer.whenObserved(`version ${target}`, target, options);
+    } else if (!('key' in target)) {
+      const version = versionOf(target);
+      if (!isResourceVersion(version)) {
+        throw new TypeError(
+          'atLeast: the object has no resourceVersion; give what the server answered, not what was sent',
+        );
+      }
+      await informer.whenObserved(metaNamespaceKeyFunc(target), version, options);
+    } else {
+      const { key } = target;
+      await informer.whenObserved(key, 'uid' in target ? target : target.resourceVersion, options);
+    }
+    return this;
+  }
+
+  #one(target: { readonly namespace: string; readonly name: string }): T {
+    const object = this.#indexer.getByKey(joinMetaNamespaceKey(target));
+    if (object === undefined) throw notFound(this.#resource, target.name);
+    return object;
+  }
+
+  #ofNamespace(namespace: string): readonly T[] {
+    if (NAMESPACE_INDEX in this.#indexer.getIndexers()) {
+      return this.#indexer.byIndex(NAMESPACE_INDEX, namespace);
+    }
+    this.#warn(
+      'index',
+      `the store of ${this.#resource.plural} has no index ${JSON.stringify(NAMESPACE_INDEX)}: each namespace('…').list() walks all of it; add { ${NAMESPACE_INDEX}: byNamespace } to its indexers`,
+    );
+    return this.#indexer.list().filter(({ metadata }) => metadata?.namespace === namespace);
+  }
+
+  /** Before each read: half a store answers as if the rest did not exist. */
+  #read(): void {
+    if (this.#indexer.synced) return;
+    const name = this.#informer === undefined ? '' : ` (informer ${this.#informer.name})`;
+    this.#warn(
+      'sync',
+      `a ${this.#resource.plural} lister${name} was read before its store was synced, so objects may be missing in its answers: await whenSynced() first`,
+    );
+  }
+
+  #warn(slip: string, message: string): void {
+    if (this.#warned.has(slip)) return;
+    this.#warned.add(slip);
+    const { onWarning = console.warn } = this.#options;
+    onWarning(message);
+  }
+}
+
+/**
+ * A lister over an informer, or over a store.
+ *
+ * Reading costs no request and starts nothing. A read before the store is synced warns once. Made of a store
+ * alone it cannot wait (`atLeast`).
+ *
+ * @example
+ * ```ts
+ * import { createClient, createLister, createListWatch, createSharedInformer } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0', labels: { app: 'web' } } });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const informer = createSharedInformer(createListWatch(client, pods));
+ * const lister = createLister(informer, pods);
+ * informer.start();
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ *
+ * lister.list('app=web').length; // => 1
+ * lister.namespace('shop').get('web-0').metadata?.name; // => 'web-0'
+ * const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-1' } });
+ * const fresh = await lister.atLeast(made.metadata.resourceVersion, { timeoutMs: 5_000 });
+ * fresh.get('shop/web-1').metadata?.name; // => 'web-1'
+ * await informer.stop();
+ * ```
+ */
+export function createLister<T extends KubernetesObject>(
+  source: IndexerReader<T> | ListerInformer<T>,
+  resource: GroupVersionResource & { readonly namespaced?: boolean },
+  options: ListerOptions = {},
+): Lister<T> {
+  return new StoreLister<T>(source, resource, options);
+}

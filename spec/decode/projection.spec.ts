@@ -1,0 +1,208 @@
+/** Metadata and tables, as a kube-apiserver 1.36 sends them; and resources without a kind. */
+import { defineResource, type Projection, type TableColumn } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { metadataProjection, tableProjection } from '../../lib/decode/projection.ts';
+import { type Anything, bytes, cuts, list, watch } from './decoder.ts';
+
+const v1 = '"apiVersion":"meta.k8s.io/v1"';
+const meta = (name: string, version: number) =>
+  `"metadata":{"name":"${name}","namespace":"shop","uid":"u-${name}","resourceVersion":"${version}","managedFields":[{}]}`;
+const partial = (name: string, version: number) =>
+  `{"kind":"PartialObjectMetadata",${v1},${meta(name, version)}}`;
+const row = (name: string, version: number, ready = '0/1') =>
+  `{"cells":["${name}","${ready}",3],"object":${partial(name, version)}}`;
+const columns =
+  '[{"name":"Name","type":"string","format":"name","description":"d","priority":0},{"name":"Ready","type":"string","format":"","description":"d","priority":0}]';
+const table = (version: number, rows: string, definitions = 'null') =>
+  `{"kind":"Table",${v1},"metadata":{"resourceVersion":"${version}"},"columnDefinitions":${definitions},"rows":${rows}}`;
+const event = (type: string, object: string) => `{"type":"${type}","object":${object}}\n`;
+
+function tables(): { projection: Projection; told: string[][] } {
+  const told: string[][] = [];
+  const onColumns = (sent: readonly TableColumn[]) => told.push(sent.map(({ name }) => name));
+  return { projection: tableProjection(onColumns), told };
+}
+
+const stored = (name: string, version: number) => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.k8s.io/v1',
+  metadata: { name, namespace: 'shop', uid: `u-${name}`, resourceVersion: String(version) },
+});
+const storedRow = (name: string, version: number, ready = '0/1') => ({
+  ...stored(name, version),
+  kind: 'TableRow',
+  cells: [name, ready, 3],
+});
+
+describe('metadata', () => {
+  const options = { projection: metadataProjection };
+
+  it('D11: is what is stored, of a list and of a watch', () => {
+    const body = `{"kind":"PartialObjectMetadataList",${v1},"metadata":{"resourceVersion":"9"},"items":[${partial('a', 5)},{${meta('b', 6)}}]}`;
+    const listed = list([body], options);
+    expect(listed.out).toEqual([stored('a', 5), stored('b', 6)]);
+    expect(listed).toMatchObject({ skipped: [], metadata: { resourceVersion: '9' } });
+    const empty = `{"kind":"PartialObjectMetadataList",${v1},"metadata":{"resourceVersion":"9"},"items":null}`;
+    expect(list([empty], options)).toMatchObject({ out: [], metadata: { resourceVersion: '9' } });
+
+    const end = `{"kind":"PartialObjectMetadata",${v1},"metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}`;
+    const watched = watch(
+      [
+        event('ADDED', partial('a', 5)),
+        event('BOOKMARK', end),
+        event('MODIFIED', partial('a', 13)),
+        event('DELETED', partial('a', 14)),
+      ],
+      options,
+    );
+    expect(watched.out).toEqual([
+      { type: 'ADDED', key: 'shop/a', object: stored('a', 5) },
+      { type: 'BOOKMARK', resourceVersion: '12', initialEventsEnd: true },
+      { type: 'MODIFIED', key: 'shop/a', object: stored('a', 13) },
+      { type: 'DELETED', key: 'shop/a', object: stored('a', 14), resourceVersion: '14' },
+    ]);
+  });
+
+  it('D12: of a server that sends whole objects is a 406, before one is let in', () => {
+    const typed = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)},"spec":{}}]}`;
+    const failed = list([typed], options);
+    expect(failed).toMatchObject({ out: [], reason: 'NotAcceptable' });
+    expect(failed.failure).toBe(
+      'pods: asked for a PartialObjectMetadataList, got PodList: the server takes no notice of the Accept header, so this resource can only be read whole',
+    );
+    // A custom resource's list says what it is at its end; its items say it themselves.
+    const late = `{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod",${meta('a', 5)}}],"kind":"PodList","metadata":{"resourceVersion":"9"}}`;
+    expect(list([late], options)).toMatchObject({ out: [], reason: 'NotAcceptable' });
+    const none = '{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[]}';
+    expect(list([none], options)).toMatchObject({ reason: 'NotAcceptable' });
+
+    const pod = `{"kind":"Pod","apiVersion":"v1",${meta('a', 5)}}`;
+    const watched = watch([event('ADDED', pod)], options);
+    expect(watched.out).toEqual([]);
+    expect(watched.failure).toContain('asked for a PartialObjectMetadata, got Pod');
+    // Else an empty store would call itself synced.
+    const end = `{"kind":"Pod","metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}`;
+    expect(watch([event('BOOKMARK', end)], options)).toMatchObject({ out: [] });
+    expect(watch([event('BOOKMARK', end)], options).failure).toContain('got Pod');
+  });
+});
+
+describe('a table', () => {
+  it('D11: gives a row an object, wherever the network cut it, and its columns before them', () => {
+    const body = table(9, `[${row('a', 5)},${row('b', 6, '1/1')}]`, columns);
+    for (const [head, tail] of cuts(bytes(body))) {
+      const { projection, told } = tables();
+      const listed = list([head, tail], { projection });
+      expect(listed.out).toEqual([storedRow('a', 5), storedRow('b', 6, '1/1')]);
+      expect(listed).toMatchObject({ skipped: [], metadata: { resourceVersion: '9' } });
+      expect(told[0]).toEqual(['Name', 'Ready']);
+    }
+  });
+
+  it('D11: of nothing has columns all the same', () => {
+    const { projection, told } = tables();
+    expect(list([table(9, '[]', columns)], { projection })).toMatchObject({ out: [] });
+    expect(told).toEqual([['Name', 'Ready']]);
+    const other = tables();
+    const bookmark = `{"cells":["",null,0],"object":{"kind":"PartialObjectMetadata",${v1},"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}`;
+    const watched = watch([event('BOOKMARK', table(9, `[${bookmark}]`, columns))], {
+      projection: other.projection,
+    });
+    expect(watched.out).toEqual([
+      { type: 'BOOKMARK', resourceVersion: '9', initialEventsEnd: true },
+    ]);
+    expect(other.told).toEqual([['Name', 'Ready']]);
+  });
+
+  it('D11: in a watch has its columns in the first event, a row in each, and conditions where there are some', () => {
+    const { projection, told } = tables();
+    const done = `{"cells":["a"],"conditions":[{"type":"Completed","status":"True"}],"object":${partial('a', 7)}}`;
+    const { out } = watch(
+      [
+        event('ADDED', table(5, `[${row('a', 5)}]`, columns)),
+        event('MODIFIED', table(7, `[${done}]`)),
+        event('BOOKMARK', table(8, 'null')),
+        event('DELETED', table(9, `[${row('a', 9)}]`)),
+      ],
+      { projection },
+    );
+    expect(told).toHaveLength(1);
+    expect(out).toEqual([
+      { type: 'ADDED', key: 'shop/a', object: storedRow('a', 5) },
+      {
+        type: 'MODIFIED',
+        key: 'shop/a',
+        object: {
+          ...stored('a', 7),
+          kind: 'TableRow',
+          cells: ['a'],
+          conditions: [{ type: 'Completed', status: 'True' }],
+        },
+      },
+      { type: 'BOOKMARK', resourceVersion: '8', initialEventsEnd: false },
+      { type: 'DELETED', key: 'shop/a', object: storedRow('a', 9), resourceVersion: '9' },
+    ]);
+  });
+
+  it('D12: that is none is a 406; a row without metadata is skipped', () => {
+    const { projection } = tables();
+    const whole = `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}}]}`;
+    expect(list([whole], { projection }).failure).toContain('asked for a Table, got PodList');
+    const bare = table(9, '[{"cells":["a"],"object":null},{"cells":["b"]}]', columns);
+    const listed = list([bare], { projection });
+    expect(listed.out).toEqual([]);
+    expect(listed.skipped.map(({ reason }) => reason.message)).toEqual(
+      Array(2).fill('pods: expected a TableRow, got one without metadata'),
+    );
+  });
+
+  it('D7: stays no object for who asked for objects, also as the end of a streaming list', () => {
+    const end = `{"cells":[],"object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`;
+    const { out, skipped } = watch([
+      event('ADDED', table(5, `[${row('a', 5)}]`, columns)),
+      event('BOOKMARK', table(9, `[${end}]`)),
+    ]);
+    expect(out).toEqual([{ type: 'BOOKMARK', resourceVersion: '9', initialEventsEnd: false }]);
+    expect(skipped).toHaveLength(1);
+  });
+});
+
+describe('a resource without a kind', () => {
+  const named = defineResource<Anything>({
+    group: '',
+    version: 'v1',
+    plural: 'pods',
+    kind: 'Any',
+    namespaced: true,
+  });
+  const resource = { ...named, kind: '' };
+
+  it('D13: takes objects of any kind with the kind they have, or that of their list', () => {
+    const body = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}},{"kind":"Odd","apiVersion":"x/v1",${meta('b', 6)}}]}`;
+    const { out, skipped } = list([body], { resource });
+    expect(out.map(({ kind, apiVersion }) => `${apiVersion} ${kind}`)).toEqual([
+      'v1 Pod',
+      'x/v1 Odd',
+    ]);
+    expect(skipped).toEqual([]);
+    const custom = `{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Widget",${meta('a', 5)}}],"kind":"WidgetList","metadata":{"resourceVersion":"9"}}`;
+    expect(list([custom], { resource }).out).toMatchObject([{ kind: 'Widget' }]);
+    const watched = watch([event('ADDED', `{"kind":"Pod",${meta('a', 5)}}`)], { resource });
+    expect(watched.out).toMatchObject([{ object: { kind: 'Pod', apiVersion: 'v1' } }]);
+  });
+
+  it('D13: skips what has none, a Table and a Status, and refuses a list that is none', () => {
+    const late = `{"items":[{${meta('a', 5)}}],"kind":"PodList","metadata":{"resourceVersion":"9"}}`;
+    expect(list([late], { resource }).skipped.map(({ reason }) => reason.message)).toEqual([
+      'pods: expected an object, got one without a kind',
+    ]);
+    const { out, skipped } = watch(
+      [event('ADDED', table(5, '[]')), event('ADDED', `{"kind":"Status",${meta('a', 5)}}`)],
+      { resource },
+    );
+    expect(out).toEqual([]);
+    expect(skipped).toHaveLength(2);
+    const status = '{"kind":"Status","metadata":{}}';
+    expect(list([status], { resource }).failure).toBe('pods: expected a List, got "Status"');
+  });
+});

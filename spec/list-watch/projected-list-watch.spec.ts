@@ -1,0 +1,211 @@
+/** Metadata and tables: what is asked, what comes of it, and a server that takes no notice. */
+import {
+  createClient,
+  createListWatch,
+  createMetadataListWatch,
+  createSharedInformer,
+  createTableListWatch,
+  type Fetch,
+  type TableColumn,
+} from 'rx-informer';
+import { nodes, pods } from 'rx-informer/resources';
+import { firstValueFrom, lastValueFrom } from 'rxjs';
+import { filter, toArray } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+
+interface Sent {
+  readonly path: string;
+  readonly accept: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** A client whose lists answer these bodies, the last one for ever, and whose watches answer these events. */
+function scripted(lists: readonly unknown[], events: readonly unknown[] = []) {
+  const sent: Sent[] = [];
+  let at = 0;
+  const fetch: Fetch = async (input, init) => {
+    const { pathname, searchParams } = new URL(String(input));
+    const accept = new Headers(init?.headers).get('accept') ?? '';
+    sent.push({ path: pathname, accept, query: Object.fromEntries(searchParams) });
+    if (searchParams.get('watch') !== 'true') {
+      return Response.json(lists[Math.min(at++, lists.length - 1)]);
+    }
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        init?.signal?.addEventListener('abort', () => controller.error(new Error('aborted')));
+        const text = events.map((each) => `${JSON.stringify(each)}\n`).join('');
+        controller.enqueue(new TextEncoder().encode(text));
+      },
+    });
+    return new Response(body);
+  };
+  return { sent, client: createClient({ baseUrl: 'http://scripted', fetch }) };
+}
+
+const apiVersion = 'meta.k8s.io/v1';
+const partial = (name: string, version: number) => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion,
+  metadata: { name, namespace: 'shop', uid: `u-${name}`, resourceVersion: String(version) },
+});
+const row = (name: string, version: number, ...cells: unknown[]) => ({
+  cells: [name, ...cells],
+  object: partial(name, version),
+});
+const column = (name: string): TableColumn => ({
+  name,
+  type: 'string',
+  format: '',
+  description: '',
+  priority: 0,
+});
+const table = (version: number, rows: unknown[], columns: string[] = []) => ({
+  kind: 'Table',
+  apiVersion,
+  metadata: { resourceVersion: String(version) },
+  columnDefinitions: columns.length === 0 ? null : columns.map(column),
+  rows,
+});
+const PAGES = { initialList: 'pages' } as const;
+
+describe('a projection', () => {
+  it('W7: is asked for by the kind of what comes: another one of a list than of a watch', async () => {
+    const list = {
+      kind: 'PartialObjectMetadataList',
+      metadata: { resourceVersion: '9' },
+      items: [],
+    };
+    const cases = [
+      {
+        make: createMetadataListWatch,
+        body: list,
+        kinds: ['PartialObjectMetadataList', 'PartialObjectMetadata'],
+      },
+      { make: createTableListWatch, body: table(9, []), kinds: ['Table', 'Table'] },
+    ];
+    for (const { make, body, kinds } of cases) {
+      const { sent, client } = scripted([body], []);
+      const tweaked: string[] = [];
+      const source = make(client, pods, {
+        namespace: 'shop',
+        labelSelector: 'app=web',
+        tweak: (query) => tweaked.push(Object.keys(query).sort().join()),
+      });
+      expect(source.scope).toBe('shop');
+      await lastValueFrom(source.list({ resourceVersion: '0' }).pipe(toArray()));
+      const watching = source.watch({ resourceVersion: '9', timeoutSeconds: 300 }).subscribe();
+      await new Promise((resolve) => setImmediate(resolve));
+      watching.unsubscribe();
+      expect(sent.map(({ accept }) => accept)).toEqual(
+        kinds.map((kind) => `application/json;as=${kind};g=meta.k8s.io;v=v1`),
+      );
+      for (const { path, query } of sent) {
+        expect(path).toBe('/api/v1/namespaces/shop/pods');
+        expect(query['labelSelector']).toBe('app=web');
+        expect(query['includeObject']).toBe(kinds[0] === 'Table' ? 'Metadata' : undefined);
+      }
+      expect(tweaked).toHaveLength(2);
+      expect(() => make(client, nodes, { namespace: 'shop' })).toThrow(/cluster-scoped/);
+    }
+    const { sent, client } = scripted([{ kind: 'PodList', metadata: {}, items: [] }]);
+    await lastValueFrom(createListWatch(client, pods).list({ resourceVersion: '' }));
+    expect(sent[0]?.accept).toBe('application/json');
+  });
+
+  it('W7: fills an ordinary store, also by a streaming LIST', async () => {
+    const end = {
+      ...row('', 9),
+      object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } },
+    };
+    const { client, sent } = scripted(
+      [],
+      [
+        { type: 'ADDED', object: table(5, [row('web-0', 5, 'Pending')], ['Name', 'Status']) },
+        { type: 'ADDED', object: table(6, [row('web-1', 6, 'Running')]) },
+        { type: 'BOOKMARK', object: table(9, [end]) },
+        { type: 'MODIFIED', object: table(10, [row('web-0', 10, 'Running')]) },
+        { type: 'DELETED', object: table(11, [row('web-1', 11, 'Succeeded')]) },
+      ],
+    );
+    const informer = createSharedInformer(createTableListWatch(client, pods));
+    const told: unknown[] = [];
+    informer.updated$.subscribe(({ previous, object }) =>
+      told.push([previous.cells, object.cells]),
+    );
+    informer.deleted$.subscribe(({ key, object }) => told.push([key, object.cells]));
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenObserved('shop/web-1', '11', { timeoutMs: 5_000 });
+    expect(sent).toHaveLength(1);
+    expect(informer.indexer.list()).toEqual([
+      {
+        kind: 'TableRow',
+        apiVersion,
+        metadata: partial('web-0', 10).metadata,
+        cells: ['web-0', 'Running'],
+      },
+    ]);
+    expect(told).toEqual([
+      [
+        ['web-0', 'Pending'],
+        ['web-0', 'Running'],
+      ],
+      ['shop/web-1', ['web-1', 'Succeeded']],
+    ]);
+    await informer.stop();
+  });
+
+  it('W8: has its columns at once for who is late, and again only when they are others', async () => {
+    const { client } = scripted([
+      table(5, [row('web-0', 5)], ['Name', 'Ready']),
+      table(6, [row('web-0', 5)], ['Name', 'Ready']),
+      table(7, [row('web-0', 5)], ['Name', 'Ready', 'Size']),
+    ]);
+    const source = createTableListWatch(client, pods);
+    const early: string[][] = [];
+    const names = (columns: readonly TableColumn[]) => columns.map(({ name }) => name);
+    source.columns$.subscribe((columns) => early.push(names(columns)));
+    const list = () => lastValueFrom(source.list({ resourceVersion: '' }).pipe(toArray()));
+    expect(early).toEqual([]);
+    await list();
+    await list();
+    expect(early).toEqual([['Name', 'Ready']]);
+    const late: string[][] = [];
+    source.columns$.subscribe((columns) => late.push(names(columns)));
+    await list();
+    expect(late).toEqual([
+      ['Name', 'Ready'],
+      ['Name', 'Ready', 'Size'],
+    ]);
+    expect(early).toEqual(late);
+  });
+
+  it('D12: of a server that takes no notice is an error to be seen, never an empty store', async () => {
+    const pod = { kind: 'Pod', apiVersion: 'v1', metadata: partial('web-0', 5).metadata };
+    const end = {
+      kind: 'Pod',
+      metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } },
+    };
+    const { client } = scripted(
+      [{ kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '9' }, items: [pod] }],
+      [
+        { type: 'ADDED', object: pod },
+        { type: 'BOOKMARK', object: end },
+      ],
+    );
+    const ways = [{}, PAGES] as const;
+    const makers = [createMetadataListWatch, createTableListWatch] as const;
+    for (const way of ways) {
+      for (const make of makers) {
+        const informer = createSharedInformer(make(client, pods), way);
+        informer.start();
+        const failing = informer.status$.pipe(filter(({ phase }) => phase === 'backoff'));
+        const { error } = await firstValueFrom(failing);
+        expect(error).toMatchObject({ code: 406, reason: 'NotAcceptable' });
+        expect(error?.message).toContain('takes no notice of the Accept header');
+        expect(informer.hasSynced).toBe(false);
+        expect(informer.indexer.size).toBe(0);
+        await informer.stop();
+      }
+    }
+  });
+});

@@ -1,0 +1,340 @@
+/** Reads of a store. */
+import {
+  ApiError,
+  byLabel,
+  byNamespace,
+  createIndexer,
+  createLister,
+  createSharedInformer,
+  defineResource,
+  type Indexer,
+  parseFieldSelector,
+  parseLabelSelector,
+  selectEverything,
+  selectNothing,
+} from 'rx-informer';
+import { describe, expect, it, vi } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import {
+  added,
+  bookmark,
+  deleted,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+
+const define = (group: string, plural: string, kind: string, namespaced = true) =>
+  defineResource<Pod>({ group, version: 'v1', plural, kind, namespaced });
+const pods = define('', 'pods', 'Pod');
+const deployments = define('apps', 'deployments', 'Deployment');
+const nodes = define('', 'nodes', 'Node', false);
+
+const labelled = (name: string, labels: Record<string, string>, namespace = 'shop'): Pod => {
+  const { metadata } = pod(name, 5, name, namespace);
+  return { metadata: { ...metadata, labels } };
+};
+
+function filled(options: Parameters<typeof createIndexer<Pod>>[0] = {}): Indexer<Pod> {
+  const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace }, ...options });
+  indexer.replace([
+    labelled('a', { app: 'web' }),
+    labelled('b', { app: 'db' }),
+    labelled('c', { app: 'web' }, 'till'),
+    pod('d', 5),
+  ]);
+  return indexer;
+}
+
+const names = (objects: readonly Pod[]) => objects.map(({ metadata }) => metadata.name).join('');
+
+/** What a call throws. */
+function thrown(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('list', () => {
+  it('L1: everything is the store as it is, nothing reads nothing, else labels decide (TestListAll)', () => {
+    const indexer = filled();
+    const lister = createLister(indexer, pods);
+    const all = vi.spyOn(indexer, 'list');
+    const some = vi.spyOn(indexer, 'byIndex');
+    expect(lister.list(selectNothing)).toEqual([]);
+    expect(lister.namespace('shop').list(selectNothing)).toEqual([]);
+    expect(all).not.toHaveBeenCalled();
+    expect(some).not.toHaveBeenCalled();
+
+    // No label is looked at.
+    const matches = vi.fn(() => false);
+    expect(lister.list({ ...selectEverything, matches })).toHaveLength(4);
+    expect(matches).not.toHaveBeenCalled();
+    for (const everything of [undefined, '', {}, selectEverything, { fieldSelector: '' }]) {
+      expect(lister.list(everything)).toBe(indexer.list());
+    }
+    expect(names(lister.list('app=web'))).toBe('ac');
+    expect(names(lister.list('app=none'))).toBe('');
+    expect(names(lister.list('app!=web'))).toBe('bd');
+  });
+
+  it('L2: takes a selector as text, as an object or parsed, and fields beside it', () => {
+    const lister = createLister(filled(), pods);
+    const forms = [
+      'app=web',
+      { matchLabels: { app: 'web' } },
+      { matchExpressions: [{ key: 'app', operator: 'In', values: ['web'] }] },
+      parseLabelSelector('app=web'),
+      { labelSelector: 'app=web' },
+      { labelSelector: { matchLabels: { app: 'web' } } },
+    ];
+    for (const form of forms) expect(names(lister.list(form))).toBe('ac');
+    expect(names(lister.list({ fieldSelector: 'metadata.name!=a' }))).toBe('bcd');
+    const both = { labelSelector: 'app', fieldSelector: parseFieldSelector('metadata.name!=a') };
+    expect(names(lister.list(both))).toBe('bc');
+    expect(names(lister.namespace('shop').list(both))).toBe('b');
+    expect(lister.list({ labelSelector: selectNothing, fieldSelector: 'a=b' })).toEqual([]);
+  });
+
+  it('L2: throws on what is no selector, where it would be everything', () => {
+    const lister = createLister(filled(), pods);
+    const slip = { app: 'web' } as object;
+    expect(() => lister.list(slip)).toThrow(/"app" is no part of a selector.*matchLabels/);
+    expect(() => lister.list('app in web')).toThrow(TypeError);
+    expect(() => lister.list({ fieldSelector: 'name' })).toThrow(TypeError);
+  });
+
+  it('L3: answers cannot be changed, and are shared where nothing has changed', () => {
+    const indexer = filled({ indexers: { namespace: byNamespace, app: byLabel('app') } });
+    const lister = createLister(indexer, pods);
+    const answers = [
+      lister.list(),
+      lister.list('app=web'),
+      lister.namespace('shop').list(),
+      lister.byIndex('app', 'web'),
+      lister.list(selectNothing),
+    ];
+    for (const answer of answers) expect(Object.isFrozen(answer)).toBe(true);
+    expect(lister.namespace('shop').list()).toBe(lister.namespace('shop').list());
+    expect(lister.byIndex('app', 'web')).toBe(indexer.byIndex('app', 'web'));
+    expect(names(lister.byIndex('app', 'web'))).toBe('ac');
+    expect(() => lister.byIndex('no', 'web')).toThrow('Index with name "no" does not exist');
+  });
+});
+
+describe('get', () => {
+  it('L4: finds by key, and says NotFound in the words of client-go', () => {
+    const lister = createLister(filled(), pods);
+    expect(lister.get('till/c').metadata.name).toBe('c');
+    expect(lister.namespace('till').get('c').metadata.name).toBe('c');
+    const error = thrown(() => lister.namespace('shop').get('c'));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      code: 404,
+      reason: 'NotFound',
+      isNotFound: true,
+      message: 'pods "c" not found',
+      status: { details: { name: 'c', group: '', kind: 'pods' } },
+    });
+    expect(() => lister.get('shop/web-0')).toThrow('pods "web-0" not found');
+    const apps = createLister(filled(), deployments);
+    expect(() => apps.get('shop/web')).toThrow('deployments.apps "web" not found');
+    expect(() => lister.get('a/b/c')).toThrow(TypeError);
+  });
+
+  it('L4: takes a bare name where the lister has a namespace, or there are none', () => {
+    const indexer = filled();
+    const onWarning = vi.fn();
+    const scoped = createLister(indexer, pods, { namespace: 'till', onWarning });
+    expect(scoped.get('c').metadata.name).toBe('c');
+    const cluster = createIndexer<Pod>();
+    cluster.replace([pod('n1', 5, 'n1', '')]);
+    expect(createLister(cluster, nodes, { onWarning }).get('n1').metadata.name).toBe('n1');
+    expect(onWarning).not.toHaveBeenCalled();
+    const lister = createLister(indexer, pods, { onWarning });
+    for (let round = 0; round < 2; round++) {
+      expect(() => lister.get('c')).toThrow('pods "c" not found');
+    }
+    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('without a namespace')]]);
+  });
+});
+
+describe('namespace', () => {
+  it('L5: reads the index by namespace; without one it walks the store, and says so once', () => {
+    const onWarning = vi.fn();
+    const indexed = filled();
+    const walked = vi.spyOn(indexed, 'list');
+    const fast = createLister(indexed, pods, { onWarning });
+    expect(names(fast.namespace('shop').list())).toBe('abd');
+    expect(names(fast.namespace('shop').list('app=web'))).toBe('a');
+    expect(fast.namespace('none').list()).toEqual([]);
+    expect(walked).not.toHaveBeenCalled();
+    expect(onWarning).not.toHaveBeenCalled();
+
+    const slow = createLister(filled({ indexers: {} }), pods, { onWarning });
+    expect(names(slow.namespace('shop').list())).toBe('abd');
+    expect(names(slow.namespace('till').list('app=web'))).toBe('c');
+    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('has no index "namespace"')]]);
+  });
+
+  it('L5: of no name is all; of a cluster-scoped resource it throws', () => {
+    const lister = createLister(filled(), pods);
+    expect(names(lister.namespace('').list('app=web'))).toBe('ac');
+    expect(lister.namespace('').get('till/c').metadata.name).toBe('c');
+    expect(() => createLister(filled(), nodes).namespace('shop')).toThrow(
+      'nodes is cluster-scoped, but namespace "shop" was given',
+    );
+  });
+});
+
+describe('before the store is synced', () => {
+  it('L6: the first read warns, by name; later ones and those of a synced store do not', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { name: 'ui/pods' });
+    const onWarning = vi.fn();
+    const lister = createLister(informer, pods, { onWarning });
+    expect(lister.list()).toEqual([]);
+    expect(() => lister.get('shop/a')).toThrow(ApiError);
+    expect(lister.namespace('shop').list()).toEqual([]);
+    expect(onWarning.mock.calls).toEqual([
+      [expect.stringMatching(/\(informer ui\/pods\) was read before its store was synced/)],
+    ]);
+    source.listed(9, pod('a', 5));
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    const late = createLister(informer, pods, { onWarning });
+    expect(names(late.list())).toBe('a');
+    expect(onWarning).toHaveBeenCalledTimes(1);
+    await informer.stop();
+  });
+
+  it('L6: warns on the console where nobody else is told', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    createLister(createIndexer<Pod>(), pods).list();
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
+  });
+});
+
+/** What a promise has come to by now. */
+async function state(promise: Promise<unknown>): Promise<string> {
+  const told = promise.then(
+    () => 'there',
+    (error: Error) => error.message,
+  );
+  const pending = new Promise<string>((resolve) => setImmediate(resolve, 'pending'));
+  return Promise.race([told, pending]);
+}
+
+function running(time = new VirtualTime()) {
+  const source = scriptedListWatch();
+  const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
+  const lister = createLister(informer, pods);
+  source.listed(10, pod('a', 5));
+  informer.start();
+  return { time, source, informer, lister };
+}
+
+describe('reads of a minimum version', () => {
+  it('L7: wait until the store is there, by an object or by a bookmark', async () => {
+    const { source, informer, lister } = running();
+    expect(await lister.atLeast('10')).toBe(lister);
+    const twelve = lister.atLeast('12');
+    expect(await state(twelve)).toBe('pending');
+    source.send(added(pod('b', 11)));
+    expect(await state(twelve)).toBe('pending');
+    source.send(bookmark(12));
+    const fresh = await twelve;
+    expect(fresh.get('shop/b').metadata.resourceVersion).toBe('11');
+    // Also versions beyond what a number holds.
+    const far = lister.atLeast('90071992547409931');
+    source.send(added(pod('c', 13)));
+    expect(await state(far)).toBe('pending');
+    source.send({
+      type: 'BOOKMARK',
+      resourceVersion: '90071992547409932',
+      initialEventsEnd: false,
+    });
+    expect(await state(far)).toBe('there');
+    await informer.stop();
+  });
+
+  it('L7: wait for one object, named or as a write answered it', async () => {
+    const { source, informer, lister } = running();
+    const written = pod('w', 15);
+    const waits = [
+      lister.atLeast(written),
+      lister.atLeast({ key: 'shop/w', resourceVersion: '15' }),
+    ];
+    for (const wait of waits) expect(await state(wait)).toBe('pending');
+    source.send(added(pod('w', 14)));
+    for (const wait of waits) expect(await state(wait)).toBe('pending');
+    source.send(added(pod('w', 15)));
+    for (const wait of waits) expect(await state(wait)).toBe('there');
+    await informer.stop();
+    const sent = { metadata: { name: 'w', namespace: 'shop' } };
+    await expect(lister.atLeast(sent)).rejects.toThrow(/has no resourceVersion.*answered/);
+    await expect(lister.atLeast('next')).rejects.toThrow(TypeError);
+  });
+
+  it('L7: of one object do not wait for the rest: with several namespaces the store is as old as the oldest', async () => {
+    const [shop, till] = [scriptedListWatch('shop'), scriptedListWatch('till')];
+    const informer = createSharedInformer([shop, till]);
+    shop.listed(10);
+    till.listed(10);
+    informer.start();
+    const lister = createLister(informer, pods);
+    shop.send(added(pod('w', 15)));
+    expect(await state(lister.atLeast(pod('w', 15)))).toBe('there');
+    const all = lister.atLeast('15');
+    expect(await state(all)).toBe('pending');
+    till.send(bookmark(15));
+    expect(await state(all)).toBe('there');
+    await informer.stop();
+  });
+
+  it('L8: wait for the end of an object by its UID, never on a store that is not whole', async () => {
+    const { source, informer, lister } = running();
+    const gone = lister.atLeast({ key: 'shop/a', uid: 'a', deleted: true });
+    expect(await state(gone)).toBe('pending');
+    source.send(deleted(pod('a', 11)), added(pod('a', 12, 'another')));
+    const fresh = await gone;
+    expect(fresh.get('shop/a').metadata.uid).toBe('another');
+    await informer.stop();
+
+    const late = scriptedListWatch();
+    const starting = createSharedInformer(late);
+    const early = createLister(starting, pods).atLeast({ key: 'shop/a', uid: 'a', deleted: true });
+    starting.start();
+    expect(await state(early)).toBe('pending');
+    late.listed(10, pod('a', 5));
+    expect(await state(early)).toBe('pending');
+    late.send(deleted(pod('a', 11)));
+    expect(await state(early)).toBe('there');
+    await starting.stop();
+  });
+
+  it('L9: reject when their time is over, when the informer stops, and where there is none', async () => {
+    const { time, informer, lister } = running();
+    const outcome: unknown[] = [];
+    lister.atLeast('99', { timeoutMs: 2_000 }).catch((error) => outcome.push(error));
+    await time.advance(1_999);
+    expect(outcome).toEqual([]);
+    await time.advance(1);
+    expect(outcome).toMatchObject([
+      {
+        reason: 'NotObserved',
+        message: 'pods has not observed version 99 within 2000 ms; it is at 10',
+      },
+    ]);
+    const stopped = lister.atLeast('99');
+    await informer.stop();
+    await expect(stopped).rejects.toMatchObject({ reason: 'Stopped' });
+    const bare = createLister(filled(), pods);
+    await expect(bare.atLeast('1')).rejects.toThrow(/made of a store.*createLister\(informer/);
+    await expect(bare.atLeast('1')).rejects.toBeInstanceOf(TypeError);
+  });
+});
