@@ -76,6 +76,24 @@ export type { ListMeta, ListPart, WatchEvent } from './decode/watch-event.ts';
 export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
 export type { Change, DeletedObject } from './delta/net-change.ts';
 export type { Compression } from './delta/pending.ts';
+// factory: which informers there are
+export {
+  createDynamicInformerFactory,
+  type DynamicInformerFactory,
+} from './factory/create-dynamic-informer-factory.ts';
+export { createInformerFactory } from './factory/create-informer-factory.ts';
+export type {
+  InformerFactory,
+  InformerHandle,
+  TableInformer,
+} from './factory/informer-factory.ts';
+export {
+  forResource,
+  type InformerFactoryOptions,
+  type ResourceSettings,
+} from './factory/options.ts';
+export { type MissingInformer, NotSyncedError } from './factory/readiness.ts';
+export type { InformerProjection, InformerScope } from './factory/scope.ts';
 // informer: shared, or for one
 export {
   createInformer,

@@ -1,0 +1,59 @@
+/** A factory of typed informers. client-go: informers/factory.go, NewSharedInformerFactoryWithOptions. */
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import type { InformerFactory } from './informer-factory.ts';
+import type { InformerFactoryOptions } from './options.ts';
+import type { InformerScope } from './scope.ts';
+import { SharedInformers } from './shared-informers.ts';
+
+/**
+ * A factory: whoever asks for the same resource, scope and projection gets the same informer.
+ *
+ * Nothing is sent before `start()`. Throws a `TypeError` when its name is that of another one that was not stopped.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createInformerFactory } from 'rx-informer';
+ * import { configMaps, pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+ * server.objects.create(pods, { metadata: { namespace: 'till', name: 'cash-0' } });
+ * server.objects.create(pods, { metadata: { namespace: 'other', name: 'no' } });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const factory = createInformerFactory(client, { namespaces: ['shop', 'till'] });
+ * const lister = factory.lister(pods);
+ * factory.informer(configMaps, { namespace: 'shop' });
+ * factory.start();
+ * await factory.whenSynced({ timeoutMs: 5_000 });
+ *
+ * lister.list().map(({ metadata }) => metadata?.name); // => ['web-0', 'cash-0']
+ * factory.informers; // => ['pods/shop+till', 'configmaps/shop']
+ * factory.informer(pods) === factory.informer(pods, { namespaces: ['till', 'shop'] }); // => true
+ * await factory.stop();
+ * ```
+ */
+export function createInformerFactory(
+  client: KubeClient,
+  options: InformerFactoryOptions = {},
+): InformerFactory {
+  const informers = new SharedInformers(client, options);
+  type R = Resource<KubernetesObject>;
+  const factory = {
+    name: informers.name,
+    get informers() {
+      return informers.names;
+    },
+    informer: (resource: R, scope?: InformerScope) => informers.keep(resource, scope).informer,
+    lister: (resource: R, scope?: InformerScope) => informers.keep(resource, scope).lister,
+    acquire: (resource: R, scope?: InformerScope) => informers.acquire(resource, scope),
+    start: () => informers.start(),
+    whenSynced: (wait?: Parameters<InformerFactory['whenSynced']>[0]) => informers.whenSynced(wait),
+    stop: (resource?: R, scope?: InformerScope) =>
+      resource === undefined ? informers.stop() : informers.stopOne(resource, scope),
+  };
+  // The resource and `as` say what the objects are.
+  return factory as unknown as InformerFactory;
+}

@@ -1,0 +1,258 @@
+/**
+ * The informers that a factory has: made when first asked for, started once, counted, and stopped one by one or
+ * together. client-go: informers/factory.go, which can neither stop nor forget one.
+ */
+import { merge, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { distinctUntilChanged } from 'rxjs/operators';
+import type { TableColumn } from '../decode/projection.ts';
+import { createSharedInformer } from '../informer/create-shared-informer.ts';
+import type { SharedInformer } from '../informer/shared-informer.ts';
+import type { WaitOptions } from '../informer/waits.ts';
+import { createListWatch, type ListWatchOptions } from '../list-watch/create-list-watch.ts';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import {
+  createMetadataListWatch,
+  createTableListWatch,
+  sameColumns,
+} from '../list-watch/projected-list-watch.ts';
+import { createLister, type Lister } from '../lister/lister.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type Resource, resourceName } from '../meta/resource.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { timingOf } from '../rx/timing.ts';
+import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../store/index-funcs.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import type { InformerFactoryOptions, InformerSettings } from './options.ts';
+import { whenAllSynced } from './readiness.ts';
+import { type InformerScope, identityOf, type ReadScope, readScope, scopeName } from './scope.ts';
+
+type Anything = KubernetesObject;
+type AnyInformer = SharedInformer<Anything> & {
+  readonly columns$?: Observable<readonly TableColumn[]>;
+};
+
+interface Entry {
+  readonly name: string;
+  readonly informer: AnyInformer;
+  readonly lister: Lister<Anything>;
+  /** Asked for by `informer` or `lister`: not to go with the last handle. */
+  kept: boolean;
+  holders: number;
+  linger: Subscription | undefined;
+}
+
+/** Names in use: logs and metrics of two factories under one name could not be told apart. */
+const taken = new Set<string>();
+
+/** What a projection lists is what its informer stores, whatever it is. */
+function untyped<T>(sources: readonly ListerWatcher<T>[]): readonly ListerWatcher<Anything>[] {
+  return sources as unknown as readonly ListerWatcher<Anything>[];
+}
+
+/** A hold on an informer. */
+export interface Hold {
+  readonly informer: AnyInformer;
+  readonly lister: Lister<Anything>;
+  release(): void;
+}
+
+/** The informers of one factory, whatever it calls them. */
+export class SharedInformers {
+  readonly name: string;
+  readonly #client: KubeClient;
+  readonly #options: InformerFactoryOptions;
+  readonly #scheduler: SchedulerLike;
+  readonly #entries = new Map<string, Entry>();
+  #hasName = false;
+  #started = false;
+
+  constructor(client: KubeClient, options: InformerFactoryOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#scheduler = timingOf(options).scheduler;
+    if (options.name === '') {
+      throw new TypeError("informer factory: name is ''; give a name, or leave it out");
+    }
+    this.name = options.name ?? '';
+    this.#takeName();
+  }
+
+  get names(): readonly string[] {
+    return [...this.#entries.values()].map(({ name }) => name);
+  }
+
+  keep(resource: Resource<Anything>, scope: InformerScope = {}): Entry {
+    const entry = this.#entry(resource, scope);
+    entry.kept = true;
+    entry.linger?.unsubscribe();
+    return entry;
+  }
+
+  acquire(resource: Resource<Anything>, scope: InformerScope = {}): Hold {
+    const entry = this.#entry(resource, scope);
+    entry.linger?.unsubscribe();
+    entry.holders++;
+    let released = false;
+    const { informer, lister } = entry;
+    const release = () => {
+      if (released) return;
+      released = true;
+      entry.holders--;
+      this.#lingerOf(entry);
+    };
+    return { informer, lister, release };
+  }
+
+  start(): void {
+    this.#takeName();
+    if (this.#started) return;
+    this.#started = true;
+    for (const { informer } of this.#entries.values()) informer.start();
+  }
+
+  whenSynced(options?: WaitOptions): Promise<void> {
+    return whenAllSynced([...this.#entries.values()], options);
+  }
+
+  async stop(): Promise<void> {
+    this.#started = false;
+    for (const [identity, entry] of this.#entries) {
+      entry.linger?.unsubscribe();
+      if (!entry.kept && entry.holders === 0) this.#entries.delete(identity);
+    }
+    if (this.#hasName) taken.delete(this.name);
+    this.#hasName = false;
+    await Promise.all([...this.#entries.values()].map(({ informer }) => informer.stop()));
+  }
+
+  async stopOne(resource: Resource<Anything>, scope: InformerScope = {}): Promise<void> {
+    const identity = identityOf(resource, readScope(resource, scope, this.#options));
+    const entry = this.#entries.get(identity);
+    if (entry === undefined) return;
+    entry.linger?.unsubscribe();
+    this.#entries.delete(identity);
+    await entry.informer.stop();
+  }
+
+  #takeName(): void {
+    if (this.name === '' || this.#hasName) return;
+    if (taken.has(this.name)) {
+      throw new TypeError(
+        `informer factory: the name ${JSON.stringify(this.name)} is in use by another one; give another name, or await the other's stop() first`,
+      );
+    }
+    taken.add(this.name);
+    this.#hasName = true;
+  }
+
+  #entry(resource: Resource<Anything>, asked: InformerScope): Entry {
+    const scope = readScope(resource, asked, this.#options);
+    const identity = identityOf(resource, scope);
+    const known = this.#entries.get(identity);
+    if (known !== undefined) return known;
+    const name = this.#nameOf(resource, scope);
+    const informer = this.#make(resource, scope, name);
+    const { onWarning } = this.#options;
+    const [only, ...others] = scope.namespaces;
+    // Of a bare name it is not known whether it is namespaced.
+    const { group, version, plural } = resource;
+    const listed = resource.kind === '' ? { group, version, plural } : resource;
+    const lister = createLister(informer, listed, {
+      ...(only === undefined || others.length > 0 ? {} : { namespace: only }),
+      ...(onWarning === undefined ? {} : { onWarning }),
+    });
+    const entry = { name, informer, lister, kept: false, holders: 0, linger: undefined };
+    this.#entries.set(identity, entry);
+    if (this.#started) informer.start();
+    return entry;
+  }
+
+  /** `<factory>/<resource>/<scope>`; with its version where another one of the resource is here, too. */
+  #nameOf(resource: Resource<Anything>, scope: ReadScope): string {
+    const of = (own: string) =>
+      [this.name, own, scopeName(scope)].filter((part) => part !== '').join('/');
+    const name = of(resourceName(resource));
+    return this.names.includes(name) ? of(`${resourceName(resource)}@${resource.version}`) : name;
+  }
+
+  #lingerOf(entry: Entry): void {
+    if (entry.kept || entry.holders > 0) return;
+    const forget = () => {
+      for (const [identity, each] of this.#entries) {
+        if (each !== entry) continue;
+        this.#entries.delete(identity);
+        void entry.informer.stop();
+      }
+    };
+    const { lingerMs = 30_000 } = this.#options;
+    // What is not running has nothing to keep warm.
+    if (!this.#started || lingerMs <= 0) return forget();
+    entry.linger = longTimer(lingerMs, this.#scheduler).subscribe(forget);
+  }
+
+  #settings(resource: Resource<Anything>): InformerSettings<Anything> {
+    const { group, version, plural } = resource;
+    const own = this.#options.resources?.findLast(
+      ({ resource: each }) =>
+        each.group === group && each.version === version && each.plural === plural,
+    );
+    return own?.settings ?? {};
+  }
+
+  #make(resource: Resource<Anything>, scope: ReadScope, name: string): AnyInformer {
+    const { transform, tweak, resources: _resources, ...options } = this.#options;
+    const own = this.#settings(resource);
+    const isWhole = scope.as === 'object';
+    const indexers: Indexers<Anything> = {
+      [NAMESPACE_INDEX]: byNamespace,
+      ...options.indexers,
+      ...(isWhole ? own.indexers : {}),
+    };
+    const resyncPeriodMs = own.resyncPeriodMs ?? options.resyncPeriodMs;
+    const transformed =
+      (isWhole ? own.transform : undefined) ??
+      (transform === undefined || scope.as === 'table'
+        ? undefined
+        : (object: Anything) => transform(object, resource));
+    const { labelSelector, fieldSelector } = scope;
+    const listOptions = (namespace: string | undefined): ListWatchOptions<Anything> => {
+      const { keepManagedFields, maxFrameBytes, decoding, watchList } = options;
+      return {
+        labelSelector,
+        fieldSelector,
+        scheduler: this.#scheduler,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(tweak === undefined ? {} : { tweak: (query) => tweak(query, resource) }),
+        ...(transformed === undefined ? {} : { transform: transformed }),
+        ...(keepManagedFields === undefined ? {} : { keepManagedFields }),
+        ...(maxFrameBytes === undefined ? {} : { maxFrameBytes }),
+        ...(decoding === undefined ? {} : { decoding }),
+        ...(watchList === undefined ? {} : { watchList }),
+      };
+    };
+    const each = <L>(make: (of: ListWatchOptions<Anything>) => L): readonly L[] =>
+      scope.namespaces.length === 0
+        ? [make(listOptions(undefined))]
+        : scope.namespaces.map((namespace) => make(listOptions(namespace)));
+    const informerOf = (sources: readonly ListerWatcher<Anything>[]) =>
+      createSharedInformer(sources, {
+        ...options,
+        name,
+        indexers,
+        ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
+      });
+
+    if (scope.as === 'table') {
+      const tables = each((of: object) => createTableListWatch(this.#client, resource, of));
+      const columns$ = merge(...tables.map((table) => table.columns$)).pipe(
+        distinctUntilChanged(sameColumns),
+      );
+      return Object.assign(informerOf(untyped(tables)), { columns$ });
+    }
+    if (scope.as === 'metadata') {
+      const make = (of: object) => createMetadataListWatch(this.#client, resource, of);
+      return informerOf(untyped(each(make)));
+    }
+    return informerOf(each((of) => createListWatch(this.#client, resource, of)));
+  }
+}

@@ -1,0 +1,384 @@
+/** Which informers there are: one each, started once, stopped one by one or together. */
+import { createInformerFactory, forResource, type InformerScope } from 'rx-informer';
+import { configMaps, deployments, nodes, type Pod, pods, secrets } from 'rx-informer/resources';
+import { describe, expect, it, vi } from 'vitest';
+import { place, rig } from './rig.ts';
+
+const where = (objects: readonly Pod[]) =>
+  objects.map(({ metadata }) => `${metadata?.namespace}/${metadata?.name}`).sort();
+
+describe('an informer factory', () => {
+  it('G1: has one informer a resource, scope and projection, however it is asked for', () => {
+    const { factory } = rig();
+    const { informer, acquire, informers } = factory({ namespace: 'shop' });
+    const same: InformerScope[][] = [
+      [{}, { namespace: 'shop' }, { namespaces: ['shop', 'shop'] }],
+      [{ namespaces: ['a', 'b'] }, { namespaces: ['b', 'a'] }],
+      [
+        { labelSelector: 'b=2,a=1' },
+        { labelSelector: ' a = 1 , b = 2 ' },
+        { labelSelector: { matchLabels: { a: '1', b: '2' } } },
+      ],
+      [{ fieldSelector: 'spec.nodeName=n' }],
+      [{ namespace: '' }],
+    ];
+    expect(informers).toEqual([]);
+    const distinct = new Set<unknown>();
+    for (const scopes of same) {
+      const found = new Set(scopes.map((scope) => informer(pods, scope as object)));
+      expect(found.size).toBe(1);
+      for (const each of found) distinct.add(each);
+    }
+    distinct.add(informer(pods, { as: 'metadata' }));
+    distinct.add(informer(pods, { as: 'table' }));
+    distinct.add(informer(secrets));
+    expect(distinct.size).toBe(same.length + 3);
+    expect(acquire(pods).informer).toBe(informer(pods));
+    expect(informer(pods, { as: 'object' })).toBe(informer(pods));
+  });
+
+  it('G1: refuses a scope that cannot be', () => {
+    const { informer } = rig().factory();
+    const refused: [InformerScope, string][] = [
+      [{ namespaces: [] }, 'name at least one'],
+      [{ namespaces: ['shop', ''] }, 'name at least one'],
+      [{ namespace: 'shop', namespaces: ['shop'] }, 'not both'],
+      [{ labelSelector: 'a in b' }, 'label selector'],
+      [{ fieldSelector: 'name' }, 'field selector'],
+      [{ as: 'rows' } as never, "'object', 'metadata' or 'table'"],
+    ];
+    for (const [scope, message] of refused) {
+      expect(() => informer(pods, scope as object)).toThrow(message);
+      expect(() => informer(pods, scope as object)).toThrow(TypeError);
+    }
+    expect(() => informer(nodes, { namespace: 'shop' })).toThrow('nodes is cluster-scoped');
+    expect(() => informer(nodes, { namespaces: ['a', 'b'] })).toThrow('"a", "b"');
+  });
+
+  it('G2: sends nothing before start(), starts each once, and one asked for later starts with it (E39)', async () => {
+    const { server, factory, asked, time, until } = rig();
+    const own = factory();
+    const handled: string[] = [];
+    own
+      .informer(pods)
+      .addEventHandler({ onAdd: ({ metadata }) => handled.push(metadata?.namespace ?? '') });
+    own.lister(nodes);
+    await time.advance(1_000);
+    expect(server.requests).toEqual([]);
+    own.start();
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(asked()).toEqual(['/api/v1/nodes', '/api/v1/pods']);
+    expect(handled).toHaveLength(3);
+
+    const late = own.lister(configMaps, { namespace: 'shop' });
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(late.list()).toEqual([]);
+    own.start();
+    own.informer(pods);
+    await time.advance(1_000);
+    // One streaming LIST each, and nothing after it.
+    expect(server.requests).toHaveLength(3);
+    expect(server.openWatches).toHaveLength(3);
+  });
+
+  it('G3: whenSynced says who is missing and why; one that fails holds up no other (TestWaitFor, TestSyncResult)', async () => {
+    const { server, factory, time, until } = rig();
+    const own = factory({ name: 'ui' });
+    const podLister = own.lister(pods);
+    own.informer(secrets, { namespace: 'shop' });
+    own.informer(configMaps, { namespaces: ['shop', 'till'] });
+    server.faults.failNext(
+      { resource: secrets },
+      { status: 403, message: 'no secrets', times: 99 },
+    );
+    server.faults.failNext(
+      { resource: configMaps, namespace: 'till' },
+      { status: 500, message: 'broken', times: 99 },
+    );
+    own.start();
+    const failure = own.whenSynced({ timeoutMs: 5_000 }).catch((error) => error);
+    await until(own.informer(pods).whenSynced({ timeoutMs: 1_000 }));
+    expect(podLister.list()).toHaveLength(3);
+    await time.advance(5_000);
+    const error = await failure;
+    expect(error).toMatchObject({ name: 'ApiError', code: 0, reason: 'NotObserved' });
+    expect(error.message).toMatch(
+      /^2 of 3 informers not synced after 5000 ms: ui\/secrets\/shop \(forbidden: .*no secrets\); ui\/configmaps\/shop\+till \(namespace till backoff: .*broken\)$/,
+    );
+    expect(error.missing.map(({ name }: { name: string }) => name)).toEqual([
+      'ui/secrets/shop',
+      'ui/configmaps/shop+till',
+    ]);
+    expect(error.missing[0].status.blocked).toBe('forbidden');
+    // With one cause the error is that cause.
+    const one = own.stop(configMaps, { namespaces: ['shop', 'till'] });
+    await one;
+    const alone = own.whenSynced({ timeoutMs: 1_000 }).catch((thrown) => thrown);
+    await time.advance(1_000);
+    expect(await alone).toMatchObject({ code: 403, reason: 'Forbidden' });
+  });
+
+  it('G3: of nothing is synced; of what was not started it says so; a stop ends the wait', async () => {
+    const { factory, time } = rig();
+    const own = factory();
+    await own.whenSynced();
+    own.informer(pods);
+    const idle = own.whenSynced({ timeoutMs: 1_000 }).catch((error) => error.message);
+    await time.advance(1_000);
+    expect(await idle).toBe('pods is not synced after 1000 ms: pods (it was not started)');
+    const waiting = own.whenSynced().catch((error) => error.message);
+    await own.stop();
+    expect(await waiting).toBe('pods is not synced: pods (stopped)');
+  });
+
+  it('G4: stop() waits for all and leaves nothing; start() goes on with the same informers', async () => {
+    const { server, factory, time, until } = rig();
+    const own = factory();
+    const informer = own.informer(pods);
+    own.informer(nodes);
+    const completed = vi.fn();
+    own.start();
+    informer.changes$.subscribe({ complete: completed });
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(server.openWatches).toHaveLength(2);
+    await own.stop();
+    expect(completed).toHaveBeenCalledTimes(1);
+    expect(server.openWatches).toHaveLength(0);
+    await time.advance(200_000);
+    expect(time.pending).toBe(0);
+    expect(own.lister(pods).list()).toHaveLength(3);
+    const requests = server.requests.length;
+    own.informer(configMaps);
+    await time.advance(1_000);
+    expect(server.requests).toHaveLength(requests);
+
+    server.objects.delete(pods, place('web-0'));
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(own.informer(pods)).toBe(informer);
+    expect(own.lister(pods).list()).toHaveLength(2);
+    expect(server.openWatches).toHaveLength(3);
+    await own.stop();
+    await own.stop();
+  });
+
+  it('G5: one is stopped and forgotten by itself, and asked for again it is another', async () => {
+    const { server, factory, until } = rig();
+    const own = factory();
+    const [first, other] = [own.informer(pods, { namespace: 'shop' }), own.informer(pods)];
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await own.stop(pods, { namespace: 'shop' });
+    expect(first.isStopped).toBe(true);
+    expect(other.isStopped).toBe(false);
+    expect(own.informers).toEqual(['pods']);
+    expect(server.openWatches).toHaveLength(1);
+    await own.stop(secrets);
+    const again = own.informer(pods, { namespace: 'shop' });
+    expect(again).not.toBe(first);
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(server.openWatches).toHaveLength(2);
+  });
+
+  it('G6: the last release of a handle stops it after the linger; a new hold in between keeps it', async () => {
+    const { server, factory, time, until } = rig();
+    const own = factory({ lingerMs: 10_000 });
+    own.start();
+    const [first, second] = [own.acquire(pods), own.acquire(pods)];
+    const { informer } = first;
+    expect(second.informer).toBe(informer);
+    const completed = vi.fn();
+    informer.changes$.subscribe({ complete: completed });
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    first.release();
+    first.release();
+    await time.advance(20_000);
+    expect(informer.isStopped).toBe(false);
+    second.release();
+    await time.advance(9_000);
+    const third = own.acquire(pods);
+    expect(third.informer).toBe(informer);
+    expect(third.lister.list()).toHaveLength(3);
+    await time.advance(20_000);
+    expect(informer.isStopped).toBe(false);
+    third.release();
+    await time.advance(9_999);
+    expect(informer.isStopped).toBe(false);
+    await time.advance(1);
+    expect(informer.isStopped).toBe(true);
+    expect(completed).toHaveBeenCalledTimes(1);
+    expect(own.informers).toEqual([]);
+    expect(server.openWatches).toHaveLength(0);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('G6: informer() and lister() ask for the life of the factory, handles or not', async () => {
+    const { factory, time } = rig();
+    const own = factory({ lingerMs: 0 });
+    own.start();
+    for (const keep of [() => own.informer(pods), () => own.lister(pods)]) {
+      const handle = own.acquire(pods);
+      keep();
+      handle.release();
+      await time.advance(60_000);
+      expect(handle.informer.isStopped).toBe(false);
+      await own.stop(pods);
+    }
+    // A handle that outlives a stop lets go of nothing that is another's.
+    const stale = own.acquire(pods);
+    await own.stop(pods);
+    const fresh = own.acquire(pods);
+    stale.release();
+    expect(fresh.informer.isStopped).toBe(false);
+    fresh.release();
+    expect(fresh.informer.isStopped).toBe(true);
+    expect(own.informers).toEqual([]);
+  });
+
+  it('G7: several namespaces are one view, each with a watch of its own', async () => {
+    const { server, factory, asked, until } = rig();
+    const own = factory({ namespaces: ['till', 'shop'] });
+    const lister = own.lister(pods);
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(where(lister.list())).toEqual(['shop/web-0', 'till/web-0']);
+    expect(where(lister.namespace('till').list('app=web'))).toEqual(['till/web-0']);
+    expect(asked()).toEqual(['/api/v1/namespaces/shop/pods', '/api/v1/namespaces/till/pods']);
+    const made = server.objects.create(pods, { metadata: place('web-1', 'till') });
+    server.objects.create(pods, { metadata: place('web-1', 'other') });
+    await until(lister.atLeast(made, { timeoutMs: 5_000 }));
+    expect(where(lister.list())).toEqual(['shop/web-0', 'till/web-0', 'till/web-1']);
+    expect(Object.keys(own.informer(pods).status.scopes ?? {})).toEqual(['shop', 'till']);
+  });
+
+  it('G8: has a scope for those who ask for none; cluster-scoped resources know no namespace', async () => {
+    const { factory, asked, until } = rig();
+    const own = factory({ namespace: 'shop', labelSelector: 'app=web' });
+    const [lister, all] = [own.lister(pods), own.lister(pods, { namespace: '' })];
+    const tills = own.lister(pods, { namespace: 'till', labelSelector: 'app=none' });
+    own.informer(nodes);
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(where(lister.list())).toEqual(['shop/web-0']);
+    // In one namespace a bare name will do.
+    expect(lister.get('web-0').metadata?.namespace).toBe('shop');
+    expect(all.list()).toHaveLength(3);
+    expect(tills.list()).toEqual([]);
+    expect(asked()).toEqual([
+      '/api/v1/namespaces/shop/pods',
+      '/api/v1/namespaces/till/pods',
+      '/api/v1/nodes',
+      '/api/v1/pods',
+    ]);
+  });
+
+  it('G8: the hook has the last word on every LIST and WATCH, and is told the resource', async () => {
+    const { server, factory, until } = rig();
+    const own = factory({
+      initialList: 'pages',
+      tweak: (query, { plural }) => {
+        if (plural === 'pods') query['labelSelector'] = 'of=till';
+      },
+    });
+    const lister = own.lister(pods);
+    own.informer(nodes);
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(where(lister.list())).toEqual(['till/web-0']);
+    const selectors = server.requests.map(({ path, query }) => `${path} ${query.labelSelector}`);
+    expect(selectors.sort()).toEqual([
+      '/api/v1/nodes undefined',
+      '/api/v1/nodes undefined',
+      '/api/v1/pods of=till',
+      '/api/v1/pods of=till',
+    ]);
+  });
+
+  it('G9: settings of a resource stand before those of the factory', async () => {
+    const { factory, time, until } = rig();
+    const own = factory({
+      resyncPeriodMs: 60_000,
+      indexers: { app: ({ metadata }) => [metadata?.labels?.app ?? ''] },
+      transform: (object, { kind }) => ({
+        ...object,
+        metadata: { ...object.metadata, annotations: { of: kind } },
+      }),
+      resources: [
+        forResource(pods, {
+          resyncPeriodMs: 5_000,
+          indexers: { phase: ({ status }) => [status?.phase ?? ''] },
+          transform: ({ spec: _spec, ...pod }) => pod,
+        }),
+      ],
+    });
+    const resyncs = { pods: 0, nodes: 0 };
+    own.informer(pods).updated$.subscribe(() => resyncs.pods++);
+    own.informer(nodes).updated$.subscribe(() => resyncs.nodes++);
+    const partial = own.lister(pods, { as: 'metadata' });
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect(own.lister(pods).byIndex('phase', 'Running')).toHaveLength(3);
+    expect(own.lister(pods).byIndex('app', 'web')).toHaveLength(3);
+    expect(own.lister(pods).byIndex('namespace', 'shop')).toHaveLength(1);
+    expect(own.lister(pods).list()[0]).not.toHaveProperty('spec');
+    expect(own.lister(pods).list()[0]?.metadata?.annotations).toBeUndefined();
+    expect(own.lister(nodes).get('node-0').metadata?.annotations).toEqual({ of: 'Node' });
+    // Metadata has neither spec nor status for the settings of Pods; the factory's own apply.
+    expect(partial.list()[0]?.metadata.annotations).toEqual({ of: 'Pod' });
+    expect(partial.list()[0]?.kind).toBe('PartialObjectMetadata');
+    expect(() => partial.byIndex('phase', 'Running')).toThrow(TypeError);
+    await time.advance(11_000);
+    expect(resyncs).toEqual({ pods: 6, nodes: 0 });
+    await time.advance(50_000);
+    expect(resyncs.nodes).toBe(1);
+  });
+
+  it('G10: names its informers by factory, resource and scope, each once', () => {
+    const { factory } = rig();
+    const own = factory({ name: 'ui' });
+    own.informer(pods);
+    own.informer(pods, { namespaces: ['till', 'shop'], labelSelector: 'app=web' });
+    own.informer(pods, { namespace: 'shop', fieldSelector: 'spec.nodeName=n', as: 'table' });
+    own.informer(deployments, { as: 'metadata' });
+    own.informer(
+      { ...deployments, version: 'v1beta1', apiVersion: 'apps/v1beta1' },
+      { as: 'metadata' },
+    );
+    expect(own.informers).toEqual([
+      'ui/pods',
+      'ui/pods/shop+till/app=web',
+      'ui/pods/shop/fields spec.nodeName=n/as table',
+      'ui/deployments.apps/as metadata',
+      'ui/deployments.apps@v1beta1/as metadata',
+    ]);
+    expect(own.informer(pods).name).toBe('ui/pods');
+  });
+
+  it('G10: a name is one factory\u2019s until it is stopped (TestNewInformerName)', async () => {
+    const { client, factory } = rig();
+    const first = factory({ name: 'mine' });
+    expect(() => createInformerFactory(client, { name: 'mine' })).toThrow(
+      /the name "mine" is in use.*await the other's stop\(\)/,
+    );
+    expect(() => createInformerFactory(client, { name: '' })).toThrow(TypeError);
+    factory({ name: 'another' });
+    factory();
+    factory();
+    await first.stop();
+    const second = factory({ name: 'mine' });
+    expect(() => first.start()).toThrow('in use');
+    await second.stop();
+    first.start();
+    first.start();
+    expect(() => second.start()).toThrow('in use');
+  });
+
+  it('G14: a read before its start warns the factory\u2019s own ear', () => {
+    const onWarning = vi.fn();
+    const own = rig().factory({ name: 'early', onWarning });
+    own.lister(pods).list();
+    own.lister(pods).list();
+    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('early/pods')]]);
+  });
+});

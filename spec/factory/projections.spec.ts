@@ -1,0 +1,248 @@
+/** Informers of what is known by name only, of metadata, and of tables: what client-go's factories for these do. */
+import {
+  createDynamicInformerFactory,
+  type DynamicInformerFactory,
+  defineResource,
+  type InformerFactoryOptions,
+  type KubernetesObject,
+  type SharedInformer,
+  type TableColumn,
+} from 'rx-informer';
+import { nodes, pods } from 'rx-informer/resources';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { place, type Rig, rig } from './rig.ts';
+
+const gvr = { group: '', version: 'v1', plural: 'pods' };
+
+function dynamic(
+  { client, time }: Rig,
+  options: InformerFactoryOptions = {},
+): DynamicInformerFactory {
+  const factory = createDynamicInformerFactory(client, { scheduler: time, ...options });
+  onTestFinished(() => factory.stop());
+  return factory;
+}
+
+/** What a handler of it hears, as text. */
+function heard<T extends KubernetesObject>(
+  informer: SharedInformer<T>,
+  show: (object: T) => string,
+) {
+  const events: string[] = [];
+  informer.addEventHandler({
+    onAdd: (object) => events.push(`add ${show(object)}`),
+    onUpdate: (previous, object) => events.push(`update ${show(previous)} > ${show(object)}`),
+    onDelete: ({ object }) => events.push(`delete ${show(object)}`),
+  });
+  return events;
+}
+
+/** Creates, changes and deletes one pod, each after the one before was observed. */
+async function live<T extends KubernetesObject>(
+  { server, until }: Rig,
+  informer: SharedInformer<T>,
+) {
+  const key = 'shop/one';
+  const made = server.objects.create(pods, {
+    metadata: place('one'),
+    status: { phase: 'Pending' },
+  });
+  const seen = (version: string) => until(informer.whenObserved(key, version));
+  await seen(made.metadata.resourceVersion);
+  const moved = server.objects.modify(pods, place('one'), (pod) => {
+    pod.status = { phase: 'Running' };
+  });
+  await seen(moved.metadata.resourceVersion);
+  server.objects.delete(pods, place('one'));
+  await until(informer.whenObserved(key, { uid: made.metadata.uid, deleted: true }));
+}
+
+describe('a dynamic factory', () => {
+  it('G11: serves any group, version and plural: add, update, delete (TestDynamicSharedInformerFactory)', async () => {
+    const all = rig();
+    const factory = dynamic(all, { fieldSelector: 'metadata.name=one' });
+    const informer = factory.informer(gvr);
+    const events = heard(informer, (object) => {
+      const { phase } = (object as { status: { phase: string } }).status;
+      return `${object.apiVersion} ${object.kind} ${phase}`;
+    });
+    factory.start();
+    await all.until(factory.whenSynced());
+    await live(all, informer);
+    expect(events).toEqual([
+      'add v1 Pod Pending',
+      'update v1 Pod Pending > v1 Pod Running',
+      'delete v1 Pod Running',
+    ]);
+  });
+
+  const cases: [string, InformerFactoryOptions, boolean][] = [
+    ['another namespace', { namespace: 'till' }, false],
+    ['its namespace', { namespace: 'shop' }, true],
+    [
+      'another name',
+      { tweak: (query) => Object.assign(query, { fieldSelector: 'metadata.name=no' }) },
+      false,
+    ],
+    [
+      'its name',
+      { tweak: (query) => Object.assign(query, { fieldSelector: 'metadata.name=one' }) },
+      true,
+    ],
+    [
+      'another label',
+      { tweak: (query) => Object.assign(query, { labelSelector: 'app=no' }) },
+      false,
+    ],
+    ['its label', { tweak: (query) => Object.assign(query, { labelSelector: 'app=one' }) }, true],
+  ];
+  it.each(cases)(
+    'G8: narrowed to %s (TestFilteredDynamicSharedInformerFactory)',
+    async (_, options, isHeard) => {
+      const all = rig();
+      const factory = dynamic(all, options);
+      const informer = factory.informer(gvr);
+      factory.start();
+      await all.until(factory.whenSynced());
+      const added: string[] = [];
+      informer.addEventHandler({
+        onAdd: ({ metadata }, isInitial) => {
+          if (!isInitial) added.push(metadata?.name ?? '');
+        },
+      });
+      all.server.objects.create(pods, { metadata: { ...place('one'), labels: { app: 'one' } } });
+      await all.time.advance(1_000);
+      expect(added).toEqual(isHeard ? ['one'] : []);
+    },
+  );
+
+  it('G11: takes the kind of the list where items have none, shares with a Resource, and stops one', async () => {
+    const all = rig();
+    const factory = dynamic(all, { initialList: 'pages' });
+    const lister = factory.lister(gvr, { namespace: 'shop' });
+    const cluster = factory.lister({ group: '', version: 'v1', plural: 'nodes' });
+    expect(factory.informer(pods)).toBe(factory.informer(gvr));
+    factory.start();
+    await all.until(factory.whenSynced());
+    expect(lister.get('web-0').kind).toBe('Pod');
+    expect(cluster.get('node-0').kind).toBe('Node');
+    expect(() => lister.get('no')).toThrow('pods "no" not found');
+    await factory.stop(gvr);
+    expect(factory.informers).toEqual(['pods/shop', 'nodes']);
+    expect(() => factory.informer({ group: '', version: 'v1', plural: '' })).toThrow(TypeError);
+  });
+
+  it('G11: waits for a resource that is not there, says so, and has it once it comes (late ForResource)', async () => {
+    const all = rig();
+    const widgets = defineResource({
+      group: 'example.com',
+      version: 'v1',
+      plural: 'widgets',
+      kind: 'Widget',
+      namespaced: true,
+    });
+    const factory = dynamic(all, { name: 'late' });
+    factory.start();
+    const lister = factory.lister({ group: 'example.com', version: 'v1', plural: 'widgets' });
+    await expect(all.until(factory.whenSynced({ timeoutMs: 1_000 }))).rejects.toThrow(
+      /^late\/widgets.example.com is not synced after 1000 ms: late\/widgets.example.com \(no-such-resource/,
+    );
+    all.server.addResource(widgets);
+    all.server.objects.create(widgets, { metadata: place('w') });
+    await all.until(factory.whenSynced({ timeoutMs: 120_000 }));
+    expect(lister.get('shop/w').kind).toBe('Widget');
+    const { informer } = factory.acquire({
+      group: 'example.com',
+      version: 'v1',
+      plural: 'widgets',
+    });
+    await factory.stop(widgets);
+    expect(informer.isStopped).toBe(true);
+  });
+});
+
+describe('metadata', () => {
+  it('G12: add, update, delete, and nothing but metadata (TestMetadataSharedInformerFactory)', async () => {
+    for (const initialList of ['stream', 'pages'] as const) {
+      const all = rig();
+      const factory = all.factory({ initialList, fieldSelector: 'metadata.name=one' });
+      const informer = factory.informer(pods, { as: 'metadata' });
+      const events = heard(informer, (object) => Object.keys(object).sort().join());
+      factory.start();
+      await all.until(factory.whenSynced());
+      await live(all, informer);
+      const shape = 'apiVersion,kind,metadata';
+      expect(events).toEqual([`add ${shape}`, `update ${shape} > ${shape}`, `delete ${shape}`]);
+    }
+  });
+
+  it('G12: of several namespaces, by lister, index and handle', async () => {
+    const all = rig();
+    const factory = all.factory({ namespaces: ['shop', 'till'] });
+    const lister = factory.lister(pods, { as: 'metadata' });
+    const handle = factory.acquire(pods, { as: 'metadata' });
+    factory.start();
+    await all.until(factory.whenSynced());
+    expect(lister.list('app=web')).toHaveLength(2);
+    expect(lister.namespace('till').get('web-0')).toMatchObject({
+      apiVersion: 'meta.k8s.io/v1',
+      kind: 'PartialObjectMetadata',
+    });
+    expect(handle.lister).toBe(lister);
+    handle.release();
+  });
+});
+
+describe('tables', () => {
+  it('G13: rows as kubectl get prints them, in an ordinary store; the columns at once for who is late', async () => {
+    for (const initialList of ['stream', 'pages'] as const) {
+      const all = rig();
+      const factory = all.factory({ initialList, namespaces: ['shop', 'till'] });
+      const informer = factory.informer(pods, { as: 'table' });
+      const lister = factory.lister(pods, { as: 'table' });
+      const early: string[][] = [];
+      const names = (columns: readonly TableColumn[]) => columns.map(({ name }) => name);
+      informer.columns$.subscribe((columns) => early.push(names(columns)));
+      expect(all.server.requests).toEqual([]);
+      factory.start();
+      await all.until(factory.whenSynced());
+      // Two namespaces, one table.
+      expect(early).toEqual([['Name', 'Status']]);
+      const late: string[][] = [];
+      informer.columns$.subscribe((columns) => late.push(names(columns)));
+      expect(late).toEqual(early);
+      expect(lister.get('till/web-0')).toMatchObject({
+        apiVersion: 'meta.k8s.io/v1',
+        kind: 'TableRow',
+        metadata: { labels: { app: 'web', of: 'till' } },
+        cells: ['web-0', 'Running'],
+      });
+      const events = heard(informer, ({ cells }) => cells.join(' '));
+      await live(all, informer);
+      expect(events.slice(-3)).toEqual([
+        'add one Pending',
+        'update one Pending > one Running',
+        'delete one Running',
+      ]);
+      expect(informer.status).toMatchObject({ phase: 'watching', skipped: 0 });
+      expect(all.server.requests.every(({ query }) => query.includeObject === 'Metadata')).toBe(
+        true,
+      );
+    }
+  });
+
+  it('G13: columns outlive a restart, and nodes have theirs', async () => {
+    const all = rig();
+    const factory = all.factory();
+    const { informer } = factory.acquire(nodes, { as: 'table' });
+    factory.start();
+    await all.until(factory.whenSynced());
+    await factory.stop();
+    factory.start();
+    await all.until(factory.whenSynced());
+    const columns: number[] = [];
+    informer.columns$.subscribe((sent) => columns.push(sent.length));
+    expect(columns).toEqual([2]);
+    expect(informer.indexer.list().map(({ cells }) => cells[0])).toEqual(['node-0']);
+  });
+});

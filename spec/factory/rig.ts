@@ -1,0 +1,63 @@
+/** A fake cluster of three namespaces, and a client to it. */
+import {
+  createClient,
+  createInformerFactory,
+  type InformerFactory,
+  type InformerFactoryOptions,
+  type KubeClient,
+} from 'rx-informer';
+import { nodes, pods } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { onTestFinished } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { projectingFetch } from '../support/projecting-fetch.ts';
+
+export interface Rig {
+  readonly server: FakeApiServer;
+  readonly client: KubeClient;
+  readonly time: VirtualTime;
+  /** Lets time pass until the promise has settled. */
+  until<T>(promise: Promise<T>): Promise<T>;
+  /** Stopped when the test ends. */
+  factory(options?: InformerFactoryOptions): InformerFactory;
+  /** Paths of the collections that were asked for, each once. */
+  asked(): string[];
+}
+
+export const place = (name: string, namespace = 'shop') => ({ name, namespace });
+
+export function rig(): Rig {
+  const time = new VirtualTime();
+  const server = createFakeApiServer({ scheduler: time });
+  for (const namespace of ['shop', 'till', 'other']) {
+    const metadata = { ...place('web-0', namespace), labels: { app: 'web', of: namespace } };
+    server.objects.create(pods, { metadata, status: { phase: 'Running' } });
+  }
+  server.objects.create(nodes, { metadata: { name: 'node-0' } });
+  const client = createClient({
+    baseUrl: 'http://fake',
+    fetch: projectingFetch(server.fetch),
+    scheduler: time,
+  });
+  return {
+    server,
+    client,
+    time,
+    async until(promise) {
+      let open = true;
+      const close = () => {
+        open = false;
+      };
+      promise.then(close, close);
+      for (let step = 0; open && step < 1_000; step++) await time.advance(10);
+      if (open) throw new Error('nothing came of it in 10 s');
+      return promise;
+    },
+    factory: (options = {}) => {
+      const factory = createInformerFactory(client, { scheduler: time, ...options });
+      onTestFinished(() => factory.stop());
+      return factory;
+    },
+    asked: () => [...new Set(server.requests.map(({ path }) => path))].sort(),
+  };
+}

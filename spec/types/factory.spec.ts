@@ -1,0 +1,60 @@
+/** What a factory gives is typed by the resource and the projection. Checked by tsc; it runs, too. */
+import {
+  createDynamicInformerFactory,
+  createInformerFactory,
+  forResource,
+  type InformerHandle,
+  type KubeClient,
+  type KubernetesObject,
+  type Lister,
+  type PartialObjectMetadata,
+  type SharedInformer,
+  type TableInformer,
+  type TableRow,
+} from 'rx-informer';
+import { type Pod, pods } from 'rx-informer/resources';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+
+const client = {} as KubeClient;
+
+describe('the types of factories', () => {
+  it('are those of the resource, or of what it is asked for as', () => {
+    const factory = createInformerFactory(client);
+    expectTypeOf(factory.informer(pods)).toEqualTypeOf<SharedInformer<Pod>>();
+    expectTypeOf(factory.informer(pods, { namespace: 'a' })).toEqualTypeOf<SharedInformer<Pod>>();
+    expectTypeOf(factory.informer(pods, { as: 'object' })).toEqualTypeOf<SharedInformer<Pod>>();
+    const metadata = factory.informer(pods, { as: 'metadata', namespaces: ['a'] });
+    expectTypeOf(metadata).toEqualTypeOf<SharedInformer<PartialObjectMetadata>>();
+    expectTypeOf(factory.informer(pods, { as: 'table' })).toEqualTypeOf<TableInformer>();
+    expectTypeOf(factory.lister(pods)).toEqualTypeOf<Lister<Pod>>();
+    expectTypeOf(factory.lister(pods, { as: 'table' })).toEqualTypeOf<Lister<TableRow>>();
+    const handle = factory.acquire(pods, { as: 'table' });
+    expectTypeOf(handle).toEqualTypeOf<InformerHandle<TableRow, TableInformer>>();
+    expectTypeOf(factory.acquire(pods).lister.list()).toEqualTypeOf<readonly Pod[]>();
+  });
+
+  it('are KubernetesObject where only the name is known', () => {
+    const gvr = { group: '', version: 'v1', plural: 'pods' };
+    const factory = createDynamicInformerFactory(client);
+    expectTypeOf(factory.informer(gvr)).toEqualTypeOf<SharedInformer<KubernetesObject>>();
+    expectTypeOf(factory.lister(gvr, { as: 'metadata' })).toEqualTypeOf<
+      Lister<PartialObjectMetadata>
+    >();
+    expectTypeOf(factory.informer(gvr, { as: 'table' })).toEqualTypeOf<TableInformer>();
+  });
+
+  it('are those of the resource in its settings', () => {
+    forResource(pods, {
+      transform: (pod) => {
+        expectTypeOf(pod).toEqualTypeOf<Pod>();
+        return pod;
+      },
+      indexers: { node: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []) },
+    });
+    // @ts-expect-error: a Pod has no such field
+    forResource(pods, { indexers: { no: ({ replicas }) => [replicas] } });
+    // @ts-expect-error: object, metadata or table
+    const rows = () => createInformerFactory(client).informer(pods, { as: 'rows' });
+    expect(rows).toThrow(TypeError);
+  });
+});
