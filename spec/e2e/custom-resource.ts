@@ -26,8 +26,18 @@ interface Definition {
 
 const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
+/** A column that `kubectl get` prints beside the name. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly jsonPath: string;
+}
+
 /** Creates the definition and waits until the server says that it is established. */
-export async function establishWidgets(api: RawApi): Promise<void> {
+export async function establishWidgets(
+  api: RawApi,
+  additionalPrinterColumns: readonly PrinterColumn[] = [],
+): Promise<void> {
   const body = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -41,6 +51,7 @@ export async function establishWidgets(api: RawApi): Promise<void> {
           name: widgets.version,
           served: true,
           storage: true,
+          additionalPrinterColumns,
           schema: { openAPIV3Schema: { type: 'object', properties: { spec: any } } },
         },
       ],
