@@ -32,6 +32,7 @@ type AnyInformer = SharedInformer<Anything> & {
 };
 
 interface Entry {
+  readonly identity: string;
   readonly name: string;
   readonly informer: AnyInformer;
   readonly lister: Lister<Anything>;
@@ -116,13 +117,15 @@ export class SharedInformers {
 
   async stop(): Promise<void> {
     this.#started = false;
-    for (const [identity, entry] of this.#entries) {
+    const entries = [...this.#entries];
+    for (const [identity, entry] of entries) {
       entry.linger?.unsubscribe();
+      // One that lingers has nobody to be started again for.
       if (!entry.kept && entry.holders === 0) this.#entries.delete(identity);
     }
     if (this.#hasName) taken.delete(this.name);
     this.#hasName = false;
-    await Promise.all([...this.#entries.values()].map(({ informer }) => informer.stop()));
+    await Promise.all(entries.map(([, { informer }]) => informer.stop()));
   }
 
   async stopOne(resource: Resource<Anything>, scope: InformerScope = {}): Promise<void> {
@@ -161,7 +164,8 @@ export class SharedInformers {
       ...(only === undefined || others.length > 0 ? {} : { namespace: only }),
       ...(onWarning === undefined ? {} : { onWarning }),
     });
-    const entry = { name, informer, lister, kept: false, holders: 0, linger: undefined };
+    const counts = { kept: false, holders: 0, linger: undefined };
+    const entry: Entry = { identity, name, informer, lister, ...counts };
     this.#entries.set(identity, entry);
     if (this.#started) informer.start();
     return entry;
@@ -177,12 +181,12 @@ export class SharedInformers {
 
   #lingerOf(entry: Entry): void {
     if (entry.kept || entry.holders > 0) return;
+    const { identity } = entry;
+    // A handle may outlive its informer, and what is there now is another's.
+    if (this.#entries.get(identity) !== entry) return;
     const forget = () => {
-      for (const [identity, each] of this.#entries) {
-        if (each !== entry) continue;
-        this.#entries.delete(identity);
-        void entry.informer.stop();
-      }
+      this.#entries.delete(identity);
+      void entry.informer.stop();
     };
     const { lingerMs = 30_000 } = this.#options;
     // What is not running has nothing to keep warm.

@@ -63,6 +63,15 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'deployments: web',
     'left: 0',
   ],
+  '09-factory-and-listers.ts': [
+    'informers: ui/pods/shop+till, ui/configmaps/shop',
+    'web in both: 2',
+    'uid known: true',
+    'not ours: pods "web-0" not found',
+    'in the shop now: 2',
+    'web everywhere: 3',
+    'widgets.example.com is not synced after 200 ms',
+  ],
 };
 
 const files = readdirSync(folder).filter((name) => /^\d\d-.*\.ts$/.test(name));

@@ -213,6 +213,24 @@ describe('an informer factory', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('G4, G6: stop() ends what lingers, too, and a start() after it does not bring that back', async () => {
+    const { server, factory, time, until } = rig();
+    const own = factory({ lingerMs: 10_000 });
+    own.start();
+    const [lingering, held] = [own.acquire(pods), own.acquire(nodes)];
+    await until(own.whenSynced());
+    lingering.release();
+    await own.stop();
+    expect(lingering.informer.isStopped).toBe(true);
+    expect(server.openWatches).toHaveLength(0);
+    expect(time.pending).toBe(0);
+    own.start();
+    await until(own.whenSynced());
+    expect(own.informers).toEqual(['nodes']);
+    expect(held.informer.isStopped).toBe(false);
+    expect(server.openWatches).toHaveLength(1);
+  });
+
   it('G6: informer() and lister() ask for the life of the factory, handles or not', async () => {
     const { factory, time } = rig();
     const own = factory({ lingerMs: 0 });

@@ -1,0 +1,46 @@
+/** One informer however many ask: a factory over two namespaces, listers, rows as kubectl prints them. */
+import { createClient, createDynamicInformerFactory, createInformerFactory } from 'rx-informer';
+import { configMaps, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+
+const server = createFakeApiServer();
+for (const namespace of ['shop', 'till', 'elsewhere']) {
+  const metadata = { namespace, name: 'web-0', labels: { app: 'web' } };
+  server.objects.create(pods, { metadata, status: { phase: 'Running' } });
+}
+const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+
+const factory = createInformerFactory(client, { name: 'ui', namespaces: ['shop', 'till'] });
+const podLister = factory.lister(pods);
+factory.start();
+// Asked for after the start, it starts at once.
+factory.informer(configMaps, { namespace: 'shop' });
+await factory.whenSynced({ timeoutMs: 10_000 });
+console.log(`informers: ${factory.informers.join(', ')}`);
+console.log(`web in both: ${podLister.list('app=web').length}`);
+console.log(`uid known: ${podLister.namespace('till').get('web-0').metadata?.uid !== undefined}`);
+try {
+  podLister.get('elsewhere/web-0');
+} catch (error) {
+  console.log(`not ours: ${(error as Error).message}`);
+}
+
+// Read your own write.
+const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-1' } });
+const fresh = await podLister.atLeast(made, { timeoutMs: 10_000 });
+console.log(`in the shop now: ${fresh.namespace('shop').list().length}`);
+
+// A panel that opens and closes: the last release ends its informer after the linger.
+const panel = factory.acquire(pods, { namespace: '', labelSelector: 'app=web' });
+await panel.informer.whenSynced({ timeoutMs: 10_000 });
+console.log(`web everywhere: ${panel.lister.list().length}`);
+panel.release();
+
+// Who is missing, and why.
+const dynamic = createDynamicInformerFactory(client);
+dynamic.lister({ group: 'example.com', version: 'v1', plural: 'widgets' });
+dynamic.start();
+await dynamic
+  .whenSynced({ timeoutMs: 200 })
+  .catch((error: Error) => console.log(error.message.replace(/:.*/, '')));
+await Promise.all([factory.stop(), dynamic.stop()]);
