@@ -52,7 +52,7 @@ export function forResource<T extends KubernetesObject>(
  */
 export interface InformerFactoryOptions
   extends DefaultScope,
-    Omit<SharedInformerOptions<KubernetesObject>, 'name'>,
+    Omit<SharedInformerOptions<KubernetesObject>, 'name' | 'onWarning'>,
     Pick<
       ListWatchOptions<KubernetesObject>,
       'keepManagedFields' | 'maxFrameBytes' | 'decoding' | 'watchList'
@@ -71,6 +71,6 @@ export interface InformerFactoryOptions
   ) => KubernetesObject;
   /** Made by {@link forResource}; they stand before the factory's own. */
   readonly resources?: readonly ResourceSettings[];
-  /** Told of slips, such as a read before the store is synced. @defaultValue `console.warn` */
+  /** Told what somebody should know, by name: a read before the store is synced, say. @defaultValue `console.warn` */
   readonly onWarning?: (message: string) => void;
 }

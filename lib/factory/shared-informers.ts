@@ -50,6 +50,13 @@ function untyped<T>(sources: readonly ListerWatcher<T>[]): readonly ListerWatche
   return sources as unknown as readonly ListerWatcher<Anything>[];
 }
 
+/** An informer's warnings as text. */
+function heardBy(
+  onWarning: (message: string) => void,
+): (warning: { readonly informer: string; readonly message: string }) => void {
+  return ({ informer, message }) => onWarning(`${informer}: ${message}`);
+}
+
 /** A hold on an informer. */
 export interface Hold {
   readonly informer: AnyInformer;
@@ -204,7 +211,7 @@ export class SharedInformers {
   }
 
   #make(resource: Resource<Anything>, scope: ReadScope, name: string): AnyInformer {
-    const { transform, tweak, resources: _resources, ...options } = this.#options;
+    const { transform, tweak, onWarning, resources: _resources, ...options } = this.#options;
     const own = this.#settings(resource);
     const isWhole = scope.as === 'object';
     const indexers: Indexers<Anything> = {
@@ -238,9 +245,15 @@ export class SharedInformers {
       scope.namespaces.length === 0
         ? [make(listOptions(undefined))]
         : scope.namespaces.map((namespace) => make(listOptions(namespace)));
+    const { group, version, plural } = resource;
+    const told = {
+      metricAttributes: { group, version, resource: plural },
+      ...(onWarning === undefined ? {} : { onWarning: heardBy(onWarning) }),
+    };
     const informerOf = (sources: readonly ListerWatcher<Anything>[]) =>
       createSharedInformer(sources, {
         ...options,
+        ...told,
         name,
         indexers,
         ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
