@@ -75,6 +75,8 @@ export async function whenAllSynced(
     const missing = informers
       .filter(({ informer }) => !informer.hasSynced)
       .map(({ name, informer }) => ({ name, status: informer.status }));
+    // The last one may have become so in the very moment.
+    if (missing.length === 0) return;
     const { timeoutMs } = options;
     const stopped = missing.some(({ status }) => status.phase === 'stopped');
     const after = stopped || timeoutMs === undefined ? '' : ` after ${timeoutMs} ms`;
