@@ -26,15 +26,32 @@ try {
 }
 
 // Read your own write.
-const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-1' } });
+const made = server.objects.create(pods, {
+  metadata: { namespace: 'shop', name: 'web-1' },
+  status: { phase: 'Pending' },
+});
 const fresh = await podLister.atLeast(made, { timeoutMs: 10_000 });
 console.log(`in the shop now: ${fresh.namespace('shop').list().length}`);
 
 // A panel that opens and closes: the last release ends its informer after the linger.
-const panel = factory.acquire(pods, { namespace: '', labelSelector: 'app=web' });
+const panel = factory.acquire(pods, { namespace: '', as: 'metadata' });
 await panel.informer.whenSynced({ timeoutMs: 10_000 });
-console.log(`web everywhere: ${panel.lister.list().length}`);
+console.log(`metadata only: ${Object.keys(panel.lister.get('elsewhere/web-0')).sort().join(' ')}`);
 panel.release();
+
+// What kubectl get prints.
+const table = factory.informer(pods, { namespace: 'shop', as: 'table' });
+table.columns$.subscribe((columns) => {
+  const shown = columns.filter(({ priority }) => priority === 0);
+  console.log(`columns: ${shown.map(({ name }) => name).join(' ')}`);
+});
+await table.whenSynced({ timeoutMs: 10_000 });
+console.log(
+  `rows: ${table.indexer
+    .list()
+    .map(({ cells }) => `${cells[0]} ${cells[2]}`)
+    .join(', ')}`,
+);
 
 // Who is missing, and why.
 const dynamic = createDynamicInformerFactory(client);

@@ -25,13 +25,19 @@ import type { ListerWatcher } from './lister-watcher.ts';
  * `TypeError` when a namespace is given for a cluster-scoped resource.
  *
  * @example
- * ```ts no-run
+ * ```ts
  * import { createClient, createMetadataListWatch, createSharedInformer } from 'rx-informer';
  * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
  *
- * const client = createClient({ baseUrl: '' });
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
  * const informer = createSharedInformer(createMetadataListWatch(client, pods));
- * informer.added$.subscribe(({ metadata }) => console.log(metadata.name, metadata.labels));
+ * informer.start();
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ * Object.keys(informer.indexer.list()[0] ?? {}).sort(); // => ['apiVersion', 'kind', 'metadata']
+ * await informer.stop();
  * ```
  */
 export function createMetadataListWatch(
@@ -63,13 +69,23 @@ export function sameColumns(a: readonly TableColumn[], b: readonly TableColumn[]
  * a `TypeError` when a namespace is given for a cluster-scoped resource.
  *
  * @example
- * ```ts no-run
+ * ```ts
  * import { createClient, createSharedInformer, createTableListWatch } from 'rx-informer';
  * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
  *
- * const table = createTableListWatch(createClient({ baseUrl: '' }), pods, { namespace: 'shop' });
- * table.columns$.subscribe((columns) => console.log(columns.map(({ name }) => name)));
- * createSharedInformer(table).added$.subscribe(({ cells }) => console.log(cells));
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const table = createTableListWatch(client, pods, { namespace: 'shop' });
+ * const informer = createSharedInformer(table);
+ * informer.start();
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ * let names: string[] = [];
+ * table.columns$.subscribe((columns) => (names = columns.map(({ name }) => name)));
+ * names[0]; // => 'Name'
+ * informer.indexer.list()[0]?.cells[0]; // => 'web-0'
+ * await informer.stop();
  * ```
  */
 export function createTableListWatch(

@@ -69,7 +69,9 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'uid known: true',
     'not ours: pods "web-0" not found',
     'in the shop now: 2',
-    'web everywhere: 3',
+    'metadata only: apiVersion kind metadata',
+    'columns: Name Ready Status Restarts Age',
+    'rows: web-0 Running, web-1 Pending',
     'widgets.example.com is not synced after 200 ms',
   ],
 };

@@ -10,7 +10,6 @@ import { nodes, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { projectingFetch } from '../support/projecting-fetch.ts';
 
 export interface Rig {
   readonly server: FakeApiServer;
@@ -36,7 +35,7 @@ export function rig(): Rig {
   server.objects.create(nodes, { metadata: { name: 'node-0' } });
   const client = createClient({
     baseUrl: 'http://fake',
-    fetch: projectingFetch(server.fetch),
+    fetch: server.fetch,
     scheduler: time,
   });
   return {
