@@ -61,7 +61,7 @@ export interface Lister<T> {
 /** What a lister needs of an informer. */
 export type ListerInformer<T extends KubernetesObject> = Pick<
   SharedInformer<T>,
-  'name' | 'indexer' | 'whenObserved'
+  'name' | 'indexer' | 'whenObserved' | 'whenAtLeast'
 >;
 
 /** What {@link createLister} takes beside store and resource. */
@@ -163,8 +163,7 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
       );
     }
     if (typeof target === 'string') {
-      // No key has a space: the store's own version decides, and the error reads well.
-      await informer.whenObserved(`version ${target}`, target, options);
+      await informer.whenAtLeast(target, options);
     } else if (!('key' in target)) {
       const version = versionOf(target);
       if (!isResourceVersion(version)) {

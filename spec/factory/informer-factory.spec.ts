@@ -1,5 +1,10 @@
 /** Which informers there are: one each, started once, stopped one by one or together. */
-import { createInformerFactory, forResource, type InformerScope } from 'rx-informer';
+import {
+  createInformerFactory,
+  forResource,
+  type InformerScope,
+  type MetricsProvider,
+} from 'rx-informer';
 import { configMaps, deployments, nodes, type Pod, pods, secrets } from 'rx-informer/resources';
 import { describe, expect, it, vi } from 'vitest';
 import { place, rig } from './rig.ts';
@@ -392,11 +397,41 @@ describe('an informer factory', () => {
     expect(() => second.start()).toThrow('in use');
   });
 
-  it('G14: a read before its start warns the factory\u2019s own ear', () => {
+  it('G14: warnings of listers and informers go to the factory\u2019s own ear, by name', async () => {
     const onWarning = vi.fn();
-    const own = rig().factory({ name: 'early', onWarning });
+    const { factory, until } = rig();
+    const own = factory({ name: 'early', onWarning, resyncPeriodMs: 60_000 });
     own.lister(pods).list();
     own.lister(pods).list();
     expect(onWarning.mock.calls).toEqual([[expect.stringContaining('early/pods')]]);
+    own.start();
+    await until(own.whenSynced());
+    own.informer(pods).addEventHandler({}, { resyncPeriodMs: 5_000 });
+    expect(onWarning.mock.calls.slice(1)).toEqual([
+      [expect.stringMatching(/^early\/pods: .*resync/)],
+    ]);
+  });
+
+  it('G10: and names the resource to the metrics of its informers (TestWithResource)', async () => {
+    const seen = new Set<string>();
+    const told = (_: number, attributes: object = {}) => seen.add(JSON.stringify(attributes));
+    const metrics: MetricsProvider = {
+      createCounter: () => ({ add: told }),
+      createUpDownCounter: () => ({ add: told }),
+      createHistogram: () => ({ record: told }),
+      createObservableGauge: () => ({ addCallback: () => {}, removeCallback: () => {} }),
+    };
+    const { factory, until } = rig();
+    const own = factory({ name: 'metered', metrics });
+    own.informer(pods).addEventHandler({ onAdd: () => {} });
+    own.informer(deployments);
+    own.start();
+    await until(own.whenSynced());
+    const names = [...seen]
+      .map((text) => JSON.parse(text))
+      .filter(({ name }) => name !== undefined);
+    const ofPods = { name: 'metered/pods', group: '', version: 'v1', resource: 'pods' };
+    expect(names).toContainEqual(expect.objectContaining(ofPods));
+    expect(names.every(({ resource }) => ['pods', 'deployments'].includes(resource))).toBe(true);
   });
 });
