@@ -115,7 +115,6 @@ describe('architecture', () => {
       'rxjs/operators': () => true,
       'rxjs/testing': (file) => file.startsWith('lib/testing/'),
       immer: (file) => ['lib/store/mutation-guard.ts', 'lib/client/edit.ts'].includes(file),
-      'immutable-json-patch': (file) => file.startsWith('lib/testing/'),
       undici: (file) => file.startsWith('lib/node/'),
       '@kubernetes/client-node': (file) => file.startsWith('lib/node/'),
       'json-schema-to-typescript': (file) => file === 'lib/node/crd-types.ts',

@@ -1,5 +1,5 @@
 /** PATCH: from its media type to the object it makes, and what no patch may change. */
-import type { JSONPatchOperation } from 'immutable-json-patch';
+import type { JsonPatchOperation } from '../client/patch.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { applyPatch } from './patch-apply.ts';
 import { JsonPatchFailure, jsonPatch } from './patch-json.ts';
@@ -37,10 +37,10 @@ function parsed(text: string, what: string): unknown {
   }
 }
 
-function operationsIn(text: string): JSONPatchOperation[] {
+function operationsIn(text: string): JsonPatchOperation[] {
   const operations = parsed(text, 'patch');
   if (Array.isArray(operations) && operations.every(isFields)) {
-    return operations as unknown as JSONPatchOperation[];
+    return operations as unknown as JsonPatchOperation[];
   }
   throw badRequest('error decoding patch: a JSON patch is a list of operations');
 }

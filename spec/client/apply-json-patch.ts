@@ -1,4 +1,4 @@
-/** RFC 6902 as it reads, for tests: immutable-json-patch trips over a field named `constructor` that is null. */
+/** RFC 6902 as it reads, for tests: not the fake API server's, so that the two can disagree. */
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonPatchOperation } from 'rx-informer';
 

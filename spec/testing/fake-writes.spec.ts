@@ -1,6 +1,6 @@
 /** Patches, dry runs and deletions on the fake server, where a real one could not be watched so closely. */
 import * as fc from 'fast-check';
-import type { JSONPatchOperation } from 'immutable-json-patch';
+import type { JsonPatchOperation } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -90,13 +90,23 @@ describe('patches of a fake server', () => {
 
   it('A3: see own members only', () => {
     const run = (operation: object) => () =>
-      jsonPatch({ a: {} }, [operation as JSONPatchOperation]);
+      jsonPatch({ a: {} }, [operation as JsonPatchOperation]);
     expect(run({ op: 'add', path: '/a/__proto__', value: { polluted: 1 } })).toThrow();
     expect(run({ op: 'remove', path: '/a/constructor' })).toThrow();
     expect(run({ op: 'move', from: '/a/toString', path: '/b' })).toThrow();
     expect(run({ op: 'copy', from: '/a/constructor', path: '/b' })()).toEqual({ a: {}, b: null });
     const mine = { op: 'add', path: '/a/constructor', value: 1 };
     expect(run(mine)()).toEqual({ a: { constructor: 1 } });
+    const inherited = { constructor: null, toString: 'x', a: [{ constructor: 'y' }] };
+    const steps: JsonPatchOperation[] = [
+      { op: 'remove', path: '/toString' },
+      { op: 'replace', path: '/constructor', value: {} },
+      { op: 'add', path: '/a/0/valueOf', value: 1 },
+    ];
+    expect(jsonPatch(inherited, steps)).toEqual({
+      constructor: {},
+      a: [{ constructor: 'y', valueOf: 1 }],
+    });
   });
 
   it('A4: apply merges, and forgets who set what', async () => {

@@ -1,6 +1,6 @@
 /** JSON Patch against the public test suite; where kube-apiserver differs from RFC 6902, the fake follows it. */
 import { createRequire } from 'node:module';
-import type { JSONPatchOperation } from 'immutable-json-patch';
+import type { JsonPatchOperation } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { JsonPatchFailure, jsonPatch } from '../../lib/testing/patch-json.ts';
 import { mergePatch } from '../../lib/testing/patch-merge.ts';
@@ -8,7 +8,7 @@ import { mergePatch } from '../../lib/testing/patch-merge.ts';
 interface Case {
   readonly comment?: string;
   readonly doc: unknown;
-  readonly patch: JSONPatchOperation[];
+  readonly patch: JsonPatchOperation[];
   readonly expected?: unknown;
   readonly error?: string;
   readonly disabled?: boolean;
