@@ -1,0 +1,46 @@
+/** And, or, not: over predicates of changes as over conditions of objects. */
+
+/** A question about a value. */
+export type Test<V> = (value: V) => boolean;
+
+/**
+ * True when all tests are; asks them in order, up to the first that is false. Of no test: true.
+ *
+ * @example
+ * ```ts
+ * import { and, conditionTrue, exists } from 'rx-informer';
+ *
+ * const ready = and(exists, conditionTrue('Ready'));
+ * ready({ status: { conditions: [{ type: 'Ready', status: 'True' }] } } as object); // => true
+ * ready(undefined); // => false
+ * ```
+ */
+export function and<V>(...tests: readonly Test<V>[]): Test<V> {
+  return (value) => tests.every((test) => test(value));
+}
+
+/**
+ * True when one test is; asks them in order, up to the first that is true. Of no test: false.
+ *
+ * @example
+ * ```ts
+ * import { annotationsChanged, createController, generationChanged, or } from 'rx-informer';
+ *
+ * // A controller that is to hear of its spec and of its annotations, not of the status it writes itself.
+ * const predicate = or(generationChanged, annotationsChanged());
+ * predicate({
+ *   type: 'updated', cause: 'watch', key: 'shop/web',
+ *   previous: { metadata: { generation: 1 } },
+ *   object: { metadata: { generation: 1, annotations: { paused: 'true' } } },
+ * }); // => true
+ * typeof createController; // => 'function'
+ * ```
+ */
+export function or<V>(...tests: readonly Test<V>[]): Test<V> {
+  return (value) => tests.some((test) => test(value));
+}
+
+/** True when the test is not. */
+export function not<V>(test: Test<V>): Test<V> {
+  return (value) => !test(value);
+}

@@ -1,0 +1,136 @@
+/** Who may own whom, and whom a change of an owned object wakes. */
+import {
+  controllerOf,
+  isControlledBy,
+  type KubernetesObject,
+  type ObjectMeta,
+  ownerReferenceOf,
+  setControllerReference,
+} from 'rx-informer';
+import { deployments, namespaces } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import { controllerKeys } from '../../lib/controller/owner-references.ts';
+
+const web = { metadata: { namespace: 'shop', name: 'web', uid: 'u1' } };
+const child = (metadata: ObjectMeta = {}): KubernetesObject => ({
+  kind: 'ReplicaSet',
+  metadata: { namespace: 'shop', name: 'web-1', ...metadata },
+});
+
+describe('owner references', () => {
+  it('N11: name the owner as the server has it, with its UID', () => {
+    expect(ownerReferenceOf(web, deployments)).toEqual({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name: 'web',
+      uid: 'u1',
+      controller: true,
+      blockOwnerDeletion: true,
+    });
+    const plain = { controller: false, blockOwnerDeletion: false };
+    expect(Object.keys(ownerReferenceOf(web, deployments, plain))).toEqual([
+      ...['apiVersion', 'kind', 'name', 'uid'],
+    ]);
+    const young = { metadata: { namespace: 'shop', name: 'web' } };
+    expect(() => ownerReferenceOf(young, deployments)).toThrow(
+      /deployments.apps shop\/web.*no UID/,
+    );
+  });
+
+  it('N11: an object has one controller; setting the same again changes nothing', () => {
+    const frozen = Object.freeze(child());
+    const owned = setControllerReference(web, frozen, deployments);
+    expect(frozen.metadata?.ownerReferences).toBeUndefined();
+    expect(controllerOf(owned)?.uid).toBe('u1');
+    expect(setControllerReference(web, owned, deployments)).toBe(owned);
+    const other = { metadata: { namespace: 'shop', name: 'api', uid: 'u2' } };
+    expect(() => setControllerReference(other, owned, deployments)).toThrow(
+      /controlled by Deployment web \(UID u1\)/,
+    );
+    // The same name is not the same owner.
+    const anew = { metadata: { ...web.metadata, uid: 'u9' } };
+    expect(() => setControllerReference(anew, owned, deployments)).toThrow(/second controller/);
+    expect([isControlledBy(owned, web), isControlledBy(owned, anew)]).toEqual([true, false]);
+  });
+
+  it('N11: other owners stay, and an owner that did not control does now', () => {
+    const plain = ownerReferenceOf(web, deployments, { controller: false });
+    const other = ownerReferenceOf(
+      { metadata: { namespace: 'shop', name: 'x', uid: 'x' } },
+      deployments,
+      { controller: false },
+    );
+    const owned = setControllerReference(
+      web,
+      child({ ownerReferences: [plain, other] }),
+      deployments,
+    );
+    expect(
+      owned.metadata?.ownerReferences?.map(({ uid, controller }) => [uid, controller]),
+    ).toEqual([
+      ['u1', true],
+      ['x', undefined],
+    ]);
+  });
+
+  it('N11: an owner in a namespace owns nothing outside; a cluster-scoped one owns anything', () => {
+    expect(() => setControllerReference(web, child({ namespace: 'bank' }), deployments)).toThrow(
+      /cannot own ReplicaSet bank\/web-1: it is in another namespace/,
+    );
+    const global = { kind: 'ClusterRole', metadata: { name: 'reader' } };
+    expect(() => setControllerReference(web, global, deployments)).toThrow(/no namespace/);
+    const shop = { metadata: { name: 'shop', uid: 'n1' } };
+    expect(controllerOf(setControllerReference(shop, global, namespaces))?.uid).toBe('n1');
+    expect(controllerOf(setControllerReference(shop, child(), namespaces))?.uid).toBe('n1');
+  });
+});
+
+describe('the controllers that a change wakes', () => {
+  const deployment = (name: string, uid: string) => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: 'shop', name, uid },
+  });
+  const cache = new Map<string, KubernetesObject>([
+    ['shop/web', deployment('web', 'u1')],
+    ['shop/api', deployment('api', 'u2')],
+    ['reader', { apiVersion: 'x.dev/v2', kind: 'Role', metadata: { name: 'reader', uid: 'r' } }],
+  ]);
+  const owners = { getByKey: (key: string) => cache.get(key) };
+  const ownedBy = (name: string, uid: string, more: object = {}) =>
+    child({
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'Deployment', name, uid, controller: true, ...more },
+      ],
+    });
+  const keys = (previous: KubernetesObject | undefined, object: KubernetesObject | undefined) =>
+    controllerKeys(
+      {
+        type: 'updated',
+        cause: 'watch',
+        key: 'shop/web-1',
+        ...(previous && { previous }),
+        ...(object && { object }),
+      },
+      owners,
+    );
+
+  it('N4: the one before and the one now', () => {
+    expect(keys(ownedBy('web', 'u1'), ownedBy('api', 'u2'))).toEqual(['shop/web', 'shop/api']);
+    expect(keys(ownedBy('web', 'u1'), ownedBy('web', 'u1'))).toEqual(['shop/web']);
+    expect(keys(ownedBy('web', 'u1'), child())).toEqual(['shop/web']);
+  });
+
+  it('N4: not one that only owns, nor one of another kind, nor one that is not there', () => {
+    expect(keys(undefined, ownedBy('web', 'u1', { controller: false }))).toEqual([]);
+    expect(keys(undefined, ownedBy('web', 'z', { kind: 'StatefulSet' }))).toEqual([]);
+    expect(keys(undefined, ownedBy('web', 'z', { apiVersion: 'apps.dev/v1' }))).toEqual([]);
+    expect(keys(undefined, ownedBy('gone', 'u5'))).toEqual([]);
+  });
+
+  it('N4: also one that was created anew under the same name, and a cluster-scoped one of any version', () => {
+    expect(keys(undefined, ownedBy('web', 'old'))).toEqual(['shop/web']);
+    const role = { apiVersion: 'x.dev/v1', kind: 'Role' };
+    expect(keys(undefined, ownedBy('reader', 'old', role))).toEqual(['reader']);
+  });
+});
