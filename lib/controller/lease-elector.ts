@@ -1,0 +1,317 @@
+/**
+ * The loop of a candidate: read the lease, take it when it is free, renew it while it is held.
+ * client-go: tools/leaderelection/leaderelection.go (tryAcquireOrRenew, renew, release).
+ */
+import {
+  BehaviorSubject,
+  defer,
+  type Observable,
+  type SchedulerLike,
+  type Subscription,
+} from 'rxjs';
+import { distinctUntilChanged } from 'rxjs/operators';
+import { ApiError } from '../meta/api-error.ts';
+import { resourcePath } from '../meta/resource.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { heldBy, JITTER, LEASES, type LeaseObject, recordText, released } from './lease-record.ts';
+
+/** What an elector is made of: the options of `createLeaderElector`, checked. */
+export interface LeaseElectorOptions {
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly namespace: string;
+  readonly name: string;
+  readonly identity: string;
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+  readonly releaseOnCancel: boolean;
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+  readonly onError?: ((error: ApiError) => void) | undefined;
+}
+
+interface Work {
+  abort(): void;
+  readonly done: Promise<void>;
+}
+
+/** See `createLeaderElector`. */
+export class LeaseElector {
+  readonly identity: string;
+  readonly leading$: Observable<boolean> = defer(() => this.#leading.pipe(distinctUntilChanged()));
+  readonly leader$: Observable<string> = defer(() => this.#leader.pipe(distinctUntilChanged()));
+  readonly #options: LeaseElectorOptions;
+  readonly #where: string;
+  #leading = new BehaviorSubject(false);
+  #leader = new BehaviorSubject('');
+  /** The Lease as it was last written or read. */
+  #lease: LeaseObject | undefined;
+  #seen = '';
+  /** Nobody has renewed what was seen for as long as it lasts. */
+  #expired = false;
+  #expiry: Subscription | undefined;
+  #deadline: Subscription | undefined;
+  #deadlineAtMs = 0;
+  #next: Subscription | undefined;
+  /** The attempt under way. */
+  #attempt: AbortController | undefined;
+  #busy: Promise<void> = Promise.resolve();
+  /** When the last write was sent. */
+  #sentAtMs = 0;
+  /** A write was sent and no other holder has been seen since. */
+  #mayHold = false;
+  #running = false;
+  #stopping: Promise<void> | undefined;
+  readonly #work = new Set<Work>();
+
+  constructor(options: LeaseElectorOptions) {
+    this.#options = options;
+    this.identity = options.identity;
+    this.#where = `lease ${options.namespace}/${options.name}`;
+  }
+
+  get isLeading(): boolean {
+    return this.#leading.value && this.#options.scheduler.now() < this.#deadlineAtMs;
+  }
+
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#try();
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop().finally(() => {
+      this.#stopping = undefined;
+    });
+    return this.#stopping;
+  }
+
+  run(work: (signal: AbortSignal) => unknown): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let running: Work | undefined;
+      const begin = () => {
+        const controller = new AbortController();
+        const abort = () => controller.abort();
+        const call = async () => {
+          await work(controller.signal);
+        };
+        const done = call().then(
+          () => {},
+          (error) => {
+            reject(error);
+            void this.stop();
+          },
+        );
+        running = { abort, done };
+        this.#work.add(running);
+        const held = running;
+        void done.then(() => {
+          this.#work.delete(held);
+          running = undefined;
+          const again = controller.signal.aborted && this.#stopping === undefined;
+          if (again && this.#leading.value) begin();
+        });
+      };
+      this.#leading.subscribe({
+        next: (leads) => {
+          if (!leads) running?.abort();
+          else if (running === undefined) begin();
+        },
+        complete: resolve,
+      });
+      this.start();
+    });
+  }
+
+  async #stop(): Promise<void> {
+    // Who works still leads, and goes on renewing until it has returned.
+    for (const work of [...this.#work]) work.abort();
+    await Promise.all([...this.#work].map(({ done }) => done));
+    this.#running = false;
+    this.#next?.unsubscribe();
+    this.#attempt?.abort();
+    await this.#busy;
+    this.#lose();
+    this.#expiry?.unsubscribe();
+    this.#expired = false;
+    this.#seen = '';
+    if (this.#mayHold && this.#options.releaseOnCancel) await this.#release();
+    this.#mayHold = false;
+    const [leading, leader] = [this.#leading, this.#leader];
+    this.#leading = new BehaviorSubject(false);
+    this.#leader = new BehaviorSubject('');
+    leading.complete();
+    leader.complete();
+  }
+
+  #try(): void {
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    this.#busy = this.#acquireOrRenew(attempt.signal)
+      .catch((error: unknown) => {
+        this.#report(error);
+        return false;
+      })
+      .then((won) => {
+        this.#attempt = undefined;
+        if (!this.#running) return;
+        if (won && !attempt.signal.aborted) this.#hold(this.#sentAtMs);
+        else if (this.#leading.value && this.#leader.value !== this.identity) this.#lose();
+        this.#tryLater();
+      });
+  }
+
+  #tryLater(): void {
+    const { scheduler, random, retryPeriodMs } = this.#options;
+    const jitter = this.#leading.value ? 0 : JITTER * random();
+    this.#next = longTimer(retryPeriodMs * (1 + jitter), scheduler).subscribe(() => this.#try());
+  }
+
+  /** Whether the lease is ours, as far as the server has answered. */
+  async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
+    // The leader writes at once what it wrote before: one request a renewal.
+    if (this.#leading.value && this.#lease !== undefined) {
+      try {
+        await this.#write('PUT', this.#held(this.#lease), signal);
+        return true;
+      } catch (error) {
+        this.#report(error);
+        if (signal.aborted) return false;
+      }
+    }
+    let lease: LeaseObject;
+    try {
+      lease = await this.#request('GET', undefined, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.isNotFound) throw error;
+      const { namespace, name } = this.#options;
+      const { apiVersion, kind } = LEASES;
+      const made = this.#held({ apiVersion, kind, metadata: { namespace, name } });
+      await this.#write('POST', { ...made, spec: { ...made.spec, leaseTransitions: 0 } }, signal);
+      return true;
+    }
+    this.#observe(lease);
+    const holder = lease.spec?.holderIdentity ?? '';
+    if (holder !== '' && holder !== this.identity && !this.#expired) return false;
+    await this.#write('PUT', this.#held(lease), signal);
+    return true;
+  }
+
+  #held(lease: LeaseObject): LeaseObject {
+    const { leaseDurationMs, scheduler } = this.#options;
+    return heldBy(lease, this.identity, { leaseDurationMs, atMs: scheduler.now() });
+  }
+
+  async #write(method: 'PUT' | 'POST', lease: LeaseObject, signal: AbortSignal): Promise<void> {
+    this.#mayHold = true;
+    this.#sentAtMs = this.#options.scheduler.now();
+    const written = await this.#request(method, lease, signal);
+    this.#observe(written);
+  }
+
+  async #request(
+    method: string,
+    body: LeaseObject | undefined,
+    signal: AbortSignal,
+  ): Promise<LeaseObject> {
+    const { client, namespace, name, scheduler, renewDeadlineMs } = this.#options;
+    const path = resourcePath(LEASES, method === 'POST' ? { namespace } : { namespace, name });
+    const limited = new AbortController();
+    const abort = () => limited.abort();
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    // One that hangs must not use up the deadline: there is time for a second one.
+    const limit = longTimer(renewDeadlineMs / 2, scheduler).subscribe(abort);
+    try {
+      return await client.request<LeaseObject>({
+        method,
+        path,
+        signal: limited.signal,
+        ...(body === undefined ? {} : { body }),
+      });
+    } finally {
+      limit.unsubscribe();
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Notes what the server has. By our own clock, from now on, it lasts as long as it says. */
+  #observe(lease: LeaseObject): void {
+    this.#lease = lease;
+    const { holderIdentity = '', leaseDurationSeconds = 0 } = lease.spec ?? {};
+    if (holderIdentity !== this.identity) this.#mayHold = false;
+    const text = recordText(lease);
+    if (text !== this.#seen) {
+      this.#seen = text;
+      this.#expired = false;
+      this.#expiry?.unsubscribe();
+      // A timer, not a comparison: when the clock is set forward nobody's time is over.
+      const expiry = longTimer(leaseDurationSeconds * 1000, this.#options.scheduler);
+      this.#expiry = expiry.subscribe(() => this.#expire());
+    }
+    if (this.#leader.value !== holderIdentity) this.#leader.next(holderIdentity);
+  }
+
+  #expire(): void {
+    this.#expired = true;
+    if (!this.#running || this.#leading.value || this.#attempt !== undefined) return;
+    this.#next?.unsubscribe();
+    this.#try();
+  }
+
+  /** Leads until the deadline, counted from before the renewal was sent: others count from after it. */
+  #hold(sentAtMs: number): void {
+    const { scheduler, renewDeadlineMs } = this.#options;
+    this.#deadlineAtMs = sentAtMs + renewDeadlineMs;
+    this.#deadline?.unsubscribe();
+    const leftMs = this.#deadlineAtMs - scheduler.now();
+    if (leftMs <= 0) return this.#lose();
+    this.#deadline = longTimer(leftMs, scheduler).subscribe(() => {
+      const message = `${this.#where}: not renewed within ${renewDeadlineMs} ms; ${this.identity} leads no more`;
+      this.#report(ApiError.local('NotObserved', message));
+      this.#lose();
+    });
+    if (!this.#leading.value) this.#leading.next(true);
+    return undefined;
+  }
+
+  #lose(): void {
+    this.#deadline?.unsubscribe();
+    this.#attempt?.abort();
+    if (this.#leading.value) this.#leading.next(false);
+  }
+
+  /** Gives the lease up. Read anew first: a renewal may have got through whose answer did not. */
+  async #release(): Promise<void> {
+    const { scheduler, renewDeadlineMs } = this.#options;
+    const attempt = new AbortController();
+    const limit = longTimer(renewDeadlineMs, scheduler).subscribe(() => attempt.abort());
+    try {
+      for (;;) {
+        const lease = await this.#request('GET', undefined, attempt.signal);
+        if (lease.spec?.holderIdentity !== this.identity) return;
+        try {
+          await this.#request('PUT', released(lease, scheduler.now()), attempt.signal);
+          return;
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.code !== 409) throw error;
+        }
+      }
+    } catch (error) {
+      this.#report(error);
+    } finally {
+      limit.unsubscribe();
+    }
+  }
+
+  #report(error: unknown): void {
+    try {
+      this.#options.onError?.(ApiError.from(error, this.#where));
+    } catch (thrown) {
+      reportUnhandled(thrown);
+    }
+  }
+}

@@ -1,0 +1,391 @@
+/** One leads: the rules one by one, and any story of delays, losses and clocks that do not agree. */
+import fc from 'fast-check';
+import {
+  ApiError,
+  createClient,
+  createLeaderElector,
+  type LeaderElector,
+  type LeaderElectorOptions,
+} from 'rx-informer';
+import { leases } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { Clock, type Fate, leaseServer } from './lease-server.ts';
+
+const place = { namespace: 'shop', name: 'billing' };
+
+function rig() {
+  const scheduler = new VirtualTime();
+  const server = leaseServer(scheduler);
+  const story: string[] = [];
+  const candidate = (identity: string, options: Partial<LeaderElectorOptions> = {}) => {
+    const elector = createLeaderElector({
+      ...place,
+      client: server.client(identity),
+      identity,
+      scheduler,
+      random: () => 0,
+      ...options,
+    });
+    let before = false;
+    elector.leading$.subscribe((leads) => {
+      if (leads !== before)
+        story.push(`${scheduler.now()} ${identity} ${leads ? 'leads' : 'lost'}`);
+      before = leads;
+    });
+    return elector;
+  };
+  return { scheduler, server, story, candidate };
+}
+
+describe('leader election', () => {
+  it('N13: the periods that could let two lead are refused (TestLeaderElectionConfigValidation)', () => {
+    const { candidate } = rig();
+    const refused = (options: Partial<LeaderElectorOptions>) => () => candidate('a', options);
+    expect(refused({ leaseDurationMs: 10_000 })).toThrow(/must be over renewDeadlineMs \(10000\)/);
+    expect(refused({ renewDeadlineMs: 2_400 })).toThrow(/over 1.2 times retryPeriodMs \(2000\)/);
+    expect(refused({ retryPeriodMs: 0 })).toThrow(/retryPeriodMs is 0/);
+    expect(refused({ identity: '' })).toThrow(/identity is ""/);
+  });
+
+  it('N13: the first one creates the lease and renews it; the others look on', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const a = candidate('a');
+    const b = candidate('b');
+    const leaders: string[] = [];
+    b.leader$.subscribe((leader) => leaders.push(leader));
+    a.start();
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    await scheduler.advance(60_000);
+    expect(story).toEqual(['0 a leads']);
+    expect(leaders).toEqual(['', 'a']);
+    expect(server.lease?.spec).toMatchObject({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: '1970-01-01T00:00:00.000000Z',
+      renewTime: '1970-01-01T00:01:00.000000Z',
+      leaseTransitions: 0,
+    });
+    await Promise.all([a.stop(), b.stop()]);
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N16: a renewal is one request; after a conflict the lease is read anew (TestFastPathLeaderElection)', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(2_000);
+    expect(server.log).toEqual(['a GET 404', 'a POST', 'a PUT']);
+    // Somebody labels the lease.
+    const { lease } = server;
+    server.lease = { ...lease, metadata: { ...lease?.metadata, resourceVersion: '77' } };
+    server.lease.spec = { ...lease?.spec, strategy: 'kept' };
+    server.log.length = 0;
+    await scheduler.advance(4_000);
+    expect(server.log).toEqual(['a PUT 409', 'a GET', 'a PUT', 'a PUT']);
+    expect(server.lease?.spec).toMatchObject({ strategy: 'kept', leaseTransitions: 0 });
+    expect(story).toEqual(['0 a leads']);
+    await a.stop();
+  });
+
+  it('N14: who cannot renew leads no more at the deadline, counted from before its last renewal', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const errors: string[] = [];
+    const a = candidate('a', { onError: (error) => errors.push(error.message) });
+    // The answer to each request takes three seconds.
+    server.fate = () => ({ backMs: 3_000 });
+    a.start();
+    await scheduler.advance(6_000);
+    expect(story).toEqual(['6000 a leads']);
+    server.fate = () => ({ error: ApiError.fromStatus({}, 500) });
+    await scheduler.advance(60_000);
+    // The POST was sent at 3000.
+    expect(story).toEqual(['6000 a leads', '13000 a lost']);
+    expect(errors).toContain('lease shop/billing: not renewed within 10000 ms; a leads no more');
+    server.fate = () => ({});
+    await a.stop();
+  });
+
+  it('N14: a request that hangs is given up in time for a second one', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(1_999);
+    let hung = 0;
+    server.fate = () => (hung++ === 0 ? { lost: 'request' } : {});
+    await scheduler.advance(30_000);
+    expect(story).toEqual(['0 a leads']);
+    await a.stop();
+  });
+
+  it('N14: a clock that jumped over the deadline is asked', async () => {
+    const { scheduler, candidate } = rig();
+    const clock = new Clock(scheduler);
+    const a = candidate('a', { scheduler: clock });
+    a.start();
+    await scheduler.advance(1_000);
+    expect(a.isLeading).toBe(true);
+    clock.set(60_000);
+    expect(a.isLeading).toBe(false);
+    await a.stop();
+  });
+
+  it('N15: another takes over when it has not seen the lease change for as long as it lasts', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(1);
+    const b = candidate('b');
+    b.start();
+    await scheduler.advance(20_999);
+    // Killed: it says nothing more. Its last renewal was at 20000, which b saw at 20001.
+    server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
+    await scheduler.advance(60_000);
+    expect(story).toEqual(['0 a leads', '30000 a lost', '35001 b leads']);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+    server.fate = () => ({});
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('N15: neither a lease that looks old nor a clock that is set makes a candidate hurry', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const a = candidate('a', { scheduler: new Clock(scheduler, -3_600_000) });
+    const clock = new Clock(scheduler, 3_600_000);
+    const b = candidate('b', { scheduler: clock });
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    await scheduler.advance(10_000);
+    clock.set(86_400_000);
+    await scheduler.advance(30_000);
+    expect(story).toEqual(['0 a leads']);
+    expect(server.lease?.spec?.holderIdentity).toBe('a');
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('N17: stop gives the lease up, reading it first, and another need not wait (TestReleaseMethodCallsGet)', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const a = candidate('a');
+    const b = candidate('b');
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    await scheduler.advance(5_000);
+    server.log.length = 0;
+    await a.stop();
+    expect(server.log).toEqual(['a GET', 'a PUT']);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+    await scheduler.advance(2_000);
+    expect(story).toEqual(['0 a leads', '5001 a lost', '6001 b leads']);
+    await b.stop();
+  });
+
+  it('N17: a release that meets a renewal under way is tried again (TestReleaseRetriesOnConflict)', async () => {
+    const { scheduler, server, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(1);
+    let puts = 0;
+    server.fate = (method) => {
+      const first = method === 'PUT' && ++puts === 1;
+      return first ? { error: ApiError.fromStatus({}, 409) } : {};
+    };
+    await a.stop();
+    expect(server.log.slice(-4)).toEqual(['a GET', 'a PUT 409', 'a GET', 'a PUT']);
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+  });
+
+  it('N17: a renewal whose answer was lost is released all the same; the lease of another is not', async () => {
+    const { scheduler, server, candidate } = rig();
+    const a = candidate('a');
+    const b = candidate('b');
+    server.fate = (method) => (method === 'POST' ? { lost: 'answer' } : {});
+    a.start();
+    await scheduler.advance(1);
+    await a.stop();
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    await scheduler.advance(1);
+    await b.stop();
+    expect(server.lease?.spec?.holderIdentity).toBe('a');
+    const c = candidate('c', { releaseOnCancel: false });
+    await a.stop();
+    c.start();
+    await scheduler.advance(1);
+    await c.stop();
+    expect(server.lease?.spec?.holderIdentity).toBe('c');
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N17: who was cut off while another took over does not release it', async () => {
+    const { scheduler, server, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(1);
+    const b = candidate('b');
+    b.start();
+    await scheduler.advance(1);
+    server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
+    await scheduler.advance(30_000);
+    expect(server.lease?.spec?.holderIdentity).toBe('b');
+    server.fate = () => ({});
+    await a.stop();
+    expect(server.lease?.spec?.holderIdentity).toBe('b');
+    await b.stop();
+  });
+
+  it('N18: who has lost competes again', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(1_000);
+    server.fate = () => ({ error: ApiError.fromStatus({}, 503) });
+    await scheduler.advance(19_000);
+    server.fate = () => ({});
+    await scheduler.advance(10_000);
+    expect(story).toEqual(['0 a leads', '10000 a lost', '21000 a leads']);
+    await a.stop();
+  });
+
+  it('N18: run calls its work for each time of leading, and stop waits for it before the release', async () => {
+    const { scheduler, server, candidate } = rig();
+    const a = candidate('a');
+    const log: string[] = [];
+    const running = a.run(
+      (signal) =>
+        new Promise<void>((resolve) => {
+          log.push('work');
+          signal.addEventListener('abort', () => {
+            log.push(`abort, ${server.lease?.spec?.holderIdentity} holds`);
+            scheduler.schedule(() => {
+              log.push(`done, ${server.lease?.spec?.holderIdentity} holds`);
+              resolve();
+            }, 500);
+          });
+        }),
+    );
+    await scheduler.advance(1_000);
+    server.fate = () => ({ error: ApiError.fromStatus({}, 503) });
+    await scheduler.advance(19_000);
+    server.fate = () => ({});
+    await scheduler.advance(1_000);
+    expect(log).toEqual(['work', 'abort, a holds', 'done, a holds', 'work']);
+    const stopped = a.stop();
+    await scheduler.advance(1_000);
+    await Promise.all([stopped, running]);
+    expect(log.slice(4)).toEqual(['abort, a holds', 'done, a holds']);
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+  });
+
+  it('N18: run rejects with what its work throws, and gives the lease up', async () => {
+    const { server, candidate } = rig();
+    const a = candidate('a');
+    await expect(
+      a.run(() => {
+        throw new Error('boom');
+      }),
+    ).rejects.toThrow('boom');
+    await a.stop();
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+  });
+
+  it('N13: against a server over HTTP, two electors take turns', async () => {
+    const scheduler = new VirtualTime();
+    const server = createFakeApiServer({ resources: [leases], scheduler });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
+    const make = (identity: string) =>
+      createLeaderElector({ ...place, client, identity, scheduler });
+    const [a, b] = [make('a'), make('b')];
+    a.start();
+    await scheduler.advance(10);
+    b.start();
+    await scheduler.advance(20_000);
+    expect([a.isLeading, b.isLeading]).toEqual([true, false]);
+    await a.stop();
+    await scheduler.advance(5_000);
+    expect([a.isLeading, b.isLeading]).toEqual([false, true]);
+    expect(server.objects.get(leases, place)?.spec).toMatchObject({
+      holderIdentity: 'b',
+      leaseTransitions: 1,
+    });
+    await b.stop();
+  });
+});
+
+describe('whatever happens', () => {
+  const fate = fc.oneof(
+    { weight: 6, arbitrary: fc.constant<Fate>({}) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        thereMs: fc.integer({ min: 0, max: 9_000 }),
+        backMs: fc.integer({ min: 0, max: 9_000 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.constantFrom<Fate>({ lost: 'request' }, { lost: 'answer' }) },
+    { weight: 1, arbitrary: fc.constant<Fate>({ error: ApiError.fromStatus({}, 500) }) },
+  );
+  const clock = fc.record({
+    aheadMs: fc.integer({ min: -1e7, max: 1e7 }),
+    rate: fc.double({ min: 0.9, max: 1.1, noNaN: true }),
+    jumps: fc.array(fc.integer({ min: -1e6, max: 1e6 }), { maxLength: 4 }),
+    startMs: fc.integer({ min: 0, max: 5_000 }),
+    stopMs: fc.option(fc.integer({ min: 10_000, max: 150_000 })),
+  });
+
+  it('N13: never do two lead at one time', { timeout: 60_000 }, async () => {
+    let changes = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(clock, { minLength: 2, maxLength: 3 }),
+        fc.array(fate, { minLength: 40, maxLength: 120 }),
+        fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+        async (clocks, fates, dice) => {
+          const scheduler = new VirtualTime();
+          const server = leaseServer(scheduler);
+          let request = 0;
+          server.fate = () => fates[request++ % fates.length] ?? {};
+          const leading = new Set<string>();
+          const clash: string[] = [];
+          const electors: LeaderElector[] = [];
+          for (const [at, { aheadMs, rate, jumps, startMs, stopMs }] of clocks.entries()) {
+            const identity = `e${at}`;
+            const own = new Clock(scheduler, aheadMs, rate);
+            const elector = createLeaderElector({
+              ...place,
+              client: server.client(identity),
+              identity,
+              scheduler: own,
+              random: () => dice.next().value,
+            });
+            electors.push(elector);
+            elector.leading$.subscribe((leads) => {
+              changes++;
+              if (leads) leading.add(identity);
+              else leading.delete(identity);
+              if (leading.size > 1) clash.push(`${scheduler.now()}: ${[...leading].join(' ')}`);
+            });
+            scheduler.schedule(() => elector.start(), startMs);
+            for (const [turn, jump] of jumps.entries()) {
+              scheduler.schedule(() => own.set(jump), 20_000 * (turn + 1));
+            }
+            if (stopMs !== null) scheduler.schedule(() => void elector.stop(), stopMs);
+          }
+          await scheduler.advance(150_000);
+          expect(clash).toEqual([]);
+          server.fate = () => ({});
+          const stopped = Promise.all(electors.map((elector) => elector.stop()));
+          await scheduler.advance(30_000);
+          await stopped;
+        },
+      ),
+      { numRuns: 60 },
+    );
+    expect(changes).toBeGreaterThan(300);
+  });
+});
