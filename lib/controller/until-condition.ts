@@ -1,0 +1,141 @@
+/**
+ * Waits until one object is as it should be: an informer of one object, so it lives through everything that an
+ * informer lives through. client-go: tools/watch/until.go, UntilWithSync.
+ */
+import { Subscription } from 'rxjs';
+import { createSharedInformer } from '../informer/create-shared-informer.ts';
+import type { SharedInformer } from '../informer/shared-informer.ts';
+import { createListWatch } from '../list-watch/create-list-watch.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { joinMetaNamespaceKey } from '../meta/key.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { type Timing, timingOf } from '../rx/timing.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { type Condition, statusConditions } from './conditions.ts';
+
+/** What {@link untilCondition} takes. */
+export interface UntilConditionOptions extends Timing {
+  /** Rejects after this long, in milliseconds. @defaultValue never */
+  readonly timeoutMs?: number;
+  /** Aborting it rejects with an `ApiError` whose reason is `Aborted`. */
+  readonly signal?: AbortSignal;
+}
+
+/** The time was over. `lastSeen` is the object as it was then; `cause` is what hindered the informer, if anything. */
+export class ConditionTimeout<T extends KubernetesObject = KubernetesObject> extends ApiError {
+  readonly lastSeen: T | undefined;
+
+  constructor(message: string, lastSeen: T | undefined, cause: unknown) {
+    super({ code: 0, reason: 'NotObserved', message, ...(cause === undefined ? {} : { cause }) });
+    this.lastSeen = lastSeen;
+  }
+}
+
+function described(object: KubernetesObject | undefined): string {
+  if (object === undefined) return 'there is no such object';
+  const { resourceVersion = '?', deletionTimestamp } = object.metadata ?? {};
+  const conditions = statusConditions(object).map(
+    ({ type, status, reason }) => `${type}=${status}${reason ? ` (${reason})` : ''}`,
+  );
+  return [
+    `last seen at resourceVersion ${resourceVersion}`,
+    ...(deletionTimestamp === undefined ? [] : ['being deleted']),
+    ...conditions,
+  ].join(', ');
+}
+
+function timeoutOf<T extends KubernetesObject>(
+  what: string,
+  timeoutMs: number,
+  informer: SharedInformer<T>,
+  object: T | undefined,
+): ConditionTimeout<T> {
+  const { error } = informer.status;
+  const seen = informer.hasSynced ? described(object) : 'the server has not told yet what there is';
+  const why = error === undefined ? '' : `; ${error.message}`;
+  const message = `${what} did not meet the condition within ${timeoutMs} ms: ${seen}${why}`;
+  return new ConditionTimeout(message, object, error);
+}
+
+/**
+ * Resolves with the object once the condition holds, or with `undefined` where it holds of no object.
+ *
+ * The condition is asked of the state at the start, and of each state that comes; states that follow each other
+ * quickly, or during an outage, may be skipped. Rejects with a {@link ConditionTimeout} that tells the last state
+ * and what went wrong when `timeoutMs` are over, with what the condition throws, and with an `ApiError` when the
+ * signal is aborted. Whatever the end, nothing of it is left.
+ *
+ * client-go: watch.UntilWithSync; kube-rs: await_condition
+ *
+ * @example
+ * ```ts
+ * import { conditionTrue, createClient, untilCondition } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const target = { namespace: 'shop', name: 'web-0' };
+ * const ready = untilCondition(client, pods, target, conditionTrue('Ready'), { timeoutMs: 5_000 });
+ * server.objects.create(pods, {
+ *   metadata: target,
+ *   status: { conditions: [{ type: 'Ready', status: 'True' }] },
+ * });
+ * (await ready)?.metadata?.name; // => 'web-0'
+ * ```
+ */
+export async function untilCondition<T extends KubernetesObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  target: { readonly name: string; readonly namespace?: string },
+  condition: Condition<T>,
+  options: UntilConditionOptions = {},
+): Promise<T | undefined> {
+  const { name, namespace } = target;
+  const { timeoutMs, signal } = options;
+  const timing = timingOf(options);
+  // Says what is wrong with the target before anything is sent.
+  resourcePath(resource, target);
+  const key = joinMetaNamespaceKey({ namespace: namespace ?? '', name });
+  const what = `${resourceName(resource)} ${key}`;
+  const aborted = () => ApiError.local('Aborted', `untilCondition: ${what}: aborted by the caller`);
+  if (signal?.aborted) throw aborted();
+  const one = createListWatch(client, resource, {
+    ...(namespace === undefined ? {} : { namespace }),
+    fieldSelector: `metadata.name=${name}`,
+  });
+  const informer = createSharedInformer(one, { ...timing, name: what, lingerMs: 0 });
+  const all = new Subscription();
+  const wait = new Promise<T | undefined>((resolve, reject) => {
+    const abort = () => reject(aborted());
+    signal?.addEventListener('abort', abort);
+    all.add(() => signal?.removeEventListener('abort', abort));
+    if (timeoutMs !== undefined) {
+      all.add(
+        longTimer(timeoutMs, timing.scheduler).subscribe(() =>
+          reject(timeoutOf(what, timeoutMs, informer, informer.indexer.getByKey(key))),
+        ),
+      );
+    }
+    all.add(
+      informer.changes$.subscribe(({ synced }) => {
+        // Before the first list is whole nobody knows that there is no such object.
+        if (!synced) return;
+        try {
+          const object = informer.indexer.getByKey(key);
+          if (condition(object)) resolve(object);
+        } catch (error) {
+          reject(error);
+        }
+      }),
+    );
+  });
+  try {
+    return await wait;
+  } finally {
+    all.unsubscribe();
+    await informer.stop();
+  }
+}

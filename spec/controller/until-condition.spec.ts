@@ -1,0 +1,160 @@
+/** Waits for one object, through what may happen on the way. */
+import {
+  ApiError,
+  and,
+  ConditionTimeout,
+  conditionTrue,
+  createClient,
+  deleted,
+  exists,
+  type KubernetesObject,
+  untilCondition,
+} from 'rx-informer';
+import { type Pod, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+const web = { namespace: 'shop', name: 'web' };
+
+function rig() {
+  const scheduler = new VirtualTime();
+  const server = createFakeApiServer({ scheduler });
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
+  const until = (
+    condition: (pod: Pod | undefined) => boolean,
+    options: { timeoutMs?: number; signal?: AbortSignal } = {},
+  ) => untilCondition(client, pods, web, condition, { scheduler, random: () => 0, ...options });
+  return { scheduler, server, client, until };
+}
+const ready = (status: string, observedGeneration?: number): KubernetesObject['metadata'] =>
+  ({
+    conditions: [
+      {
+        type: 'Ready',
+        status,
+        reason: 'Started',
+        ...(observedGeneration && { observedGeneration }),
+      },
+    ],
+  }) as object;
+
+describe('until a condition', () => {
+  it('N20: asks of what there is, at once (TestUntilWithSync)', async () => {
+    const { server, scheduler, until } = rig();
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-2' } });
+    server.objects.create(pods, { metadata: web });
+    const seen: unknown[] = [];
+    const wait = until((pod) => {
+      seen.push(pod?.metadata?.name);
+      return exists(pod);
+    });
+    await scheduler.advance(0);
+    expect((await wait)?.metadata?.name).toBe('web');
+    // Only this object was asked for, and nothing is left.
+    expect(seen).toEqual(['web']);
+    expect(server.requests.every(({ query }) => query.fieldSelector === 'metadata.name=web')).toBe(
+      true,
+    );
+    expect([server.openWatches.length, scheduler.pending]).toEqual([0, 0]);
+  });
+
+  it('N20: waits for one that is not there yet, and lives through a lost connection', async () => {
+    const { server, scheduler, until } = rig();
+    const wait = until(and(exists, conditionTrue('Ready')));
+    await scheduler.advance(1_000);
+    server.faults.dropWatches();
+    server.objects.create(pods, { metadata: web, status: ready('False') as never });
+    await scheduler.advance(5_000);
+    server.objects.modify(pods, web, (pod) => {
+      pod.status = ready('True') as never;
+    });
+    await scheduler.advance(5_000);
+    expect((await wait)?.status?.conditions?.[0]?.status).toBe('True');
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N20: of a deletion: gone, or another of that name', async () => {
+    const { server, scheduler, until } = rig();
+    const { metadata } = server.objects.create(pods, { metadata: web });
+    const gone = until(deleted());
+    const notThis = until(deleted(metadata.uid));
+    await scheduler.advance(1_000);
+    server.objects.delete(pods, web);
+    server.objects.create(pods, { metadata: web });
+    await scheduler.advance(1_000);
+    expect(await gone).toBeUndefined();
+    expect((await notThis)?.metadata?.uid ?? 'gone').not.toBe(metadata.uid);
+    expect(deleted()({ metadata })).toBe(false);
+    expect(deleted(metadata.uid)({ metadata: { ...metadata, uid: 'other' } })).toBe(true);
+    expect(deleted(metadata.uid)({ metadata })).toBe(false);
+  });
+
+  it('N20: a condition about an older spec does not count', () => {
+    const object = (observed: number) => ({
+      metadata: { generation: 2 },
+      status: ready('True', observed),
+    });
+    expect([1, 2].map((observed) => conditionTrue('Ready')(object(observed)))).toEqual([
+      false,
+      true,
+    ]);
+    expect(conditionTrue('Ready')({ status: ready('True') } as object)).toBe(true);
+    expect(conditionTrue('Ready')({ status: { conditions: 'none' } } as object)).toBe(false);
+  });
+
+  it('N20: when the time is over it tells the last state and what hindered it (TestUntilTimeout)', async () => {
+    const { server, scheduler, until } = rig();
+    server.objects.create(pods, { metadata: web, status: ready('False') as never });
+    const wait = until(conditionTrue('Ready'), { timeoutMs: 3_000 }).catch((error) => error);
+    await scheduler.advance(1_000);
+    const fault = server.faults.failNext({ use: 'watch' }, { status: 503, times: 99 });
+    server.faults.dropWatches();
+    await scheduler.advance(2_000);
+    const error: ConditionTimeout = await wait;
+    expect(error).toBeInstanceOf(ConditionTimeout);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error.message).toMatch(
+      /^pods shop\/web did not meet the condition within 3000 ms: last seen at resourceVersion 2, Ready=False \(Started\); .*503/,
+    );
+    expect(error.lastSeen?.metadata?.name).toBe('web');
+    expect((error.cause as ApiError).code).toBe(503);
+    fault.heal();
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N20: when the time is over before the server told anything, it does not say that there is none', async () => {
+    const { server, scheduler, until } = rig();
+    server.faults.neverAnswer();
+    const wait = until(exists, { timeoutMs: 1_000 }).catch((error: Error) => error.message);
+    const none = rig();
+    const other = none.until(exists, { timeoutMs: 1_000 }).catch((error: Error) => error.message);
+    await scheduler.advance(1_000);
+    await none.scheduler.advance(1_000);
+    expect(await wait).toContain('the server has not told yet what there is');
+    expect(await other).toContain('there is no such object');
+  });
+
+  it('N20: what the condition throws and an abort end it, and nothing is left (TestUntilErrorCondition)', async () => {
+    const { server, scheduler, until } = rig();
+    const thrown = until(() => {
+      throw new RangeError('no replicas');
+    }).catch((error: Error) => error.message);
+    const controller = new AbortController();
+    const aborted = until(exists, { signal: controller.signal }).catch(
+      (error: ApiError) => error.reason,
+    );
+    await scheduler.advance(1_000);
+    controller.abort();
+    expect(await thrown).toBe('no replicas');
+    expect(await aborted).toBe('Aborted');
+    await expect(until(exists, { signal: controller.signal })).rejects.toThrow('aborted');
+    expect([server.openWatches.length, scheduler.pending]).toEqual([0, 0]);
+  });
+
+  it('N20: a target that cannot be is refused before anything is sent', async () => {
+    const { server, client } = rig();
+    await expect(untilCondition(client, pods, { name: 'web' }, exists)).rejects.toThrow(TypeError);
+    expect(server.requests).toEqual([]);
+  });
+});
