@@ -56,6 +56,60 @@ export {
   type RestMapperOptions,
 } from './client/rest-mapper.ts';
 export { type RetryOnConflictOptions, retryOnConflict } from './client/retry-on-conflict.ts';
+// controller: from changes to reconciles
+export { and, not, or, type Test } from './controller/combine.ts';
+export {
+  type Condition,
+  conditionTrue,
+  deleted,
+  exists,
+  type StatusCondition,
+} from './controller/conditions.ts';
+export type {
+  Controller,
+  ControllerErrorContext,
+  ControllerOptions,
+  ControllerOutcome,
+  ControllerPhase,
+  ControllerStatus,
+  ReconcileObject,
+  ReconcileRequest,
+  StopOptions,
+} from './controller/controller.ts';
+export { createController } from './controller/create-controller.ts';
+export {
+  addFinalizer,
+  type FinalizerHandlers,
+  finalizer,
+  removeFinalizer,
+} from './controller/finalizer.ts';
+export {
+  createLeaderElector,
+  type LeaderElector,
+  type LeaderElectorOptions,
+} from './controller/leader-elector.ts';
+export type { ChangeCause, ObjectChange } from './controller/object-change.ts';
+export {
+  controllerOf,
+  isControlledBy,
+  type OwnerReferenceOptions,
+  ownerReferenceOf,
+  setControllerReference,
+} from './controller/owner-references.ts';
+export {
+  annotationsChanged,
+  generationChanged,
+  labelsChanged,
+  type Predicate,
+  resourceVersionChanged,
+  resynced,
+} from './controller/predicates.ts';
+export type { FilteredSource, MappedSource, WatchedInformer } from './controller/sources.ts';
+export {
+  ConditionTimeout,
+  type UntilConditionOptions,
+  untilCondition,
+} from './controller/until-condition.ts';
 // decode: bytes to events
 export type {
   DecodeContext,

@@ -1,0 +1,298 @@
+/** The life of a controller: caches first, then the lead, then work, until it is stopped. */
+import {
+  BehaviorSubject,
+  defer,
+  type Observable,
+  type SchedulerLike,
+  Subject,
+  Subscription,
+} from 'rxjs';
+import { distinctUntilChanged, map } from 'rxjs/operators';
+import { type WaitOptions, Waits } from '../informer/waits.ts';
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { timingOf } from '../rx/timing.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
+import type {
+  Controller,
+  ControllerOptions,
+  ControllerOutcome,
+  ControllerPhase,
+  ControllerStatus,
+  StopOptions,
+} from './controller.ts';
+import { sourcesOf } from './controller-sources.ts';
+import { createLeaderElector, isLeaderElector, type LeaderElector } from './leader-elector.ts';
+import type { Source, WatchedInformer } from './sources.ts';
+import { Term } from './term.ts';
+
+const IDLE: ControllerStatus = {
+  phase: 'idle',
+  synced: false,
+  leading: false,
+  waitingFor: [],
+  ended: [],
+};
+
+/** See `createController`. */
+export class ReconcilingController<T extends KubernetesObject> implements Controller {
+  readonly name: string;
+  readonly outcomes$: Observable<ControllerOutcome> = defer(() => this.#outcomes);
+  readonly status$: Observable<ControllerStatus> = defer(() => this.#status);
+  readonly healthy$: Observable<boolean> = this.status$.pipe(
+    map(({ ended }) => ended.length === 0),
+    distinctUntilChanged(),
+  );
+  readonly ready$: Observable<boolean> = this.status$.pipe(
+    map(({ phase }) => phase === 'running'),
+    distinctUntilChanged(),
+  );
+  readonly #options: ControllerOptions<T>;
+  readonly #scheduler: SchedulerLike;
+  readonly #main: WatchedInformer<T>;
+  readonly #sources: readonly Source[];
+  readonly #waits: Waits;
+  readonly #elector: LeaderElector | undefined;
+  readonly #ownElector: LeaderElector | undefined;
+  readonly #synced = new Set<Source>();
+  readonly #ended = new Set<Source>();
+  /** Terms with reconciles that have not come to their end, the current one included. */
+  readonly #terms = new Set<Term<T>>();
+  #status = new BehaviorSubject<ControllerStatus>(IDLE);
+  #outcomes = new Subject<ControllerOutcome>();
+  #term: Term<T> | undefined;
+  #held: Subscription | undefined;
+  #stopping: Promise<void> | undefined;
+  #onIdle: (() => void) | undefined;
+  #leading = false;
+  #electing = false;
+
+  constructor(options: ControllerOptions<T>) {
+    const { name = 'controller', leaderElection: election } = options;
+    this.name = name;
+    this.#options = options;
+    this.#scheduler = timingOf(options).scheduler;
+    this.#waits = new Waits(this.#scheduler);
+    const { main, sources } = sourcesOf(options);
+    this.#main = main;
+    this.#sources = sources;
+    if (election === undefined) return;
+    if (isLeaderElector(election)) this.#elector = election;
+    else this.#elector = this.#ownElector = createLeaderElector(election);
+  }
+
+  get status(): ControllerStatus {
+    return this.#status.value;
+  }
+
+  get queued(): number {
+    return this.#term?.queued ?? 0;
+  }
+
+  get working(): readonly string[] {
+    return [...this.#terms].flatMap((term) => term.working);
+  }
+
+  start(): void {
+    if (this.#stopping !== undefined) {
+      void this.#stopping.then(() => this.start());
+      return;
+    }
+    if (this.#held !== undefined) return;
+    const held = new Subscription();
+    this.#held = held;
+    this.#leading = this.#elector === undefined;
+    for (const source of this.#sources) {
+      if (held.closed || source.informer === undefined) continue;
+      held.add(
+        source.informer.changes$.subscribe({
+          next: ({ synced }) => {
+            if (!synced || this.#synced.has(source)) return;
+            this.#synced.add(source);
+            this.#proceed();
+          },
+          error: (error) => this.#sourceEnded(source, error),
+          complete: () => this.#sourceEnded(source),
+        }),
+      );
+    }
+    this.#publish();
+  }
+
+  stop(options: StopOptions = {}): Promise<void> {
+    this.#stopping ??= this.#stop(options.drainMs ?? 30_000).finally(() => {
+      this.#stopping = undefined;
+    });
+    return this.#stopping;
+  }
+
+  whenReady(options: WaitOptions = {}): Promise<void> {
+    return this.#waits.until<void>(
+      () => (this.status.phase === 'running' ? { value: undefined } : undefined),
+      options,
+      () => this.#notReady(options.timeoutMs ?? 0),
+    );
+  }
+
+  async #stop(drainMs: number): Promise<void> {
+    const held = this.#held;
+    this.#publish('stopping');
+    this.#term?.close();
+    if (!(await this.#idle(drainMs))) {
+      const reason = ApiError.local('Aborted', `${this.name}: stopping, ${drainMs} ms are over`);
+      for (const term of this.#terms) term.abort(reason);
+      if (!(await this.#idle(drainMs))) {
+        for (const key of this.working) {
+          const message = `${this.name}: the reconcile of ${key} does not heed its signal and was abandoned`;
+          this.#report(ApiError.local('Stopped', message), 'stop', key);
+        }
+      }
+    }
+    const reason = ApiError.local('Stopped', `${this.name} was stopped`);
+    this.#term?.end(reason);
+    this.#term = undefined;
+    this.#terms.clear();
+    // The lease last: whoever takes it finds nobody at work.
+    await this.#ownElector?.stop();
+    held?.unsubscribe();
+    this.#held = undefined;
+    this.#leading = false;
+    this.#synced.clear();
+    this.#ended.clear();
+    this.#publish('stopped');
+    this.#waits.reject(reason);
+    const [status, outcomes] = [this.#status, this.#outcomes];
+    this.#status = new BehaviorSubject(status.value);
+    this.#outcomes = new Subject();
+    outcomes.complete();
+    status.complete();
+  }
+
+  /** Whether nothing is worked on, now or within this time. */
+  #idle(withinMs: number): Promise<boolean> {
+    const idle = () => this.working.length === 0;
+    if (idle()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = longTimer(withinMs, this.#scheduler).subscribe(() => {
+        this.#onIdle = undefined;
+        resolve(false);
+      });
+      this.#onIdle = () => {
+        if (!idle()) return;
+        this.#onIdle = undefined;
+        timer.unsubscribe();
+        resolve(true);
+      };
+    });
+  }
+
+  /** The next step that can be done: elect when caches are whole, work when leading, stop working when not. */
+  #proceed(): void {
+    const held = this.#held;
+    if (held === undefined || held.closed) return;
+    const synced = this.#waitingFor().length === 0;
+    if (synced && this.#elector !== undefined && !this.#electing) {
+      this.#electing = true;
+      const leading = this.#elector.leading$.subscribe((leads) => this.#lead(leads));
+      held.add(leading);
+      held.add(() => {
+        this.#electing = false;
+      });
+      this.#ownElector?.start();
+    }
+    // One key is never worked on twice at once, also not by two terms.
+    if (synced && this.#leading && this.#term === undefined && this.working.length === 0) {
+      if (this.#stopping === undefined) this.#begin();
+    }
+    this.#publish();
+  }
+
+  #lead(leads: boolean): void {
+    if (this.#leading === leads) return;
+    this.#leading = leads;
+    if (!leads && this.#term !== undefined) {
+      this.#term.end(ApiError.local('Aborted', `${this.name}: the lead was lost`));
+      this.#term = undefined;
+    }
+    this.#proceed();
+  }
+
+  #begin(): void {
+    const term: Term<T> = new Term<T>({
+      name: this.name,
+      options: this.#options,
+      sources: this.#sources,
+      scheduler: this.#scheduler,
+      read: (key) => this.#main.indexer.getByKey(key),
+      emit: (outcome) => this.#outcomes.next(outcome),
+      ended: (source, error) => this.#sourceEnded(source, error),
+      report: (error, where, key) => this.#report(error, where, key),
+      settled: () => {
+        if (term !== this.#term && term.working.length === 0) this.#terms.delete(term);
+        this.#onIdle?.();
+        if (this.#term === undefined) this.#proceed();
+      },
+    });
+    this.#term = term;
+    this.#terms.add(term);
+    // Before the first reconcile, which may look.
+    this.#publish();
+    term.begin();
+  }
+
+  #sourceEnded(source: Source, error?: unknown): void {
+    if (error !== undefined) this.#report(error, source.name);
+    this.#ended.add(source);
+    this.#publish();
+  }
+
+  #waitingFor(): readonly Source[] {
+    return this.#sources.filter(
+      (source) => source.informer !== undefined && !this.#synced.has(source),
+    );
+  }
+
+  #phase(): ControllerPhase {
+    if (this.#held === undefined) return this.status.phase;
+    if (this.#stopping !== undefined) return 'stopping';
+    if (this.#waitingFor().length > 0) return 'syncing';
+    return this.#term === undefined ? 'standby' : 'running';
+  }
+
+  #publish(phase: ControllerPhase = this.#phase()): void {
+    const waitingFor = this.#waitingFor().map(({ name }) => name);
+    const status: ControllerStatus = {
+      phase,
+      synced: this.#held !== undefined && waitingFor.length === 0,
+      leading: this.#leading,
+      waitingFor: this.#held === undefined ? [] : waitingFor,
+      ended: [...this.#ended].map(({ name }) => name),
+    };
+    if (JSON.stringify(status) === JSON.stringify(this.status)) return;
+    this.#status.next(status);
+    this.#waits.check();
+  }
+
+  #notReady(timeoutMs: number): ApiError {
+    const { phase } = this.status;
+    const missing = this.#waitingFor().map((source) => `${source.name} (${source.why()})`);
+    const why = phase === 'syncing' ? `waits for ${missing.join(', ')}` : phase;
+    const message = `${this.name} was not at work within ${timeoutMs} ms: ${why}`;
+    const cause = this.#waitingFor().find(({ informer }) => informer?.status.error !== undefined);
+    const error = cause?.informer?.status.error;
+    return ApiError.local('NotObserved', message, error === undefined ? {} : { cause: error });
+  }
+
+  #report(error: unknown, where: string, key?: string): void {
+    const { onUnhandledError } = this.#options;
+    if (onUnhandledError === undefined) return reportUnhandled(error);
+    try {
+      const at = { controller: this.name, where, ...(key === undefined ? {} : { key }) };
+      onUnhandledError(error, at);
+    } catch (thrown) {
+      reportUnhandled(thrown);
+    }
+    return undefined;
+  }
+}

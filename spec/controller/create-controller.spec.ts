@@ -1,0 +1,360 @@
+/** From changes to reconciles, under virtual time. */
+import {
+  type ControllerOptions,
+  type ControllerOutcome,
+  createController,
+  createSharedInformer,
+  type OwnerReference,
+  type SharedInformer,
+} from 'rx-informer';
+import { Subject } from 'rxjs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import {
+  added,
+  bookmark,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+
+interface Rig {
+  readonly scheduler: VirtualTime;
+  readonly source: ReturnType<typeof scriptedListWatch>;
+  readonly informer: SharedInformer<Pod>;
+  /** What was reconciled: `key reasons`. */
+  readonly calls: string[];
+  readonly outcomes: ControllerOutcome[];
+  readonly reports: string[];
+}
+
+function rig(name = 'webs'): Rig & {
+  control(options?: Partial<ControllerOptions<Pod>>): ReturnType<typeof createController>;
+} {
+  const scheduler = new VirtualTime();
+  const source = scriptedListWatch();
+  const informer = createSharedInformer(source, { name, scheduler });
+  onTestFinished(() => informer.stop());
+  const calls: string[] = [];
+  const outcomes: ControllerOutcome[] = [];
+  const reports: string[] = [];
+  return {
+    scheduler,
+    source,
+    informer,
+    calls,
+    outcomes,
+    reports,
+    control(options = {}) {
+      const controller = createController<Pod>({
+        name: 'test',
+        for: informer,
+        scheduler,
+        reconcile: (key, { reasons }) => {
+          calls.push(`${key} ${reasons.join('+')}`);
+        },
+        onUnhandledError: (error, { where, key }) =>
+          reports.push(`${where} ${key ?? '-'}: ${(error as Error).message}`),
+        ...options,
+      });
+      controller.outcomes$.subscribe((outcome) => outcomes.push(outcome));
+      return controller;
+    },
+  };
+}
+
+const owned = (child: Pod, owner: Pod): Pod => {
+  const { name, uid } = owner.metadata;
+  const reference: OwnerReference = { apiVersion: 'v1', kind: 'Web', name, uid, controller: true };
+  return { metadata: { ...child.metadata, ownerReferences: [reference] } as Pod['metadata'] };
+};
+
+describe('a controller', () => {
+  it('N1: begins when every cache is whole, and says who is missing and why', async () => {
+    const { scheduler, source, calls, control } = rig();
+    const children = scriptedListWatch();
+    const kids = createSharedInformer(children, { name: 'kids', scheduler });
+    const controller = control({ owns: [kids] });
+    const ready: boolean[] = [];
+    controller.ready$.subscribe((value) => ready.push(value));
+    controller.start();
+    source.listed(1, pod('web', 1));
+    const late = controller.whenReady({ timeoutMs: 1_000 }).catch((error: Error) => error.message);
+    await scheduler.advance(1_000);
+    expect(calls).toEqual([]);
+    expect(await late).toBe('test was not at work within 1000 ms: waits for owns: kids (listing)');
+    expect(controller.status).toMatchObject({ phase: 'syncing', waitingFor: ['owns: kids'] });
+    const inTime = controller.whenReady();
+    children.listed(2, owned(pod('kid', 2), pod('web', 1)));
+    await inTime;
+    expect(calls).toEqual(['shop/web for:added+owns:added']);
+    expect(ready).toEqual([false, true]);
+    await Promise.all([controller.stop(), scheduler.advance(0)]);
+    await kids.stop();
+  });
+
+  it('N2: keys wait, not objects: many changes are one reconcile of what is there then', async () => {
+    const { scheduler, source, control } = rig();
+    const seen: unknown[] = [];
+    let release = () => {};
+    const controller = control({
+      reconcile: (_key, { object, reasons, attempt, name }) => {
+        seen.push([name.name, object?.metadata.resourceVersion, reasons.join('+'), attempt]);
+        return new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      },
+    });
+    source.listed(1, pod('web', 1));
+    controller.start();
+    source.send(modified(pod('web', 2)), modified(pod('web', 3)));
+    source.send(deleted(pod('web', 4)), added(pod('web', 5, 'other')));
+    release();
+    await scheduler.advance(0);
+    source.send(deleted(pod('web', 6, 'other')));
+    release();
+    await scheduler.advance(0);
+    release();
+    await scheduler.advance(0);
+    expect(seen).toEqual([
+      ['web', '1', 'for:added', 1],
+      ['web', '5', 'for:updated+for:deleted+for:added', 1],
+      ['web', undefined, 'for:deleted', 1],
+    ]);
+    await controller.stop();
+  });
+
+  it('N3: what the first list and resyncs bring waits behind news', async () => {
+    const { scheduler, source, calls, control } = rig();
+    const informer = createSharedInformer(source, { scheduler, resyncPeriodMs: 60_000 });
+    const busy: (() => void)[] = [];
+    const controller = control({
+      for: informer,
+      reconcile: (key, { reasons }) => {
+        calls.push(`${key} ${reasons.join('+')}`);
+        return new Promise<void>((resolve) => busy.push(resolve));
+      },
+    });
+    source.listed(1, pod('a', 1), pod('b', 1), pod('c', 1));
+    controller.start();
+    source.send(added(pod('new', 2)));
+    const next = async () => {
+      busy.shift()?.();
+      await scheduler.advance(0);
+    };
+    for (let count = 0; count < 4; count++) await next();
+    expect(calls.map((call) => call.split(' ')[0])).toEqual([
+      ...['shop/a', 'shop/new', 'shop/b', 'shop/c'],
+    ]);
+    calls.length = 0;
+    await scheduler.advance(30_000);
+    source.send(bookmark(3));
+    await scheduler.advance(30_000);
+    source.send(modified(pod('new', 4)));
+    for (let count = 0; count < 4; count++) await next();
+    expect(calls).toEqual([
+      'shop/a for:resync',
+      'shop/new for:resync+for:updated',
+      'shop/b for:resync',
+      'shop/c for:resync',
+    ]);
+    await controller.stop();
+    await informer.stop();
+  });
+
+  it('N4: a child that moves wakes the owner before and the owner now', async () => {
+    const { scheduler, source, calls, control } = rig();
+    const children = scriptedListWatch();
+    const kids = createSharedInformer(children, { scheduler });
+    const controller = control({ owns: [kids] });
+    source.listed(1, pod('web', 1), pod('api', 1));
+    children.listed(2, owned(pod('kid', 2), pod('web', 1)));
+    controller.start();
+    calls.length = 0;
+    children.send(modified(owned(pod('kid', 3), pod('api', 1))));
+    expect(calls).toEqual(['shop/web owns:updated', 'shop/api owns:updated']);
+    calls.length = 0;
+    children.send(deleted(owned(pod('kid', 4), pod('api', 1))));
+    expect(calls).toEqual(['shop/api owns:deleted']);
+    await controller.stop();
+    await kids.stop();
+    await scheduler.advance(0);
+  });
+
+  it('N5: a mapping sees old and new; what throws is reported, and a change that no predicate judged passes', async () => {
+    const { source, informer, calls, reports, control } = rig();
+    const controller = control({
+      predicates: [
+        ({ key }) => {
+          if (key === 'shop/bad') throw new Error('no judgement');
+          return key !== 'shop/dull';
+        },
+      ],
+      watches: [
+        {
+          informer,
+          map: ({ key, type, previous, object }) => {
+            if (key === 'shop/bad') throw new Error('no mapping');
+            const versions = [previous, object].map((each) => each?.metadata?.resourceVersion);
+            return type === 'updated' ? versions.map((version) => `shop/v${version}`) : [];
+          },
+        },
+      ],
+      sources: [],
+    });
+    source.listed(1, pod('dull', 1), pod('bad', 1));
+    controller.start();
+    source.send(modified(pod('dull', 2)));
+    expect(calls).toEqual([
+      'shop/bad for:added',
+      'shop/v1 watches:updated',
+      'shop/v2 watches:updated',
+    ]);
+    expect(reports).toEqual([
+      'for: webs shop/bad: no judgement',
+      'watches: webs shop/bad: no mapping',
+    ]);
+    await controller.stop();
+  });
+
+  it('N5: keys come from any stream; one that errors is reported and tells on the health, one that completes does not', async () => {
+    const { source, calls, reports, control } = rig();
+    const clock$ = new Subject<string>();
+    const hook$ = new Subject<string>();
+    const controller = control({ sources: [clock$, hook$] });
+    const healthy: boolean[] = [];
+    controller.healthy$.subscribe((value) => healthy.push(value));
+    source.listed(1);
+    controller.start();
+    clock$.next('shop/x');
+    clock$.complete();
+    hook$.error(new Error('hung up'));
+    expect(calls).toEqual(['shop/x source']);
+    expect(reports).toEqual(['sources[1] -: hung up']);
+    expect(healthy).toEqual([true, false]);
+    expect(controller.status.ended).toEqual(['sources[1]']);
+    await controller.stop();
+    expect([clock$.observed, hook$.observed]).toEqual([false, false]);
+  });
+
+  it('N6: a reconcile that throws is an outcome and comes again; a terminal error and a key that is none do not', async () => {
+    const { scheduler, source, outcomes, control } = rig();
+    const keys$ = new Subject<string>();
+    const controller = control({
+      sources: [keys$],
+      maxRetries: 1,
+      reconcile: (key, { attempt, reasons }) => {
+        if (key === 'shop/once' && attempt === 1) throw new Error(`first, ${reasons.join()}`);
+        if (key === 'shop/never') throw new Error(`again, ${reasons.join()}`);
+        if (key === 'shop/later' && reasons.includes('source')) return { requeueAfterMs: 1_000 };
+        return undefined;
+      },
+    });
+    source.listed(1);
+    controller.start();
+    for (const key of ['shop/once', 'shop/never', 'shop/later', 'a/b/c']) keys$.next(key);
+    await scheduler.advance(2_000);
+    const told = outcomes.map(({ key, type, reasons }) => `${key} ${type} ${reasons.join()}`);
+    expect(told).toEqual([
+      'shop/once failed source',
+      'shop/never failed source',
+      'shop/later requeued source',
+      'a/b/c gaveUp source',
+      'shop/once ok retry',
+      'shop/never gaveUp retry',
+      'shop/later ok requeue',
+    ]);
+    await controller.stop();
+  });
+});
+
+describe('the end of a controller', () => {
+  function busyRig() {
+    const all = rig();
+    const running: { key: string; signal: AbortSignal; done: () => void }[] = [];
+    const controller = all.control({
+      concurrency: 2,
+      reconcile: (key, { signal }) =>
+        new Promise<void>((done) => running.push({ key, signal, done })),
+    });
+    all.source.listed(1, pod('a', 1), pod('b', 1), pod('c', 1));
+    controller.start();
+    return { ...all, running, controller };
+  }
+
+  it('N8: takes nothing more in, and lets running reconciles finish', async () => {
+    const { scheduler, source, running, controller, outcomes } = busyRig();
+    expect(controller.working).toEqual(['shop/a', 'shop/b']);
+    let stopped = false;
+    const stop = controller.stop().then(() => {
+      stopped = true;
+    });
+    source.send(added(pod('d', 2)));
+    running[0]?.done();
+    await scheduler.advance(1_000);
+    expect([stopped, controller.status.phase]).toEqual([false, 'stopping']);
+    expect(running.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+    running[1]?.done();
+    await stop;
+    expect(running).toHaveLength(2);
+    expect(outcomes.map(({ key, type }) => `${key} ${type}`)).toEqual(['shop/a ok', 'shop/b ok']);
+    expect([controller.status.phase, controller.working]).toEqual(['stopped', []]);
+  });
+
+  it('N8: after the grace signals are aborted; who does not heed them is reported and left', async () => {
+    const { scheduler, running, controller, outcomes, reports } = busyRig();
+    const [first, second] = running;
+    first?.signal.addEventListener('abort', () => first.done());
+    const stop = controller.stop({ drainMs: 5_000 });
+    await scheduler.advance(4_999);
+    expect(first?.signal.aborted).toBe(false);
+    await scheduler.advance(1);
+    expect([first?.signal.aborted, second?.signal.aborted]).toEqual([true, true]);
+    await scheduler.advance(5_000);
+    await stop;
+    expect(outcomes.map(({ key }) => key)).toEqual(['shop/a']);
+    expect(reports).toEqual([expect.stringMatching(/^stop shop\/b: .*abandoned$/)]);
+  });
+
+  it('N8: leaves no timer, nobody subscribed and streams complete; then it may begin anew', async () => {
+    const { scheduler, source, informer, calls, control } = rig();
+    const controller = control({
+      reconcile: (key, { reasons }) => {
+        calls.push(`${key} ${reasons.join('+')}`);
+        throw new Error('always');
+      },
+    });
+    let completed = 0;
+    const complete = () => completed++;
+    controller.outcomes$.subscribe({ complete });
+    controller.status$.subscribe({ complete });
+    controller.ready$.subscribe({ complete });
+    source.listed(1, pod('web', 1));
+    controller.start();
+    controller.start();
+    await controller.stop();
+    await controller.stop();
+    expect(completed).toBe(3);
+    controller.start();
+    expect(calls).toEqual(['shop/web for:added', 'shop/web for:added']);
+    await controller.whenReady();
+    await controller.stop();
+    await informer.stop();
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N9: an informer that is stopped behind its back makes it unhealthy', async () => {
+    const { source, informer, control } = rig();
+    const controller = control();
+    source.listed(1);
+    controller.start();
+    const healthy: boolean[] = [];
+    controller.healthy$.subscribe((value) => healthy.push(value));
+    await informer.stop();
+    expect(healthy).toEqual([true, false]);
+    expect(controller.status.ended).toEqual(['for: webs']);
+    await controller.stop();
+  });
+});
