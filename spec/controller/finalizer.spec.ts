@@ -1,0 +1,180 @@
+/** What keeps an object until its controller is done with it. */
+import {
+  addFinalizer,
+  createClient,
+  createResourceClient,
+  type FinalizerHandlers,
+  finalizer,
+  type KubernetesObject,
+  type ReconcileRequest,
+  removeFinalizer,
+} from 'rx-informer';
+import { type Deployment, deployments } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+
+const place = { namespace: 'shop', name: 'web' };
+const ours = 'example.com/cleanup';
+
+function rig(finalizers?: string[]) {
+  const server = createFakeApiServer();
+  const kube = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const client = createResourceClient(kube, deployments);
+  const spec = { selector: {}, template: {} };
+  const metadata = { ...place, ...(finalizers && { finalizers }) };
+  const first = server.objects.create(deployments, { metadata, spec } as unknown as Deployment);
+  const now = () => server.objects.get(deployments, place);
+  const touch = (change: (metadata: NonNullable<KubernetesObject['metadata']>) => void) =>
+    server.objects.modify(deployments, place, (draft) => change(draft.metadata ?? {}));
+  const patches = () => server.requests.filter(({ method }) => method === 'PATCH').length;
+  return { server, client, first, now, touch, patches };
+}
+
+describe('a finalizer', () => {
+  it('N10: is added once, to an empty list and to the end of another', async () => {
+    const { client, first, now, patches } = rig();
+    await addFinalizer(client, first, ours);
+    expect(now()?.metadata.finalizers).toEqual([ours]);
+    // The cache lags behind: it does not show it yet.
+    await addFinalizer(client, first, ours);
+    expect(now()?.metadata.finalizers).toEqual([ours]);
+    const sent = patches();
+    await addFinalizer(client, now() as Deployment, ours);
+    expect(patches()).toBe(sent);
+
+    const shared = rig(['a.dev/x']);
+    await addFinalizer(shared.client, shared.first, ours);
+    expect(shared.now()?.metadata.finalizers).toEqual(['a.dev/x', ours]);
+  });
+
+  it('N10: of others is kept, whatever they do in the meantime', async () => {
+    const { client, first, now, touch } = rig();
+    touch((metadata) => {
+      metadata.finalizers = ['a.dev/x', 'b.dev/y'];
+      metadata.labels = { touched: 'yes' };
+    });
+    await addFinalizer(client, first, ours);
+    expect(now()?.metadata.finalizers).toEqual(['a.dev/x', 'b.dev/y', ours]);
+    const before = now() as Deployment;
+    touch((metadata) => {
+      metadata.finalizers = ['b.dev/y', ours, 'c.dev/z'];
+    });
+    // It stands elsewhere now.
+    const after = await removeFinalizer(client, before, ours);
+    expect(after?.metadata?.finalizers).toEqual(['b.dev/y', 'c.dev/z']);
+    expect(now()?.metadata).toMatchObject({ labels: { touched: 'yes' } });
+    expect(await removeFinalizer(client, before, ours)).toMatchObject({ metadata: place });
+  });
+
+  it('N10: a change of something else is no conflict for the removal', async () => {
+    const { client, first, now, touch, patches } = rig([ours]);
+    touch((metadata) => {
+      metadata.labels = { busy: 'yes' };
+    });
+    await removeFinalizer(client, first, ours);
+    expect(patches()).toBe(1);
+    expect(now()?.metadata.finalizers ?? []).toEqual([]);
+  });
+
+  it('N10: another object of that name is left alone, and one that is gone is no error', async () => {
+    const { server, client, first, now } = rig();
+    server.objects.delete(deployments, place);
+    expect(await addFinalizer(client, first, ours)).toBeUndefined();
+    server.objects.create(deployments, {
+      metadata: { ...place, finalizers: [ours] },
+    } as unknown as Deployment);
+    expect(
+      await removeFinalizer(
+        client,
+        { ...first, metadata: { ...first.metadata, finalizers: [ours] } },
+        ours,
+      ),
+    ).toBeUndefined();
+    expect(now()?.metadata.finalizers).toEqual([ours]);
+  });
+
+  it('N10: an object that is to go gets no new one', async () => {
+    const { server, client, first, now } = rig(['a.dev/x']);
+    server.objects.delete(deployments, place);
+    const answered = await addFinalizer(client, first, ours);
+    expect(answered?.metadata?.deletionTimestamp).toBeDefined();
+    expect(now()?.metadata.finalizers).toEqual(['a.dev/x']);
+  });
+
+  it('N10: a conflict that does not end is an error after five tries', async () => {
+    const { client, first } = rig();
+    let tries = 0;
+    const calls = {
+      get: client.get.bind(client),
+      patch: () => {
+        tries++;
+        return client.patch(place, { json: [{ op: 'test', path: '/kind', value: 'x' }] });
+      },
+    };
+    await expect(addFinalizer(calls, first, ours)).rejects.toMatchObject({ code: 422 });
+    expect(tries).toBe(5);
+  });
+});
+
+describe('a reconcile in two halves', () => {
+  function halves(all: ReturnType<typeof rig>, more: Partial<FinalizerHandlers<Deployment>> = {}) {
+    const calls: string[] = [];
+    const reconcile = finalizer(all.client, ours, {
+      apply: (object) => {
+        calls.push(`apply ${object.metadata?.finalizers}, ${all.now()?.metadata.finalizers}`);
+      },
+      cleanup: (object) => {
+        calls.push(`cleanup ${object.metadata?.finalizers}`);
+      },
+      ...more,
+    });
+    const call = (object: Deployment | undefined) => {
+      const { signal } = new AbortController();
+      return reconcile('shop/web', { object, signal } as ReconcileRequest<Deployment>);
+    };
+    return { calls, call };
+  }
+
+  it('N10: nothing is applied before the finalizer is on the object, and in the same reconcile', async () => {
+    const all = rig();
+    const { calls, call } = halves(all);
+    await call(all.first);
+    expect(calls).toEqual([`apply ${ours}, ${ours}`]);
+    await call(undefined);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('N10: it is removed when the cleanup is done, and not before', async () => {
+    const all = rig([ours, 'a.dev/x']);
+    let answer: object | undefined = { requeueAfterMs: 1_000 };
+    let failing = false;
+    const { call } = halves(all, {
+      cleanup: () => {
+        if (failing) throw new Error('the provider is down');
+        return answer as never;
+      },
+    });
+    all.server.objects.delete(deployments, place);
+    const marked = all.now() as Deployment;
+    expect(await call(marked)).toEqual({ requeueAfterMs: 1_000 });
+    expect(all.now()?.metadata.finalizers).toEqual([ours, 'a.dev/x']);
+    failing = true;
+    await expect(call(marked)).rejects.toThrow('the provider is down');
+    expect(all.now()?.metadata.finalizers).toEqual([ours, 'a.dev/x']);
+    [failing, answer] = [false, undefined];
+    await call(marked);
+    expect(all.now()?.metadata.finalizers).toEqual(['a.dev/x']);
+  });
+
+  it('N10: an object that goes without it, or went while it was to be added, is nobody`s business', async () => {
+    const all = rig(['a.dev/x']);
+    const { calls, call } = halves(all);
+    all.server.objects.delete(deployments, place);
+    await call(all.now());
+    await call(all.first);
+    expect(calls).toEqual([]);
+    expect(() => finalizer(all.client, 'cleanup', { apply() {}, cleanup() {} })).toThrow(
+      /"cleanup" is no name of a finalizer/,
+    );
+  });
+});

@@ -1,0 +1,116 @@
+/** A controller that works only while it leads. */
+import { createController, createSharedInformer, type LeaderElector } from 'rx-informer';
+import { BehaviorSubject } from 'rxjs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { added, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { leaseServer } from './lease-server.ts';
+
+function rig() {
+  const scheduler = new VirtualTime();
+  const source = scriptedListWatch();
+  const informer = createSharedInformer(source, { scheduler });
+  onTestFinished(() => informer.stop());
+  const running: { key: string; signal: AbortSignal; done: () => void }[] = [];
+  const options = {
+    for: informer,
+    scheduler,
+    reconcile: (key: string, { signal }: { signal: AbortSignal }) =>
+      new Promise<void>((done) => running.push({ key, signal, done })),
+  };
+  return { scheduler, source, informer, running, options };
+}
+
+function elector(leads: boolean) {
+  const leading$ = new BehaviorSubject(leads);
+  return { leading$, elector: { leading$ } as unknown as LeaderElector };
+}
+
+describe('a controller with an election', () => {
+  it('N19: fills its caches while another leads, and begins with all there is', async () => {
+    const { source, running, options } = rig();
+    const { leading$, elector: leadership } = elector(false);
+    const controller = createController({ ...options, leaderElection: leadership });
+    source.listed(1, pod('a', 1));
+    controller.start();
+    source.send(added(pod('b', 2)));
+    expect([controller.status.phase, running.length]).toEqual(['standby', 0]);
+    const ready: boolean[] = [];
+    controller.ready$.subscribe((value) => ready.push(value));
+    leading$.next(true);
+    expect(running.map(({ key }) => key)).toEqual(['shop/a']);
+    expect([ready, controller.queued]).toEqual([[false, true], 1]);
+    for (const { done } of running) done();
+    leading$.next(false);
+    await controller.stop();
+  });
+
+  it('N19: at a loss running reconciles are aborted, and no key is begun anew before its last one ended', async () => {
+    const { scheduler, source, running, options } = rig();
+    const { leading$, elector: leadership } = elector(true);
+    const controller = createController({ ...options, leaderElection: leadership });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    controller.start();
+    leading$.next(false);
+    expect(running.map(({ signal }) => signal.aborted)).toEqual([true]);
+    expect([controller.status.phase, controller.working]).toEqual(['standby', ['shop/a']]);
+    leading$.next(true);
+    await scheduler.advance(10_000);
+    // It heeds no signal: with it still at work, nothing begins.
+    expect(running).toHaveLength(1);
+    running[0]?.done();
+    await scheduler.advance(0);
+    expect(running.map(({ key }) => key)).toEqual(['shop/a', 'shop/a']);
+    running[1]?.done();
+    await scheduler.advance(0);
+    expect(running.map(({ key }) => key)).toEqual(['shop/a', 'shop/a', 'shop/b']);
+    running[2]?.done();
+    await controller.stop();
+    expect(leading$.observed).toBe(false);
+  });
+
+  it('N8, N19: an elector of its own competes when caches are whole, and gives the lease up when all work is done', async () => {
+    const { scheduler, source, informer, running, options } = rig();
+    const server = leaseServer(scheduler);
+    const controller = createController({
+      ...options,
+      leaderElection: {
+        client: server.client('a'),
+        namespace: 'shop',
+        name: 'test',
+        identity: 'a',
+        scheduler,
+      },
+    });
+    controller.start();
+    await scheduler.advance(5_000);
+    expect(server.log).toEqual([]);
+    source.listed(1, pod('a', 1));
+    await scheduler.advance(1_000);
+    expect(server.lease?.spec?.holderIdentity).toBe('a');
+    expect(controller.status).toMatchObject({ phase: 'running', leading: true });
+    const stopped = controller.stop();
+    await scheduler.advance(10_000);
+    expect(server.lease?.spec?.holderIdentity).toBe('a');
+    running[0]?.done();
+    await stopped;
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+    await informer.stop();
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N8: a loss while it stops aborts at once what still runs', async () => {
+    const { scheduler, source, running, options } = rig();
+    const { leading$, elector: leadership } = elector(true);
+    const controller = createController({ ...options, leaderElection: leadership });
+    source.listed(1, pod('a', 1));
+    controller.start();
+    const stopped = controller.stop({ drainMs: 60_000 });
+    await scheduler.advance(1_000);
+    expect(running[0]?.signal.aborted).toBe(false);
+    leading$.next(false);
+    expect(running[0]?.signal.aborted).toBe(true);
+    running[0]?.done();
+    await stopped;
+  });
+});
