@@ -11,25 +11,26 @@ import {
 } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
-import { resourcePath } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
-import type { KubeClient } from '../transport/kube-client.ts';
-import { heldBy, JITTER, LEASES, type LeaseObject, recordText, released } from './lease-record.ts';
+import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
+import { heldBy, JITTER, LEASES, type LeaseObject, recordText } from './lease-record.ts';
 
 /** What an elector is made of: the options of `createLeaderElector`, checked. */
-export interface LeaseElectorOptions {
-  readonly client: Pick<KubeClient, 'request'>;
-  readonly namespace: string;
-  readonly name: string;
+export interface LeaseElectorOptions extends LeaseLockOptions {
   readonly identity: string;
   readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
   readonly releaseOnCancel: boolean;
-  readonly scheduler: SchedulerLike;
   readonly random: () => number;
   readonly onError?: ((error: ApiError) => void) | undefined;
+}
+
+/** When a leader leads no more, unless it has renewed. */
+interface Deadline {
+  readonly atMs: number;
+  readonly timer: Subscription;
+  over: boolean;
 }
 
 interface Work {
@@ -43,6 +44,7 @@ export class LeaseElector {
   readonly leading$: Observable<boolean> = defer(() => this.#leading.pipe(distinctUntilChanged()));
   readonly leader$: Observable<string> = defer(() => this.#leader.pipe(distinctUntilChanged()));
   readonly #options: LeaseElectorOptions;
+  readonly #lock: LeaseLock;
   readonly #where: string;
   #leading = new BehaviorSubject(false);
   #leader = new BehaviorSubject('');
@@ -52,14 +54,14 @@ export class LeaseElector {
   /** Nobody has renewed what was seen for as long as it lasts. */
   #expired = false;
   #expiry: Subscription | undefined;
-  #deadline: Subscription | undefined;
-  #deadlineAtMs = 0;
+  /** Of the write by which it leads. */
+  #deadline: Deadline | undefined;
   #next: Subscription | undefined;
   /** The attempt under way. */
   #attempt: AbortController | undefined;
   #busy: Promise<void> = Promise.resolve();
-  /** When the last write was sent. */
-  #sentAtMs = 0;
+  /** Of the last write that was sent. */
+  #sent: Deadline | undefined;
   /** A write was sent and no other holder has been seen since. */
   #mayHold = false;
   #running = false;
@@ -69,11 +71,13 @@ export class LeaseElector {
   constructor(options: LeaseElectorOptions) {
     this.#options = options;
     this.identity = options.identity;
+    this.#lock = new LeaseLock(options);
     this.#where = `lease ${options.namespace}/${options.name}`;
   }
 
   get isLeading(): boolean {
-    return this.#leading.value && this.#options.scheduler.now() < this.#deadlineAtMs;
+    const { atMs = 0 } = this.#deadline ?? {};
+    return this.#leading.value && this.#options.scheduler.now() < atMs;
   }
 
   start(): void {
@@ -135,10 +139,13 @@ export class LeaseElector {
     this.#attempt?.abort();
     await this.#busy;
     this.#lose();
+    this.#sent?.timer.unsubscribe();
     this.#expiry?.unsubscribe();
     this.#expired = false;
     this.#seen = '';
-    if (this.#mayHold && this.#options.releaseOnCancel) await this.#release();
+    if (this.#mayHold && this.#options.releaseOnCancel) {
+      await this.#lock.release(this.identity).catch((error: unknown) => this.#report(error));
+    }
     this.#mayHold = false;
     const [leading, leader] = [this.#leading, this.#leader];
     this.#leading = new BehaviorSubject(false);
@@ -158,7 +165,7 @@ export class LeaseElector {
       .then((won) => {
         this.#attempt = undefined;
         if (!this.#running) return;
-        if (won && !attempt.signal.aborted) this.#hold(this.#sentAtMs);
+        if (won && !attempt.signal.aborted) this.#hold();
         else if (this.#leading.value && this.#leader.value !== this.identity) this.#lose();
         this.#tryLater();
       });
@@ -184,7 +191,7 @@ export class LeaseElector {
     }
     let lease: LeaseObject;
     try {
-      lease = await this.#request('GET', undefined, signal);
+      lease = await this.#lock.request('GET', undefined, signal);
     } catch (error) {
       if (!(error instanceof ApiError) || !error.isNotFound) throw error;
       const { namespace, name } = this.#options;
@@ -207,35 +214,20 @@ export class LeaseElector {
 
   async #write(method: 'PUT' | 'POST', lease: LeaseObject, signal: AbortSignal): Promise<void> {
     this.#mayHold = true;
-    this.#sentAtMs = this.#options.scheduler.now();
-    const written = await this.#request(method, lease, signal);
+    const { scheduler, renewDeadlineMs } = this.#options;
+    this.#sent?.timer.unsubscribe();
+    // Others count from when they see this write, so from before it was sent; by a timer, as the clock may be set.
+    const sent: Deadline = {
+      atMs: scheduler.now() + renewDeadlineMs,
+      over: false,
+      timer: longTimer(renewDeadlineMs, scheduler).subscribe(() => {
+        sent.over = true;
+        if (this.#deadline === sent) this.#overdue();
+      }),
+    };
+    this.#sent = sent;
+    const written = await this.#lock.request(method, lease, signal);
     this.#observe(written);
-  }
-
-  async #request(
-    method: string,
-    body: LeaseObject | undefined,
-    signal: AbortSignal,
-  ): Promise<LeaseObject> {
-    const { client, namespace, name, scheduler, renewDeadlineMs } = this.#options;
-    const path = resourcePath(LEASES, method === 'POST' ? { namespace } : { namespace, name });
-    const limited = new AbortController();
-    const abort = () => limited.abort();
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    // One that hangs must not use up the deadline: there is time for a second one.
-    const limit = longTimer(renewDeadlineMs / 2, scheduler).subscribe(abort);
-    try {
-      return await client.request<LeaseObject>({
-        method,
-        path,
-        signal: limited.signal,
-        ...(body === undefined ? {} : { body }),
-      });
-    } finally {
-      limit.unsubscribe();
-      signal.removeEventListener('abort', abort);
-    }
   }
 
   /** Notes what the server has. By our own clock, from now on, it lasts as long as it says. */
@@ -262,49 +254,29 @@ export class LeaseElector {
     this.#try();
   }
 
-  /** Leads until the deadline, counted from before the renewal was sent: others count from after it. */
-  #hold(sentAtMs: number): void {
-    const { scheduler, renewDeadlineMs } = this.#options;
-    this.#deadlineAtMs = sentAtMs + renewDeadlineMs;
-    this.#deadline?.unsubscribe();
-    const leftMs = this.#deadlineAtMs - scheduler.now();
-    if (leftMs <= 0) return this.#lose();
-    this.#deadline = longTimer(leftMs, scheduler).subscribe(() => {
-      const message = `${this.#where}: not renewed within ${renewDeadlineMs} ms; ${this.identity} leads no more`;
-      this.#report(ApiError.local('NotObserved', message));
-      this.#lose();
-    });
+  /** Leads until the deadline of the write that was answered. */
+  #hold(): void {
+    const sent = this.#sent;
+    if (sent === undefined || sent.over) return this.#lose();
+    this.#sent = undefined;
+    this.#deadline?.timer.unsubscribe();
+    this.#deadline = sent;
     if (!this.#leading.value) this.#leading.next(true);
     return undefined;
   }
 
-  #lose(): void {
-    this.#deadline?.unsubscribe();
-    this.#attempt?.abort();
-    if (this.#leading.value) this.#leading.next(false);
+  #overdue(): void {
+    const { renewDeadlineMs } = this.#options;
+    const message = `${this.#where}: not renewed within ${renewDeadlineMs} ms; ${this.identity} leads no more`;
+    this.#report(ApiError.local('NotObserved', message));
+    this.#lose();
   }
 
-  /** Gives the lease up. Read anew first: a renewal may have got through whose answer did not. */
-  async #release(): Promise<void> {
-    const { scheduler, renewDeadlineMs } = this.#options;
-    const attempt = new AbortController();
-    const limit = longTimer(renewDeadlineMs, scheduler).subscribe(() => attempt.abort());
-    try {
-      for (;;) {
-        const lease = await this.#request('GET', undefined, attempt.signal);
-        if (lease.spec?.holderIdentity !== this.identity) return;
-        try {
-          await this.#request('PUT', released(lease, scheduler.now()), attempt.signal);
-          return;
-        } catch (error) {
-          if (!(error instanceof ApiError) || error.code !== 409) throw error;
-        }
-      }
-    } catch (error) {
-      this.#report(error);
-    } finally {
-      limit.unsubscribe();
-    }
+  #lose(): void {
+    this.#deadline?.timer.unsubscribe();
+    this.#deadline = undefined;
+    this.#attempt?.abort();
+    if (this.#leading.value) this.#leading.next(false);
   }
 
   #report(error: unknown): void {
