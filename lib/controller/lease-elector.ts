@@ -2,13 +2,7 @@
  * The loop of a candidate: read the lease, take it when it is free, renew it while it is held.
  * client-go: tools/leaderelection/leaderelection.go (tryAcquireOrRenew, renew, release).
  */
-import {
-  BehaviorSubject,
-  defer,
-  type Observable,
-  type SchedulerLike,
-  type Subscription,
-} from 'rxjs';
+import { BehaviorSubject, defer, type Observable, type Subscription } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { longTimer } from '../rx/long-timer.ts';
