@@ -78,6 +78,12 @@ export type {
 } from './controller/controller.ts';
 export { createController } from './controller/create-controller.ts';
 export {
+  createEventRecorder,
+  type EventRecorder,
+  type EventRecorderOptions,
+} from './controller/event-recorder.ts';
+export type { RecordedEvent } from './controller/event-series.ts';
+export {
   addFinalizer,
   type FinalizerHandlers,
   finalizer,

@@ -1,0 +1,276 @@
+/**
+ * Tells those who look at an object what its controller did. Events are news, not state: they may be late, folded
+ * or lost, and never hold up or fail a reconcile. client-go: tools/events.
+ */
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { resourcePath } from '../meta/resource.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { type Timing, timingOf } from '../rx/timing.ts';
+import { tokenReservations } from '../rx/token-bucket.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { EVENTS, type RecordedEvent, Series } from './event-series.ts';
+
+/** What {@link createEventRecorder} takes. */
+export interface EventRecorderOptions extends Timing {
+  /** Who reports: the controller's name. */
+  readonly component: string;
+  /** Which of its processes. @defaultValue the component */
+  readonly instance?: string;
+  /** What repeats itself within this time counts as one Event, in milliseconds. @defaultValue 360000 */
+  readonly windowMs?: number;
+  /** From its third time on, a series is written this often, in milliseconds. @defaultValue 30000 */
+  readonly seriesIntervalMs?: number;
+  /** Series that are remembered; the one that was quiet the longest is forgotten first. @defaultValue 4096 */
+  readonly seriesKept?: number;
+  /** Events that wait for being written; what is over that is dropped. @defaultValue 1000 */
+  readonly limit?: number;
+  /** Requests a second, on average. @defaultValue 5 */
+  readonly qps?: number;
+  /** Requests at once. @defaultValue 25 */
+  readonly burst?: number;
+  /** Told of each event that will not be recorded, and why. @defaultValue nobody */
+  readonly onDropped?: (error: unknown) => void;
+}
+
+/** Records events. No method throws. */
+export interface EventRecorder {
+  /** Notes an event about `object`, which needs `apiVersion`, `kind` and a name. Returns at once. */
+  event(object: KubernetesObject, event: RecordedEvent): void;
+  /** Series that the server is still to be told of. */
+  readonly pending: number;
+  /** Resolves when the server has been told all, the counts of series included, or has refused it. */
+  flush(): Promise<void>;
+  /** Takes nothing more, and flushes for at most `timeoutMs`; what is left then is dropped. @defaultValue 5000 */
+  close(options?: { readonly timeoutMs?: number }): Promise<void>;
+}
+
+const TRIES = 12;
+const RETRY_MS = 10_000;
+
+class SeriesRecorder implements EventRecorder {
+  readonly #client: Pick<KubeClient, 'request'>;
+  readonly #options: EventRecorderOptions;
+  readonly #scheduler: SchedulerLike;
+  readonly #random: () => number;
+  readonly #reserve: () => number;
+  /** By what they say; the one that was quiet the longest first. */
+  readonly #series = new Map<string, Series>();
+  readonly #queue = new Set<Series>();
+  /** Counts that wait for their time. */
+  readonly #later = new Map<Series, Subscription>();
+  readonly #closing = new AbortController();
+  #current: Series | undefined;
+  #writing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(client: Pick<KubeClient, 'request'>, options: EventRecorderOptions) {
+    this.#client = client;
+    this.#options = options;
+    const { scheduler, random } = timingOf(options);
+    this.#scheduler = scheduler;
+    this.#random = random;
+    const { qps = 5, burst = 25 } = options;
+    this.#reserve = tokenReservations({ qps, burst, scheduler });
+  }
+
+  get pending(): number {
+    return this.#queue.size + this.#later.size + (this.#current === undefined ? 0 : 1);
+  }
+
+  event(object: KubernetesObject, event: RecordedEvent): void {
+    try {
+      if (this.#closed) throw new TypeError(`event ${event.reason}: the recorder is closed`);
+      this.#note(object, event);
+    } catch (error) {
+      this.#drop(error);
+    }
+  }
+
+  async flush(): Promise<void> {
+    while (this.pending > 0) {
+      for (const [series, timer] of this.#later) {
+        timer.unsubscribe();
+        this.#queue.add(series);
+      }
+      this.#later.clear();
+      this.#write();
+      await this.#writing;
+    }
+  }
+
+  async close(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    this.#closed = true;
+    const timer = longTimer(options.timeoutMs ?? 5_000, this.#scheduler);
+    const held = timer.subscribe(() => this.#closing.abort());
+    await this.flush();
+    held.unsubscribe();
+    this.#series.clear();
+  }
+
+  #note(object: KubernetesObject, event: RecordedEvent): void {
+    const { component, instance = component, limit = 1_000 } = this.#options;
+    const fresh = new Series(object, event, { component, instance });
+    const nowMs = this.#scheduler.now();
+    this.#forget(nowMs);
+    const series = this.#series.get(fresh.key) ?? fresh;
+    if (series === fresh && this.#queue.size >= limit) {
+      throw new RangeError(`event ${event.reason}: ${limit} events wait already`);
+    }
+    // To the end: it is the last to be forgotten.
+    this.#series.delete(series.key);
+    this.#series.set(series.key, series);
+    series.happened(nowMs);
+    if (series.count <= 2) this.#enqueue(series);
+    else if (!this.#queue.has(series) && !this.#later.has(series)) this.#enqueueLater(series);
+  }
+
+  #enqueue(series: Series): void {
+    this.#queue.add(series);
+    this.#write();
+  }
+
+  #enqueueLater(series: Series): void {
+    const held = new Subscription();
+    this.#later.set(series, held);
+    held.add(
+      longTimer(this.#options.seriesIntervalMs ?? 30_000, this.#scheduler).subscribe(() => {
+        this.#later.delete(series);
+        this.#enqueue(series);
+      }),
+    );
+  }
+
+  #forget(nowMs: number): void {
+    const { windowMs = 360_000, seriesKept = 4_096 } = this.#options;
+    for (const [key, series] of this.#series) {
+      const over = nowMs - series.lastAtMs > windowMs;
+      if (!over && this.#series.size < seriesKept) return;
+      this.#series.delete(key);
+    }
+  }
+
+  /** One request after the other: the order is kept, and a server that is down is asked once at a time. */
+  #write(): void {
+    if (this.#writing !== undefined || this.#queue.size === 0) return;
+    this.#writing = this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    for (const series of this.#queue) {
+      this.#current = series;
+      this.#queue.delete(series);
+      await this.#tell(series);
+      this.#current = undefined;
+      if (series.isBehind && !this.#queue.has(series) && !this.#later.has(series)) {
+        this.#enqueueLater(series);
+      }
+    }
+  }
+
+  /** Until the server knows, or will never know. */
+  async #tell(series: Series): Promise<void> {
+    const { signal } = this.#closing;
+    for (;;) {
+      try {
+        await this.#wait(this.#reserve());
+        await this.#send(series, signal);
+        return;
+      } catch (error) {
+        series.tries++;
+        const again = ApiError.from(error, 'event').retryable && series.tries < TRIES;
+        if (signal.aborted || !again) {
+          series.giveUp();
+          this.#series.delete(series.key);
+          return this.#drop(error);
+        }
+        await this.#wait(RETRY_MS * (1 + this.#random() / 4));
+      }
+    }
+  }
+
+  async #send(series: Series, signal: AbortSignal): Promise<void> {
+    const { namespace, count } = series;
+    if (series.isCreated) {
+      try {
+        const path = resourcePath(EVENTS, { namespace, name: series.name });
+        const headers = { 'content-type': 'application/merge-patch+json' };
+        const body = series.patch();
+        await this.#client.request({ method: 'PATCH', path, headers, body, signal });
+        return series.told(count);
+      } catch (error) {
+        // Events live for an hour. One that has ended begins anew.
+        if (!(error instanceof ApiError) || !error.isNotFound) throw error;
+        series.recreate();
+      }
+    }
+    const path = resourcePath(EVENTS, { namespace });
+    const body = series.body(this.#random());
+    await this.#client.request({ method: 'POST', path, body, signal });
+    return series.told(count);
+  }
+
+  /** Or until it is closed. */
+  #wait(ms: number): Promise<void> {
+    const { signal } = this.#closing;
+    if (ms === 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.unsubscribe();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = longTimer(ms, this.#scheduler).subscribe(end);
+      signal.addEventListener('abort', end);
+    });
+  }
+
+  #drop(error: unknown): void {
+    try {
+      this.#options.onDropped?.(error);
+    } catch (thrown) {
+      reportUnhandled(thrown);
+    }
+  }
+}
+
+/**
+ * A recorder of events through `events.k8s.io/v1`.
+ *
+ * Events that say the same of the same object (type, reason, action, reporter; not the message) within `windowMs`
+ * are one Event on the server, whose `series.count` grows: the first two are written at once, further ones as a
+ * count every `seriesIntervalMs`. Writing is rate limited, one request at a time; what a server refuses, what
+ * fails twelve times and what is over `limit` is dropped and told to `onDropped`.
+ *
+ * client-go: events.NewBroadcaster, events.EventRecorder
+ *
+ * @example
+ * ```ts
+ * import { createClient, createEventRecorder } from 'rx-informer';
+ * import { eventsV1Events, pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer({ resources: [pods, eventsV1Events] });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const recorder = createEventRecorder(client, { component: 'pod-watcher' });
+ * const pod = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+ * for (let times = 0; times < 3; times++) {
+ *   recorder.event(pod, { type: 'Warning', reason: 'Stuck', message: 'no node fits' });
+ * }
+ * await recorder.close();
+ * server.objects.list(eventsV1Events).map(({ reason, series }) => [reason, series?.count]); // => [['Stuck', 3]]
+ * ```
+ */
+export function createEventRecorder(
+  client: Pick<KubeClient, 'request'>,
+  options: EventRecorderOptions,
+): EventRecorder {
+  if (!options.component) {
+    throw new TypeError('createEventRecorder: component must name the controller that reports');
+  }
+  return new SeriesRecorder(client, options);
+}
