@@ -1,0 +1,85 @@
+/** A short life of three Foos on a fake API server, so that the sample can be seen without a cluster. */
+import {
+  and,
+  createClient,
+  createResourceClient,
+  deleted,
+  exists,
+  type KubeClient,
+  untilCondition,
+} from 'rx-informer';
+import {
+  customResourceDefinitions,
+  deployments,
+  eventsV1Events,
+  leases,
+} from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { standInForDeployments } from './deployment-stand-in.ts';
+import { type Foo, foos } from './foo.ts';
+
+/** A cluster in this process. */
+export interface DemoCluster {
+  readonly client: KubeClient;
+  readonly server: FakeApiServer;
+  /** Plays the story; resolves when it is over. */
+  play(log: (line: string) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens it. The fake server has no controllers, nor does it serve what a definition defines: both are played. */
+export function openDemoCluster(): DemoCluster {
+  const server = createFakeApiServer({
+    resources: [customResourceDefinitions, deployments, eventsV1Events, leases],
+  });
+  server.addResource(foos, { custom: true });
+  const established = setInterval(() => {
+    for (const { metadata, status } of server.objects.list(customResourceDefinitions)) {
+      if (status?.conditions !== undefined) continue;
+      server.objects.modify(customResourceDefinitions, metadata, (draft) => {
+        const condition = { type: 'Established', status: 'True', reason: 'Played', message: '' };
+        Object.assign(draft, { status: { conditions: [condition] } });
+      });
+    }
+  }, 20);
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const stopStandIn = standInForDeployments(client);
+  const calls = createResourceClient(client, foos).namespace('default');
+  const until = (name: string, condition: (foo: Foo | undefined) => boolean) =>
+    untilCondition(client, foos, { namespace: 'default', name }, condition, { timeoutMs: 20_000 });
+  const available = (replicas: number) =>
+    and<Foo | undefined>(exists, (foo) => foo?.status?.availableReplicas === replicas);
+  const names = ['red', 'green', 'blue'];
+
+  return {
+    client,
+    server,
+    async play(log) {
+      for (const name of names) {
+        await calls.create({ metadata: { name }, spec: { deploymentName: name, replicas: 2 } });
+      }
+      for (const name of names) await until(name, available(2));
+      log('-- three Foos, and each has its Deployment');
+
+      const place = { namespace: 'default', name: 'green' };
+      server.objects.delete(deployments, place);
+      await untilCondition(client, deployments, place, exists, { timeoutMs: 20_000 });
+      log('-- the Deployment of green was deleted behind its back, and is there again');
+
+      await calls.edit('blue', (draft) => {
+        draft.spec.replicas = 3;
+      });
+      await until('blue', available(3));
+      log('-- blue wanted one replica more, and has it');
+
+      for (const name of names) await calls.delete(name);
+      for (const name of names) await until(name, deleted());
+      log(`-- all Foos are deleted; Deployments left: ${server.objects.list(deployments).length}`);
+    },
+    async close() {
+      clearInterval(established);
+      await stopStandIn();
+      await client.close();
+    },
+  };
+}

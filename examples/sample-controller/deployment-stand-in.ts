@@ -1,0 +1,36 @@
+/**
+ * Plays the deployment controller where there is none: on the fake API server, and on a kube-apiserver that runs
+ * alone. As soon as a Deployment wants replicas, it has them.
+ */
+import {
+  createController,
+  createListWatch,
+  createResourceClient,
+  createSharedInformer,
+  type KubeClient,
+} from 'rx-informer';
+import { deployments } from 'rx-informer/resources';
+
+/** Starts to play; the answer ends it. */
+export function standInForDeployments(client: KubeClient, namespace?: string): () => Promise<void> {
+  const scope = namespace === undefined ? {} : { namespace };
+  const informer = createSharedInformer(createListWatch(client, deployments, scope));
+  const calls = createResourceClient(client, deployments);
+  const controller = createController({
+    name: 'deployment-stand-in',
+    for: informer,
+    concurrency: 4,
+    reconcile: async (_key, { object, name, signal }) => {
+      const replicas = object?.spec?.replicas ?? 0;
+      if (object === undefined || object.status?.availableReplicas === replicas) return;
+      const counts = { replicas, readyReplicas: replicas, availableReplicas: replicas };
+      const status = { ...counts, observedGeneration: object.metadata.generation ?? 0 };
+      await calls.patchStatus(name, { merge: { status } }, { signal });
+    },
+  });
+  controller.start();
+  return async () => {
+    await controller.stop();
+    await informer.stop();
+  };
+}
