@@ -23,12 +23,16 @@ export const WRITTEN_BY = 'samplecontroller.k8s.io/written-by';
 /** On each Deployment: the UID of its Foo. */
 export const FOO_UID = 'samplecontroller.k8s.io/foo-uid';
 
+/** A cache that is so far behind is an error, and the Foo is tried again. */
+const OBSERVED = { timeoutMs: 10_000 };
+
 /** What a reconcile works with. */
 export interface Workshop {
   readonly identity: string;
   readonly foos: ResourceClient<Foo>;
   readonly deployments: ResourceClient<Deployment>;
-  /** The cache: read from it, never write to it. */
+  /** The caches: read from them, never write to them. */
+  readonly wanted: SharedInformer<Foo>;
   readonly known: SharedInformer<Deployment>;
   readonly recorder: EventRecorder;
 }
@@ -76,7 +80,7 @@ async function ensureDeployment(
   if (current === undefined) {
     const made = await deployments.create(deploymentFor(foo, identity), { signal });
     // Before the cache shows it, the next reconcile would want to make it a second time.
-    await known.whenObserved(key, made.metadata.resourceVersion ?? '', { timeoutMs: 10_000 });
+    await known.whenObserved(key, made.metadata.resourceVersion ?? '', OBSERVED);
     const message = `made Deployment ${deploymentName}`;
     recorder.event(foo, { reason: 'Created', action: 'Reconcile', message, related: made });
     return made;
@@ -99,7 +103,7 @@ async function ensureDeployment(
     },
     { signal },
   );
-  await known.whenObserved(key, edited.metadata.resourceVersion ?? '', { timeoutMs: 10_000 });
+  await known.whenObserved(key, edited.metadata.resourceVersion ?? '', OBSERVED);
   recorder.event(foo, { reason: 'Scaled', action: 'Reconcile', message, related: edited });
   return edited;
 }
@@ -114,14 +118,14 @@ async function remove(deployment: Deployment, workshop: Workshop, signal: AbortS
     const { code } = error as { readonly code?: number };
     if (code !== 404 && code !== 409) throw error;
   }
-  await known.whenObserved(`${namespace}/${name}`, { uid, deleted: true }, { timeoutMs: 10_000 });
+  await known.whenObserved(`${namespace}/${name}`, { uid, deleted: true }, OBSERVED);
 }
 
 /** The reconcile of Foos. */
 export function reconcileFoos(workshop: Workshop): ReconcileObject<Foo> {
-  const { deployments, known, recorder } = workshop;
+  const { deployments, wanted, known, recorder } = workshop;
   return finalizer<Foo>(workshop.foos, FINALIZER, {
-    async apply(foo, { name, signal }) {
+    async apply(foo, { key, name, signal }) {
       const deployment = await ensureDeployment(foo, name, workshop, signal);
       // What it had before its spec named another one.
       for (const other of known.indexer.byIndex('owner', foo.metadata.uid ?? '')) {
@@ -129,11 +133,14 @@ export function reconcileFoos(workshop: Workshop): ReconcileObject<Foo> {
       }
       const availableReplicas = deployment.status?.availableReplicas ?? 0;
       if (foo.status?.availableReplicas === availableReplicas) return;
-      await workshop.foos.patchStatus(
+      const written = await workshop.foos.patchStatus(
         name,
         { merge: { status: { availableReplicas } } },
         { signal },
       );
+      // The next reconcile compares with the cache. One that still showed the status before would make it believe
+      // that there is nothing to write, and nobody would wake it again.
+      await wanted.whenObserved(key, written.metadata.resourceVersion ?? '', OBSERVED);
     },
     async cleanup(foo, { name, signal }) {
       // The last chance to find them: ask the server, whatever the cache has seen so far.

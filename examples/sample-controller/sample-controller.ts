@@ -78,6 +78,7 @@ export function startSampleController(
       identity,
       foos: createResourceClient(client, foos),
       deployments: createResourceClient(client, deployments),
+      wanted,
       known,
       recorder,
     }),

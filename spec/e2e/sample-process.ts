@@ -1,0 +1,92 @@
+/** The sample controller as processes of their own, so that they can be killed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
+
+/** From when to when a process said that it leads, by this process's clock. */
+export interface Reign {
+  readonly identity: string;
+  readonly fromMs: number;
+  toMs: number;
+}
+
+/** One process. */
+export interface SampleProcess {
+  readonly identity: string;
+  readonly leads: boolean;
+  readonly lines: readonly string[];
+  readonly errors: string;
+  /** At once, without a word. */
+  kill(): Promise<void>;
+  /** As Kubernetes ends a pod; resolves with the exit code. */
+  end(): Promise<number | null>;
+}
+
+/** Starts one; each time that it leads goes into `reigns`. */
+export function startSample(
+  identity: string,
+  options: {
+    readonly kubeconfig: string;
+    readonly namespace: string;
+    readonly reigns: Reign[];
+  },
+): SampleProcess {
+  const { kubeconfig, namespace, reigns } = options;
+  const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+  const args = {
+    kubeconfig,
+    namespace,
+    identity,
+    'lease-namespace': namespace,
+    workers: 2,
+    qps: 0,
+    'lease-duration': 3_000,
+    'renew-deadline': 2_000,
+    'retry-period': 400,
+  };
+  const given = Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child: ChildProcess = spawn(process.execPath, [...flags, main, ...given], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const gone = once(child, 'close').then(([code]) => code as number | null);
+  const lines: string[] = [];
+  let errors = '';
+  let reign: Reign | undefined;
+  const over = () => {
+    if (reign !== undefined) reign.toMs = performance.now();
+    reign = undefined;
+  };
+  if (child.stdout === null || child.stderr === null) throw new Error('the sample has no output');
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line);
+    if (line === 'not leading') over();
+    if (line !== 'leading') return;
+    reign = { identity, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
+    reigns.push(reign);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  return {
+    identity,
+    lines,
+    get errors() {
+      return errors;
+    },
+    get leads() {
+      return reign !== undefined;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      over();
+      await gone;
+    },
+    end() {
+      child.kill('SIGTERM');
+      return gone;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** The sample controller on the fake API server: as a person starts it, and where its world is in the way. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createResourceClient, type KubernetesObject } from 'rx-informer';
+import { deployments, eventsV1Events } from 'rx-informer/resources';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openDemoCluster } from '../../examples/sample-controller/demo.ts';
+import { foos } from '../../examples/sample-controller/foo.ts';
+import { FINALIZER } from '../../examples/sample-controller/reconcile.ts';
+import { startSampleController } from '../../examples/sample-controller/sample-controller.ts';
+
+const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
+const run = promisify(execFile);
+
+test('it plays its story and ends', { timeout: 40_000 }, async () => {
+  const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+  const { stdout, stderr } = await run(process.execPath, [...flags, main, '--embedded'], {
+    timeout: 30_000,
+  });
+  expect(stderr).toBe('');
+  expect(stdout.split('\n').filter((line) => line.startsWith('--'))).toEqual([
+    '-- three Foos, and each has its Deployment',
+    '-- the Deployment of green was deleted behind its back, and is there again',
+    '-- blue wanted one replica more, and has it',
+    '-- all Foos are deleted; Deployments left: 0',
+  ]);
+  expect(stdout).not.toMatch(/failed|gaveUp|dropped/);
+});
+
+describe('on the fake API server', () => {
+  function started() {
+    const cluster = openDemoCluster();
+    const { server, client } = cluster;
+    const lines: string[] = [];
+    const sample = startSampleController(client, {
+      identity: 'me',
+      log: (line) => lines.push(line),
+    });
+    onTestFinished(async () => {
+      await sample.stop();
+      await cluster.close();
+    });
+    const foo = (name: string, deploymentName = name) =>
+      createResourceClient(client, foos).create({
+        metadata: { name, namespace: 'default' },
+        spec: { deploymentName, replicas: 1 },
+      });
+    const names = () => server.objects.list(deployments).map(({ metadata }) => metadata.name);
+    return { cluster, server, client, lines, foo, names };
+  }
+  const soon = <R>(check: () => R) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+
+  test('a Foo has its finalizer before its Deployment, and its status after', async () => {
+    const { server, foo } = started();
+    await foo('web');
+    await soon(() => {
+      const { metadata, status } = server.objects.get(foos, { name: 'web' }) ?? {};
+      expect(metadata?.finalizers).toEqual([FINALIZER]);
+      expect(status).toEqual({ availableReplicas: 1 });
+    });
+    const writes = server.requests.filter(({ method }) => ['POST', 'PATCH'].includes(method));
+    const order = writes.map(
+      ({ method, path }) => `${method} ${path.split('/').slice(-2).join('/')}`,
+    );
+    const at = (what: string) => order.indexOf(what);
+    expect(at('PATCH foos/web')).toBeGreaterThan(-1);
+    expect(at('PATCH foos/web')).toBeLessThan(at('POST default/deployments'));
+    expect(order.filter((what) => what === 'POST default/deployments')).toHaveLength(1);
+  });
+
+  test('a Deployment of somebody else is left alone, told of, and tried again', async () => {
+    const { server, lines, foo } = started();
+    const foreign = { name: 'taken', namespace: 'default' };
+    const spec = { replicas: 7, selector: {}, template: {} };
+    server.objects.create(deployments, { metadata: foreign, spec } as KubernetesObject as never);
+    await foo('web', 'taken');
+    await soon(() =>
+      expect(lines.filter((line) => line.includes('failed')).length).toBeGreaterThan(2),
+    );
+    expect(server.objects.get(deployments, foreign)?.spec?.replicas).toBe(7);
+    await soon(() => {
+      const [event] = server.objects.list(eventsV1Events);
+      expect(event).toMatchObject({ type: 'Warning', reason: 'ErrResourceExists' });
+    });
+    server.objects.delete(deployments, foreign);
+    await soon(() => {
+      const owner = server.objects.get(deployments, foreign)?.metadata.ownerReferences?.[0];
+      expect(owner?.name).toBe('web');
+    });
+  });
+
+  test('a Foo that names another Deployment has that one, and no longer the first', async () => {
+    const { server, foo, names } = started();
+    await foo('web', 'first');
+    await soon(() => expect(names()).toEqual(['first']));
+    server.objects.modify(foos, { name: 'web' }, (draft) => {
+      draft.spec.deploymentName = 'second';
+    });
+    await soon(() => expect(names()).toEqual(['second']));
+  });
+});
