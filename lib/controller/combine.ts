@@ -24,16 +24,13 @@ export function and<V>(...tests: readonly Test<V>[]): Test<V> {
  *
  * @example
  * ```ts
- * import { annotationsChanged, createController, generationChanged, or } from 'rx-informer';
+ * import { annotationsChanged, generationChanged, or } from 'rx-informer';
  *
  * // A controller that is to hear of its spec and of its annotations, not of the status it writes itself.
  * const predicate = or(generationChanged, annotationsChanged());
- * predicate({
- *   type: 'updated', cause: 'watch', key: 'shop/web',
- *   previous: { metadata: { generation: 1 } },
- *   object: { metadata: { generation: 1, annotations: { paused: 'true' } } },
- * }); // => true
- * typeof createController; // => 'function'
+ * const previous = { metadata: { generation: 1 } };
+ * const object = { metadata: { generation: 1, annotations: { paused: 'true' } } };
+ * predicate({ type: 'updated', cause: 'watch', key: 'shop/web', previous, object }); // => true
  * ```
  */
 export function or<V>(...tests: readonly Test<V>[]): Test<V> {

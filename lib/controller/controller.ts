@@ -39,9 +39,10 @@ export interface ControllerErrorContext {
   readonly key?: string;
 }
 
-/** What {@link createController} takes. `W` are the types of what is watched besides. */
+/** What {@link createController} takes. `O` are the types of what is owned, `W` of what is watched besides. */
 export interface ControllerOptions<
   T extends KubernetesObject,
+  O extends readonly KubernetesObject[] = readonly KubernetesObject[],
   W extends readonly KubernetesObject[] = readonly KubernetesObject[],
 > extends Pick<Timing, 'scheduler'> {
   /** Stands in errors, status and metrics. @defaultValue 'controller' */
@@ -49,7 +50,7 @@ export interface ControllerOptions<
   /** The objects that are reconciled. */
   readonly for: WatchedInformer<T> | FilteredSource<T>;
   /** What they own: a change of an object wakes the one that controls it, before and now. */
-  readonly owns?: readonly (WatchedInformer<KubernetesObject> | FilteredSource<KubernetesObject>)[];
+  readonly owns?: { readonly [K in keyof O]: WatchedInformer<O[K]> | FilteredSource<O[K]> };
   /** What else concerns them. */
   readonly watches?: { readonly [K in keyof W]: MappedSource<W[K]> };
   /** Keys from anywhere: a timer, a webhook, a message queue. One that errors makes the controller unhealthy. */

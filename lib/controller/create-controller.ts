@@ -40,7 +40,7 @@ import { ReconcilingController } from './reconciling-controller.ts';
  * const controller = createController({
  *   name: 'pods',
  *   for: informer,
- *   reconcile: (key, { object, reasons }) => {
+ *   reconcile: (_key, { object, reasons }) => {
  *     seen.push(`${object?.metadata?.name} because of ${reasons.join()}`);
  *   },
  * });
@@ -53,7 +53,8 @@ import { ReconcilingController } from './reconciling-controller.ts';
  */
 export function createController<
   T extends KubernetesObject,
+  O extends readonly KubernetesObject[] = readonly KubernetesObject[],
   W extends readonly KubernetesObject[] = readonly KubernetesObject[],
->(options: ControllerOptions<T, W>): Controller {
-  return new ReconcilingController<T>(options as ControllerOptions<T>);
+>(options: ControllerOptions<T, O, W>): Controller {
+  return new ReconcilingController<T>(options as unknown as ControllerOptions<T>);
 }

@@ -1,4 +1,7 @@
 /** From changes to reconciles, under virtual time. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import {
   type ControllerOptions,
   type ControllerOutcome,
@@ -270,6 +273,32 @@ describe('a controller', () => {
   });
 });
 
+describe('a large first list', () => {
+  it('N2: of 30,000 objects is worked off, by reconciles that return at once, and by some that do not', async () => {
+    const { scheduler, source, outcomes, control } = rig();
+    const most: number[] = [];
+    let running = 0;
+    const controller = control({
+      concurrency: 3,
+      reconcile: (key) => {
+        if (!key.endsWith('7')) return undefined;
+        running++;
+        most.push(running);
+        return Promise.resolve().then(() => {
+          running--;
+        });
+      },
+    });
+    source.listed(1, ...Array.from({ length: 30_000 }, (_, at) => pod(`web-${at}`, 1)));
+    controller.start();
+    await scheduler.advance(0);
+    await expect.poll(() => outcomes.length).toBe(30_000);
+    expect(Math.max(...most)).toBe(3);
+    expect(new Set(outcomes.map(({ type }) => type))).toEqual(new Set(['ok']));
+    await controller.stop();
+  });
+});
+
 describe('the end of a controller', () => {
   function busyRig() {
     const all = rig();
@@ -343,6 +372,16 @@ describe('the end of a controller', () => {
     await controller.stop();
     await informer.stop();
     expect(scheduler.pending).toBe(0);
+  });
+
+  it('N8: in a process of its own, nothing is left', async () => {
+    const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
+    const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);
+    // Its own standard output, a pipe, is the one thing left.
+    const { left, ...rest } = JSON.parse(stdout);
+    expect(left.filter((name: string) => name !== 'PipeWrap')).toEqual([]);
+    expect(rest).toEqual({ watches: 0, holder: '', reconciled: true });
   });
 
   it('N9: an informer that is stopped behind its back makes it unhealthy', async () => {

@@ -1,0 +1,70 @@
+/** What the options of a controller say about types. */
+import {
+  and,
+  createController,
+  generationChanged,
+  type KubernetesObject,
+  labelsChanged,
+  or,
+  type Predicate,
+  resynced,
+  type SharedInformer,
+} from 'rx-informer';
+import type { Deployment, Pod, Secret } from 'rx-informer/resources';
+import { expectTypeOf, test } from 'vitest';
+
+declare const pods: SharedInformer<Pod>;
+declare const deployments: SharedInformer<Deployment>;
+declare const secrets: SharedInformer<Secret>;
+/** Only looked at. */
+const _never = () =>
+  createController({
+    for: { informer: deployments, predicates: [generationChanged] },
+    owns: [
+      pods,
+      { informer: pods, predicates: [or(generationChanged, labelsChanged('app'))] },
+      {
+        informer: secrets,
+        predicates: [
+          ({ object }) => {
+            expectTypeOf(object).toEqualTypeOf<Secret | undefined>();
+            return true;
+          },
+        ],
+      },
+    ],
+    predicates: [
+      ({ object }) => {
+        expectTypeOf(object).toEqualTypeOf<Deployment | undefined>();
+        return true;
+      },
+      and(generationChanged, resynced),
+    ],
+    watches: [
+      {
+        informer: secrets,
+        map: ({ previous, object }) => {
+          expectTypeOf(previous).toEqualTypeOf<Secret | undefined>();
+          return [object?.type ?? ''];
+        },
+      },
+      {
+        informer: pods,
+        map: ({ object }) => {
+          expectTypeOf(object).toEqualTypeOf<Pod | undefined>();
+          return [object?.spec?.nodeName ?? ''];
+        },
+      },
+    ],
+    reconcile: (key, { object, name }) => {
+      expectTypeOf(key).toEqualTypeOf<string>();
+      expectTypeOf(object).toEqualTypeOf<Deployment | undefined>();
+      expectTypeOf(name.namespace).toEqualTypeOf<string>();
+      return { requeueAfterMs: 1 };
+    },
+  });
+
+test('each source and the reconcile know their objects', () => {
+  expectTypeOf(_never).returns.toHaveProperty('outcomes$');
+  expectTypeOf<Predicate<KubernetesObject>>().toExtend<Predicate<Pod>>();
+});
