@@ -205,7 +205,6 @@ class SeriesRecorder implements EventRecorder {
       } catch (error) {
         // Events live for an hour. One that has ended begins anew.
         if (!(error instanceof ApiError) || !error.isNotFound) throw error;
-        series.recreate();
       }
     }
     const path = resourcePath(EVENTS, { namespace });

@@ -123,11 +123,6 @@ export class Series {
     this.lastAtMs = atMs;
   }
 
-  /** Its next body is of a new object. */
-  recreate(): void {
-    this.#sent = 0;
-  }
-
   /** The server will not be told. */
   giveUp(): void {
     this.#sent = this.#count;

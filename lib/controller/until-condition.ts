@@ -106,7 +106,7 @@ export async function untilCondition<T extends KubernetesObject>(
     ...(namespace === undefined ? {} : { namespace }),
     fieldSelector: `metadata.name=${name}`,
   });
-  const informer = createSharedInformer(one, { ...timing, name: what, lingerMs: 0 });
+  const informer = createSharedInformer(one, { ...timing, name: what });
   const all = new Subscription();
   const wait = new Promise<T | undefined>((resolve, reject) => {
     const abort = () => reject(aborted());

@@ -292,7 +292,7 @@ describe('a large first list', () => {
     source.listed(1, ...Array.from({ length: 30_000 }, (_, at) => pod(`web-${at}`, 1)));
     controller.start();
     await scheduler.advance(0);
-    await expect.poll(() => outcomes.length).toBe(30_000);
+    await expect.poll(() => outcomes.length, { timeout: 15_000 }).toBe(30_000);
     expect(Math.max(...most)).toBe(3);
     expect(new Set(outcomes.map(({ type }) => type))).toEqual(new Set(['ok']));
     await controller.stop();

@@ -45,10 +45,13 @@ describe('until a condition', () => {
     server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-2' } });
     server.objects.create(pods, { metadata: web });
     const seen: unknown[] = [];
-    const wait = until((pod) => {
-      seen.push(pod?.metadata?.name);
-      return exists(pod);
-    });
+    const wait = until(
+      (pod) => {
+        seen.push(pod?.metadata?.name);
+        return exists(pod);
+      },
+      { timeoutMs: 60_000 },
+    );
     await scheduler.advance(0);
     expect((await wait)?.metadata?.name).toBe('web');
     // Only this object was asked for, and nothing is left.
