@@ -64,6 +64,8 @@ export interface ControllerOptions<
   readonly maxRetries?: number;
   /** @defaultValue that of the priority queue */
   readonly rateLimiter?: RateLimiter;
+  /** A key that has waited for so long gets every second turn, whatever is news. @defaultValue 10000 */
+  readonly ageingMs?: number;
   /**
    * Reconciles only while it leads; caches are warm before. Options make an elector that starts and stops with
    * the controller; one that is passed is for who made it to start, and to stop after the controller.

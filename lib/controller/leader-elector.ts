@@ -40,6 +40,8 @@ export interface LeaderElector {
   readonly leader$: Observable<string>;
   /** Whether it leads now; asked of the clock too, which may have jumped since the last renewal. */
   readonly isLeading: boolean;
+  /** The last failure, until a request succeeds: why nobody leads, perhaps. */
+  readonly lastError: ApiError | undefined;
   /** Begins to compete. Twice is once. */
   start(): void;
   /**

@@ -58,6 +58,7 @@ export class LeaseElector {
   #sent: Deadline | undefined;
   /** A write was sent and no other holder has been seen since. */
   #mayHold = false;
+  #lastError: ApiError | undefined;
   #running = false;
   #stopping: Promise<void> | undefined;
   readonly #work = new Set<Work>();
@@ -67,6 +68,10 @@ export class LeaseElector {
     this.identity = options.identity;
     this.#lock = new LeaseLock(options);
     this.#where = `lease ${options.namespace}/${options.name}`;
+  }
+
+  get lastError(): ApiError | undefined {
+    return this.#lastError;
   }
 
   get isLeading(): boolean {
@@ -227,6 +232,7 @@ export class LeaseElector {
   /** Notes what the server has. By our own clock, from now on, it lasts as long as it says. */
   #observe(lease: LeaseObject): void {
     this.#lease = lease;
+    this.#lastError = undefined;
     const { holderIdentity = '', leaseDurationSeconds = 0 } = lease.spec ?? {};
     if (holderIdentity !== this.identity) this.#mayHold = false;
     const text = recordText(lease);
@@ -274,8 +280,10 @@ export class LeaseElector {
   }
 
   #report(error: unknown): void {
+    const failure = ApiError.from(error, this.#where);
+    this.#lastError = failure;
     try {
-      this.#options.onError?.(ApiError.from(error, this.#where));
+      this.#options.onError?.(failure);
     } catch (thrown) {
       reportUnhandled(thrown);
     }

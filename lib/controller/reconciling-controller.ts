@@ -24,6 +24,7 @@ import type {
 } from './controller.ts';
 import { sourcesOf } from './controller-sources.ts';
 import { createLeaderElector, isLeaderElector, type LeaderElector } from './leader-elector.ts';
+import { notReady } from './readiness.ts';
 import type { Source, WatchedInformer } from './sources.ts';
 import { Term } from './term.ts';
 
@@ -131,7 +132,12 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     return this.#waits.until<void>(
       () => (this.status.phase === 'running' ? { value: undefined } : undefined),
       options,
-      () => this.#notReady(options.timeoutMs ?? 0),
+      () =>
+        notReady(this.name, options.timeoutMs ?? 0, {
+          phase: this.status.phase,
+          missing: this.#waitingFor(),
+          lastError: this.#elector?.lastError,
+        }),
     );
   }
 
@@ -212,8 +218,10 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     if (this.#leading === leads) return;
     this.#leading = leads;
     if (!leads && this.#term !== undefined) {
-      this.#term.end(ApiError.local('Aborted', `${this.name}: the lead was lost`));
+      const term = this.#term;
       this.#term = undefined;
+      term.end(ApiError.local('Aborted', `${this.name}: the lead was lost`));
+      if (term.working.length === 0) this.#terms.delete(term);
     }
     this.#proceed();
   }
@@ -272,16 +280,6 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     if (JSON.stringify(status) === JSON.stringify(this.status)) return;
     this.#status.next(status);
     this.#waits.check();
-  }
-
-  #notReady(timeoutMs: number): ApiError {
-    const { phase } = this.status;
-    const missing = this.#waitingFor().map((source) => `${source.name} (${source.why()})`);
-    const why = phase === 'syncing' ? `waits for ${missing.join(', ')}` : phase;
-    const message = `${this.name} was not at work within ${timeoutMs} ms: ${why}`;
-    const cause = this.#waitingFor().find(({ informer }) => informer?.status.error !== undefined);
-    const error = cause?.informer?.status.error;
-    return ApiError.local('NotObserved', message, error === undefined ? {} : { cause: error });
   }
 
   #report(error: unknown, where: string, key?: string): void {

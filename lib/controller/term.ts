@@ -38,7 +38,7 @@ export interface TermHost<T extends KubernetesObject> {
   readonly name: string;
   readonly options: Pick<
     ControllerOptions<T>,
-    'reconcile' | 'concurrency' | 'maxRetries' | 'rateLimiter' | 'metrics'
+    'reconcile' | 'concurrency' | 'maxRetries' | 'rateLimiter' | 'ageingMs' | 'metrics'
   >;
   readonly sources: readonly Source[];
   readonly scheduler: SchedulerLike;
@@ -66,11 +66,12 @@ export class Term<T extends KubernetesObject> {
 
   constructor(host: TermHost<T>) {
     this.#host = host;
-    const { rateLimiter, metrics } = host.options;
+    const { rateLimiter, ageingMs, metrics } = host.options;
     this.#queue = createPriorityQueue({
       name: host.name,
       scheduler: host.scheduler,
       ...(rateLimiter === undefined ? {} : { rateLimiter }),
+      ...(ageingMs === undefined ? {} : { ageingMs }),
       ...(metrics === undefined ? {} : { metrics }),
     });
   }

@@ -1,5 +1,11 @@
 /** A controller that works only while it leads. */
-import { createController, createSharedInformer, type LeaderElector } from 'rx-informer';
+import {
+  ApiError,
+  createController,
+  createLeaderElector,
+  createSharedInformer,
+  type LeaderElector,
+} from 'rx-informer';
 import { BehaviorSubject } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -97,6 +103,37 @@ describe('a controller with an election', () => {
     expect(server.lease?.spec?.holderIdentity).toBe('');
     await informer.stop();
     expect(scheduler.pending).toBe(0);
+  });
+
+  it('N1, N19: why nobody leads is told', async () => {
+    const { scheduler, source, running, options } = rig();
+    const server = leaseServer(scheduler);
+    const error = ApiError.fromStatus({ message: 'leases is forbidden' }, 403);
+    server.fate = () => ({ error });
+    const election = { client: server.client('a'), namespace: 'shop', name: 'test', identity: 'a' };
+    const leaderElection = createLeaderElector({ ...election, scheduler });
+    const controller = createController({ ...options, name: 'test', leaderElection });
+    source.listed(1, pod('a', 1));
+    const why = async () => {
+      const told = controller.whenReady({ timeoutMs: 1_000 }).catch((error: ApiError) => error);
+      await scheduler.advance(1_000);
+      return (await told) as ApiError;
+    };
+    expect((await why()).message).toContain('within 1000 ms: it was not started');
+    controller.start();
+    expect((await why()).message).toContain('its elector was not started');
+    leaderElection.start();
+    const late = await why();
+    expect([late.message, late.cause]).toEqual([
+      'test was not at work within 1000 ms: leases is forbidden',
+      error,
+    ]);
+    server.fate = () => ({});
+    await scheduler.advance(10_000);
+    expect([controller.status.phase, leaderElection.lastError]).toEqual(['running', undefined]);
+    for (const { done } of running) done();
+    await controller.stop();
+    await leaderElection.stop();
   });
 
   it('N8: a loss while it stops aborts at once what still runs', async () => {
