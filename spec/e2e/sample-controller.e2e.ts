@@ -141,6 +141,7 @@ describe('the sample controller', () => {
       }),
     );
     await converged(() => expect(owned.indexer.size).toBeGreaterThan(FOOS / 4));
+    await converged(() => expect(leader()).toBeDefined());
     const killed = leader();
     expect(owned.indexer.size).toBeLessThan(FOOS);
     await killed?.kill();
@@ -205,13 +206,15 @@ describe('the sample controller', () => {
     const foreign = writes.filter(({ version, by }) => holderAt(version) !== by);
     expect(foreign).toEqual([]);
     expect(writes.length).toBeGreaterThanOrEqual(FOOS * 1.4);
-    expect(holders.map(({ holder }) => holder).filter((holder) => holder !== '')).toEqual(
-      reigns.map(({ identity }) => identity),
-    );
     const inTurn = reigns.toSorted((one, other) => one.fromMs - other.fromMs);
     for (const [at, { fromMs }] of inTurn.entries()) {
       if (at > 0) expect(fromMs).toBeGreaterThan(inTurn[at - 1]?.toMs ?? 0);
     }
-    expect(inTurn).toHaveLength(3);
+    // On a busy machine a leader may be late, and lead again without another one in between.
+    const changes = (names: readonly string[]) =>
+      names.filter((name, at) => name !== '' && name !== names[at - 1]);
+    const held = holders.map(({ holder }) => holder).filter((holder) => holder !== '');
+    expect(changes(inTurn.map(({ identity }) => identity))).toEqual(changes(held));
+    expect(new Set(held)).toEqual(new Set(['a', 'b', 'c']));
   });
 });
