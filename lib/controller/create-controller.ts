@@ -22,7 +22,8 @@ import { ReconcilingController } from './reconciling-controller.ts';
  * outcomes$  ───ok──ok─ok─ok
  * ```
  *
- * Throws a `TypeError` on options of the election that contradict each other.
+ * Throws a `TypeError` when `concurrency` is under 1 or `maxRetries` under 0, and on periods of the election that
+ * contradict each other.
  *
  * controller-runtime: builder.ControllerManagedBy; not client-go's `cache.Controller`, which is our reflector
  *

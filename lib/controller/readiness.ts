@@ -1,7 +1,16 @@
-/** Why a controller is not at work: who is missing, and what went wrong. */
+/** What a controller says when it is not at work: who is missing, and what went wrong. */
 import { ApiError } from '../meta/api-error.ts';
-import type { ControllerPhase } from './controller.ts';
+import type { ControllerPhase, ControllerStatus } from './controller.ts';
 import type { Source } from './sources.ts';
+
+/** The status of one that was never started. */
+export const IDLE: ControllerStatus = {
+  phase: 'idle',
+  synced: false,
+  leading: false,
+  waitingFor: [],
+  ended: [],
+};
 
 /** The error of a wait that ran out of time. */
 export function notReady(

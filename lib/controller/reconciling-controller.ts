@@ -24,17 +24,9 @@ import type {
 } from './controller.ts';
 import { sourcesOf } from './controller-sources.ts';
 import { createLeaderElector, isLeaderElector, type LeaderElector } from './leader-elector.ts';
-import { notReady } from './readiness.ts';
+import { IDLE, notReady } from './readiness.ts';
 import type { Source, WatchedInformer } from './sources.ts';
 import { Term } from './term.ts';
-
-const IDLE: ControllerStatus = {
-  phase: 'idle',
-  synced: false,
-  leading: false,
-  waitingFor: [],
-  ended: [],
-};
 
 /** See `createController`. */
 export class ReconcilingController<T extends KubernetesObject> implements Controller {
@@ -71,6 +63,10 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
 
   constructor(options: ControllerOptions<T>) {
     const { name = 'controller', leaderElection: election } = options;
+    const { concurrency = 1, maxRetries = 0 } = options;
+    // Found here, and not when the lead is won.
+    if (!(concurrency >= 1)) throw new TypeError(`${name}: concurrency must be 1 or more`);
+    if (!(maxRetries >= 0)) throw new TypeError(`${name}: maxRetries must be 0 or more`);
     this.name = name;
     this.#options = options;
     this.#scheduler = timingOf(options).scheduler;
@@ -122,9 +118,13 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   }
 
   stop(options: StopOptions = {}): Promise<void> {
-    this.#stopping ??= this.#stop(options.drainMs ?? 30_000).finally(() => {
-      this.#stopping = undefined;
-    });
+    // Known before anything is done: whoever is told may call it again.
+    this.#stopping ??= Promise.resolve()
+      .then(() => this.#stop(options.drainMs ?? 30_000))
+      .finally(() => {
+        this.#stopping = undefined;
+      });
+    this.#term?.close();
     return this.#stopping;
   }
 
@@ -144,7 +144,6 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   async #stop(drainMs: number): Promise<void> {
     const held = this.#held;
     this.#publish('stopping');
-    this.#term?.close();
     if (!(await this.#idle(drainMs))) {
       const reason = ApiError.local('Aborted', `${this.name}: stopping, ${drainMs} ms are over`);
       for (const term of this.#terms) term.abort(reason);

@@ -332,6 +332,27 @@ describe('the end of a controller', () => {
     expect([controller.status.phase, controller.working]).toEqual(['stopped', []]);
   });
 
+  it('N8: stop may be called again by who is told of it, and by a reconcile', async () => {
+    const { source, control } = rig();
+    const controller = control({
+      reconcile: () => {
+        void controller.stop();
+      },
+    });
+    const phases: string[] = [];
+    controller.status$.subscribe(({ phase }) => {
+      phases.push(phase);
+      if (phase === 'stopping') void controller.stop();
+    });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    controller.start();
+    await controller.stop();
+    expect(phases).toEqual(['idle', 'running', 'stopping', 'stopped']);
+    expect(controller.queued).toBe(0);
+    expect(() => control({ concurrency: 0 })).toThrow('test: concurrency must be 1 or more');
+    expect(() => control({ maxRetries: -1 })).toThrow('test: maxRetries must be 0 or more');
+  });
+
   it('N8: after the grace signals are aborted; who does not heed them is reported and left', async () => {
     const { scheduler, running, controller, outcomes, reports } = busyRig();
     const [first, second] = running;

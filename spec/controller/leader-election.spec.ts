@@ -166,6 +166,46 @@ describe('leader election', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
+  it.each([
+    ['without a spec', {}, 0, 'a', 1],
+    [
+      'that was given up',
+      { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 4 },
+      0,
+      'a',
+      5,
+    ],
+    [
+      'of another',
+      { holderIdentity: 'z', leaseDurationSeconds: 20, leaseTransitions: 4 },
+      20_000,
+      'a',
+      5,
+    ],
+    [
+      'of its own, from a life before',
+      { holderIdentity: 'a', leaseDurationSeconds: 20 },
+      0,
+      'a',
+      0,
+    ],
+  ] as const)(
+    'N15: a lease %s is taken when it is free (TestTryAcquireOrRenewLeases)',
+    async (_what, spec, afterMs, holder, transitions) => {
+      const { scheduler, server, story, candidate } = rig();
+      server.lease = { metadata: { ...place, resourceVersion: '1' }, spec };
+      const a = candidate('a');
+      a.start();
+      await scheduler.advance(afterMs);
+      expect(story).toEqual([`${afterMs} a leads`]);
+      expect(server.lease?.spec).toMatchObject({
+        holderIdentity: holder,
+        leaseTransitions: transitions,
+      });
+      await a.stop();
+    },
+  );
+
   it('N15: neither a lease that looks old nor a clock that is set makes a candidate hurry', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a', { scheduler: new Clock(scheduler, -3_600_000) });
