@@ -340,13 +340,18 @@ describe('the end of a controller', () => {
       },
     });
     const phases: string[] = [];
+    const within: Promise<void>[] = [];
     controller.status$.subscribe(({ phase }) => {
       phases.push(phase);
-      if (phase === 'stopping') void controller.stop();
+      if (phase === 'stopping') within.push(controller.stop());
     });
     source.listed(1, pod('a', 1), pod('b', 1));
     controller.start();
-    await controller.stop();
+    const stopped = controller.stop();
+    await stopped;
+    // One stop, however often it is called.
+    expect(within).toEqual([stopped]);
+    expect(within[0]).toBe(stopped);
     expect(phases).toEqual(['idle', 'running', 'stopping', 'stopped']);
     expect(controller.queued).toBe(0);
     expect(() => control({ concurrency: 0 })).toThrow('test: concurrency must be 1 or more');
