@@ -4,10 +4,10 @@ import {
   type Controller,
   createController,
   createEventRecorder,
+  createInformerFactory,
   createLeaderElector,
-  createListWatch,
   createResourceClient,
-  createSharedInformer,
+  forResource,
   generationChanged,
   type KubeClient,
 } from 'rx-informer';
@@ -46,12 +46,12 @@ export function startSampleController(
 ): SampleController {
   const { identity, namespace, leaseNamespace = 'default', workers = 2, log } = options;
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
-  const scope = namespace === undefined ? {} : { namespace };
-  const wanted = createSharedInformer(createListWatch(client, foos, scope), { name: 'foos' });
-  const known = createSharedInformer(createListWatch(client, deployments, scope), {
-    name: 'deployments',
-    indexers: { owner: byOwnerUid },
+  const factory = createInformerFactory(client, {
+    ...(namespace === undefined ? {} : { namespace }),
+    resources: [forResource(deployments, { indexers: { owner: byOwnerUid } })],
   });
+  const wanted = factory.informer(foos);
+  const known = factory.informer(deployments);
   const recorder = createEventRecorder(client, {
     component: 'sample-controller',
     instance: identity,
@@ -89,6 +89,7 @@ export function startSampleController(
     const error = 'error' in outcome ? `: ${outcome.error}` : '';
     log(`${key} ${type} (try ${attempt}, ${reasons.join(', ')})${error}`);
   });
+  factory.start();
   controller.start();
   elector.start();
   return {
@@ -97,7 +98,7 @@ export function startSampleController(
       await controller.stop();
       await elector.stop();
       await recorder.close();
-      await Promise.all([wanted.stop(), known.stop()]);
+      await factory.stop();
     },
   };
 }
