@@ -1,0 +1,52 @@
+/** The other side: client-go in a process of its own, spoken to by lines of JSON. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** A process that answers lines with lines. Several exchanges may be under way, each with a seed of its own. */
+export class ClientGo<Answer extends { readonly seed: number }> {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #waiting = new Map<number, (answer: Answer | Error) => void>();
+  #stderr = '';
+
+  constructor(binary: string, mode: 'informers' | 'queues') {
+    this.#child = spawn(binary, [mode], { stdio: 'pipe' });
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-4_000);
+    });
+    createInterface({ input: this.#child.stdout }).on('line', (line) => {
+      const answer = JSON.parse(line) as Answer;
+      this.#waiting.get(answer.seed)?.(answer);
+      this.#waiting.delete(answer.seed);
+    });
+    this.#child.once('exit', (code) => {
+      const error = new Error(`client-go exited with ${code}: ${this.#stderr}`);
+      for (const settle of this.#waiting.values()) settle(error);
+      this.#waiting.clear();
+    });
+  }
+
+  /** Sends a line. */
+  tell(command: { readonly seed: number }): void {
+    this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+  }
+
+  /** The next answer that is about a seed. */
+  answer(seed: number): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(seed, (answer) =>
+        answer instanceof Error ? reject(answer) : resolve(answer),
+      );
+      if (this.#child.exitCode !== null) reject(new Error(`client-go is gone: ${this.#stderr}`));
+    });
+  }
+
+  /** Ends the process, which does so when its input ends. */
+  close(): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      if (this.#child.exitCode !== null) resolve();
+      else this.#child.once('exit', () => resolve());
+    });
+    this.#child.stdin.end();
+    return ended;
+  }
+}

@@ -1,0 +1,27 @@
+/** client-go, built from the Go module in `client-go/`. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ensureGoBinary } from '../support/go-binary.ts';
+
+const sources = fileURLToPath(new URL('./client-go/', import.meta.url));
+
+/** The version that `client-go/go.mod` names: `v0.37.2`. */
+export function clientGoVersion(): string {
+  const module = readFileSync(`${sources}go.mod`, 'utf8');
+  return /k8s\.io\/client-go (v[0-9.]+)/.exec(module)?.[1] ?? 'of unknown version';
+}
+
+/** The Go module's folder. */
+export const oracleSources: string = sources;
+
+/** Builds the binary unless it is there. Rejects with one sentence when Go is missing or the build fails. */
+export function ensureOracle(): Promise<string> {
+  return ensureGoBinary({
+    name: 'client-go-oracle',
+    sources,
+    what: `client-go ${clientGoVersion()}`,
+    takes: '2 minutes',
+    needsGo:
+      'The oracle runs client-go beside rx-informer and needs Go 1.26 or newer in PATH (https://go.dev/dl).',
+  });
+}

@@ -1,0 +1,103 @@
+/** Our side of a seed: an informer whose handlers write down what they are told. */
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  exponentialBackoff,
+  type ResourceEventHandler,
+  type SharedInformer,
+} from 'rx-informer';
+import { filter, firstValueFrom, timeout } from 'rxjs';
+import { diceOf } from './dice.ts';
+import type { Item } from './history.ts';
+import type { Scenario } from './scenario.ts';
+import { configMaps } from './stage.ts';
+import type { StoryEvent } from './story.ts';
+
+function nameOf(object: Item): Pick<StoryEvent, 'uid' | 'version' | 'data'> {
+  const { uid = '', resourceVersion: version = '' } = object.metadata ?? {};
+  return { uid, version, ...(object.data === undefined ? {} : { data: object.data }) };
+}
+
+/** Our informer over a scenario. */
+export class Ours {
+  readonly informer: SharedInformer<Item>;
+  readonly stories = new Map<string, StoryEvent[]>();
+  /** Objects by key, as `changes$` told. */
+  readonly folded = new Map<string, Item>();
+  readonly errors: unknown[] = [];
+  readonly #client: ReturnType<typeof createClient>;
+  readonly #registrations = new Map<string, ReturnType<SharedInformer<Item>['addEventHandler']>>();
+
+  constructor(scenario: Scenario, url: string) {
+    const { namespace, labelSelector, seed } = scenario;
+    this.#client = createClient({ baseUrl: url });
+    const listWatch = createListWatch(this.#client, configMaps, {
+      ...(namespace === '' ? {} : { namespace }),
+      ...(labelSelector === '' ? {} : { labelSelector }),
+    });
+    this.informer = createSharedInformer(listWatch, {
+      random: diceOf(seed, 2).random,
+      // Not so slow as client-go, so that the two are seldom at the same point of the history.
+      backoff: exponentialBackoff({ baseMs: 50, capMs: 1_000 }),
+      onUnhandledError: (error) => this.errors.push(error),
+    });
+  }
+
+  start(): void {
+    this.informer.changes$.subscribe({
+      next: ({ reset, changes }) => {
+        if (reset) this.folded.clear();
+        for (const { key, object } of changes) {
+          if (object === undefined) this.folded.delete(key);
+          else this.folded.set(key, object);
+        }
+      },
+      error: (error) => this.errors.push(error),
+    });
+    this.informer.start();
+  }
+
+  addHandler(name: string, resyncPeriodMs: number): void {
+    const story: StoryEvent[] = [];
+    this.stories.set(name, story);
+    const { indexer } = this.informer;
+    const handler: ResourceEventHandler<Item> = {
+      onAdd: (object, initial) => {
+        story.push({ type: 'add', key: indexer.keyOf(object), initial, ...nameOf(object) });
+      },
+      onUpdate: (previous, object) => {
+        const { uid: previousUid = '', version: previousVersion = '' } = nameOf(previous);
+        const key = indexer.keyOf(object);
+        story.push({ type: 'update', key, previousUid, previousVersion, ...nameOf(object) });
+      },
+      onDelete: ({ key, object, finalStateUnknown: finalUnknown }) => {
+        story.push({ type: 'delete', key, finalUnknown, ...nameOf(object) });
+      },
+    };
+    this.#registrations.set(name, this.informer.addEventHandler(handler, { resyncPeriodMs }));
+  }
+
+  removeHandler(name: string): void {
+    const registration = this.#registrations.get(name);
+    if (registration !== undefined) this.informer.removeEventHandler(registration);
+  }
+
+  /** Until the store is synced and shows a version of an object; the parts of a first list show before its end. */
+  async hasSeen(key: string, version: string, timeoutMs: number): Promise<void> {
+    const shows = () => this.informer.indexer.get(key)?.metadata?.resourceVersion === version;
+    const seen = this.informer.changes$.pipe(
+      filter(({ synced }) => synced && shows()),
+      timeout({ first: timeoutMs }),
+    );
+    await firstValueFrom(seen).catch(() => {
+      const status = JSON.stringify(this.informer.status);
+      throw new Error(`ours has not seen ${key} at ${version} after ${timeoutMs} ms: ${status}`);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.informer.stop();
+    await this.#client.close();
+  }
+}

@@ -1,0 +1,254 @@
+/** A scripted server on a real socket, living through a scenario. Two of one seed live through the same. */
+import { defineResource, type KubernetesObject } from 'rx-informer';
+import {
+  createFakeApiServer,
+  type FakeApiServer,
+  type RequestRecord,
+  type Served,
+} from 'rx-informer/testing';
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { diceOf } from './dice.ts';
+import { type HistoryEntry, type Item, sees } from './history.ts';
+import { MARKER, MARKER_LABEL, type Scenario, type Trouble, type Write } from './scenario.ts';
+
+export const configMaps = defineResource<Item>({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+});
+
+const TROUBLE_MS = 300;
+const FINALIZER = 'example.com/hold';
+
+/** A LIST from its beginning, in whichever form. */
+function isFirstOfList({ use, query }: RequestRecord): boolean {
+  if (use === 'watch') return query['sendInitialEvents'] === 'true';
+  return use === 'list' && query['continue'] === undefined;
+}
+
+function isPlainWatch(request: RequestRecord): boolean {
+  return request.use === 'watch' && !isFirstOfList(request);
+}
+
+function isList({ use, query }: RequestRecord): boolean {
+  return use === 'list' || query['sendInitialEvents'] === 'true';
+}
+
+/** One server of a scenario. */
+export class Stage {
+  readonly scenario: Scenario;
+  readonly history: HistoryEntry[] = [];
+  readonly #server: FakeApiServer;
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  /** Stands still but for the steps of the script, so that two servers write the same times. */
+  #nowMs = Date.UTC(2026, 0, 1);
+  #served: Served | undefined;
+  /** How many requests had come before the last event that got lost. */
+  #lostAfter: number | undefined;
+
+  constructor(scenario: Scenario) {
+    this.scenario = scenario;
+    const scheduler: SchedulerLike = {
+      now: () => this.#nowMs,
+      schedule: asyncScheduler.schedule.bind(asyncScheduler),
+    };
+    this.#server = createFakeApiServer({
+      resources: [configMaps],
+      random: diceOf(scenario.seed, 1).random,
+      scheduler,
+      watchList: scenario.watchList,
+      bookmarkIntervalMs: scenario.bookmarkIntervalMs,
+      initialResourceVersion: scenario.initialResourceVersion,
+      ...(scenario.pageSizeMax === undefined ? {} : { pageSizeMax: scenario.pageSizeMax }),
+    });
+    for (const write of scenario.before) this.write(write);
+  }
+
+  /** Listens; answers where. */
+  async open(): Promise<string> {
+    this.#served = await this.#server.serve();
+    return this.#served.url;
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    await this.#served?.close();
+  }
+
+  /** What is true, in the eyes of a watcher of the scenario. */
+  truth(): readonly Item[] {
+    return this.#server.objects.list(configMaps).filter((object) => sees(this.scenario, object));
+  }
+
+  write({ kind, namespace, name, content, label, silent }: Write): void {
+    this.#nowMs += 1_000;
+    const { objects } = this.#server;
+    const ref = { namespace, name };
+    const options = { silent };
+    if (silent) this.#lostAfter = this.#server.requests.length;
+    const create = () =>
+      this.#record(ref, () => {
+        const metadata = { namespace, name, labels: { app: label } };
+        objects.create(configMaps, { metadata, data: { content } }, options);
+      });
+    const modify = (change: (draft: Draft) => void) =>
+      this.#record(ref, () => {
+        objects.modify(configMaps, ref, (draft) => change(draft as Draft), options);
+      });
+    const remove = () => this.#record(ref, () => objects.delete(configMaps, ref, options));
+
+    const current = objects.get(configMaps, ref);
+    if (current === undefined) {
+      if (kind !== 'delete') create();
+    } else if (kind === 'put') {
+      modify((draft) => {
+        draft.data = { content };
+      });
+    } else if (kind === 'relabel') {
+      modify((draft) => {
+        draft.metadata.labels = { app: label };
+      });
+    } else if (kind === 'mark') {
+      const held = current.metadata.finalizers?.length;
+      modify((draft) => {
+        draft.metadata.finalizers = held ? [] : [FINALIZER];
+      });
+      if (!held) remove();
+    } else {
+      remove();
+      if (kind === 'recreate' && objects.get(configMaps, ref) === undefined) create();
+    }
+  }
+
+  #record(ref: { namespace: string; name: string }, act: () => void): void {
+    const { objects } = this.#server;
+    const key = `${ref.namespace}/${ref.name}`;
+    const before = objects.get(configMaps, ref);
+    act();
+    const object = objects.get(configMaps, ref);
+    if (object === before) return;
+    if (object !== undefined) {
+      const { uid, resourceVersion: version } = object.metadata;
+      this.history.push({ key, version, uid, object });
+    } else if (before !== undefined) {
+      const { uid } = before.metadata;
+      this.history.push({ key, version: objects.resourceVersion, uid });
+    }
+  }
+
+  /** The last write; whoever has seen it has seen everything. */
+  mark(): string {
+    const write = { namespace: 'a', name: MARKER, content: 'end', label: MARKER_LABEL };
+    this.write({ kind: 'put', silent: false, ...write });
+    return this.#server.objects.resourceVersion;
+  }
+
+  /** Until whoever looks has asked for a list since the last event that got lost. */
+  async makeUpForLosses(): Promise<void> {
+    const since = this.#lostAfter;
+    if (since === undefined) return;
+    const told = () => this.#server.requests.slice(since).some(isFirstOfList);
+    while (!told()) {
+      this.#server.faults.expireWatches();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  heal(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    this.#server.faults.healAll();
+  }
+
+  /** Ends a standing fault after a while. */
+  #forAWhile(fault: { heal(): void }): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      fault.heal();
+    }, TROUBLE_MS);
+    this.#timers.add(timer);
+  }
+
+  trouble(trouble: Trouble): void {
+    const { faults, objects } = this.#server;
+    switch (trouble) {
+      case 'close':
+        faults.closeWatches();
+        break;
+      case 'drop':
+        faults.dropWatches();
+        break;
+      case 'close-storm':
+        for (let count = 1; count <= 10; count++) {
+          const timer = setTimeout(() => faults.closeWatches(), count * 30);
+          this.#timers.add(timer);
+        }
+        break;
+      case 'expire':
+        faults.expireWatches();
+        break;
+      case 'compact':
+        objects.advance();
+        objects.compact();
+        faults.dropWatches();
+        break;
+      case 'error-410':
+        faults.emitError({ code: 410, reason: 'Gone', message: 'gone' });
+        break;
+      case 'error-429':
+        faults.emitError({ code: 429, reason: 'TooManyRequests', message: 'busy' });
+        break;
+      case 'error-500':
+        faults.emitError({ code: 500, reason: 'InternalError', message: 'broken' });
+        break;
+      case 'garbage':
+        faults.sendRaw('{"type":"ADDED","object":{nonsense\n');
+        break;
+      case 'cut-line':
+        faults.sendRaw('{"type":"MODIFIED","object":{"apiV');
+        faults.closeWatches();
+        break;
+      case 'refuse-watch':
+        this.#forAWhile(faults.refuse({ use: 'watch' }));
+        faults.dropWatches();
+        break;
+      case 'busy-watch':
+        faults.failNext(isPlainWatch, { status: 429, times: 2 });
+        faults.closeWatches();
+        break;
+      case 'fail-list':
+        faults.failNext(isList, { status: 503 });
+        faults.expireWatches();
+        break;
+      case 'busy-list':
+        faults.failNext(isList, { status: 429, retryAfterSeconds: 1 });
+        faults.expireWatches();
+        break;
+      case 'cut-list':
+        faults.truncateNext(isList);
+        faults.expireWatches();
+        break;
+      case 'cut-watch':
+        faults.truncateNext(isPlainWatch, { keepBytes: 100 });
+        faults.closeWatches();
+        break;
+      case 'no-bookmarks':
+        this.#forAWhile(faults.withoutBookmarks(isPlainWatch));
+        break;
+      case 'slow':
+        this.#forAWhile(faults.delay(80));
+        break;
+      case 'heal':
+        faults.healAll();
+        break;
+    }
+  }
+}
+
+/** What a change of an object is made in. */
+interface Draft extends KubernetesObject {
+  metadata: { labels?: Record<string, string>; finalizers?: string[] };
+  data?: Record<string, string>;
+}
