@@ -26,7 +26,7 @@ export class ClientGo<Answer extends { readonly seed: number }> {
   }
 
   /** Sends a line. */
-  tell(command: { readonly seed: number }): void {
+  tell<C extends { readonly seed: number }>(command: C): void {
     this.#child.stdin.write(`${JSON.stringify(command)}\n`);
   }
 

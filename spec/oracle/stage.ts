@@ -138,9 +138,12 @@ export class Stage {
     }
   }
 
-  /** The last write; whoever has seen it has seen everything. */
-  mark(): string {
-    const write = { namespace: 'a', name: MARKER, content: 'end', label: MARKER_LABEL };
+  /**
+   * One more write, by which to see how far somebody has come. Whose store shows it has all that came before;
+   * whose handler is then told of a second one has been told of all that came before the first.
+   */
+  mark(content: string): string {
+    const write = { namespace: 'a', name: MARKER, content, label: MARKER_LABEL };
     this.write({ kind: 'put', silent: false, ...write });
     return this.#server.objects.resourceVersion;
   }

@@ -18,7 +18,7 @@ import (
 // informerCommand is what the other side asks for. All commands of a seed are obeyed in order.
 type informerCommand struct {
 	Seed int    `json:"seed"`
-	Op   string `json:"op"` // start, handler, remove, finish
+	Op   string `json:"op"` // start, handler, remove, await, finish
 
 	// start
 	URL           string `json:"url"`
@@ -30,7 +30,7 @@ type informerCommand struct {
 	Name     string `json:"name"`
 	ResyncMs int    `json:"resyncMs"`
 
-	// finish: once the store and all handlers have seen this version
+	// await: until the store shows this version; finish: until all handlers have seen it, too
 	Key             string `json:"key"`
 	ResourceVersion string `json:"resourceVersion"`
 	TimeoutMs       int    `json:"timeoutMs"`
@@ -157,9 +157,13 @@ func start(command informerCommand) (*side, error) {
 	return s, nil
 }
 
-func (s *side) caughtUp(key, version string) bool {
+func (s *side) stored(key, version string) bool {
 	object, exists, _ := s.informer.GetStore().GetByKey(key)
-	if !exists || object.(*unstructured.Unstructured).GetResourceVersion() != version {
+	return exists && object.(*unstructured.Unstructured).GetResourceVersion() == version
+}
+
+func (s *side) caughtUp(key, version string) bool {
+	if !s.stored(key, version) {
 		return false
 	}
 	for _, r := range s.recorders {
@@ -170,17 +174,22 @@ func (s *side) caughtUp(key, version string) bool {
 	return true
 }
 
-func (s *side) finish(command informerCommand) finished {
+// until waits for what the command names; the answer is "" or what was missed.
+func until(seen func(key, version string) bool, command informerCommand) string {
 	deadline := time.Now().Add(time.Duration(command.TimeoutMs) * time.Millisecond)
-	result := finished{Seed: command.Seed, Stories: map[string][]event{}}
-	for !s.caughtUp(command.Key, command.ResourceVersion) {
+	for !seen(command.Key, command.ResourceVersion) {
 		if time.Now().After(deadline) {
-			result.Error = fmt.Sprintf("client-go has not seen %s at %s after %d ms",
+			return fmt.Sprintf("client-go has not seen %s at %s after %d ms",
 				command.Key, command.ResourceVersion, command.TimeoutMs)
-			break
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond)
 	}
+	return ""
+}
+
+func (s *side) finish(command informerCommand) finished {
+	result := finished{Seed: command.Seed, Stories: map[string][]event{}}
+	result.Error = until(s.caughtUp, command)
 	for _, object := range s.informer.GetStore().List() {
 		result.Store = append(result.Store, object.(*unstructured.Unstructured).Object)
 	}
@@ -216,6 +225,10 @@ func informers() {
 			if err := s.informer.RemoveEventHandler(r.registration); err != nil {
 				fail(command.Seed, err)
 			}
+		case "await":
+			go func() {
+				answer(finished{Seed: command.Seed, Error: until(s.stored, command)})
+			}()
 		case "finish":
 			delete(sides, command.Seed)
 			go func() { answer(s.finish(command)) }()
