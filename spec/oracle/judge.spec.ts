@@ -75,6 +75,8 @@ describe('the judge of stories', () => {
     'deletes at another version': story('+1', '-3', '+6'),
     'deletes another object': [told('+1'), told('-4', { uid: 'u2' }), told('+6')],
     'tells the first list after other adds': [...story('+3', '-4'), told('+6', { initial: true })],
+    'is initial after it was synced': [told('+6', { initial: true, synced: true })],
+    'is not initial before it was synced': [told('+6', { initial: false, synced: false })],
     'takes an update for the first list': [told('+5'), told('~5>6', { initial: true })],
   };
   it.each(Object.entries(wrong))('sees a story that %s', (_name, events) => {

@@ -64,7 +64,8 @@ export class Ours {
     const { indexer } = this.informer;
     const handler: ResourceEventHandler<Item> = {
       onAdd: (object, initial) => {
-        story.push({ type: 'add', key: indexer.keyOf(object), initial, ...nameOf(object) });
+        const synced = this.#registrations.get(name)?.hasSynced ?? false;
+        story.push({ type: 'add', key: indexer.keyOf(object), initial, synced, ...nameOf(object) });
       },
       onUpdate: (previous, object) => {
         const { uid: previousUid = '', version: previousVersion = '' } = nameOf(previous);

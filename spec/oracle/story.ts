@@ -17,6 +17,8 @@ export interface StoryEvent {
   readonly previousVersion?: string;
   /** Of the first list. */
   readonly initial?: boolean;
+  /** The handler had been told of the whole first list before this call. Absent: nobody asked. */
+  readonly synced?: boolean;
   /** The end itself was missed. */
   readonly finalUnknown?: boolean;
 }
@@ -121,6 +123,11 @@ export function judge(
     const why = judgeEvent(event, place, history.get(key) ?? [], licence);
     if (why !== undefined) wrong.push(`event ${index}, ${type} of ${key}: ${why}`);
     if (initial && type !== 'add') wrong.push(`event ${index}, ${type} of ${key}: initial`);
+    if (type === 'add' && event.synced !== undefined && event.synced === initial) {
+      wrong.push(
+        `event ${index}, ${key}: ${initial ? '' : 'not '}initial, but ${event.synced ? '' : 'not '}synced`,
+      );
+    }
     if (initial && afterInitial) wrong.push(`event ${index}, ${key}: initial after others`);
     if (type === 'add' && !initial) afterInitial = true;
   });
