@@ -1,0 +1,148 @@
+/** The map from client-go to ours has no gap: every name of theirs is in it, and every name of ours exists. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+
+/** A row of the map: code spans of both columns, and the remark. */
+interface Row {
+  readonly section: string;
+  readonly theirs: readonly string[];
+  readonly ours: readonly string[];
+  readonly remark: string;
+  readonly line: string;
+}
+
+function spans(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+}
+
+function rowsOf(text: string): Row[] {
+  const rows: Row[] = [];
+  let section = '';
+  for (const line of text.split('\n')) {
+    section = /^## (.*)$/.exec(line)?.[1]?.replaceAll('`', '') ?? section;
+    const cells = /^\| (`.*) \| (.*) \| ?(.*)\|$/.exec(line);
+    if (cells === null) continue;
+    const [, theirs = '', ours = '', remark = ''] = cells;
+    rows.push({ section, theirs: spans(theirs), ours: spans(ours), remark: remark.trim(), line });
+  }
+  return rows;
+}
+
+const rows = rowsOf(read('docs/client-go.md'));
+const exported = read('spec/oracle/exported-names.txt')
+  .trim()
+  .split('\n')
+  .map((line) => {
+    const [section = '', kind = '', name = ''] = line.split(' ');
+    return { section, kind, name };
+  });
+
+/** Exported names of an entry, and the files that declare them. */
+function exportsOf(file: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const folder = new URL('.', `file:///${file}`);
+  const text = read(file).replace(/\/\*[\s\S]*?\*\//g, '');
+  for (const [, names = '', from = ''] of text.matchAll(
+    /export (?:type )?\{([^}]*)\} from '([^']+)'/g,
+  )) {
+    const path = new URL(from, folder).pathname.slice(1);
+    for (const name of names.split(',')) {
+      const [, own, alias] = /^\s*(?:type )?(\w+)(?: as (\w+))?\s*$/.exec(name) ?? [];
+      if (own !== undefined) found.set(alias ?? own, path);
+    }
+  }
+  for (const [, from = ''] of text.matchAll(/export \* from '([^']+)'/g)) {
+    for (const [name, path] of exportsOf(new URL(from, folder).pathname.slice(1))) {
+      found.set(name, path);
+    }
+  }
+  for (const [, name = ''] of text.matchAll(
+    /^export (?:declare )?(?:const|function|class|interface|type) (\w+)/gm,
+  )) {
+    found.set(name, file);
+  }
+  return found;
+}
+
+const ours = new Map(
+  ['lib/index.ts', 'lib/resources/index.ts', 'lib/node/index.ts', 'lib/testing/index.ts'].flatMap(
+    (file) => [...exportsOf(file)],
+  ),
+);
+
+/** What stands between the braces of a declaration, and what it extends. */
+function declarationOf(name: string): { body: string; parents: string[] } | undefined {
+  const file = ours.get(name);
+  if (file === undefined) return undefined;
+  const text = read(file).replace(/\/\*[\s\S]*?\*\//g, '');
+  const head = new RegExp(`(?:interface|class) ${name}\\b([^{]*)\\{`).exec(text);
+  if (head === null) return undefined;
+  const start = head.index + head[0].length;
+  let depth = 1;
+  let end = start;
+  while (depth > 0 && end < text.length) {
+    const sign = text[end++];
+    if (sign === '{') depth++;
+    if (sign === '}') depth--;
+  }
+  return { body: text.slice(start, end - 1), parents: head[1]?.match(/\b[A-Z]\w+/g) ?? [] };
+}
+
+function hasMember(name: string, member: string): boolean {
+  const declaration = declarationOf(name);
+  if (declaration === undefined) return false;
+  const pattern = member.replace('$', '\\$');
+  const own = new RegExp(`^\\s*(?:readonly |get |static )*${pattern}\\s*[?(:<]`, 'm');
+  if (own.test(declaration.body)) return true;
+  return declaration.parents.some((parent) => parent !== name && hasMember(parent, member));
+}
+
+describe('the map from client-go', () => {
+  it('has every exported name', () => {
+    const mapped = new Set(
+      rows.flatMap(({ section, theirs }) => theirs.map((each) => `${section} ${each}`)),
+    );
+    const missing = exported.filter(({ section, kind, name }) => {
+      if (mapped.has(`${section} ${name}`)) return false;
+      const [type] = name.split('.');
+      return !(kind === 'method' && mapped.has(`${section} ${type}.*`));
+    });
+    expect(missing).toEqual([]);
+    expect(exported.length).toBeGreaterThan(900);
+  });
+
+  it('has no name that client-go does not have', () => {
+    const known = new Set(exported.map(({ section, name }) => `${section} ${name}`));
+    const unknown = rows.flatMap(({ section, theirs }) =>
+      theirs
+        .filter((name) => {
+          if (!name.endsWith('.*')) return !known.has(`${section} ${name}`);
+          const start = `${section} ${name.slice(0, -1)}`;
+          return ![...known].some((each) => each.startsWith(start));
+        })
+        .map((name) => `${section} ${name}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('names nothing of ours that is not exported', () => {
+    const unknown = rows.flatMap(({ ours: names }) =>
+      names.filter((name) => {
+        const [first = '', member] = name.split('.');
+        if (!ours.has(first)) return true;
+        return member !== undefined && !hasMember(first, member);
+      }),
+    );
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+
+  it('says why where there is nothing', () => {
+    const silent = rows.filter((row) => row.ours.length === 0 && row.remark.length < 15);
+    expect(silent.map(({ line }) => line)).toEqual([]);
+    expect(rows.length).toBeGreaterThan(100);
+  });
+});
