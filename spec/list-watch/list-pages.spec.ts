@@ -99,7 +99,7 @@ describe('a list in pages', () => {
 });
 
 describe('a token that expires', () => {
-  it('W2: gives one full list with the first version (FullListIfExpired)', () => {
+  it('W2: gives one full list with the first version (TestReflectorFullListIfExpired)', () => {
     const pages = lister(
       of(whole('10', ['a@1'], 'C1')),
       failing(expired),

@@ -43,9 +43,9 @@ const living = (ms: number, then: Observable<never>) =>
 
 describe('a watch that is refused', () => {
   it.each([
-    ['a refused connection (ListAndWatchInitConnBackoff)', failing(refused)],
-    ['429 (BackoffOnTooManyRequests, NoRelistOnTooManyRequests)', failing(answer(429))],
-    ['an ERROR 429 (BackoffOnTooManyRequests)', of(opened, events(answer(429)))],
+    ['a refused connection (TestReflectorListAndWatchInitConnBackoff)', failing(refused)],
+    ['429 (TestBackoffOnTooManyRequests, TestNoRelistOnTooManyRequests)', failing(answer(429))],
+    ['an ERROR 429 (TestBackoffOnTooManyRequests)', of(opened, events(answer(429)))],
   ])('R7: keeps its version: %s', (_name, watch) => {
     const watches = [watch, watch, watch, watch, watch, open];
     expect(run({ lists, watches }, 60_000)).toBe(
@@ -73,7 +73,7 @@ describe('a watch that closes', () => {
     expect(run({ lists, watches }, 5_000)).toBe('L0@0 W5@0 W5@1000 W5@2500');
   });
 
-  it('R8: sooner waits, and lists anew the second time in a row (HandleWatchResultChanClosedBefore)', () => {
+  it('R8: sooner waits, and lists anew the second time in a row (TestReflectorHandleWatchResultChanClosedAfter)', () => {
     const watches = [living(999, EMPTY), of(opened), open];
     expect(run({ lists, watches }, 10_000)).toBe('L0@0 W5@0 W5@2199 L5@4599 W5@4599');
   });

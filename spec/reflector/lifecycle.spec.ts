@@ -8,13 +8,13 @@ import { answer, brief, events, opened, type Pod, script, whole } from './script
 const half = { random: () => 0.5 };
 
 describe('starting and stopping', () => {
-  it('R17: nothing is asked before it is subscribed (WatchStoppedBefore)', () => {
+  it('R17: nothing is asked before it is subscribed (TestReflectorWatchStoppedBefore)', () => {
     const scripted = script({ lists: [of(whole('1'))] });
     reflect(scripted.listerWatcher);
     expect(scripted.asked).toEqual([]);
   });
 
-  it('R17: unsubscribing in the first emission asks for no watch and tells nothing more (WatchStoppedBefore)', () => {
+  it('R17: unsubscribing in the first emission asks for no watch and tells nothing more (TestReflectorHandleWatchStoppedBefore)', () => {
     const scripted = script({ lists: [of(whole('1'))], watches: [new Observable()] });
     const phases: string[] = [];
     const onStatus = ({ phase }: ReflectorStatus) => void phases.push(phase);
@@ -32,7 +32,7 @@ describe('starting and stopping', () => {
     expect(phases).toEqual(['streaming']);
   });
 
-  it('R17: a late list is ignored (WatchStoppedAfter)', () => {
+  it('R17: a late list is ignored (TestReflectorWatchStoppedAfter)', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, flush, scheduler }) => {
       const list = cold('--(l|)', { l: whole('1', ['a@1']) });
       const scripted = script({ lists: [list] });
@@ -43,7 +43,7 @@ describe('starting and stopping', () => {
     });
   });
 
-  it('R17: a late event is ignored (WatchStoppedAfter)', () => {
+  it('R17: a late event is ignored (TestReflectorHandleWatchStoppedAfter)', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const watch = cold('---e', { e: events('~a@2') });
       const scripted = script({ lists: [of(whole('1'))], watches: [watch] });
@@ -75,7 +75,7 @@ describe('starting and stopping', () => {
     two.unsubscribe();
   });
 
-  it('R17: a watch that answers while it is subscribed keeps the order (HandleWatchResultChanClosedBefore)', () => {
+  it('R17: a watch that answers while it is subscribed keeps the order (TestReflectorHandleWatchResultChanClosedBefore)', () => {
     marbles(({ expectObservable, flush, scheduler }) => {
       const scripted = script({
         lists: [of(whole('1'))],

@@ -82,7 +82,7 @@ describe('a reflector', () => {
     });
   });
 
-  it('R14: adds, updates, deletes and bookmarks move the version (TestReflectorWatchHandler, ResourceVersionUpdate)', () => {
+  it('R14: adds, updates, deletes and bookmarks move the version (TestReflectorWatchHandler, TestReflectorResourceVersionUpdate)', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const scripted = script({
         lists: [cold('(l|)', { l: whole('10', ['a@1', 'b@2']) })],

@@ -43,12 +43,12 @@ const gone = of(opened, events(expired));
 const failing = (error: ApiError) => throwError(() => error);
 
 describe('the version of a list', () => {
-  it("R2: is '0' first and the last version then (ResyncWithResourceVersion)", () => {
+  it("R2: is '0' first and the last version then (TestReflectorResyncWithResourceVersion)", () => {
     const answers = { lists: [of(whole('10')), of(whole('11'))], watches: [gone] };
     expect(asked(answers, 2_000).asked).toBe('L0 W10 L10 W11');
   });
 
-  it("R2, R9: is '' at once when the last is gone (ExpiredExactResourceVersion)", () => {
+  it("R2, R9: is '' at once when the last is gone (TestReflectorExpiredExactResourceVersion)", () => {
     const lists = [of(whole('10')), failing(expired), of(whole('11'))];
     expect(asked({ lists, watches: [gone] }, 2_000).asked).toBe('L0 W10 L10 L W11');
   });
@@ -124,15 +124,15 @@ describe('the pages of a list', () => {
   const relisting = (lists: Answers['lists'], options: ReflectOptions<Pod> = {}) =>
     asked({ ...(lists === undefined ? {} : { lists }), watches: [gone] }, 2_000, options).limits;
 
-  it('R3: a list at a version has none (NotPaginatingNotConsistentReads)', () => {
+  it('R3: a list at a version has none (TestReflectorNotPaginatingNotConsistentReads)', () => {
     expect(relisting([of(whole('10'))])).toEqual([500, undefined]);
   });
 
-  it('R3: an explicit page size stands always (WatchListPageSize)', () => {
+  it('R3: an explicit page size stands always (TestReflectorWatchListPageSize)', () => {
     expect(relisting([of(whole('10'))], { pageSize: 4 })).toEqual([4, 4]);
   });
 
-  it('R3: a first list that came in pages keeps to pages (PaginatingNonConsistentReadsIfWatchCacheDisabled)', () => {
+  it('R3: a first list that came in pages keeps to pages (TestReflectorPaginatingNonConsistentReadsIfWatchCacheDisabled)', () => {
     const lists = [of(whole('10', ['a@1'], 'C1')), of(whole('10', ['b@2'])), of(whole('11'))];
     expect(relisting(lists)).toEqual([500, 500, 500]);
   });
@@ -154,7 +154,7 @@ describe('the pages of a list', () => {
     ]);
   });
 
-  it('R3: a token that expires gives one full list with the version asked for (FullListIfExpired)', () => {
+  it('R3: a token that expires gives one full list with the version asked for (TestReflectorFullListIfExpired)', () => {
     const lists = [
       of(whole('10')),
       of(whole('10', ['a@1'], 'C1')),
@@ -182,7 +182,7 @@ describe('the first ADDED', () => {
     ['until a bookmark', ['+a@30', '+b@10', 'b@35'], 'W35'],
     ['until a change', ['+a@30', '~a@36', '+d@37'], 'W37'],
     ['until a deletion', ['+a@30', '-a@36'], 'W36'],
-  ])('R4: do not move the version: %s (WatchListResourceVersion)', (_name, sent, next) => {
+  ])('R4: do not move the version: %s (TestWatchListResourceVersion)', (_name, sent, next) => {
     marbles(({ cold, scheduler, flush }) => {
       const watches = [cold('-e 1s |', { e: events(...sent) }), NEVER];
       const scripted = script({ lists: [of(whole(''))], watches });
