@@ -1,4 +1,8 @@
-/** Shared informers of client-go and ours through the same histories and faults. */
+/**
+ * Shared informers of client-go and ours through the same histories and faults. A seed decides what is written and
+ * what goes wrong, in which order; where in it an informer just is depends on the network, so a story differs from
+ * run to run, and its judge is the history.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ClientGo } from './client-go.ts';

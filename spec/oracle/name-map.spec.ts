@@ -75,9 +75,10 @@ const ours = new Map(
 );
 
 /** What stands between the braces of a declaration, and what it extends. */
-function declarationOf(name: string): { body: string; parents: string[] } | undefined {
-  const file = ours.get(name);
-  if (file === undefined) return undefined;
+function declarationOf(
+  name: string,
+  file: string,
+): { body: string; parents: string[] } | undefined {
   const text = read(file).replace(/\/\*[\s\S]*?\*\//g, '');
   const head = new RegExp(`(?:interface|class) ${name}\\b([^{]*)\\{`).exec(text);
   if (head === null) return undefined;
@@ -92,13 +93,15 @@ function declarationOf(name: string): { body: string; parents: string[] } | unde
   return { body: text.slice(start, end - 1), parents: head[1]?.match(/\b[A-Z]\w+/g) ?? [] };
 }
 
-function hasMember(name: string, member: string): boolean {
-  const declaration = declarationOf(name);
+/** Whether a type has a member, of its own or from what it extends; `near` has parents that are not exported. */
+function hasMember(name: string, member: string, near = ''): boolean {
+  const file = ours.get(name) ?? near;
+  const declaration = file === '' ? undefined : declarationOf(name, file);
   if (declaration === undefined) return false;
   const pattern = member.replace('$', '\\$');
   const own = new RegExp(`^\\s*(?:readonly |get |static )*${pattern}\\s*[?(:<]`, 'm');
   if (own.test(declaration.body)) return true;
-  return declaration.parents.some((parent) => parent !== name && hasMember(parent, member));
+  return declaration.parents.some((parent) => parent !== name && hasMember(parent, member, file));
 }
 
 describe('the map from client-go', () => {
