@@ -119,9 +119,9 @@ export class DelayingKeyQueue<K> extends KeyQueue<K> implements DelayingQueue<K>
     return this.#delayed.delete(key);
   }
 
-  override shutDown(): void {
+  override refuse(): void {
     this.#delayed.clear();
-    super.shutDown();
+    super.refuse();
   }
 }
 

@@ -134,19 +134,24 @@ export class KeyQueue<K> implements WorkQueue<K> {
   }
 
   shutDown(): void {
-    this.#shuttingDown = true;
-    while (this.#getters.len > 0) this.#getters.pop()(undefined);
+    this.refuse();
     this.#release((waiter) => waiter.forced);
-    this.settle();
   }
 
   shutDownWithDrain(): Promise<void> {
-    this.shutDown();
+    this.refuse();
     return this.#whenIdle({ delayed: false, forced: true });
   }
 
   drain(options: { readonly delayed?: boolean } = {}): Promise<void> {
     return this.#whenIdle({ delayed: options.delayed ?? false, forced: false });
+  }
+
+  /** Takes nothing more in. It hurries nobody who waits for the end. */
+  refuse(): void {
+    this.#shuttingDown = true;
+    while (this.#getters.len > 0) this.#getters.pop()(undefined);
+    this.settle();
   }
 
   /** Shuts down and drops what is queued: nobody will get it, nor look at the figures again. */

@@ -183,8 +183,8 @@ class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQue
     super.done(key);
   }
 
-  override shutDown(): void {
-    super.shutDown();
+  override refuse(): void {
+    super.refuse();
     this.#ranked.forgetUnless((key) => this.isQueued(key));
   }
 

@@ -188,6 +188,16 @@ describe('a work queue', () => {
     await drained;
   });
 
+  it('K5: lets each of several that drain wait to the end', async () => {
+    const queue = createWorkQueue();
+    queue.add('foo');
+    queue.tryGet();
+    const drains = [queue.shutDownWithDrain(), queue.shutDownWithDrain()];
+    for (const drained of drains) expect(await settled(drained)).toBe(false);
+    queue.done('foo');
+    await Promise.all(drains);
+  });
+
   it('K5: has what was added while it was worked on done, too (TestQueueDrainageUsingShutDownWithDrainWithDirtyItem)', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
