@@ -1,6 +1,7 @@
 /**
- * Documentation that cannot rot: each ```ts fence of TSDoc, README and docs becomes a spec that is type-checked and
- * run. `expression; // => value` is an assertion; a fence marked `no-run` is only type-checked.
+ * Documentation that cannot rot: each ```ts fence of TSDoc, README and docs becomes a test that is type-checked and
+ * run. `expression; // => value` is an assertion; a fence marked `no-run` is only type-checked. Two spec files hold
+ * them all: one a fence would load the library a hundred times.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,8 +36,8 @@ export function fencesOf(text: string, isSource: boolean): Fence[] {
   return fences;
 }
 
-/** The spec of one fence. Imports go to the top; assertions become `expect`. */
-export function specOf(fence: Fence, where: string): string {
+/** The test of one fence. Imports go to the top; assertions become `expect`. */
+export function testOf(fence: Fence, where: string): string {
   const imports: string[] = [];
   const body = fence.code.replace(/^import[\s\S]*?;$/gm, (text) => {
     imports.push(text);
@@ -69,15 +70,18 @@ function main(): void {
     ...globSync('docs/**/*.md', { cwd: root }),
     ...globSync('lib/**/*.ts', { cwd: root }).filter((file) => !file.includes('generated')),
   ];
-  let count = 0;
+  const specs = new Map<string, string[]>();
   for (const file of files.sort()) {
+    const spec = file.startsWith('lib/') ? 'lib' : 'docs';
     const text = readFileSync(`${root}${file}`, 'utf8');
     for (const fence of fencesOf(text, file.endsWith('.ts'))) {
       const name = `${file.replace(/\W+/g, '-')}-${fence.line}`.toLowerCase();
-      writeFileSync(`${target}/${name}.spec.ts`, specOf(fence, `${file}:${fence.line}`));
-      count++;
+      writeFileSync(`${target}/${name}.ts`, testOf(fence, `${file}:${fence.line}`));
+      specs.set(spec, [...(specs.get(spec) ?? []), `import './${name}.ts';\n`]);
     }
   }
+  for (const [spec, imports] of specs) writeFileSync(`${target}/${spec}.spec.ts`, imports.join(''));
+  const count = [...specs.values()].flat().length;
   if (count === 0) throw new Error('no example was found: the extractor must be broken');
   process.stderr.write(`${count} examples extracted\n`);
 }

@@ -1,0 +1,31 @@
+/** The fake API server, in process or over a socket, for the conformance suite. */
+import { createFakeApiServer } from 'rx-informer/testing';
+import { defineResource } from '../../lib/meta/resource.ts';
+import { type ApiServer, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
+import { overFetch } from './over-fetch.ts';
+
+export async function openFake(served: boolean): Promise<ApiServer> {
+  const fake = createFakeApiServer({
+    initialResourceVersion: '1000',
+    checkNamespaces: true,
+  });
+  fake.addResource(defineResource(WIDGETS), { printerColumns: WIDGET_COLUMNS });
+  const socket = served ? await fake.serve() : undefined;
+  const http =
+    socket === undefined
+      ? overFetch(fake.fetch, 'http://fake')
+      : overFetch(globalThis.fetch, socket.url);
+  let namespaces = 0;
+  const server: ApiServer = {
+    ...http,
+    close: async () => socket?.close(),
+    compact: async () => fake.objects.compact(),
+    async freshNamespace() {
+      const name = `conformance-${++namespaces}`;
+      await post(server, '/api/v1/namespaces', { metadata: { name } });
+      return name;
+    },
+    capabilities: { widgets: true, fieldOwnership: false, garbageCollection: false },
+  };
+  return server;
+}
