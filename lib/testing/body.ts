@@ -41,6 +41,17 @@ export function bytesBody(bytes: Uint8Array, breakAfter?: number): Body {
   };
 }
 
+/** A chunk of its own: lines are shared by all watches, and a reader may do with its chunk what it likes. */
+export function concat(lines: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(lines.reduce((size, line) => size + line.length, 0));
+  let at = 0;
+  for (const line of lines) {
+    whole.set(line, at);
+    at += line.length;
+  }
+  return whole;
+}
+
 /** A body as a web stream that reads only when it is read, and errors when `signal` aborts. */
 export function toReadableStream(body: Body, signal?: AbortSignal): ReadableStream<Uint8Array> {
   let wake: (() => void) | undefined;

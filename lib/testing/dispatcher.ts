@@ -19,7 +19,16 @@ export interface DispatchContext extends AnswerContext {
   onRequest(request: RequestRecord): void;
 }
 
-function scripted(answer: FailedAnswer): Answer {
+/** `Retry-After` in either form; a date has no parts of a second, so it is rounded up. */
+function retryAfter(answer: FailedAnswer, nowMs: number): Readonly<Record<string, string>> {
+  const { retryAfterSeconds: seconds, retryAfterAs = 'seconds' } = answer;
+  if (seconds === undefined) return {};
+  const atMs = Math.ceil((nowMs + seconds * 1000) / 1000) * 1000;
+  const date = () => new Date(atMs).toUTCString();
+  return { 'retry-after': retryAfterAs === 'date' ? date() : String(seconds) };
+}
+
+function scripted(answer: FailedAnswer, nowMs: number): Answer {
   const { status, reason, message, retryAfterSeconds, body, contentType } = answer;
   const error = failure(
     status,
@@ -27,12 +36,10 @@ function scripted(answer: FailedAnswer): Answer {
     message ?? `a scripted answer with status ${status}`,
     retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
   );
-  return textAnswer(
-    status,
-    body ?? `${JSON.stringify(error.status)}\n`,
-    contentType,
-    retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
-  );
+  return textAnswer(status, body ?? `${JSON.stringify(error.status)}\n`, contentType, {
+    ...retryAfter(answer, nowMs),
+    ...answer.headers,
+  });
 }
 
 /** All of a body that can be had now. */
@@ -71,7 +78,7 @@ export function dispatch(
       verdict.answer === undefined
         ? // What the path leads to may have changed while the answer was delayed.
           answer(exchange, request, targetOf(exchange.path, context.log), context)
-        : scripted(verdict.answer);
+        : scripted(verdict.answer, context.scheduler.now());
     done({
       kind: 'answer',
       answer: verdict.cut === undefined ? given : truncated(given, verdict.cut),

@@ -3,26 +3,10 @@
  * faults last until they are healed or used up; the others act once, on the watches that are open.
  */
 import type { Status } from '../meta/api-error.ts';
-import type { Resource } from '../meta/resource.ts';
-import { resourceName } from '../meta/resource.ts';
 import type { RequestRecord } from './request.ts';
+import { type Match, matches } from './request-match.ts';
 import { expired, failure } from './status.ts';
 import type { WatchFaults, WatchStream } from './watch-stream.ts';
-
-/** Which requests a fault is for; all that is given must hold. */
-export interface RequestMatch {
-  readonly method?: string;
-  readonly use?: RequestRecord['use'];
-  readonly resource?: Resource;
-  readonly namespace?: string;
-  /** The whole path, or a pattern. */
-  readonly path?: string | RegExp;
-  /** Parameters that must have these values. */
-  readonly query?: Readonly<Record<string, string>>;
-}
-
-/** Which requests a fault is for. Left out: all. */
-export type Match = RequestMatch | ((request: RequestRecord) => boolean);
 
 /** A fault that stands. */
 export interface Fault {
@@ -43,6 +27,10 @@ export interface FailedAnswer {
   readonly message?: string;
   /** As `Retry-After` header, and in the details of the `Status`. */
   readonly retryAfterSeconds?: number;
+  /** How the header says it. @defaultValue 'seconds' */
+  readonly retryAfterAs?: 'seconds' | 'date';
+  /** More headers: the `location` of a redirect. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Instead of a `Status`. */
   readonly body?: string;
   readonly contentType?: string;
@@ -64,7 +52,7 @@ type Effect =
   | { readonly kind: 'fail'; readonly answer: FailedAnswer }
   | { readonly kind: 'truncate'; readonly cut: Truncation }
   | { readonly kind: 'delay'; readonly ms: number }
-  | { readonly kind: 'refuse' | 'hang' | 'silence' | 'no-bookmarks' | 'no-end-mark' };
+  | { readonly kind: 'refuse' | 'hang' | 'silence' | 'no-bookmarks' | 'no-end-mark' | 'swap' };
 
 class StandingFault implements Fault {
   readonly effect: Effect;
@@ -100,19 +88,6 @@ class StandingFault implements Fault {
   }
 }
 
-function matches(match: Match | undefined, request: RequestRecord): boolean {
-  if (match === undefined) return true;
-  if (typeof match === 'function') return match(request);
-  const { method, use, resource, namespace, path, query = {} } = match;
-  if (method !== undefined && method !== request.method) return false;
-  if (use !== undefined && use !== request.use) return false;
-  if (resource !== undefined && resourceName(resource) !== request.resource) return false;
-  if (namespace !== undefined && namespace !== request.namespace) return false;
-  if (typeof path === 'string' && path !== request.path) return false;
-  if (path instanceof RegExp && !path.test(request.path)) return false;
-  return Object.entries(query).every(([name, value]) => request.query[name] === value);
-}
-
 /** What the standing faults make of one request. */
 export interface Verdict {
   readonly connection: 'open' | 'refused' | 'silent';
@@ -145,7 +120,10 @@ export class Faults implements WatchFaults {
 
   #stand(effect: Effect, match: Match | undefined, times = Number.POSITIVE_INFINITY): Fault {
     this.#standing = this.#standing.filter(({ active }) => active);
-    const fault = new StandingFault(effect, match, times, () => this.#wakeAll());
+    const fault = new StandingFault(effect, match, times, () => {
+      if (effect.kind === 'swap') this.#each(match, (watch) => watch.settle());
+      else this.#wakeAll();
+    });
     this.#standing.push(fault);
     return fault;
   }
@@ -219,6 +197,25 @@ export class Faults implements WatchFaults {
   /** Ends open watches as a server does whose time is up. */
   closeWatches(match?: Match): number {
     return this.#each(match, (watch) => watch.close());
+  }
+
+  /**
+   * Cuts open watches after so many more bytes, wherever that is in an event: by breaking the connection, or,
+   * `clean`, by ending the body as if it were whole.
+   */
+  cutWatches(bytes: number, match?: Match, options: { readonly clean?: boolean } = {}): number {
+    return this.#each(match, (watch) => watch.cutAfter(bytes, options.clean ?? false));
+  }
+
+  /** Sends the last events of open watches, so many, a second time. */
+  repeatEvents(count: number, match?: Match): number {
+    return this.#each(match, (watch) => watch.repeat(count));
+  }
+
+  /** The next two events of each open watch change places, once; the first of them waits for the second. */
+  swapEvents(match?: Match): Fault {
+    this.#each(match, (watch) => watch.swap());
+    return this.#stand({ kind: 'swap' }, match);
   }
 
   /** Ends open watches with an ERROR event, 410 Expired. */

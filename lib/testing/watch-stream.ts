@@ -3,13 +3,14 @@
  * costs nothing and one that reads gets all that happened since as one chunk.
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
-import { type Body, BrokenConnection } from './body.ts';
+import { type Body, BrokenConnection, concat } from './body.ts';
 import type { Collection, LogEntry, ObjectLog } from './object-log.ts';
 import type { EventRenderer } from './representation.ts';
 import type { RequestRecord } from './request.ts';
 import type { Selection } from './selection.ts';
 import { expired } from './status.ts';
 import { eventText, type StoredObject, store } from './stored-object.ts';
+import { Cut, EventOrder } from './watch-tampering.ts';
 
 /** What a watch was asked to do. */
 export interface WatchPlan {
@@ -18,6 +19,8 @@ export interface WatchPlan {
   readonly initial: readonly StoredObject[];
   /** After the initial events a bookmark marks their end. */
   readonly endMark: boolean;
+  /** Of the server when the watch was planned: what the initial events show. */
+  readonly version: bigint;
   readonly bookmarks: boolean;
   /** Events up to this version are not sent. */
   readonly after: bigint;
@@ -60,6 +63,8 @@ export class WatchStream implements Body {
   readonly #plan: WatchPlan;
   readonly #timers: Subscription[] = [];
   readonly #injected: Uint8Array[] = [];
+  readonly #order: EventOrder = new EventOrder(() => this.#logged());
+  #cut: Cut | undefined;
   #position: number;
   #initialAt = 0;
   #rendered = false;
@@ -122,8 +127,7 @@ export class WatchStream implements Body {
 
   /** Sends an ERROR event after what is due, and ends the stream unless it is to stay open. */
   fail(error: unknown, staysOpen = false): void {
-    const status = (error as { status?: unknown }).status ?? error;
-    const event = `{"type":"ERROR","object":${JSON.stringify(status)}}\n`;
+    const event = errorLine(error);
     if (staysOpen) this.inject(encoder.encode(event));
     else this.#ending ??= { event };
     this.wake();
@@ -146,6 +150,30 @@ export class WatchStream implements Body {
     this.wake();
   }
 
+  /** Sends the last events once more. */
+  repeat(count: number): void {
+    this.#injected.push(...this.#order.last(count));
+    this.wake();
+  }
+
+  /** Lets the next two events change places. */
+  swap(): void {
+    // Never across a cut: whoever has the later of two alone cannot know what it missed.
+    if (this.#cut === undefined) this.#order.swap();
+  }
+
+  /** Swaps nothing any more. */
+  settle(): void {
+    this.#order.settle();
+    this.wake();
+  }
+
+  /** Ends the body after so many more bytes. */
+  cutAfter(bytes: number, clean: boolean): void {
+    this.#cut = new Cut(bytes, clean);
+    this.settle();
+  }
+
   cancel(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -160,20 +188,39 @@ export class WatchStream implements Body {
     }
     if (this.#closed) return null;
     if (this.#halfOpen || this.#context.faults.silent(this.request)) return undefined;
-    const lines: Uint8Array[] = this.#injected.splice(0);
+    const lines = [...this.#injected.splice(0), ...this.#due()];
+    const bytes = lines.length === 0 ? undefined : concat(lines);
+    if (this.#cut !== undefined) return this.#severed(bytes ?? new Uint8Array(0), this.#cut);
+    if (bytes !== undefined) return bytes;
+    if (this.#ending === undefined) return undefined;
+    this.cancel();
+    return null;
+  }
+
+  /** Whole lines, about a chunk of them. */
+  #due(): Uint8Array[] {
+    const lines: Uint8Array[] = [];
     let size = 0;
-    for (;;) {
+    while (size < CHUNK || this.#order.owes) {
       const line = this.#next();
       if (line === undefined) break;
       lines.push(line);
       this.sent++;
       size += line.length;
-      if (size >= CHUNK) break;
     }
-    if (lines.length > 0) return concat(lines);
-    if (this.#ending === undefined) return undefined;
-    this.cancel();
-    return null;
+    return lines;
+  }
+
+  /** What goes out before the cut, and at the cut the end. */
+  #severed(bytes: Uint8Array, cut: Cut): Uint8Array | null | undefined {
+    const taken = cut.take(bytes);
+    if (taken.ends) {
+      if (cut.clean) this.cancel();
+      else this.break();
+    } else if (bytes.length === 0 && this.#ending !== undefined) this.cancel();
+    if (taken.bytes.length > 0) return taken.bytes;
+    if (this.#broken) throw new BrokenConnection('the connection was closed');
+    return this.#closed ? null : undefined;
   }
 
   /** The next line that is due. */
@@ -192,13 +239,14 @@ export class WatchStream implements Body {
       }
       if (!collection.reaches(this.#position)) {
         const version = collection.floor;
-        this.fail(expired(`too old resource version: the watch fell behind ${version}`));
+        const error = expired(`too old resource version: the watch fell behind ${version}`);
+        // Whatever else it was to end with; and no bookmark over what was not sent.
+        this.#ending = { event: errorLine(error) };
+        this.#bookmarkDue = false;
         this.#position = collection.end;
       }
-      for (let entry = this.#entry(); entry !== undefined; entry = this.#entry()) {
-        const line = this.#line(entry);
-        if (line !== undefined) return line;
-      }
+      const event = this.#order.next(!this.#bookmarkDue && this.#ending === undefined);
+      if (event !== undefined) return event;
       if (this.#bookmarkDue) {
         this.#bookmarkDue = false;
         // A watch that waits for a version to come has nothing to bookmark.
@@ -210,6 +258,15 @@ export class WatchStream implements Body {
     if (event === undefined) return undefined;
     this.#ending = {};
     return encoder.encode(event);
+  }
+
+  /** The next event of the log. */
+  #logged(): Uint8Array | undefined {
+    for (let entry = this.#entry(); entry !== undefined; entry = this.#entry()) {
+      const line = this.#line(entry);
+      if (line !== undefined) return line;
+    }
+    return undefined;
   }
 
   #entry(): LogEntry | undefined {
@@ -257,7 +314,8 @@ export class WatchStream implements Body {
     const { log, collection } = this.#context;
     const { kind, apiVersion } = collection.served.resource;
     const metadata = {
-      resourceVersion: String(log.version),
+      // What happened after the watch was planned comes behind the end mark.
+      resourceVersion: String(endMark ? this.#plan.version : log.version),
       ...(endMark ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };
     const object = { kind, apiVersion, metadata };
@@ -267,13 +325,7 @@ export class WatchStream implements Body {
   }
 }
 
-/** A chunk of its own: lines are shared by all watches, and a reader may do with its chunk what it likes. */
-function concat(lines: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(lines.reduce((size, line) => size + line.length, 0));
-  let at = 0;
-  for (const line of lines) {
-    whole.set(line, at);
-    at += line.length;
-  }
-  return whole;
+function errorLine(error: unknown): string {
+  const status = (error as { status?: unknown }).status ?? error;
+  return `{"type":"ERROR","object":${JSON.stringify(status)}}\n`;
 }

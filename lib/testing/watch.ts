@@ -54,7 +54,8 @@ export function watchPlan(
   }
   const version = asked === '' ? 0n : BigInt(asked);
   const state = isTrue(query.get(INITIAL));
-  const base = { selection, bookmarks, timeoutMs, initial: [], endMark: false };
+  const planned = { version: log.version, initial: [], endMark: false };
+  const base = { selection, bookmarks, timeoutMs, ...planned };
   const whole = {
     ...base,
     initial: collection.sorted().filter((object) => selection.includes(object)),
