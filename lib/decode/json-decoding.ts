@@ -158,7 +158,7 @@ function typeMeta({ kind, apiVersion }: Pick<Resource, 'kind' | 'apiVersion'>): 
 }
 
 function isList(kind: unknown): boolean {
-  return kind === undefined || (typeof kind === 'string' && kind.endsWith('List'));
+  return typeof kind === 'string' && kind.endsWith('List');
 }
 
 /** A list part while it is filled. */
@@ -222,10 +222,10 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     if (projection !== undefined) {
       expectKind(plural, projection.listKind, got);
       tellColumns(projection, envelope);
-    } else if (
-      kind === '' ? !isList(got) : got !== undefined && got !== `${kind}List` && got !== 'List'
-    ) {
-      const message = `${plural}: expected a ${kind}List, got ${JSON.stringify(String(got).slice(0, 60))}`;
+      // Without a kind it is no list either: `{}` would be an empty one, and delete all there is.
+    } else if (kind === '' ? !isList(got) : got !== `${kind}List` && got !== 'List') {
+      const shown = got === undefined ? 'no kind' : JSON.stringify(String(got).slice(0, 60));
+      const message = `${plural}: expected a ${kind}List, got ${shown}`;
       throw ApiError.local('Unexpected', message);
     }
     const { resourceVersion, continue: next, remainingItemCount } = envelope?.metadata ?? {};

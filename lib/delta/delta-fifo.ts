@@ -10,14 +10,14 @@
 import { EMPTY, Observable, type OperatorFunction } from 'rxjs';
 import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
-import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
-import { isOlder } from '../meta/resource-version.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Demand } from '../rx/demand.ts';
 import { createServer } from '../rx/server.ts';
 import { keyOrNone, Overlay, OwnKnownObjects } from './overlay.ts';
 import { type Compression, type Entry, Pending } from './pending.ts';
 import { isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
+import { isStaleEnd } from './stale-end.ts';
 
 /** What {@link deltaFifo} takes. */
 export interface DeltaFifoOptions<T> {
@@ -42,12 +42,6 @@ export function checkKeys<T>(known: KnownObjects<T> | undefined, who: string): v
   throw new TypeError(
     `${who}: deltas are keyed by namespace/name, but the store has its own keyOf`,
   );
-}
-
-/** The end of an object whose name a newer one has already: it says nothing of that one. */
-export function isStaleEnd(ended: KubernetesObject | undefined, newest: KubernetesObject): boolean {
-  if (ended === undefined || uidOf(ended) === uidOf(newest)) return false;
-  return isOlder(versionOf(ended), versionOf(newest));
 }
 
 /**
@@ -174,7 +168,7 @@ export function deltaFifo<T extends KubernetesObject>(
           if (!fleeting) onUnknownDeletion?.(delta.key);
           return;
         }
-        if (isStaleEnd(delta.object, newest)) return;
+        if (isStaleEnd(delta, newest)) return;
         overlay.set(delta.key, undefined);
         out.push(delta.object === undefined ? { ...delta, object: newest } : delta);
       };

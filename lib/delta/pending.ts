@@ -4,6 +4,7 @@
  */
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
+import { isStaleEnd } from './stale-end.ts';
 
 /** How deltas of one key are folded while they wait: not at all, or to one net delta. */
 export type Compression = 'none' | 'latest';
@@ -110,6 +111,7 @@ export class Pending<T> {
     // Something is pending for the key: that is delivered, and a resync says nothing beside it.
     if (delta.type === 'sync') return;
     if (delta.type === 'deleted') {
+      if (present !== undefined && isStaleEnd(delta, present.object as KubernetesObject)) return;
       if (last.deleted === undefined) last.fleeting = true;
       // Without a state of its own it ends the newest one that waits.
       const state = delta.object ?? present?.object;

@@ -62,7 +62,11 @@ export function decodeAnswer<Out>(options: {
             failed();
           }
         },
-        error: (error) => subscriber.error(ApiError.from(error, where)),
+        // An error answer whose body is cut is still that answer, with its Retry-After.
+        error: (error) => {
+          if (head !== undefined && !ok) answered();
+          else subscriber.error(ApiError.from(error, where));
+        },
         complete: () => {
           if (head === undefined) {
             subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));

@@ -12,7 +12,7 @@ export interface Reading<T> {
   readonly adopting: boolean;
   /** An ERROR ended the batch. */
   readonly error: ApiError | undefined;
-  /** A bookmark older than what was seen: the server's history is another one now. */
+  /** What came is older than what was seen: out of order, or of another history. It is not in the deltas. */
   readonly wentBack: boolean;
 }
 
@@ -58,6 +58,8 @@ export function readEvents<T>(
       );
     } else {
       came = versionOf(event.object as KubernetesObject);
+      // Its own end may have come before it: to believe it would bring back what is gone.
+      if (adopting && isOlder(came, resourceVersion)) return end(undefined, true);
       const type = event.type === 'ADDED' ? 'added' : 'updated';
       deltas.push({ type, key: event.key, object: event.object });
     }

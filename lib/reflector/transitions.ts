@@ -132,7 +132,8 @@ function watchEvents<T>(
     return [next, [...emit(deltas), ...effects]];
   }
   if (reading.wentBack) {
-    const message = 'the server went back behind what was seen: its history is another one now';
+    const message =
+      'the server went back behind what was seen: out of order, or its history is another one now';
     const [next, effects] = failed<T>(
       { ...live, versionUnavailable: true },
       new ApiError({ code: 410, reason: 'Expired', message }),

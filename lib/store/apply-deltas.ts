@@ -4,8 +4,9 @@
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import { Observable, type OperatorFunction } from 'rxjs';
-import { checkKeys, isStaleEnd } from '../delta/delta-fifo.ts';
+import { checkKeys } from '../delta/delta-fifo.ts';
 import { come, go, type Net, unfold, untouched } from '../delta/net-change.ts';
+import { isStaleEnd } from '../delta/stale-end.ts';
 import { inScope } from '../meta/key.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
@@ -241,7 +242,7 @@ class Committer<T extends KubernetesObject> {
     const had = this.#indexer.getByKey(key);
     if (had === undefined) return;
     let ended = delta.object ?? had;
-    if (isStaleEnd(ended, had)) return;
+    if (isStaleEnd({ ...delta, object: ended }, had)) return;
     // A deletion that was missed is told with what was known where it was found out.
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
     const net = this.#net(key, nets, had);

@@ -115,6 +115,12 @@ export function collect(
     let head: { status: number; header(name: string): string | null } | undefined;
     let body = '';
     let length = 0;
+    const finish = (answer: NonNullable<typeof head>) => {
+      const { status } = answer;
+      const header = answer.header.bind(answer);
+      subscriber.next({ status, header, body: body + decoder.decode() });
+      subscriber.complete();
+    };
     return events.subscribe({
       next: (event) => {
         if (event.kind === 'head') head = event;
@@ -127,16 +133,14 @@ export function collect(
         }
         body += decoder.decode(event.bytes, { stream: true });
       },
-      error: (error) => subscriber.error(error),
+      error: (error) => {
+        // An error answer whose body is cut is still that answer, with its Retry-After.
+        if (head !== undefined && head.status >= 400) finish(head);
+        else subscriber.error(error);
+      },
       complete: () => {
-        if (head === undefined) {
-          subscriber.error(ApiError.local('Network', `${where}: the answer has no head`));
-          return;
-        }
-        const { status } = head;
-        const header = head.header.bind(head);
-        subscriber.next({ status, header, body: body + decoder.decode() });
-        subscriber.complete();
+        if (head !== undefined) finish(head);
+        else subscriber.error(ApiError.local('Network', `${where}: the answer has no head`));
       },
     });
   });

@@ -11,7 +11,7 @@ const object = (name: string, more: object = {}) => ({
   ...more,
 });
 const bodyOf = (...items: object[]) =>
-  JSON.stringify({ metadata: { resourceVersion: '9' }, items });
+  JSON.stringify({ kind: 'List', metadata: { resourceVersion: '9' }, items });
 const line = (type: string, body: unknown) => `${JSON.stringify({ type, object: body })}\n`;
 
 describe('LIST and WATCH', () => {

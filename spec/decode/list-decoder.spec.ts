@@ -59,7 +59,7 @@ describe('the items of a list', () => {
     const aBody = fc.tuple(fc.array(anItem, { maxLength: 4 }), fc.boolean(), fc.nat(3));
     fc.assert(
       fc.property(aBody, fc.nat(), ([items, first, indent], cut) => {
-        const body = first ? { items, metadata } : { metadata, items };
+        const body = first ? { items, metadata, ...head } : { ...head, metadata, items };
         const text = bytes(JSON.stringify(body, null, indent));
         const at = cut % (text.length + 1);
         const { out, failure } = list([text.subarray(0, at), text.subarray(at)]);
@@ -83,10 +83,10 @@ describe('the items of a list', () => {
   });
 
   it.each<[string, string]>([
-    ['null', '{"items":null,"metadata":{"resourceVersion":"9"}}'],
-    ['an empty array', '{"items":[],"metadata":{"resourceVersion":"9"}}'],
-    ['missing', '{"metadata":{"resourceVersion":"9"}}'],
-    ['an object', '{"items":{"a":[{}]},"metadata":{"resourceVersion":"9"}}'],
+    ['null', '{"kind":"PodList","items":null,"metadata":{"resourceVersion":"9"}}'],
+    ['an empty array', '{"kind":"PodList","items":[],"metadata":{"resourceVersion":"9"}}'],
+    ['missing', '{"kind":"PodList","metadata":{"resourceVersion":"9"}}'],
+    ['an object', '{"kind":"PodList","items":{"a":[{}]},"metadata":{"resourceVersion":"9"}}'],
   ])('D8: that are %s are none', (_name, body) => {
     for (const chunks of cuts(bytes(body))) {
       expect(list(chunks)).toMatchObject({ out: [], metadata, failure: undefined });
@@ -140,6 +140,8 @@ describe('what is no list', () => {
       new Uint8Array([...bytes('{"a":"'), 0xe2, 0x82]),
       /in the middle|UTF-8/,
     ],
+    // Faults, seed 16: it was an empty list, and deleted all there was.
+    ['an object without a kind', '{}', /expected a PodList, got no kind/],
     ['a Table', '{"kind":"Table","metadata":{}}', /expected a PodList, got "Table"/],
     ['a Status', '{"kind":"Status","metadata":{}}', /expected a PodList, got "Status"/],
   ])('D6, D7, D8: is an error that does not quote it: %s', (_name, body, message) => {
@@ -162,9 +164,9 @@ describe('the metadata of a list', () => {
   });
 
   it.each([
-    ['{"items":[]}'],
-    ['{"metadata":null,"items":[]}'],
-    ['{"metadata":{"continue":"","resourceVersion":5}}'],
+    ['{"kind":"List","items":[]}'],
+    ['{"kind":"PodList","metadata":null,"items":[]}'],
+    ['{"kind":"PodList","metadata":{"continue":"","resourceVersion":5}}'],
   ])('D8: may be missing: %s', (body) => {
     expect(list([body])).toMatchObject({ metadata: { resourceVersion: '' }, failure: undefined });
   });

@@ -86,6 +86,21 @@ describe('deltaFifo: folding', () => {
     expect(pop()).toEqual(['-a@12']);
   });
 
+  // Faults, seed 1270: the end of the first came behind the second.
+  it.each(['none', 'latest'] as const)(
+    'F2: an end that comes behind a newer object of that name, or a later version, ends nothing; compression %s',
+    (compression) => {
+      const known = knowing(pod('a', 10, 'first'), pod('b', 10));
+      const { send, pop } = gated({ compression, known });
+      send(added(pod('a', 14, 'second')), deleted(pod('a', 13, 'first')));
+      send(updated(pod('b', 16)), deleted(pod('b', 15)));
+      expect(pop()).toEqual(['+a@14 ~b@16']);
+      // One that was missed has an old state for what ends now.
+      send(updated(pod('b', 18)), missed(pod('b', 15)));
+      expect(pop().join()).toContain('-b@15?');
+    },
+  );
+
   it('F2: a sync that comes with the deltas never takes the place of news', () => {
     const { send, pop } = gated({
       compression: 'latest',

@@ -100,6 +100,17 @@ describe('a LIST', () => {
     expect(fake.requests.length).toBe(1);
   });
 
+  // Faults, seed 23: the wait that a 429 asked for was lost with the end of its body.
+  it('T8: an error answer whose body is cut is still that answer', async () => {
+    for (const clean of [true, false]) {
+      const { fake, listWatch } = setUp();
+      fake.faults.failNext(undefined, { status: 429, retryAfterSeconds: 7 });
+      fake.faults.truncateNext(undefined, { clean, keepBytes: 20 });
+      const error = await lastValueFrom(listWatch.list(LIST)).catch((each: unknown) => each);
+      expect(error).toMatchObject({ code: 429, retryAfterMs: 7_000 });
+    }
+  });
+
   it('D8: that is cut short is an error, cleanly or not', async () => {
     for (const clean of [true, false]) {
       const { fake, listWatch } = setUp();

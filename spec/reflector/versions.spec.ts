@@ -4,6 +4,7 @@ import { EMPTY, NEVER, type Observable, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
   answer,
+  brief,
   events,
   expired,
   opened,
@@ -204,6 +205,31 @@ describe('a server whose history is another one', () => {
     const lists = [of(whole('50')), of(whole('7'))];
     const watches = [of(opened, events('~a@60', 'b@9'))];
     expect(asked({ lists, watches }, 2_000).asked).toBe('L0 W50 L W7');
+  });
+
+  // Faults, seed 23: an ADDED sent a second time, behind the end of what it adds.
+  it.each([['+a@58'], ['~a@58']])(
+    'R21: %s behind a later version is not believed, and the newest is listed',
+    (late) => {
+      marbles(({ scheduler, flush }) => {
+        const lists = [of(whole('50')), of(whole('70', ['b@60']))];
+        const watches = [of(opened, events('~b@60', '-a@61', late, '~b@65')), NEVER];
+        const scripted = script({ lists, watches });
+        const told: string[] = [];
+        const run = reflect(scripted.listerWatcher, { scheduler, random: () => 0.5 });
+        const running = run.subscribe((deltas) => told.push(brief(deltas)));
+        scheduler.schedule(() => running.unsubscribe(), 2_000);
+        flush();
+        expect(scripted.asked).toEqual(['L0', 'W50', 'L', 'W70']);
+        expect(told).toEqual([')@50', '~b@60 -a@61', '(b@60', ')@70']);
+      });
+    },
+  );
+
+  it('R21: one of the same version is what was seen, and a deletion is the store’s to judge', () => {
+    const lists = [of(whole('50'))];
+    const watches = [of(opened, events('~b@60', '~b@60', '-a@55')), NEVER];
+    expect(asked({ lists, watches }, 5_000).asked).toBe('L0 W50 W60');
   });
 
   it('R14: a list older than what was seen says that versions cannot be trusted', () => {

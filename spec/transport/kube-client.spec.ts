@@ -1,5 +1,5 @@
 import {
-  type ApiError,
+  ApiError,
   createClient,
   type KubeClientOptions,
   type Transport,
@@ -7,7 +7,7 @@ import {
   type TransportRequest,
 } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { NEVER, of } from 'rxjs';
+import { concat, NEVER, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -158,6 +158,29 @@ describe('a call that is refused', () => {
       ...[61_000, 91_000, 121_000, 151_000, 181_000],
     ]);
     expect(error?.code).toBe(429);
+  });
+
+  it('T8: is refused also when the body of the refusal is cut', async () => {
+    const time = new VirtualTime();
+    const atMs: number[] = [];
+    const header = (name: string) => (name.toLowerCase() === 'retry-after' ? '7' : null);
+    const transport: Transport = {
+      send: () => {
+        atMs.push(time.now());
+        const head: TransportEvent = { kind: 'head', status: 503, header };
+        const cut = ApiError.local('Network', 'terminated');
+        return concat(
+          of(head),
+          throwError(() => cut),
+        );
+      },
+      close: () => Promise.resolve(),
+    };
+    const client = createClient({ baseUrl: '', transport, scheduler: time });
+    const end = failureOf(client.request({ path }));
+    await time.advance(100_000);
+    expect(atMs.slice(0, 3)).toEqual([0, 7_000, 14_000]);
+    expect((await end)?.code).toBe(503);
   });
 
   it('T4: with Retry-After is repeated when the server says', async () => {
