@@ -1,0 +1,180 @@
+/** Everyone who listens to an informer, each with a story of their own for the judge. */
+import {
+  type ChangeSet,
+  type DeliveryPolicy,
+  type SharedInformer,
+  toView,
+  type UpdatedObject,
+  type View,
+} from 'rx-informer';
+import { type SchedulerLike, Subscription, timer } from 'rxjs';
+import { skip, take } from 'rxjs/operators';
+import type { Pod } from './history.ts';
+import { compare, type Selects, Story, type Truth } from './judge.ts';
+
+export interface ConsumerOptions {
+  readonly informer: SharedInformer<Pod>;
+  readonly truth: Truth;
+  readonly selects: Selects;
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+  /** Divides the times that the slow one takes. */
+  readonly speed: number;
+  readonly wrong: string[];
+}
+
+export interface Consumers {
+  /** The streams were completed by a stop, or nobody has subscribed yet. */
+  subscribe(): void;
+  /** One more, who leaves again after so long. */
+  visit(forMs: number): void;
+  /** All leave. */
+  leave(): void;
+  /** The informer was stopped: who stays is told nothing until it starts again. */
+  rest(): void;
+  finish(when: string): void;
+  readonly told: number;
+}
+
+function policyOf({ random, scheduler, speed }: ConsumerOptions): DeliveryPolicy<Pod> {
+  const ready = () => timer(1 + Math.floor((random() * 4_000) / speed), scheduler);
+  const limit = 1 + Math.floor(random() * 5);
+  const which = Math.floor(random() * 5);
+  if (which === 0) return { kind: 'drop', limit, ready };
+  if (which === 1) return { kind: 'buffer', limit, overflow: 'conflate', ready };
+  if (which === 2) return { kind: 'buffer', limit, overflow: 'reset', ready };
+  return { kind: 'conflate', ready };
+}
+
+export function createConsumers(options: ConsumerOptions): Consumers {
+  const { informer, truth, selects, scheduler, random, wrong } = options;
+  const stories: Story[] = [];
+  const story = (name: string) => {
+    const made = new Story(name, truth, selects, wrong);
+    stories.push(made);
+    return made;
+  };
+  const fold = (to: Story, prompt: boolean) => (set: ChangeSet<Pod>) => {
+    if (set.reset) to.reset();
+    const keys = new Set<string>();
+    for (const { id, key, previous, object, last } of set.changes) {
+      if (object === undefined) {
+        if (previous === undefined) to.fail(`deleted ${key}, which it never had`);
+        else to.delete(id, previous, last ?? previous);
+        continue;
+      }
+      if (previous === undefined) to.add(object);
+      else to.update(previous, object);
+      if (object.metadata.uid !== id) to.fail(`${key}: id ${id} is not its UID`);
+      if (keys.has(key)) to.fail(`${key}: twice in rev ${set.rev}`);
+      keys.add(key);
+      // In a callback the store shows this commit.
+      if (prompt && informer.indexer.getByKey(key) !== object) to.fail(`${key}: not in the store`);
+    }
+    const names = new Set([...to.has.values()].map((pod) => informer.indexer.keyOf(pod as Pod)));
+    if (names.size !== to.has.size) to.fail(`two objects under one name at rev ${set.rev}`);
+  };
+  const error = (to: Story) => (thrown: unknown) => to.fail(`the stream errored: ${thrown}`);
+
+  const changes = story('changes$');
+  const parts = story('added$, updated$, deleted$');
+  const slow = story('slow');
+  const handled = story('handler');
+  const all = [changes, parts, slow];
+  const policy = policyOf(options);
+  const delivery = informer.deliver(policy);
+  const register = (to: Story, resyncPeriodMs = 0) =>
+    informer.addEventHandler(
+      {
+        onAdd: (object) => to.add(object),
+        onUpdate: (previous, object) => to.update(previous, object),
+        onDelete: ({ uid, previous, object }) => to.delete(uid, previous, object),
+      },
+      { resyncPeriodMs },
+    );
+  const registration = register(handled, random() < 0.3 ? 20_000 / options.speed : 0);
+  let view: View<Pod> = toView<Pod>()(informer.changes$);
+  let held = new Subscription();
+  let leaveView = () => {};
+
+  let resting = true;
+  const visit = (forMs: number) => {
+    // Half of them come in the middle of a commit: the store shows it, and nobody was told yet.
+    if (random() < 0.5) return enter(forMs);
+    informer.indexer.snapshot$.pipe(skip(1), take(1)).subscribe(() => enter(forMs));
+  };
+  const enter = (forMs: number) => {
+    // Whoever subscribes starts the informer; and a visit to one that is stopped is none.
+    if (resting) return;
+    const number = stories.length;
+    if (random() < 0.5) {
+      const visitor = story(`visiting handler ${number}`);
+      const visiting = register(visitor);
+      scheduler.schedule(() => {
+        informer.removeEventHandler(visiting);
+        visitor.leave();
+      }, forMs);
+      return;
+    }
+    const visitor = story(`visiting changes$ ${number}`);
+    const visiting = informer.changes$.subscribe({
+      next: fold(visitor, true),
+      complete: () => visitor.leave(),
+    });
+    scheduler.schedule(() => {
+      visiting.unsubscribe();
+      visitor.leave();
+    }, forMs);
+  };
+
+  return {
+    subscribe() {
+      resting = false;
+      held = new Subscription();
+      for (const each of all) each.join();
+      handled.join();
+      held.add(informer.changes$.subscribe({ next: fold(changes, true), error: error(changes) }));
+      parts.reset();
+      held.add(
+        informer.added$.subscribe({ next: (object) => parts.add(object), error: error(parts) }),
+      );
+      held.add(
+        informer.updated$.subscribe(({ previous, object }: UpdatedObject<Pod>) =>
+          parts.update(previous, object),
+        ),
+      );
+      held.add(
+        informer.deleted$.subscribe(({ uid, previous, object }) =>
+          parts.delete(uid, previous, object),
+        ),
+      );
+      held.add(delivery.changes$.subscribe({ next: fold(slow, false), error: error(slow) }));
+      view = toView<Pod>()(informer.changes$);
+      leaveView = view.subscribe(() => {
+        const uids = new Set(view.getSnapshot().map(({ metadata }) => metadata.uid));
+        if (uids.size !== view.getSnapshot().length) wrong.push('view: a row stands twice');
+      });
+    },
+    visit,
+    rest() {
+      resting = true;
+      // One that is slow may still have something to be told: it is not waited for.
+      held.unsubscribe();
+      leaveView();
+      for (const each of [...all, handled]) each.leave();
+    },
+    leave() {
+      held.unsubscribe();
+      leaveView();
+      informer.removeEventHandler(registration);
+      for (const each of stories) each.leave();
+    },
+    finish(when) {
+      for (const each of stories) if (!each.left) each.finish(when);
+      compare(`view, ${when}`, view.getSnapshot(), truth, selects, wrong);
+    },
+    get told() {
+      return stories.reduce((sum, { told }) => sum + told, 0);
+    },
+  };
+}

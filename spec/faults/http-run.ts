@@ -1,0 +1,92 @@
+/** One seed over real HTTP, through a proxy that hurts connections, in real time: everything is sixty times as fast. */
+import { createTcpProxy, type ScriptedFault } from 'rx-informer/testing';
+import { asyncScheduler } from 'rxjs';
+import type { Outcome } from './outcome.ts';
+import { createScene } from './scene.ts';
+
+const SPEED = 60;
+/** As on virtual time, in proportion; and the machine may be busy. */
+const HEALS_WITHIN_MS = 15_000;
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export async function runHttp(
+  seed: number,
+  without: readonly ScriptedFault['kind'][] = [],
+): Promise<Outcome> {
+  const closing: (() => Promise<void>)[] = [];
+  const scene = await createScene({
+    seed,
+    scheduler: asyncScheduler,
+    speed: SPEED,
+    // Two events that changed places and a connection that is lost between them: nobody could know.
+    without: ['swap', ...without],
+    depths: ['http', 'stream', 'tcp'],
+    backoff: { baseMs: 20, capMs: 500 },
+    slack: 0.1,
+    idleTimeoutMs: 2_000,
+    requestTimeoutMs: 1_000,
+    reach: async (server) => {
+      const served = await server.serve();
+      const proxy = await createTcpProxy({ target: served.url });
+      closing.push(
+        () => proxy.close(),
+        () => served.close(),
+      );
+      return { baseUrl: `http://127.0.0.1:${proxy.port}`, fetch: globalThis.fetch, proxy };
+    },
+  });
+  const { random, consumers, machine, wrong, informer } = scene;
+  const lengthMs = 4_000 + random() * 4_000;
+  const stopWriting = scene.write(10 + random() * 60);
+  scene.start();
+  machine.start();
+  if (random() < 0.5) {
+    await sleep(random() * lengthMs);
+    consumers.visit(random() * 3_000);
+  }
+  if (random() < 0.3) {
+    await scene.stop();
+    await sleep(random() * 500);
+    scene.start();
+  }
+  await sleep(lengthMs);
+  machine.heal();
+  stopWriting();
+
+  /** Judged again and again until nothing is wrong, or the time is over. */
+  const settle = async (when: string) => {
+    const before = wrong.length;
+    for (const endMs = Date.now() + HEALS_WITHIN_MS; ; await sleep(50)) {
+      wrong.length = before;
+      scene.compare(when);
+      if (wrong.length === before || Date.now() > endMs) return;
+    }
+  };
+  const before = wrong.length;
+  await settle('healed');
+  if (wrong.length === before) {
+    scene.history.step();
+    await settle('alive');
+  }
+  const load = scene.checkBudget();
+  consumers.leave();
+  await informer.stop();
+  const asked = scene.observed.seen.length;
+  const told = consumers.told;
+  scene.history.step();
+  await sleep(300);
+  if (scene.observed.seen.length !== asked) wrong.push('asked the server after it was stopped');
+  if (consumers.told !== told) wrong.push('told somebody after it was stopped');
+  for (const close of closing) await close();
+  return {
+    seed,
+    what: scene.what,
+    wrong,
+    writes: scene.history.writes,
+    faults: machine.played.map(({ fault }) => JSON.stringify(fault)),
+    requests: scene.observed.seen.length,
+    told,
+    load,
+  };
+}

@@ -1,0 +1,311 @@
+/**
+ * The judge. It knows the truth, which is what the server was made to hold and when, and what each consumer was told;
+ * of the library it knows types only. Its rules:
+ *
+ * - Of one UID a consumer hears add → update* → delete; it comes again only if it was away in truth (a label that moved
+ *   out of the selector and back, a server restored from a backup).
+ * - Every state that is told is one that the server had, of that UID, and versions of a UID never go back.
+ * - What is told as deleted is gone in truth.
+ * - In the end what was told, folded, is the store, is its indices, is the truth.
+ * - Nobody who left is told anything.
+ * - The server is not hammered: see {@link Budget}.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { IndexerReader, KubernetesObject } from 'rx-informer';
+
+/** An object as the server holds it. */
+export interface Thing extends KubernetesObject {
+  readonly metadata: NonNullable<KubernetesObject['metadata']> & {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+}
+
+/** Which objects a consumer is to have. */
+export type Selects = (thing: Thing) => boolean;
+
+interface Life {
+  /** States in order; `undefined`: gone. */
+  readonly states: { readonly version: bigint; readonly epoch: number; readonly thing?: Thing }[];
+}
+
+const versionOf = ({ metadata }: Thing) => BigInt(metadata.resourceVersion);
+const shown = ({ metadata }: Thing) =>
+  `${metadata.namespace ?? ''}/${metadata.name} ${metadata.uid}@${metadata.resourceVersion}`;
+
+/** What the server was made to hold. */
+export class Truth {
+  readonly now: Map<string, Thing> = new Map();
+  readonly #lives = new Map<string, Life>();
+  /** Counts the times that the server went back to a backup. */
+  epoch = 0;
+
+  wrote(thing: Thing): void {
+    this.now.set(thing.metadata.uid, thing);
+    this.#life(thing.metadata.uid).states.push({
+      version: versionOf(thing),
+      epoch: this.epoch,
+      thing,
+    });
+  }
+
+  deleted(uid: string, version: string): void {
+    this.now.delete(uid);
+    this.#life(uid).states.push({ version: BigInt(version), epoch: this.epoch });
+  }
+
+  /** The server went back: these are there now, as of this version. */
+  restored(things: readonly Thing[], version: string): void {
+    this.epoch++;
+    const before = new Set(this.now.keys());
+    this.now.clear();
+    for (const thing of things) {
+      before.delete(thing.metadata.uid);
+      this.wrote(thing);
+    }
+    for (const uid of before) this.deleted(uid, version);
+  }
+
+  #life(uid: string): Life {
+    let life = this.#lives.get(uid);
+    if (life === undefined) {
+      life = { states: [] };
+      this.#lives.set(uid, life);
+    }
+    return life;
+  }
+
+  /** The state of a UID at a version. */
+  state(uid: string, version: bigint): Thing | undefined {
+    const states = this.#lives.get(uid)?.states ?? [];
+    return states.find((state) => state.version === version && state.thing !== undefined)?.thing;
+  }
+
+  /** The first epoch, not before this one, in which a UID had a version. */
+  epochOf(uid: string, version: bigint, from: number): number | undefined {
+    const states = this.#lives.get(uid)?.states ?? [];
+    return states.find(
+      (state) => state.epoch >= from && state.version === version && state.thing !== undefined,
+    )?.epoch;
+  }
+
+  /** Whether a UID was away, gone or not selected, after one version and not after another. */
+  wasAway(
+    uid: string,
+    selects: Selects,
+    after: bigint,
+    until: bigint,
+    sinceEpoch: number,
+  ): boolean {
+    if (this.epoch > sinceEpoch) return true;
+    const states = this.#lives.get(uid)?.states ?? [];
+    return states.some(
+      ({ version, thing }) =>
+        version > after && version <= until && (thing === undefined || !selects(thing)),
+    );
+  }
+}
+
+const FOREVER = 2n ** 63n;
+
+/** What was told last of a UID. */
+interface Last {
+  readonly version: bigint;
+  /** Of the last state in which it was there. */
+  readonly alive: bigint;
+  readonly epoch: number;
+  readonly ended: boolean;
+}
+
+/** What one consumer was told. */
+export class Story {
+  readonly name: string;
+  readonly #truth: Truth;
+  readonly #selects: Selects;
+  readonly #wrong: string[];
+  readonly has: Map<string, Thing> = new Map();
+  readonly #last = new Map<string, Last>();
+  #left = false;
+  told = 0;
+
+  constructor(name: string, truth: Truth, selects: Selects, wrong: string[]) {
+    this.name = name;
+    this.#truth = truth;
+    this.#selects = selects;
+    this.#wrong = wrong;
+  }
+
+  fail(what: string): void {
+    this.#wrong.push(`${this.name}: ${what}`);
+  }
+
+  /** From now on it is told nothing. */
+  leave(): void {
+    this.#left = true;
+  }
+
+  /** It comes back. */
+  join(): void {
+    this.#left = false;
+  }
+
+  get left(): boolean {
+    return this.#left;
+  }
+
+  /** What it had is void: everything is told again. */
+  reset(): void {
+    this.#hear('a reset');
+    this.has.clear();
+  }
+
+  #hear(what: string): void {
+    this.told++;
+    if (this.#left) this.fail(`${what} after it left`);
+  }
+
+  #state(thing: Thing, what: string): void {
+    const state = this.#truth.state(thing.metadata.uid, versionOf(thing));
+    if (state === undefined) this.fail(`${what} ${shown(thing)}: the server never had that`);
+    else if (!isDeepStrictEqual(thing, state)) {
+      this.fail(`${what} ${shown(thing)}: not as the server had it`);
+    } else if (!this.#selects(state)) this.fail(`${what} ${shown(thing)}: not selected`);
+  }
+
+  #move(thing: Thing, what: string): void {
+    const { uid } = thing.metadata;
+    const version = versionOf(thing);
+    const last = this.#last.get(uid);
+    // A version that is older than the last one must be of a later epoch.
+    const back = last !== undefined && version < last.version ? 1 : 0;
+    const epoch = this.#truth.epochOf(uid, version, (last?.epoch ?? 0) + back);
+    if (epoch === undefined && last !== undefined) {
+      this.fail(`${what} ${shown(thing)}: it was at ${last.version} before`);
+    }
+    this.#last.set(uid, {
+      version,
+      alive: version,
+      epoch: epoch ?? this.#truth.epoch,
+      ended: false,
+    });
+  }
+
+  add(object: KubernetesObject): void {
+    const thing = object as Thing;
+    const { uid } = thing.metadata;
+    this.#hear(`add ${shown(thing)}`);
+    if (this.has.has(uid)) this.fail(`add ${shown(thing)}: it has it`);
+    const last = this.#last.get(uid);
+    const version = versionOf(thing);
+    if (last?.ended && !this.#truth.wasAway(uid, this.#selects, last.alive, version, last.epoch)) {
+      this.fail(`add ${shown(thing)}: it ended, and was never away`);
+    }
+    if (last?.ended && version === last.version && this.#truth.epoch === last.epoch) {
+      this.fail(`add ${shown(thing)}: it ended at that version`);
+    }
+    this.#state(thing, 'add');
+    this.#move(thing, 'add');
+    this.has.set(uid, thing);
+  }
+
+  update(before: KubernetesObject, object: KubernetesObject): void {
+    const thing = object as Thing;
+    const { uid } = thing.metadata;
+    this.#hear(`update ${shown(thing)}`);
+    const had = this.has.get(uid);
+    if (had === undefined) this.fail(`update ${shown(thing)}: it does not have it`);
+    else if (had !== before) this.fail(`update ${shown(thing)}: another previous`);
+    if ((before as Thing).metadata.uid !== uid) {
+      this.fail(`update ${shown(thing)}: previous is ${shown(before as Thing)}`);
+    }
+    // What a backup brings back may be as it was, and told anew.
+    const again = before === object || this.#last.get(uid)?.epoch !== this.#truth.epoch;
+    if (!again && had !== undefined && versionOf(had) === versionOf(thing)) {
+      this.fail(`update ${shown(thing)}: to the version it had`);
+    }
+    this.#state(thing, 'update');
+    this.#move(thing, 'update');
+    this.has.set(uid, thing);
+  }
+
+  delete(uid: string, before: KubernetesObject, lastState: KubernetesObject): void {
+    const last = lastState as Thing;
+    this.#hear(`delete ${shown(last)}`);
+    const had = this.has.get(uid);
+    if (had === undefined) this.fail(`delete ${uid}: it does not have it`);
+    else if (had !== before) this.fail(`delete ${uid}: another previous`);
+    if (last.metadata.uid !== uid) this.fail(`delete ${uid}: told with ${shown(last)}`);
+    if (had !== undefined) {
+      const { epoch = 0 } = this.#last.get(uid) ?? {};
+      if (!this.#truth.wasAway(uid, this.#selects, versionOf(had), FOREVER, epoch)) {
+        this.fail(`delete ${shown(had)}: it lives`);
+      }
+      if (versionOf(last) < versionOf(had) && epoch === this.#truth.epoch) {
+        this.fail(`delete ${shown(had)}: its last state is ${shown(last)}`);
+      }
+    }
+    const version = versionOf(last);
+    const alive = had === undefined ? version : versionOf(had);
+    const { epoch } = this.#last.get(uid) ?? this.#truth;
+    this.#last.set(uid, { version, alive, epoch, ended: true });
+    this.has.delete(uid);
+  }
+
+  /** What is told, folded, is the truth. */
+  finish(when: string): void {
+    compare(`${this.name}, ${when}`, this.has.values(), this.#truth, this.#selects, this.#wrong);
+  }
+}
+
+/** Notes where `things` are not the truth. */
+export function compare(
+  what: string,
+  things: Iterable<Thing>,
+  truth: Truth,
+  selects: Selects,
+  wrong: string[],
+): void {
+  const left = new Map([...truth.now].filter(([, thing]) => selects(thing)));
+  for (const thing of things) {
+    const expected = left.get(thing.metadata.uid);
+    if (expected === undefined) wrong.push(`${what}: has ${shown(thing)}, the server has not`);
+    else if (!isDeepStrictEqual(thing, expected)) {
+      wrong.push(`${what}: has ${shown(thing)}, the server has ${shown(expected)}`);
+    }
+    left.delete(thing.metadata.uid);
+  }
+  for (const thing of left.values()) wrong.push(`${what}: lacks ${shown(thing)}`);
+}
+
+/** The store and each of its indices are the truth; `indices` are computed anew by these functions. */
+export function compareStore(
+  store: IndexerReader<Thing>,
+  indices: Readonly<Record<string, (thing: Thing) => readonly string[]>>,
+  truth: Truth,
+  selects: Selects,
+  when: string,
+  wrong: string[],
+): void {
+  compare(`store, ${when}`, store.list(), truth, selects, wrong);
+  const all = [...truth.now.values()].filter(selects);
+  if (store.size !== all.length) wrong.push(`store, ${when}: size ${store.size} of ${all.length}`);
+  for (const [name, valuesOf] of Object.entries(indices)) {
+    const expected = new Map<string, string[]>();
+    for (const thing of all) {
+      for (const value of valuesOf(thing)) {
+        expected.set(value, [...(expected.get(value) ?? []), thing.metadata.uid]);
+      }
+    }
+    const values = [...store.listIndexFuncValues(name)].sort();
+    if (!isDeepStrictEqual(values, [...expected.keys()].sort())) {
+      wrong.push(`index ${name}, ${when}: values ${values} of ${[...expected.keys()]}`);
+    }
+    for (const [value, uids] of expected) {
+      const found = store.byIndex(name, value).map(({ metadata }) => metadata.uid);
+      if (!isDeepStrictEqual(found.sort(), uids.sort())) {
+        wrong.push(`index ${name}=${value}, ${when}: ${found} of ${uids}`);
+      }
+    }
+  }
+}

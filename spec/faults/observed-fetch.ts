@@ -1,0 +1,50 @@
+/** A fetch that notes what passes: the judge sees requests and answers where the server would, not where the library does. */
+import type { SchedulerLike } from 'rxjs';
+import type { Seen } from './budget.ts';
+
+export interface ObservedFetch {
+  readonly fetch: typeof globalThis.fetch;
+  readonly seen: Seen[];
+  /** Counts the runs of the informer. */
+  generation: number;
+}
+
+function notBefore(header: string | null, nowMs: number): number | undefined {
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  return Number.isNaN(seconds) ? Date.parse(header) : nowMs + seconds * 1000;
+}
+
+export function observedFetch(
+  fetch: typeof globalThis.fetch,
+  scheduler: SchedulerLike,
+): ObservedFetch {
+  const seen: Seen[] = [];
+  const observed: ObservedFetch = {
+    seen,
+    generation: 0,
+    fetch: async (input, init) => {
+      const { pathname, searchParams } = new URL(String(input), 'http://fake');
+      const watch = searchParams.get('watch') === 'true';
+      const kind = !watch
+        ? searchParams.has('continue')
+          ? 'page'
+          : 'list'
+        : searchParams.get('sendInitialEvents') === 'true'
+          ? 'stream'
+          : 'watch';
+      const { generation } = observed;
+      const request: Seen = { atMs: scheduler.now(), who: pathname, generation, kind };
+      seen.push(request);
+      const answer = await fetch(input, init);
+      request.status = answer.status;
+      request.answeredMs = scheduler.now();
+      if (answer.status === 429 || answer.status === 503) {
+        const notBeforeMs = notBefore(answer.headers.get('retry-after'), scheduler.now());
+        if (notBeforeMs !== undefined) request.notBeforeMs = notBeforeMs;
+      }
+      return answer;
+    },
+  };
+  return observed;
+}

@@ -1,0 +1,252 @@
+/** What a seed stands for: a server, a history, faults, one informer and its consumers. */
+import {
+  byLabel,
+  byNamespace,
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  exponentialBackoff,
+  type IndexerReader,
+  type InitialList,
+  type ListWatchOptions,
+  type SharedInformer,
+} from 'rx-informer';
+import {
+  createFakeApiServer,
+  createFaultMachine,
+  type FakeApiServer,
+  type FaultMachine,
+  type ScriptedFault,
+  seededRandom,
+  type TcpProxy,
+} from 'rx-informer/testing';
+import { BehaviorSubject, type SchedulerLike } from 'rxjs';
+import { filter, take } from 'rxjs/operators';
+import { type Backoff, checkBudget, type Load } from './budget.ts';
+import { type Consumers, createConsumers } from './consumers.ts';
+import { createHistory, type History, type Pod, pods } from './history.ts';
+import { compareStore, type Selects, type Thing, Truth } from './judge.ts';
+import { type ObservedFetch, observedFetch } from './observed-fetch.ts';
+
+/** Where and how fast a seed is played. */
+export interface Stage {
+  readonly seed: number;
+  readonly scheduler: SchedulerLike;
+  /** Of the waits between tries. Default: by the seed, the library's own or a shorter one. */
+  readonly backoff?: Backoff;
+  readonly depths: readonly ScriptedFault['depth'][];
+  readonly without?: readonly ScriptedFault['kind'][];
+  /** Divides the times of faults and writes. */
+  readonly speed: number;
+  /** How the library reaches the server. Default: in process. */
+  readonly reach?: (server: FakeApiServer) => Promise<{
+    readonly baseUrl: string;
+    readonly fetch: typeof globalThis.fetch;
+    readonly proxy?: TcpProxy;
+  }>;
+  /** How much shorter a wait may look, as a part of it. */
+  readonly slack?: number;
+  /** Watchdogs, in milliseconds. */
+  readonly idleTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+}
+
+/** A seed on its stage. */
+export interface Scene {
+  readonly seed: number;
+  readonly what: string;
+  readonly server: FakeApiServer;
+  readonly truth: Truth;
+  readonly history: History;
+  readonly machine: FaultMachine;
+  readonly informer: SharedInformer<Pod>;
+  readonly consumers: Consumers;
+  readonly observed: ObservedFetch;
+  readonly random: () => number;
+  readonly wrong: string[];
+  /** Writes over time until the answer is called. */
+  write(meanMs: number): () => void;
+  start(): void;
+  stop(): Promise<void>;
+  /** Shuts the consumer's own door, or opens it. */
+  shut(shut: boolean): void;
+  /** Compares all there is with the truth. */
+  compare(when: string): void;
+  checkBudget(): Load;
+}
+
+function scaled({ baseMs, capMs }: Backoff, by: number): Backoff {
+  return { baseMs: baseMs * by, capMs: capMs * by };
+}
+
+const own: Selects = ({ metadata }) => metadata.labels?.['own'] === 'yes';
+const inside =
+  (...namespaces: readonly string[]): Selects =>
+  ({ metadata }) =>
+    namespaces.includes(metadata.namespace ?? '');
+
+interface Scope {
+  readonly name: string;
+  readonly selects: Selects;
+  readonly listWatches: readonly ListWatchOptions<Pod>[];
+}
+
+const SCOPES: readonly Scope[] = [
+  { name: 'all', selects: () => true, listWatches: [{}] },
+  { name: 'own=yes', selects: own, listWatches: [{ labelSelector: 'own=yes' }] },
+  { name: 'namespace a', selects: inside('a'), listWatches: [{ namespace: 'a' }] },
+  {
+    name: 'namespaces a, b',
+    selects: inside('a', 'b'),
+    listWatches: [{ namespace: 'a' }, { namespace: 'b' }],
+  },
+];
+const INDICES = { namespace: byNamespace, tier: byLabel('tier') };
+
+export async function createScene(stage: Stage): Promise<Scene> {
+  const { seed, scheduler, speed } = stage;
+  // One source each: that one asks more often must not change what the others get.
+  const chance = (salt: number) => seededRandom(seed * 101 + salt);
+  const random = chance(1);
+  const of = <V>(values: readonly V[]): V => values[Math.floor(random() * values.length)] as V;
+  const wrong: string[] = [];
+
+  const watchList = random() < 0.75;
+  const lists: readonly InitialList[] = [
+    'auto',
+    'auto',
+    'pages',
+    ...(watchList ? ['stream' as const] : []),
+  ];
+  const initialList = of(lists);
+  const scope = of(SCOPES);
+  const compression = of(['none', 'latest'] as const);
+  const backoff =
+    stage.backoff ??
+    of([
+      { baseMs: 800, capMs: 30_000 },
+      { baseMs: 100, capMs: 2_000 },
+    ]);
+  // A timer of a real clock may fire a little early.
+  const tolerated = stage.slack === undefined ? backoff : scaled(backoff, 1 - stage.slack);
+  const pageSize = of([undefined, undefined, 2, 5]);
+  const historyLimit = of([10_000, 20]);
+  const pageSizeMax = of([undefined, undefined, 3]);
+  const server = createFakeApiServer({
+    scheduler,
+    random: chance(2),
+    initialResourceVersion: of(['1', '97', '9007199254740980']),
+    watchList,
+    historyLimit,
+    bookmarkIntervalMs: 60_000 / speed,
+    ...(pageSizeMax === undefined ? {} : { pageSizeMax }),
+  });
+  const truth = new Truth();
+  const history = createHistory({
+    server,
+    truth,
+    random: chance(3),
+    restores: random() < 0.2,
+    huge: random() < 0.01,
+  });
+  for (let step = 0; step < 6; step++) history.step();
+
+  const reached = await stage.reach?.(server);
+  const fetch = reached?.fetch ?? server.fetch;
+  const observed = observedFetch(fetch, scheduler);
+  const client = createClient({
+    baseUrl: reached?.baseUrl ?? 'http://fake',
+    fetch: observed.fetch as typeof globalThis.fetch,
+    scheduler,
+  });
+  const open = new BehaviorSubject(true);
+  const listWatches = scope.listWatches.map((each) =>
+    createListWatch(client, pods, { ...each, scheduler }),
+  );
+  const informer = createSharedInformer<Pod>(listWatches, {
+    name: `seed ${seed}`,
+    scheduler,
+    random: chance(4),
+    indexers: INDICES,
+    initialList,
+    compression,
+    backoff: exponentialBackoff(backoff),
+    resyncPeriodMs: of([0, 0, 30_000]) / speed,
+    demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
+    onUnhandledError: (error) => wrong.push(`unhandled: ${error}`),
+    ...(pageSize === undefined ? {} : { pageSize }),
+    ...(stage.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: stage.idleTimeoutMs }),
+    ...(stage.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: stage.requestTimeoutMs }),
+  });
+  const consumers = createConsumers({
+    informer,
+    truth,
+    selects: scope.selects,
+    scheduler,
+    random: chance(5),
+    speed,
+    wrong,
+  });
+  const meanMs = of([3_000, 10_000, 30_000]) / speed;
+  const maxForMs = of([5_000, 120_000]) / speed;
+  const machine = createFaultMachine(server, {
+    seed,
+    scheduler,
+    depths: stage.depths,
+    meanMs,
+    maxForMs,
+    ...(stage.without === undefined ? {} : { without: stage.without }),
+    ...(reached?.proxy === undefined ? {} : { proxy: reached.proxy }),
+  });
+  const told = [`${scope.name}, ${initialList} list, ${compression}`];
+  told.push(`${watchList ? 'with' : 'without'} streaming lists, backoff from ${backoff.baseMs} ms`);
+  told.push(`history ${historyLimit}, a fault every ${meanMs} ms`);
+
+  return {
+    seed,
+    what: told.join('; '),
+    server,
+    truth,
+    history,
+    machine,
+    informer,
+    consumers,
+    observed,
+    random,
+    wrong,
+    write(mean) {
+      const dice = chance(6);
+      let stopped = false;
+      const again = () => {
+        if (stopped) return;
+        history.step();
+        scheduler.schedule(again, -Math.log(1 - dice()) * mean);
+      };
+      scheduler.schedule(again, 0);
+      return () => {
+        stopped = true;
+      };
+    },
+    start() {
+      observed.generation++;
+      consumers.subscribe();
+      informer.start();
+    },
+    async stop() {
+      await informer.stop();
+      consumers.rest();
+    },
+    shut: (shut) => open.next(!shut),
+    compare(when) {
+      consumers.finish(when);
+      const store = informer.indexer as unknown as IndexerReader<Thing>;
+      compareStore(store, INDICES, truth, scope.selects, when, wrong);
+      const { phase, synced, error, staleSinceMs } = informer.status;
+      if (phase !== 'watching' || !synced || error !== undefined || staleSinceMs !== undefined) {
+        wrong.push(`status, ${when}: ${JSON.stringify({ phase, synced, error, staleSinceMs })}`);
+      }
+    },
+    checkBudget: () =>
+      checkBudget(observed.seen, tolerated, wrong, stage.slack === undefined ? 0 : 20),
+  };
+}

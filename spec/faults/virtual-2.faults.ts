@@ -1,0 +1,3 @@
+import { virtualShare } from './virtual-share.ts';
+
+virtualShare(1, 2);
