@@ -17,6 +17,12 @@ export interface KubeConfigClientOptions
     Omit<KubeClientOptions, 'baseUrl' | 'fetch' | 'transport'> {
   /** The most connections at once; over HTTP/1.1 each watch holds one. @defaultValue no limit */
   readonly maxConnections?: number;
+  /**
+   * How long the head of an answer may take, in milliseconds. Over HTTP/2, a connection on which one did not come is
+   * asked for a sign of life, and replaced when that takes as long again: keep it below the reflector's
+   * `requestTimeoutMs`. @defaultValue 30 000
+   */
+  readonly headersTimeoutMs?: number;
 }
 
 class Refused {
@@ -109,7 +115,8 @@ export async function clientFromKubeConfig(
   source: KubeConfig | KubeConfigClientOptions = {},
 ): Promise<KubeClient> {
   const options: KubeConfigClientOptions = isKubeConfig(source) ? { config: source } : source;
-  const { file, text, config, context, maxConnections, ...clientOptions } = options;
+  const { file, text, config, context, ...rest } = options;
+  const { maxConnections, headersTimeoutMs, ...clientOptions } = rest;
   const kubeConfig = await loadKubeConfig(options);
   const cluster = kubeConfig.getCurrentCluster();
   const baseUrl = cluster?.server.replace(/\/+$/, '') ?? '';
@@ -121,6 +128,7 @@ export async function clientFromKubeConfig(
       tls,
       ...(proxy ? { proxy } : {}),
       ...(maxConnections === undefined ? {} : { maxConnections }),
+      ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),
     }),
   );
   return createClient({ ...clientOptions, baseUrl, transport });

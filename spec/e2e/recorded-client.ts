@@ -21,6 +21,7 @@ export interface Recorded {
 export interface RecordedClientOptions {
   readonly file: string;
   readonly context?: string;
+  readonly headersTimeoutMs?: number;
   /** Awaited before a request is sent. */
   readonly before?: (request: TransportRequest) => Promise<void> | undefined;
 }
@@ -37,10 +38,11 @@ function kindOf({ query = {} }: TransportRequest): Recorded['kind'] {
 
 /** Opens a client that records. */
 export async function openRecordedClient(options: RecordedClientOptions): Promise<RecordedClient> {
-  const { file, context, before } = options;
+  const { file, context, headersTimeoutMs, before } = options;
   const client = await clientFromKubeConfig({
     file,
     ...(context === undefined ? {} : { context }),
+    ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),
   });
   const sent: Recorded[] = [];
   const send = (request: TransportRequest): Observable<TransportEvent> =>

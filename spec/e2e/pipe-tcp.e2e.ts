@@ -1,0 +1,132 @@
+/** Connections to the real server that are hurt on their way, TLS and all: nothing is lost. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createListWatch,
+  createSharedInformer,
+  exponentialBackoff,
+  type SharedInformer,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { createFaultMachine, createTcpProxy, type TcpProxy } from 'rx-informer/testing';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { startChurn } from './churn.ts';
+import { noControl } from './cluster.ts';
+import { expectSameAsServer, mirror, until } from './mirror.ts';
+import { fillNamespaces } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
+
+const backoff = exponentialBackoff({ baseMs: 50, capMs: 500 });
+
+describe.skipIf(noControl)('connections that are hurt', () => {
+  let folder: string;
+  let server: ApiServerProcess;
+  let api: RawApi;
+  let proxy: TcpProxy;
+  let client: RecordedClient;
+  let namespaces: readonly string[];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'rx-informer-tcp-'));
+    server = await startApiServer();
+    api = await openRawApi(server.kubeconfig);
+    namespaces = await fillNamespaces(api, { namespaces: 2, objects: 200 });
+    proxy = await createTcpProxy({ target: server.url });
+    const { port } = new URL(server.url);
+    const direct = readFileSync(server.kubeconfig, 'utf8');
+    const file = join(folder, 'kubeconfig');
+    writeFileSync(file, direct.replaceAll(`:${port}`, `:${proxy.port}`));
+    // Over HTTP/2 a dead connection is left only when a head was late, and a sign of life too.
+    client = await openRecordedClient({ file, headersTimeoutMs: 1_500 });
+  });
+  afterAll(async () => {
+    await client?.close();
+    await proxy?.close();
+    api?.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
+  const churn = (writes: number) =>
+    startChurn({ api, resource: configMaps, namespaces, writers: 4, writes });
+  const open = async () => {
+    const informer = createSharedInformer(createListWatch(client, configMaps), {
+      backoff,
+      idleTimeoutMs: 4_000,
+      requestTimeoutMs: 4_000,
+    });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await informer.whenSynced({ timeoutMs: 30_000 });
+    return { informer, told };
+  };
+
+  /** Its watch has been answered. */
+  const live = ({ status$ }: SharedInformer<ConfigMap>) =>
+    until(
+      status$,
+      ({ phase, staleSinceMs, error }) =>
+        phase === 'watching' && staleSinceMs === undefined && error === undefined,
+    );
+
+  it('A58, R10: reset again and again under churn', async () => {
+    const { informer, told } = await open();
+    const busy = churn(150);
+    for (let drops = 0; drops < 10; drops++) {
+      await live(informer);
+      expect(proxy.drop()).toBeGreaterThan(0);
+      await until(informer.status$, ({ phase }) => phase === 'backoff');
+    }
+    await busy.done;
+    await expectSameAsServer(informer, told, place());
+    expect(told.statuses.some(({ error }) => error?.reason === 'Network')).toBe(true);
+  });
+
+  it('A58, R10: cut in the middle of handshakes and of records', async () => {
+    const { informer, told } = await open();
+    const busy = churn(150);
+    for (const bytes of [1, 5, 100, 700, 1_500, 2_500, 4_000, 9_000]) {
+      await live(informer);
+      // The connection that is open is cut in a record; the next one in its handshake, or soon after.
+      proxy.cutAfter(bytes);
+      await until(informer.status$, ({ phase }) => phase === 'backoff');
+    }
+    await busy.done;
+    await expectSameAsServer(informer, told, place());
+  });
+
+  it('A58, R15: half-open: silence is noticed, and what was missed comes', async () => {
+    const { informer, told } = await open();
+    const fault = proxy.halfOpen();
+    const busy = churn(50);
+    const silent = await until(informer.status$, ({ error }) => error?.reason === 'Silent');
+    expect(silent).toMatchObject({ phase: 'backoff', synced: true });
+    fault.heal();
+    await busy.done;
+    await expectSameAsServer(informer, told, place());
+  });
+
+  it('A58: late, and at ten kilobytes a second', async () => {
+    const { informer, told } = await open();
+    const faults = [proxy.delay(100), proxy.throttle(10_000)];
+    await churn(20).done;
+    await expectSameAsServer(informer, told, place());
+    for (const fault of faults) fault.heal();
+  });
+
+  it.each([1, 2, 3])('A50, A58: whatever seed %i brings for fifteen seconds', async (seed) => {
+    const { informer, told } = await open();
+    const machine = createFaultMachine(undefined, { seed, proxy, meanMs: 400, maxForMs: 3_000 });
+    const busy = churn(400);
+    machine.start();
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+    machine.heal();
+    expect(machine.played.length).toBeGreaterThan(15);
+    await busy.done;
+    await expectSameAsServer(informer, told, place());
+  });
+});
