@@ -4,26 +4,15 @@
  * character.
  */
 import { ApiError } from '../meta/api-error.ts';
+import { GatheredBytes } from '../rx/gathered-bytes.ts';
 
 const NEWLINE = 10;
-
-/** Copies, because a transport's bytes are lent. */
-function join(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
 
 /** Chunks in, text of whole lines out. */
 export class LineFramer {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #maxBytes: number;
-  #carry: Uint8Array[] = [];
-  #carried = 0;
+  readonly #carry = new GatheredBytes();
   /** Why no line comes any more, once one was too long or no UTF-8. */
   failure: ApiError | undefined;
 
@@ -40,7 +29,7 @@ export class LineFramer {
       return '';
     }
     const lines =
-      this.#carried === 0 ? chunk.subarray(0, end) : this.#whole(chunk.subarray(0, end));
+      this.#carry.length === 0 ? chunk.subarray(0, end) : this.#whole(chunk.subarray(0, end));
     const fits = lines.length <= this.#maxBytes;
     const text = (fits ? this.#decode(lines) : undefined) ?? this.#each(lines);
     if (end + 1 < chunk.length) this.#hold(chunk.subarray(end + 1));
@@ -49,30 +38,22 @@ export class LineFramer {
 
   /** Throws when the stream ended inside a line. */
   end(): void {
-    if (this.#carried === 0) return;
-    const held = this.#carried;
-    this.#drop();
+    const held = this.#carry.length;
+    if (held === 0) return;
+    this.#carry.drop();
     throw ApiError.local('Malformed', `the stream ended inside a line (${held} bytes of it came)`);
   }
 
   /** What was carried, and these bytes. */
   #whole(bytes: Uint8Array): Uint8Array {
-    const whole = join([...this.#carry, bytes], this.#carried + bytes.length);
-    this.#drop();
-    return whole;
+    this.#carry.add(bytes);
+    return this.#carry.take();
   }
 
   #hold(bytes: Uint8Array): void {
     if (this.failure !== undefined) return;
-    this.#carried += bytes.length;
-    if (this.#carried > this.#maxBytes) return this.#tooLong();
-    // Not slice(): a Buffer answers that with a view of the lent bytes.
-    this.#carry.push(new Uint8Array(bytes));
-  }
-
-  #drop(): void {
-    this.#carry = [];
-    this.#carried = 0;
+    if (this.#carry.length + bytes.length > this.#maxBytes) return this.#tooLong();
+    this.#carry.add(bytes);
   }
 
   #decode(bytes: Uint8Array): string | undefined {
@@ -105,7 +86,7 @@ export class LineFramer {
   }
 
   #tooLong(): void {
-    this.#drop();
+    this.#carry.drop();
     this.failure = ApiError.local(
       'TooLarge',
       `a line is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if that is right`,

@@ -4,6 +4,7 @@
  * kept as the envelope.
  */
 import { ApiError } from '../meta/api-error.ts';
+import { GatheredBytes } from '../rx/gathered-bytes.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -14,27 +15,46 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** Smaller pieces are gathered: a text of as many parts as bytes takes thirty times its length. */
+const SMALL = 1024;
+
 /** Where an item, or the envelope, keeps its bytes until it is whole. */
 class ByteText {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #small = new GatheredBytes();
   #text = '';
   length = 0;
 
   add(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
+    const isFirst = this.length === 0;
     this.length += bytes.length;
-    this.#text += this.#decoder.decode(bytes, { stream: true });
+    if (isFirst || bytes.length >= SMALL) return this.#decode(bytes);
+    this.#small.add(bytes);
+    if (this.#small.length >= SMALL) this.#gather();
   }
 
   get soFar(): string {
+    this.#gather();
     return this.#text;
   }
 
   take(): string {
+    this.#gather();
     const text = this.#text + this.#decoder.decode();
     this.#text = '';
     this.length = 0;
     return text;
+  }
+
+  #decode(bytes: Uint8Array): void {
+    this.#gather();
+    this.#text += this.#decoder.decode(bytes, { stream: true });
+  }
+
+  #gather(): void {
+    if (this.#small.length === 0) return;
+    this.#text += this.#decoder.decode(this.#small.take(), { stream: true });
   }
 }
 
