@@ -5,6 +5,7 @@
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { shownCause, shownError } from '../meta/shown-text.ts';
 import type { DecodeContext } from './decoding.ts';
 
 /** Let in, with its key; refused, though it exists; or nothing that concerns this informer. */
@@ -32,11 +33,12 @@ function transformed<T extends KubernetesObject>(
   try {
     after = transform(object);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    throw ApiError.local('Rejected', `${key}: the transform threw: ${text}`, { cause: error });
+    const message = `${key}: the transform threw: ${shownError(error)}`;
+    throw ApiError.local('Rejected', message, { cause: shownCause(error) });
   }
   if (typeof after !== 'object' || after === null) {
-    throw ApiError.local('Rejected', `${key}: the transform returned ${String(after)}, no object`);
+    const message = `${key}: the transform returned ${typeof after === 'string' ? 'a text' : String(after)}, no object`;
+    throw ApiError.local('Rejected', message);
   }
   const changed = changedIdentity(before, after);
   if (changed === undefined) return after;
@@ -59,11 +61,15 @@ export function createAdmission<T extends KubernetesObject>(
     if (typeof received !== 'object' || received === null) return unexpected('no object');
     const object = received as T;
     if (kind === '') {
-      if (!object.kind) return unexpected('one without a kind');
+      if (typeof object.kind !== 'string' || object.kind === '')
+        return unexpected('one without a kind');
       if (object.kind === 'Table' || object.kind === 'Status')
         return unexpected(`a ${object.kind}`);
     } else if (object.kind === undefined) object.kind = kind;
-    else if (object.kind !== kind) return unexpected(`a ${String(object.kind)}`);
+    else if (object.kind !== kind) {
+      const own: unknown = object.kind;
+      return unexpected(typeof own === 'string' ? `a ${own.slice(0, 60)}` : 'one without a kind');
+    }
     if (object.apiVersion === undefined) object.apiVersion = apiVersion;
     const { metadata } = object;
     if (typeof metadata !== 'object' || metadata === null)

@@ -6,6 +6,7 @@
 import type { Skipped } from '../decode/decoding.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope } from '../meta/key.ts';
+import { shownCause, shownError } from '../meta/shown-text.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Rejection } from '../store/apply-deltas.ts';
 
@@ -49,8 +50,8 @@ export class Quarantine<T> {
 
   /** The store's refusal. */
   rejected({ key, object, error }: Rejection<T>): void {
-    const text = error instanceof Error ? error.message : String(error);
-    const reason = ApiError.local('Rejected', `${key}: ${text}`, { cause: error });
+    const message = `${key}: ${shownError(error)}`;
+    const reason = ApiError.local('Rejected', message, { cause: shownCause(error) });
     this.#set(key, { error: reason, byStore: true, retry: () => object });
   }
 

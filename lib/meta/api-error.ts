@@ -4,6 +4,7 @@
  * header, no token, no request body.
  * client-go: apimachinery/pkg/api/errors, metav1.Status.
  */
+import { shownCause, shownError, shownText } from './shown-text.ts';
 
 /** `metav1.Status` as on the wire. */
 export interface Status {
@@ -17,6 +18,7 @@ export interface Status {
     name?: string;
     group?: string;
     kind?: string;
+    uid?: string;
     retryAfterSeconds?: number;
     causes?: { reason?: string; message?: string; field?: string }[];
   };
@@ -62,6 +64,58 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
+const MOST_CAUSES = 100;
+const LONGEST_WAIT_SECONDS = 86_400;
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isFields = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isFields ? (value as Readonly<Record<string, unknown>>) : undefined;
+}
+
+/** Of these fields the texts. */
+function texts(value: unknown, names: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  const fields = fieldsOf(value) ?? {};
+  for (const name of names) {
+    const text = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (typeof text === 'string') found[name] = shownText(text);
+  }
+  return found;
+}
+
+/**
+ * A Status as far as it is one: whoever answers may send anything under that name, and an error travels far.
+ */
+function readStatus(sent: Status): Status {
+  const { code } = sent;
+  const details = fieldsOf(sent.details);
+  const metadata = fieldsOf(sent.metadata);
+  const seconds = details?.['retryAfterSeconds'];
+  const causes = details?.['causes'];
+  return {
+    ...texts(sent, ['kind', 'apiVersion', 'status', 'message', 'reason']),
+    ...(typeof code === 'number' ? { code } : {}),
+    ...(metadata === undefined
+      ? {}
+      : { metadata: texts(metadata, ['continue', 'resourceVersion']) }),
+    ...(details === undefined
+      ? {}
+      : {
+          details: {
+            ...texts(details, ['name', 'group', 'kind', 'uid']),
+            ...(typeof seconds === 'number' ? { retryAfterSeconds: seconds } : {}),
+            ...(Array.isArray(causes)
+              ? {
+                  causes: causes
+                    .slice(0, MOST_CAUSES)
+                    .map((cause) => texts(cause, ['reason', 'message', 'field'])),
+                }
+              : {}),
+          },
+        }),
+  };
+}
+
 /** What {@link ApiError} is made of. */
 export interface ApiErrorInit {
   /** HTTP status; 0 when there was no answer. */
@@ -106,19 +160,23 @@ export class ApiError extends Error {
 
   /**
    * From a `Status` body. `where` names the request (`LIST pods`) and goes before the message.
-   * A body that is no Status gives the reason that belongs to the HTTP code.
+   * A body that is no Status gives the reason that belongs to the HTTP code. Of the body only the fields of a
+   * Status are kept, a wait of at most a day, and no credentials that a server quotes.
    */
   static fromStatus(
-    status: Status,
+    sent: Status,
     httpCode: number,
     options: { readonly where?: string; readonly retryAfterMs?: number } = {},
   ): ApiError {
-    const code = typeof status.code === 'number' && status.code > 0 ? status.code : httpCode;
+    const status = readStatus(sent);
+    const code = status.code !== undefined && status.code > 0 ? status.code : httpCode;
     const reason = status.reason || REASONS[code] || 'Unknown';
     const seconds = status.details?.retryAfterSeconds;
     const retryAfterMs =
       options.retryAfterMs ??
-      (typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined);
+      (seconds !== undefined && seconds > 0
+        ? Math.min(seconds, LONGEST_WAIT_SECONDS) * 1000
+        : undefined);
     const text = status.message || `the server answered ${code} ${reason}`;
     return new ApiError({
       code,
@@ -146,8 +204,9 @@ export class ApiError extends Error {
   /** Anything thrown, as an ApiError; one that is one already stays itself. */
   static from(error: unknown, where: string): ApiError {
     if (error instanceof ApiError) return error;
-    const text = error instanceof Error ? error.message : String(error);
-    return ApiError.local('Network', `${where}: ${text}`, { cause: error });
+    return ApiError.local('Network', `${where}: ${shownError(error)}`, {
+      cause: shownCause(error),
+    });
   }
 
   /** The version asked for is gone: HTTP 410, or reason Expired or Gone. */
@@ -193,10 +252,12 @@ export class ApiError extends Error {
 export function parseRetryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   const text = header.trim();
-  if (/^[0-9]+$/.test(text)) return Math.min(Number(text), 86_400) * 1000;
+  if (/^[0-9]+$/.test(text)) return Math.min(Number(text), LONGEST_WAIT_SECONDS) * 1000;
   // Date.parse makes a date of '1.5', too.
   if (!/^[A-Za-z]/.test(text)) return undefined;
   // biome-ignore lint/style/noRestrictedGlobals: parses a date, reads no clock
   const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - nowMs), 86_400_000);
+  return Number.isNaN(at)
+    ? undefined
+    : Math.min(Math.max(0, at - nowMs), LONGEST_WAIT_SECONDS * 1000);
 }

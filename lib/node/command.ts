@@ -43,7 +43,12 @@ async function definitionsIn(text: string, file: string): Promise<CustomResource
   const documents = parseAllDocuments(text);
   for (const document of Array.isArray(documents) ? documents : []) {
     const [error] = document.errors;
-    if (error !== undefined) throw new TypeError(`${file} is no valid YAML: ${error.message}`);
+    // Its message quotes the lines around the error, and a file of a release may have Secrets in it.
+    if (error !== undefined) {
+      const line = error.linePos?.[0].line;
+      const where = line === undefined ? '' : ` at line ${line}`;
+      throw new TypeError(`${file} is no valid YAML${where} (${error.code})`);
+    }
     const value = document.toJS() as (KubernetesObject & { items?: unknown }) | null;
     if (value === null || typeof value !== 'object') continue;
     const all = Array.isArray(value.items) ? (value.items as KubernetesObject[]) : [value];

@@ -32,8 +32,8 @@ const NO_OWNERS =
 function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text, (name, value) => (name === '__proto__' ? undefined : value));
-  } catch (error) {
-    throw badRequest(`error decoding ${what}: ${(error as Error).message}`);
+  } catch {
+    throw badRequest(`error decoding ${what}: it is no JSON`);
   }
 }
 

@@ -28,7 +28,7 @@ function deleteOptions(exchange: Exchange): DeleteOptions {
     return { dryRun: [], ...((jsonBody(exchange) ?? {}) as DeleteOptions) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw badRequest("couldn't get version/kind; json parse error: it is no JSON");
   }
 }
 

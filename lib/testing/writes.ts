@@ -67,7 +67,7 @@ export function objectIn(
     object = jsonBody(exchange) as KubernetesObject;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw unrecognized(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw unrecognized("couldn't get version/kind; json parse error: it is no JSON");
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw unrecognized("couldn't get version/kind; json parse error: the body is no object");
