@@ -5,6 +5,7 @@
 import { firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
+import { shownText } from '../meta/shown-text.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
@@ -21,7 +22,7 @@ export type Fetch = (
 ) => Promise<Response>;
 
 /** The code of a Node network error, several causes deep (`ECONNREFUSED`), or its message. */
-function networkCause(error: unknown): string {
+function networkCause(error: unknown, query: string): string {
   let at: unknown = error;
   let text = '';
   for (let depth = 0; depth < 5 && at instanceof Error; depth++) {
@@ -30,8 +31,9 @@ function networkCause(error: unknown): string {
     text = at.message;
     at = at.cause;
   }
-  // A complaint about a header quotes its value, which may be a token.
-  return text.replace(/"[\s\S]*"/, '"…"') || 'no connection';
+  // A complaint about a header quotes its value, which may be a token; one about a URL quotes all of it.
+  const shown = shownText(text.replace(/"[\s\S]*"/, '"…"')).replace(/\/\/[^\s/?#]*@/g, '//…@');
+  return (query === '' ? shown : shown.replaceAll(query, '')) || 'no connection';
 }
 
 /** An error of the network, as every adapter words it. */
@@ -39,7 +41,7 @@ export function networkError(request: TransportRequest, error: unknown): ApiErro
   if (error instanceof ApiError) return error;
   const where = `${request.method} ${request.path}`;
   // The cause is not attached: an adapter's error may carry the request with its headers.
-  return ApiError.local('Network', `${where}: ${networkCause(error)}`);
+  return ApiError.local('Network', `${where}: ${networkCause(error, queryString(request.query))}`);
 }
 
 async function readBody(
@@ -65,7 +67,7 @@ async function readBody(
 
 /**
  * Sends requests through `fetch`. Unsubscribing aborts; one read of the body is one chunk, and the next read
- * waits for the request's demand.
+ * waits for the request's demand. Redirects are not followed: they would take the headers along.
  *
  * @param options - `fetch` defaults to the global one.
  */
@@ -92,11 +94,20 @@ export function createFetchTransport(options: {
           const response = await send(`${base}${request.path}${queryString(request.query)}`, {
             method: request.method,
             signal: abort.signal,
+            // Followed, it would take the headers, tokens among them, wherever the answer says.
+            redirect: 'manual',
             ...(request.headers === undefined ? {} : { headers: { ...request.headers } }),
             ...(request.body === undefined ? {} : { body: request.body as BodyInit }),
           });
           if (abort.signal.aborted) return;
           const { headers } = response;
+          if (response.type === 'opaqueredirect') {
+            const where = `${request.method} ${request.path}`;
+            throw ApiError.local(
+              'Unexpected',
+              `${where}: the answer is a redirect; none is followed`,
+            );
+          }
           subscriber.next({
             kind: 'head',
             status: response.status,

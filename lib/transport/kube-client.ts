@@ -17,6 +17,7 @@ import {
 } from 'rxjs';
 import { ignoreElements, mergeMap, retry, take } from 'rxjs/operators';
 import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
+import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import { tokenBucket } from './rate-limit.ts';
@@ -88,9 +89,11 @@ export function errorAnswer(
       status = parsed as Status;
     }
   } catch {
-    // No JSON: a proxy's page or the server's plain text. Short plain text is worth showing, markup is not.
+    // No JSON: a proxy's page or the server's plain text. Short plain text is worth showing; markup is not, nor is
+    // JSON that was cut, which may be a Secret.
     const text = body.trim();
-    if (text !== '' && text.length <= 200 && !text.startsWith('<')) status = { message: text };
+    const isPlain = /^text\/plain\b/i.test(head.header('content-type') ?? 'text/plain');
+    if (isPlain && /^[^<{["]/.test(text) && text.length <= 200) status = { message: text };
   }
   return ApiError.fromStatus(status, head.status, {
     where,
@@ -111,27 +114,25 @@ export function collect(
   maxBytes: number,
 ): Observable<Answer> {
   return new Observable<Answer>((subscriber) => {
-    const decoder = new TextDecoder();
+    const bytes = new GatheredBytes();
     let head: { status: number; header(name: string): string | null } | undefined;
-    let body = '';
-    let length = 0;
     const finish = (answer: NonNullable<typeof head>) => {
       const { status } = answer;
       const header = answer.header.bind(answer);
-      subscriber.next({ status, header, body: body + decoder.decode() });
+      subscriber.next({ status, header, body: new TextDecoder().decode(bytes.take()) });
       subscriber.complete();
     };
     return events.subscribe({
       next: (event) => {
         if (event.kind === 'head') head = event;
         if (event.kind !== 'chunk') return;
-        length += event.bytes.length;
-        if (length > maxBytes) {
+        if (bytes.length + event.bytes.length > maxBytes) {
+          bytes.drop();
           const message = `${where}: the answer is longer than ${maxBytes} bytes; ask for less, or raise maxBodyBytes`;
           subscriber.error(ApiError.local('TooLarge', message));
           return;
         }
-        body += decoder.decode(event.bytes, { stream: true });
+        bytes.add(event.bytes);
       },
       error: (error) => {
         // An error answer whose body is cut is still that answer, with its Retry-After.
@@ -176,7 +177,7 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
 /**
  * A client for one API server.
  *
- * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none.
+ * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none, or that has a password.
  *
  * @example
  * ```ts
@@ -195,9 +196,15 @@ export function createClient(options: KubeClientOptions): KubeClient {
     typeof baseUrl !== 'string' ||
     (baseUrl !== '' && !/^(https?:\/\/[^\s]+|\/[^\s]*)$/.test(baseUrl))
   ) {
-    const shown = JSON.stringify(baseUrl);
+    const shown = JSON.stringify(baseUrl)?.replace(/\/\/[^/]*@/, '//…@');
     throw new TypeError(
       `createClient: baseUrl is ${shown}; it must be 'http(s)://host[:port][/path]', a path, or ''`,
+    );
+  }
+  // Messages name the base URL.
+  if (/^https?:\/\/[^/?#]*@/.test(baseUrl)) {
+    throw new TypeError(
+      "createClient: baseUrl has a user or password in it; send them as headers: { authorization: 'Basic …' }",
     );
   }
   const transport =
