@@ -36,6 +36,8 @@ export interface DecodeContext<T extends KubernetesObject> {
   readonly known?: KnownObjects<T>;
   /** The longest line or item, in bytes. */
   readonly maxFrameBytes: number;
+  /** The longest body of one LIST, in bytes. @defaultValue no limit */
+  readonly maxPageBytes?: number;
   readonly transform?: Transform<T>;
   /** `managedFields` are most of what an object weighs and seldom read. */
   readonly keepManagedFields: boolean;

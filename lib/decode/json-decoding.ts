@@ -174,6 +174,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   readonly #admit: ReturnType<typeof createAdmission<T>>;
   #typeMeta: string;
   #opened = false;
+  #length = 0;
 
   constructor(context: DecodeContext<T>) {
     super();
@@ -192,6 +193,12 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   }
 
   protected override read(chunk: Uint8Array, out: PartUnderWay<T>): void {
+    const { maxPageBytes = Number.POSITIVE_INFINITY } = this.#context;
+    this.#length += chunk.length;
+    if (this.#length > maxPageBytes) {
+      const message = `the list is longer than ${maxPageBytes} bytes; ask for pages, or raise maxPageBytes if that is right`;
+      throw ApiError.local('TooLarge', message);
+    }
     for (const text of this.#framer.push(chunk)) {
       if (!this.#opened) this.#open();
       this.#item(text, out);

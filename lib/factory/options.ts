@@ -55,7 +55,7 @@ export interface InformerFactoryOptions
     Omit<SharedInformerOptions<KubernetesObject>, 'name' | 'onWarning'>,
     Pick<
       ListWatchOptions<KubernetesObject>,
-      'keepManagedFields' | 'maxFrameBytes' | 'decoding' | 'watchList'
+      'keepManagedFields' | 'maxFrameBytes' | 'maxPageBytes' | 'decoding' | 'watchList'
     > {
   /**
    * Stands before the names of its informers, in logs and metrics: `shop-ui/pods/shop`. One factory at a time may

@@ -227,7 +227,7 @@ export class SharedInformers {
         : (object: Anything) => transform(object, resource));
     const { labelSelector, fieldSelector } = scope;
     const listOptions = (namespace: string | undefined): ListWatchOptions<Anything> => {
-      const { keepManagedFields, maxFrameBytes, decoding, watchList } = options;
+      const { keepManagedFields, maxFrameBytes, maxPageBytes, decoding, watchList } = options;
       return {
         labelSelector,
         fieldSelector,
@@ -237,6 +237,7 @@ export class SharedInformers {
         ...(transformed === undefined ? {} : { transform: transformed }),
         ...(keepManagedFields === undefined ? {} : { keepManagedFields }),
         ...(maxFrameBytes === undefined ? {} : { maxFrameBytes }),
+        ...(maxPageBytes === undefined ? {} : { maxPageBytes }),
         ...(decoding === undefined ? {} : { decoding }),
         ...(watchList === undefined ? {} : { watchList }),
       };

@@ -34,6 +34,8 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly keepManagedFields?: boolean;
   /** The longest event or item, in bytes. @defaultValue 16 MiB */
   readonly maxFrameBytes?: number;
+  /** The longest answer to one LIST, in bytes; a page, where pages are asked for. @defaultValue 1 GiB */
+  readonly maxPageBytes?: number;
   /** Another decoder. @defaultValue `JSON.parse` */
   readonly decoding?: Decoding;
   /** Whether streaming LISTs may be asked for. @defaultValue true, until the server shows that it cannot */
@@ -130,6 +132,7 @@ export function listWatchOf<T extends KubernetesObject>(
     resource: resource as Resource<T>,
     ...(projection === undefined ? {} : { projection }),
     maxFrameBytes: options.maxFrameBytes ?? 16 * 2 ** 20,
+    maxPageBytes: options.maxPageBytes ?? 2 ** 30,
     keepManagedFields: options.keepManagedFields ?? false,
     onSkipped: (skipped) => {
       options.onSkipped?.(skipped);

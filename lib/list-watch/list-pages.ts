@@ -9,6 +9,9 @@ import type { ListMeta, ListPart } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
 
+/** More in a row than a server has that pages before it selects. */
+const MOST_EMPTY_PAGES = 10_000;
+
 /** How a paged list goes on. */
 export type ListProgress<T> =
   | {
@@ -47,6 +50,22 @@ export function listPages<T>(
     subscriber.add(() => current.unsubscribe());
     let first: ListMeta | undefined;
     let pages = 0;
+    let emptyPages = 0;
+    let lastToken = request.continue;
+    let step: (() => void) | undefined;
+    let stepping = false;
+    /** One request after the other, also where they answer at once: a long list must not nest as deep. */
+    const go = (next: () => void) => {
+      step = next;
+      if (stepping) return;
+      stepping = true;
+      while (step !== undefined && !subscriber.closed) {
+        const now = step;
+        step = undefined;
+        now();
+      }
+      stepping = false;
+    };
 
     const finish = (resourceVersion: string, paginated: boolean) => {
       subscriber.next({ kind: 'listed', resourceVersion, paginated });
@@ -61,6 +80,7 @@ export function listPages<T>(
       ) {
         return;
       }
+      if (items.length > 0 || rejected.length > 0) emptyPages = 0;
       const remaining = metadata?.remainingItemCount;
       subscriber.next({
         kind: 'part',
@@ -81,7 +101,7 @@ export function listPages<T>(
           error: (error) => {
             if (subscriber.closed) return;
             const failure = ApiError.from(error, 'LIST');
-            if (isPage && failure.isExpired) fullList();
+            if (isPage && failure.isExpired) go(fullList);
             else subscriber.error(failure);
           },
           complete: () => {
@@ -104,9 +124,20 @@ export function listPages<T>(
     const onPage = (meta: ListMeta) => {
       pages++;
       first ??= meta;
-      if (meta.continue === undefined) finish(first.resourceVersion, pages > 1);
-      else nextPage(meta.continue);
+      const { continue: token } = meta;
+      if (token === undefined) finish(first.resourceVersion, pages > 1);
+      else if (token === lastToken || ++emptyPages > MOST_EMPTY_PAGES) {
+        const what =
+          token === lastToken
+            ? 'gave a page its own token'
+            : `gave ${MOST_EMPTY_PAGES} empty pages`;
+        const message = `LIST: the server ${what} to go on with; this list would never end`;
+        subscriber.error(ApiError.local('Unexpected', message));
+      } else {
+        lastToken = token;
+        go(() => nextPage(token));
+      }
     };
-    ask(request, onPage, false);
+    go(() => ask(request, onPage, false));
   });
 }
