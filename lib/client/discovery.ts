@@ -89,26 +89,46 @@ function apiVersionOf(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** Each of them is a request: more than this no cluster has. */
+const MOST_VERSIONS = 5_000;
+
+/** A list of objects, whatever was sent in its place. */
+function objectsIn<E>(sent: readonly E[] | undefined): readonly E[] {
+  const all: readonly E[] = Array.isArray(sent) ? sent : [];
+  return all.filter((each) => typeof each === 'object' && each !== null);
+}
+
+function textsIn(sent: unknown): readonly string[] {
+  return Array.isArray(sent) ? sent.filter((each) => typeof each === 'string') : [];
+}
+
+/** Whether it can stand in a path. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(value);
+}
+
 function aggregated(groups: readonly AggregatedGroup[], into: DiscoveredResource[]): string[] {
   const stale: string[] = [];
-  for (const { metadata, versions = [] } of groups) {
+  for (const { metadata, versions } of groups) {
     const group = metadata?.name ?? '';
-    for (const { version, freshness, resources = [] } of versions) {
+    if (group !== '' && !isName(group)) continue;
+    for (const { version, freshness, resources } of objectsIn(versions)) {
+      if (!isName(version)) continue;
       const apiVersion = apiVersionOf(group, version);
       if (freshness === 'Stale') stale.push(apiVersion);
-      for (const each of resources) {
-        const { resource: plural, scope, subresources = [] } = each;
+      for (const each of objectsIn(resources)) {
+        const { resource: plural, scope, subresources } = each;
         const kind = each.responseKind?.kind;
         // What has no object of its own (a review, some subresources) cannot be asked for.
-        if (!plural || !kind) continue;
+        if (!isName(plural) || !isName(kind)) continue;
         into.push({
           ...{ group, version, plural, kind, apiVersion },
           namespaced: scope === 'Namespaced',
-          singular: each.singularResource ?? '',
-          shortNames: each.shortNames ?? [],
-          categories: each.categories ?? [],
-          verbs: each.verbs ?? [],
-          subresources: subresources.flatMap(({ subresource }) => subresource ?? []),
+          singular: String(each.singularResource ?? ''),
+          shortNames: textsIn(each.shortNames),
+          categories: textsIn(each.categories),
+          verbs: textsIn(each.verbs),
+          subresources: textsIn(objectsIn(subresources).map(({ subresource }) => subresource)),
         });
       }
     }
@@ -116,35 +136,46 @@ function aggregated(groups: readonly AggregatedGroup[], into: DiscoveredResource
   return stale;
 }
 
-function legacy(group: string, version: string, { resources = [] }: LegacyList) {
-  return resources.flatMap((each): DiscoveredResource[] => {
+function legacy(group: string, version: string, { resources }: LegacyList) {
+  const found = objectsIn(resources).filter(({ name }) => typeof name === 'string');
+  const under = new Map<string, string[]>();
+  for (const { name } of found) {
+    const slash = name.indexOf('/');
+    if (slash === -1) continue;
+    const plural = name.slice(0, slash);
+    const subresources = under.get(plural) ?? [];
+    under.set(plural, subresources);
+    subresources.push(name.slice(slash + 1));
+  }
+  return found.flatMap((each): DiscoveredResource[] => {
     const { name: plural, kind, namespaced } = each;
-    if (plural.includes('/')) return [];
-    const under = resources.filter(({ name }) => name.startsWith(`${plural}/`));
+    if (!isName(plural) || !isName(kind)) return [];
     return [
       {
-        ...{ group, version, plural, kind, namespaced },
+        ...{ group, version, plural, kind },
+        namespaced: namespaced === true,
         apiVersion: apiVersionOf(group, version),
-        singular: each.singularName ?? '',
-        shortNames: each.shortNames ?? [],
-        categories: each.categories ?? [],
-        verbs: each.verbs ?? [],
-        subresources: under.map(({ name }) => name.slice(plural.length + 1)),
+        singular: String(each.singularName ?? ''),
+        shortNames: textsIn(each.shortNames),
+        categories: textsIn(each.categories),
+        verbs: textsIn(each.verbs),
+        subresources: under.get(plural) ?? [],
       },
     ];
   });
 }
 
 /** The versions of the groups that a server lists, the preferred first. */
-function versionsOf({ versions = [], groups = [] }: Root): { group: string; version: string }[] {
-  const core = versions.map((version) => ({ group: '', version }));
-  const named = groups.flatMap(({ name: group, versions, preferredVersion }) => {
-    const all = versions.map(({ version }) => version);
+function versionsOf({ versions, groups }: Root): { group: string; version: string }[] {
+  const found = textsIn(versions).map((version) => ({ group: '', version }));
+  for (const { name: group, versions, preferredVersion } of objectsIn(groups)) {
+    const all = objectsIn(versions).map(({ version }) => version);
     const first = preferredVersion?.version;
-    const ordered = first ? [first, ...all.filter((version) => version !== first)] : all;
-    return ordered.map((version) => ({ group, version }));
-  });
-  return [...core, ...named];
+    for (const version of first ? new Set([first, ...all]) : all) {
+      if (isName(group)) found.push({ group, version });
+    }
+  }
+  return found.filter(({ version }) => isName(version));
 }
 
 /**
@@ -172,24 +203,32 @@ export function createDiscovery(client: KubeClient): Discovery {
     const root = await ask<Root>(path, options, AGGREGATED);
     const resources: DiscoveredResource[] = [];
     if (root?.kind === 'APIGroupDiscoveryList') {
-      const failed = aggregated(root.items ?? [], resources).map((groupVersion) => ({
+      const failed = aggregated(objectsIn(root.items), resources).map((groupVersion) => ({
         groupVersion,
         error: ApiError.local('Unexpected', `${groupVersion}: its server did not answer`),
       }));
       return { resources, failed };
     }
     if (root?.kind !== 'APIVersions' && root?.kind !== 'APIGroupList') {
-      const got = JSON.stringify(String(root?.kind));
+      const got = JSON.stringify(
+        typeof root?.kind === 'string' ? root.kind.slice(0, 60) : typeof root?.kind,
+      );
       const shown = JSON.stringify(client.baseUrl);
       const message = `GET ${path}: expected a list of API groups, got ${got}; is ${shown} an API server?`;
       throw ApiError.local('Unexpected', message);
     }
     const failed: { groupVersion: string; error: ApiError }[] = [];
+    const versions = versionsOf(root);
+    if (versions.length > MOST_VERSIONS) {
+      const message = `GET ${path}: the server lists ${versions.length} versions of groups; more than ${MOST_VERSIONS} are not asked for`;
+      throw ApiError.local('TooLarge', message);
+    }
     const parts = await Promise.all(
-      versionsOf(root).map(async ({ group, version }) => {
+      versions.map(async ({ group, version }) => {
         const groupVersion = apiVersionOf(group, version);
         try {
-          return legacy(group, version, await ask(`${path}/${groupVersion}`, options));
+          const list = await ask<LegacyList | undefined>(`${path}/${groupVersion}`, options);
+          return legacy(group, version, list ?? {});
         } catch (error) {
           const failure = ApiError.from(error, `discovery of ${groupVersion}`);
           if (failure.reason === 'Aborted') throw failure;

@@ -19,9 +19,13 @@ export function listOf<T extends KubernetesObject>(
   where: string,
 ): KubernetesList<T> {
   if (!Array.isArray(answer.items)) {
-    const got = JSON.stringify(String(answer.kind));
+    const { kind } = answer as { kind?: unknown };
+    const got = JSON.stringify(typeof kind === 'string' ? kind.slice(0, 60) : typeof kind);
     const message = `${where}: expected a list of ${resourceName(resource)}, got ${got}`;
     throw ApiError.local('Unexpected', message);
+  }
+  if (answer.items.some((item: unknown) => typeof item !== 'object' || item === null)) {
+    throw ApiError.local('Unexpected', `${where}: an item of the list is no object`);
   }
   const items = answer.items.map((item) => typed(item, resource));
   return { ...answer, metadata: answer.metadata ?? {}, items };

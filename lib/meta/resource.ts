@@ -57,13 +57,13 @@ export function defineResource<T extends KubernetesObject = KubernetesObject>(
 ): Resource<T> {
   const { group, version, plural, kind, namespaced } = definition;
   for (const [field, value] of Object.entries({ version, plural, kind })) {
-    if (typeof value !== 'string' || !/^[A-Za-z0-9.-]+$/.test(value)) {
+    if (typeof value !== 'string' || !/^[A-Za-z0-9.-]+$/.test(value) || /^\.+$/.test(value)) {
       throw new TypeError(
         `defineResource: ${field} is ${JSON.stringify(value)}; it must be a name such as 'v1', 'pods' or 'Pod'`,
       );
     }
   }
-  if (typeof group !== 'string' || !/^[a-z0-9.-]*$/.test(group)) {
+  if (typeof group !== 'string' || !/^[a-z0-9.-]*$/.test(group) || /^\.+$/.test(group)) {
     throw new TypeError(
       `defineResource: group is ${JSON.stringify(group)}; it must be '' (core) or a DNS name such as 'apps'`,
     );
@@ -84,7 +84,7 @@ export function resourceName(resource: GroupVersionResource): string {
  * The path of a collection, or of one object in it.
  *
  * Throws a `TypeError` when a namespace is given for a cluster-scoped resource, or when an object of a
- * namespaced resource is named without one.
+ * namespaced resource is named without one, and on a name that would lead elsewhere ('.', '..').
  *
  * @example
  * ```ts
@@ -112,6 +112,17 @@ export function resourcePath(
     throw new TypeError(
       `${resourceName(resource)} is namespaced: name a namespace to reach ${JSON.stringify(name)}`,
     );
+  }
+  for (const [field, text] of [
+    ['namespace', namespace],
+    ['name', name],
+  ] as const) {
+    // Escaping does not help: whoever reads the URL takes dots for steps, and a DELETE would go to the folder.
+    if (text === '.' || text === '..' || (field === 'name' && text === '')) {
+      throw new TypeError(
+        `${resourceName(resource)}: the ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..'`,
+      );
+    }
   }
   const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.apiVersion}`;
   const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
