@@ -1,6 +1,7 @@
 /**
- * The way from the page to the cluster. Only reads pass, only to the API, and only with what is needed: the
- * browser's cookies and tokens stay here, and the cluster's credentials never reach the page.
+ * The way from the page to the cluster, as wide as the page needs it: the list and the watch of pods. No other
+ * path, verb or parameter passes, the browser's cookies and tokens stay here, and the cluster's credentials never
+ * reach the page.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, type KubeClient } from 'rx-informer';
@@ -24,16 +25,43 @@ export interface ClusterProxy {
   forward(request: IncomingMessage, response: ServerResponse, url: URL): void;
 }
 
-const ROOTS = /^\/(api|apis|version|readyz)(\/|$)/;
-// They take GET, but run commands, open tunnels or serve pages of the cluster's own in this origin.
-const REFUSED = /\/(exec|attach|portforward|proxy)(\/|$)/;
-const PASSED_ON = ['content-type', 'retry-after', 'warning'];
+const ROOTS = /^\/(api|apis)(\/|$)/;
+/** What the page shows. Secrets, logs, exec and proxies are other paths, so they are refused without a list of them. */
+const SHOWN = '/api/v1/pods';
+/** What an informer asks with. */
+const PARAMETERS = [
+  'allowWatchBookmarks',
+  'continue',
+  'limit',
+  'resourceVersion',
+  'resourceVersionMatch',
+  'sendInitialEvents',
+  'timeoutSeconds',
+  'watch',
+];
+const PASSED_ON = ['retry-after', 'warning'];
+const JSON_TYPE = /^application\/json\b/;
+const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 const NEWLINE = 10;
 
 function newlinesIn(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count++;
   return count;
+}
+
+/** A cluster's answer never becomes a page or a script of this origin, whatever it says that it is. */
+function headersOf(head: { header(name: string): string | null }): Record<string, string> {
+  const isJson = JSON_TYPE.test(head.header('content-type') ?? '');
+  const headers: Record<string, string> = {
+    ...securityHeaders(),
+    'content-type': isJson ? 'application/json' : 'text/plain; charset=utf-8',
+  };
+  for (const name of PASSED_ON) {
+    const value = head.header(name);
+    if (value !== null && HEADER_TEXT.test(value)) headers[name] = value;
+  }
+  return headers;
 }
 
 /** A proxy over a client, which holds the credentials. */
@@ -46,17 +74,21 @@ export function createClusterProxy(client: KubeClient): ClusterProxy {
       answerText(response, 405, sentence, { allow: 'GET' });
       return;
     }
-    if (REFUSED.test(decodeURIComponent(url.pathname))) {
-      answerText(response, 403, 'This dashboard does not forward this subresource.');
+    if (url.pathname !== SHOWN) {
+      answerText(response, 403, `This dashboard forwards nothing but ${SHOWN}.`);
       return;
     }
-    const query = Object.fromEntries(url.searchParams);
+    const query: Record<string, string> = {};
+    for (const name of PARAMETERS) {
+      const value = url.searchParams.get(name);
+      if (value !== null) query[name] = value;
+    }
     const isWatch = ['1', 'true'].includes(query.watch ?? '');
     if (isWatch) traffic.watches++;
     const subscription = client
       .send({
         method: 'GET',
-        path: url.pathname,
+        path: SHOWN,
         query,
         headers: { accept: 'application/json' },
         use: isWatch ? 'watch' : 'list',
@@ -66,12 +98,7 @@ export function createClusterProxy(client: KubeClient): ClusterProxy {
       .subscribe({
         next(event) {
           if (event.kind === 'head') {
-            const headers = securityHeaders();
-            for (const name of PASSED_ON) {
-              const value = event.header(name);
-              if (value !== null) headers[name] = value;
-            }
-            response.writeHead(event.status, headers);
+            response.writeHead(event.status, headersOf(event));
             response.flushHeaders();
           } else if (event.kind === 'chunk') {
             if (isWatch) traffic.events += newlinesIn(event.bytes);

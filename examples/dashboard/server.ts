@@ -10,6 +10,9 @@ import { PageClients } from './server/page-clients.ts';
 import type { PageFiles } from './server/page-files.ts';
 import type { DashboardInfo } from './shared/messages.ts';
 
+const ORIGIN = 'http://dashboard';
+const NOT_UNDERSTOOD = 'This request cannot be understood.';
+
 /** What a dashboard server is made of. */
 export interface DashboardServerOptions {
   readonly proxy: ClusterProxy;
@@ -53,9 +56,13 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
   function handlerOf(request: IncomingMessage): (response: ServerResponse) => void {
     const refused = refusal(request, port);
     if (refused !== undefined) return (response) => answerText(response, 403, refused);
-    // Also resolves `..`, so that what is checked is what is asked for.
-    const url = new URL(request.url ?? '/', 'http://dashboard');
+    const target = request.url ?? '';
+    const url = new URL(target, ORIGIN);
     const { pathname, searchParams } = url;
+    // A whole URL, a second slash, dots and backslashes all mean another path than they show.
+    if (url.origin !== ORIGIN || pathname !== target.split('?', 1)[0]) {
+      return (response) => answerText(response, 400, NOT_UNDERSTOOD);
+    }
     if (proxy.owns(pathname)) return (response) => proxy.forward(request, response, url);
     if (embedded !== undefined && pathname === '/embedded/control') {
       return (response) => readControl(request, response, embedded);
@@ -82,7 +89,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
       handlerOf(request)(response);
     } catch {
       // A path that is no URL, or an escape in it that is none.
-      if (!response.headersSent) answerText(response, 400, 'This request cannot be understood.');
+      if (!response.headersSent) answerText(response, 400, NOT_UNDERSTOOD);
       else response.destroy();
     }
   });

@@ -13,8 +13,8 @@ export function shownText(text: string): string {
       // Proxies complain about headers by quoting them.
       .replace(/\b(Bearer|Basic)(\s+)[^\s"',;]{16,}/gi, '$1$2…')
       .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '…')
-      // A terminal takes orders from control characters.
-      .replace(/(?![\n\t])\p{Cc}/gu, '\ufffd')
+      // A terminal takes orders from control characters, and some turn the rest of a line around.
+      .replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
   );
 }
 

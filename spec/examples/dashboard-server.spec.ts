@@ -1,6 +1,7 @@
 /** The dashboard's server: who may talk to it, and what it passes on to the cluster. */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiError, type KubeClient, type TransportRequest } from 'rx-informer';
@@ -12,6 +13,9 @@ import { type DashboardServer, serveDashboard } from '../../examples/dashboard/s
 
 let server: DashboardServer;
 let sent: TransportRequest[];
+let isBroken: boolean;
+/** Of the cluster's answers. */
+let headers: Record<string, string>;
 
 interface Answer {
   readonly status: number;
@@ -44,19 +48,31 @@ function ask(
   });
 }
 
+/** What is answered to these bytes, until the server ends the connection or a second is over. */
+function say(text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(server.port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    const end = () => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setEncoding('latin1').setTimeout(1000, end);
+    socket.on('data', (part: string) => {
+      answer += part;
+      if (answer.includes('\r\n\r\n')) end();
+    });
+    socket.on('error', () => {}).on('close', end);
+  });
+}
+
 const client: KubeClient = {
   baseUrl: 'http://cluster',
   request: () => Promise.reject(new Error('not used')),
   close: () => Promise.resolve(),
   send(request) {
     sent.push(request);
-    if (request.path.endsWith('/broken')) {
-      return throwError(() => ApiError.local('Network', 'no way'));
-    }
-    const headers: Record<string, string> = {
-      'content-type': 'application/json',
-      'set-cookie': 'session=1',
-    };
+    if (isBroken) return throwError(() => ApiError.local('Network', 'no way'));
     const head = { kind: 'head', status: 200, header: (name: string) => headers[name] ?? null };
     const chunk = { kind: 'chunk', bytes: new TextEncoder().encode('{}\n') };
     return of(head, chunk) as ReturnType<KubeClient['send']>;
@@ -65,6 +81,8 @@ const client: KubeClient = {
 
 beforeEach(async () => {
   sent = [];
+  isBroken = false;
+  headers = { 'content-type': 'application/json', 'set-cookie': 'session=1' };
   const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
   await writeFile(join(folder, 'index.html'), '<meta content="%STYLE_NONCE%">');
   const files = await readPageFiles(folder, 'real');
@@ -83,9 +101,22 @@ describe('who may talk to it', () => {
     expect(first.status).toBe(200);
     expect(first.body).not.toBe(second.body);
     const policy = String(first.headers['content-security-policy']);
-    expect(policy).toMatch(/^default-src 'self'; script-src 'self'; style-src 'self' 'nonce-/);
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-/);
     expect(policy).not.toContain('unsafe');
-    expect(first.headers['x-content-type-options']).toBe('nosniff');
+    expect(policy).toContain("frame-ancestors 'none'");
+    for (const path of ['/', '/nothing', '/dashboard/info', '/api/v1/pods', '/api/v1/secrets']) {
+      const { headers } = await ask(path);
+      expect(headers, path).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      expect(headers['content-security-policy']).toMatch(
+        /^default-src 'none'; script-src 'self'; /,
+      );
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+    }
   });
 
   test.each([
@@ -150,25 +181,96 @@ describe('what it passes on', () => {
   });
 
   test.each([
-    '/api/v1/namespaces/a/pods/b/exec',
-    '/api/v1/namespaces/a/services/b/proxy/x',
-    '/api/v1/nodes/a/prox%79/',
+    '/api/v1/namespaces/a/pods/b/exec?command=id&stdout=true',
     '/api/v1/namespaces/a/pods/b/attach',
     '/api/v1/namespaces/a/pods/b/portforward',
+    '/api/v1/namespaces/a/pods/b/log',
+    '/api/v1/namespaces/a/services/b/proxy/x',
+    '/api/v1/nodes/a/prox%79/',
+    '/api/v1/proxy/nodes/a',
+    '/api/v1/secrets',
+    '/api/v1/namespaces/a/secrets/b',
+    '/api/v1/configmaps',
+    '/api/v1/pods/',
+    '/api/v1/PODS',
+    '/apis/apps/v1/deployments',
+    '/api',
   ])('%s is refused', async (path) => {
     expect((await ask(path)).status).toBe(403);
     expect(sent).toEqual([]);
   });
 
+  test.each([
+    '/api/v1/pods/../secrets',
+    '/api/v1/x/../pods',
+    '/api/v1/pods/%2e%2e/secrets',
+    '/api/v1/./pods',
+    '/api\\v1\\pods',
+    '//api/v1/pods',
+    'http://evil.example/api/v1/pods',
+    'http://127.0.0.1/api/v1/pods',
+    'api/v1/pods',
+  ])('%s is not understood, whatever it would come to', async (path) => {
+    const host = `127.0.0.1:${server.port}`;
+    const answer = await say(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    expect(answer.slice(0, 12)).toBe('HTTP/1.1 400');
+    expect(sent).toEqual([]);
+  });
+
+  test.each(['..%2fsecrets', '%2e%2e%2fsecrets', '..%252fsecrets', '%00', ';/../secrets'])(
+    'nothing behind /api/v1/pods/%s',
+    async (rest) => {
+      const { status } = await ask(`/api/v1/pods/${rest}`);
+      expect([400, 403]).toContain(status);
+      expect(sent).toEqual([]);
+    },
+  );
+
+  test('no tunnel, no upgrade and no second Host', async () => {
+    const host = `Host: 127.0.0.1:${server.port}`;
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==';
+    expect(await say(`CONNECT 127.0.0.1:6443 HTTP/1.1\r\n${host}\r\n\r\n`)).toBe('');
+    expect(await say(`GET /api/v1/pods HTTP/1.1\r\n${host}\r\n${upgrade}\r\n\r\n`)).toBe('');
+    const twice = await say(`GET / HTTP/1.1\r\nHost: evil.example\r\n${host}\r\n\r\n`);
+    expect(twice).toMatch(/^HTTP\/1.1 40[03] /);
+    expect(sent).toEqual([]);
+  });
+
+  test('no parameter that an informer does not need', async () => {
+    await ask('/api/v1/pods?watch=true&resourceVersion=7&__proto__=x&pretty=true&impersonate=root');
+    expect(sent[0]?.query).toEqual({ watch: 'true', resourceVersion: '7' });
+  });
+
+  test.each(['text/html', 'text/javascript', 'image/svg+xml', ''])(
+    'an answer that calls itself %j is text here',
+    async (type) => {
+      headers = { 'content-type': type, warning: '299 - "…"', 'retry-after': '1' };
+      const { headers: answered, body } = await ask('/api/v1/pods');
+      expect(answered['content-type']).toBe('text/plain; charset=utf-8');
+      // What no header can carry would end the process.
+      expect([answered.warning, answered['retry-after'], body]).toEqual([undefined, '1', '{}\n']);
+    },
+  );
+
   test('nothing outside of the API', async () => {
-    for (const path of ['/metrics', '/apisx', '/logs/', '/embedded/truth', '/embedded/control']) {
+    for (const path of [
+      '/metrics',
+      '/apisx',
+      '/version',
+      '/readyz',
+      '/openapi/v3',
+      '/logs/',
+      '/embedded/truth',
+      '/embedded/control',
+    ]) {
       expect((await ask(path)).status).toBe(404);
     }
     expect(sent).toEqual([]);
   });
 
   test('a broken way to the cluster is an answer that the informer can read', async () => {
-    const { status, body } = await ask('/api/v1/broken');
+    isBroken = true;
+    const { status, body } = await ask('/api/v1/pods');
     expect(status).toBe(502);
     expect(JSON.parse(body)).toMatchObject({ kind: 'Status', code: 502, message: 'no way' });
   });

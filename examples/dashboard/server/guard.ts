@@ -27,7 +27,7 @@ export function refusal(request: IncomingMessage, port: number): string | undefi
 export function securityHeaders(nonce?: string): Record<string, string> {
   const styles = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
   const policy = {
-    'default-src': "'self'",
+    'default-src': "'none'",
     'script-src': "'self'",
     'style-src': styles,
     'img-src': "'self' data:",
