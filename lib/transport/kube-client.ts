@@ -90,10 +90,10 @@ export function errorAnswer(
     }
   } catch {
     // No JSON: a proxy's page or the server's plain text. Short plain text is worth showing; markup is not, nor is
-    // JSON that was cut, which may be a Secret.
+    // a piece of JSON, which may be of a Secret.
     const text = body.trim();
     const isPlain = /^text\/plain\b/i.test(head.header('content-type') ?? 'text/plain');
-    if (isPlain && /^[^<{["]/.test(text) && text.length <= 200) status = { message: text };
+    if (isPlain && /^[^<>{}[\]]+$/.test(text) && text.length <= 200) status = { message: text };
   }
   return ApiError.fromStatus(status, head.status, {
     where,

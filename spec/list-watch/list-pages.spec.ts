@@ -186,3 +186,50 @@ describe('unsubscribing', () => {
     expect(pages.asked).toEqual([]);
   });
 });
+
+describe('a list that would never end', () => {
+  it('W9: is ended where a page is given its own token, or another page that is', () => {
+    const pages = lister(of(whole('10', ['a@1'], 'C1')), of(whole('10', ['b@1'], 'C1')));
+    expect(told(listPages(pages, first))).toEqual([
+      'a',
+      'b',
+      '# LIST: the server gave a page its own token to go on with; this list would never end',
+    ]);
+    expect(told(listPages(lister(of(whole('1', [], 'C'))), { ...first, continue: 'C' }))).toEqual([
+      expect.stringContaining('its own token'),
+    ]);
+  });
+
+  it('W9: is ended after ten thousand empty pages, and takes a hundred thousand others', () => {
+    let page = 0;
+    const endless = (names: (at: number) => string[], last = Number.POSITIVE_INFINITY) => ({
+      list: () => {
+        page++;
+        return of(whole('10', names(page), page < last ? `C${page}` : undefined));
+      },
+      watch: () => {
+        throw new Error('a list watches nothing');
+      },
+    });
+    expect(
+      told(
+        listPages(
+          endless(() => []),
+          first,
+        ),
+      ),
+    ).toEqual([
+      '# LIST: the server gave 10000 empty pages to go on with; this list would never end',
+    ]);
+    expect(page).toBe(10_001);
+    page = 0;
+    // Pages that answer at once do not nest.
+    const all = told(
+      listPages(
+        endless((at) => (at % 9_000 === 0 ? ['a@1'] : []), 100_000),
+        first,
+      ),
+    );
+    expect(all.slice(-2)).toEqual(['listed 10 in pages', '|']);
+  });
+});

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
 import { ApiError, parseRetryAfterMs, type Status } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 
@@ -114,5 +116,93 @@ describe('api error', () => {
     ['1.5', undefined],
   ])('M6: Retry-After %j is %j ms', (header, expected) => {
     expect(parseRetryAfterMs(header, now)).toBe(expected);
+  });
+});
+
+describe('an answer that is no Status, under its name', () => {
+  const odd = JSON.parse(`{
+    "kind": "Status", "__proto__": {"message": "polluted"}, "constructor": "x", "data": {"password": "hush"},
+    "message": {"toString": "x"}, "reason": ["hush"], "code": "500", "metadata": "hush",
+    "details": {"causes": {"length": 1}, "retryAfterSeconds": "7", "name": 7, "secret": "hush"}
+  }`) as Status;
+
+  it('M7: is read field by field, and none of it is carried along', () => {
+    const error = from(odd, 504);
+    expect(error).toMatchObject({ code: 504, reason: 'Timeout', retryAfterMs: undefined });
+    expect(error.message).toBe('the server answered 504 Timeout');
+    expect(error.status).toEqual({ kind: 'Status', details: {} });
+    expect([error.isTooLargeResourceVersion, error.isExpired, error.retryable]).toEqual([
+      ...[false, false, true],
+    ]);
+    const causes = JSON.parse('[null, 7, {"reason": {}, "hush": "hush"}, []]');
+    expect(from({ details: { causes } }).isTooLargeResourceVersion).toBe(false);
+    expect(from({ details: { causes } }).status?.details?.causes).toEqual([{}, {}, {}, {}]);
+  });
+
+  it('M7: of any JSON is an error whose members can be asked', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (message, details, code) => {
+        const status = { kind: 'Status', message, details, code, reason: details } as Status;
+        const error = from(status, 504);
+        expect(typeof error.message).toBe('string');
+        expect(typeof error.code).toBe('number');
+        expect(typeof (error.isTooLargeResourceVersion && error.retryable)).toBe('boolean');
+        expect(error.retryAfterMs ?? 0).toBeLessThanOrEqual(86_400_000);
+      }),
+    );
+  });
+
+  it('M7: is not as long as it likes, moves no cursor and turns no line around', () => {
+    const error = from({ message: `\u001b[2J\u202ex${'y'.repeat(1_000_000)}` });
+    expect(error.message).toMatch(/^\ufffd\[2J\ufffdxy+…$/);
+    expect(error.message.length).toBeLessThan(20_000);
+    expect(from({ message: 'a\n\tb' }).message).toBe('a\n\tb');
+  });
+
+  it('M6: a wait of a million years is one of a day', () => {
+    const years = 1_000_000 * 365 * 86_400;
+    const day = 86_400_000;
+    expect(from({ details: { retryAfterSeconds: years } }, 429).retryAfterMs).toBe(day);
+    expect(from({ details: { retryAfterSeconds: 1e300 } }, 429).retryAfterMs).toBe(day);
+    expect(parseRetryAfterMs(String(years), 0)).toBe(day);
+    expect(parseRetryAfterMs('9'.repeat(400), 0)).toBe(day);
+    expect(parseRetryAfterMs('Fri, 31 Dec 99999 23:59:59 GMT', 0) ?? day).toBe(day);
+  });
+});
+
+describe('what a thrown value says', () => {
+  const quoting = (parse: () => unknown) => {
+    try {
+      parse();
+    } catch (error) {
+      return ApiError.from(error, 'x');
+    }
+    throw new Error('nothing was thrown');
+  };
+
+  it.each<[string, () => unknown]>([
+    ['JSON', () => JSON.parse('hunter2')],
+    ['a number', () => BigInt('hunter2')],
+    ['an expression', () => new RegExp('('.concat('hunter2'))],
+    ['a field of a text', () => (('hunter2' as unknown as { x: number }).x = 1)],
+    ['a letter of a text', () => (('hunter2' as unknown as string[])[0] = 'x')],
+    ['a member of a text', () => 'a' in ('hunter2' as unknown as object)],
+  ])('T3: quotes nothing that was parsed (%s)', (_name, parse) => {
+    const error = quoting(parse);
+    const shown = inspect(error, { depth: 10, showHidden: true });
+    expect(`${error.message} ${error.stack} ${shown}`).not.toContain('hunter2');
+    // But who it was can be found.
+    expect((error.cause as Error).stack).toContain('api-error.spec.ts');
+    const plain = new TypeError('no');
+    expect(ApiError.from(plain, 'x')).toMatchObject({ message: 'x: no', cause: plain });
+  });
+
+  it('T3: shows no credentials that a server quotes', () => {
+    const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl';
+    const message = `"Bearer abcdefghijklmnopqrst", Basic YWxhZGRpbjpvcGVuc2VzYW1l; ${token} end`;
+    expect(from({ message }).message).toBe('"Bearer …", Basic …; … end');
+    expect(from({ message: 'Basic authentication is off; Bearer token wanted' }).message).toBe(
+      'Basic authentication is off; Bearer token wanted',
+    );
   });
 });
