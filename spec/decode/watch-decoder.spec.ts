@@ -154,6 +154,19 @@ describe('what is no object of the kind', () => {
     },
   );
 
+  it('D7: one whose kind or name is no text is skipped, and the stream goes on', () => {
+    const lines = ['{"kind":{"toString":1}', '{"kind":["hush"]', '{"kind":7', '{"kind":"Pod"'].map(
+      (start) => `{"type":"ADDED","object":${start},"metadata":{"name":{"toString":"hush"}}}}\n`,
+    );
+    const good = '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}\n';
+    const { out, skipped, failure } = watch([...lines, good]);
+    expect([out.length, failure]).toEqual([1, undefined]);
+    expect(skipped.map(({ reason }) => reason.reason)).toEqual(Array(4).fill('Unexpected'));
+    expect(skipped.map(({ reason }) => reason.message).join()).not.toContain('hush');
+    const long = `{"type":"ADDED","object":{"kind":"${'x'.repeat(10_000)}","metadata":{}}}\n`;
+    expect(watch([long]).skipped[0]?.reason.message.length).toBeLessThan(120);
+  });
+
   it('D7: a report of it does not quote it', () => {
     const { skipped } = watch([line('ADDED', { kind: 'Secret', data: { password: 'hush' } })]);
     expect(skipped[0]?.reason.message).not.toContain('hush');

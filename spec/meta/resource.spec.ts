@@ -62,4 +62,17 @@ describe('resource', () => {
       );
     }
   });
+
+  it.each(['.', '..', ''])('M8: refuses the name %j, which would be that of a folder', (name) => {
+    expect(() => resourcePath(pods, { namespace: 'shop', name })).toThrow(
+      /must not be empty, '\.'/,
+    );
+    expect(() => resourcePath(nodes, { name })).toThrow(/the name is/);
+    if (name === '') return;
+    expect(() => resourcePath(pods, { namespace: name })).toThrow(/the namespace is/);
+    const definition = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+    for (const field of ['version', 'plural', 'group']) {
+      expect(() => defineResource({ ...definition, [field]: name })).toThrow(field);
+    }
+  });
 });

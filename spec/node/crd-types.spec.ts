@@ -180,6 +180,10 @@ describe('types for custom resources', () => {
       '1 rx-informer: the standard input has no CustomResourceDefinition in it',
     );
     expect(await said(['crd-types', '--file', '-'], 'a: [')).toMatch(/^1 .*no valid YAML/);
+    // A file of a release may have Secrets in it.
+    expect(await said(['crd-types', '--file', '-'], 'password: a: hunter2: [')).toMatch(
+      /^1 [^\n]* is no valid YAML at line 1 \([A-Z_]+\)$/,
+    );
     expect(await said(['crd-types', '--file', `${folder}/none.yaml`])).toMatch(/^1 .*ENOENT/);
     expect(await said(['crd-types'])).toContain('crd-types needs --file or --name');
     expect(await said(['crd-types', '--nmae', 'x'])).toMatch(/^2 .*--nmae/);

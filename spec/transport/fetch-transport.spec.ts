@@ -230,6 +230,33 @@ describe('an error of the network', () => {
     expect(told[0]).toContain('is an invalid header value');
   });
 
+  it('T3: does not quote a URL, though the complaint about it does', async () => {
+    const told: string[] = [];
+    for (const baseUrl of ['http://me:hush@127.0.0.1:1', 'http://127.0.0.1:99999', '']) {
+      createFetchTransport({ baseUrl })
+        .send({ ...GET, query: { token: 'hush' } })
+        .subscribe({ error: (error: ApiError) => told.push(error.message) });
+    }
+    await settle();
+    expect(told.length).toBe(3);
+    expect(told.join()).not.toContain('hush');
+  });
+
+  it('T10: is a redirect in a browser, too', async () => {
+    const calls: RequestRedirect[] = [];
+    const opaque = Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' });
+    const fetch: Fetch = (_, init) => {
+      calls.push(init?.redirect ?? 'follow');
+      return Promise.resolve(opaque);
+    };
+    const { told } = send({ fetch });
+    await settle();
+    expect([calls, told]).toEqual([
+      ['manual'],
+      ['# Unexpected: GET /api/v1/pods: the answer is a redirect; none is followed'],
+    ]);
+  });
+
   it('T3: has no cause, which may carry the request', async () => {
     let failure: unknown;
     const fetch: Fetch = () => Promise.reject(new Error('x', { cause: { headers: 'hush' } }));

@@ -110,6 +110,18 @@ describe('a call', () => {
     expect([error?.reason, error?.cause]).toEqual(['Malformed', undefined]);
   });
 
+  it.each([
+    ['{"data":{"password":"hush', 'application/json'],
+    ['hush"}}', 'text/plain'],
+    ['hush', 'text/html'],
+    ['[hush', 'text/plain; charset=utf-8'],
+  ])('T3: whose error is no Status is not quoted (%s as %s)', async (body, type) => {
+    const { client } = answering([{ status: 500, body, headers: { 'content-type': type } }]);
+    const error = await failureOf(client.request({ path }));
+    expect(error?.message).toBe('GET /api/v1/pods: the server answered 500 InternalError');
+    expect(JSON.stringify(error)).not.toContain('hush');
+  });
+
   it('T7: longer than its bound is refused', async () => {
     const { client } = answering([{ body: 'x'.repeat(101) }], { maxBodyBytes: 100 });
     const error = await failureOf(client.request({ path }));
@@ -268,6 +280,18 @@ describe('a client', () => {
       expect(createClient({ baseUrl }).baseUrl).toBe(baseUrl);
     },
   );
+
+  it('T3: takes no password in its base URL, which messages name', () => {
+    for (const baseUrl of [
+      'https://me:hunter2@host/x',
+      'https://hunter2@host',
+      'ftp://me:hunter2@h',
+    ]) {
+      expect(() => createClient({ baseUrl })).toThrow(TypeError);
+      expect(() => createClient({ baseUrl })).not.toThrow(/hunter2/);
+    }
+    expect(createClient({ baseUrl: 'https://host/@x' }).baseUrl).toBe('https://host/@x');
+  });
 
   it('T1: sends nothing of itself', () => {
     const server = createFakeApiServer();
