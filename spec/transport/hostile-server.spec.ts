@@ -18,6 +18,7 @@ import { pods } from 'rx-informer/resources';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { toArray } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
+import { sameContent } from '../../lib/store/same-content.ts';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
@@ -389,4 +390,31 @@ it('T7: an endless log of tiny chunks holds what it must', async () => {
       .pipe(toArray()),
   );
   expect(pieces.map(({ length }) => length)).toEqual([500_000]);
+});
+
+it('T7: an object nested as deep as it likes harms itself only', async () => {
+  const object = (name: string, version: number, depth: number) =>
+    `{"metadata":{"name":"${name}","namespace":"x","uid":"${name}","resourceVersion":"${version}"},"data":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
+  const client = await answering('undici', (request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    if (request.url?.includes('watch=true') === true) {
+      for (const [name, depth] of [['a', 200_000] as const, ['b', 1] as const]) {
+        response.write(`{"type":"MODIFIED","object":${object(name, 9, depth)}}\n`);
+      }
+      return;
+    }
+    const items = [object('a', 5, 200_000), object('b', 5, 1)];
+    response.end(`{"metadata":{"resourceVersion":"5"},"items":[${items.join()}]}`);
+  });
+  for (const mutationGuard of ['freeze', 'off'] as const) {
+    const listWatch = createListWatch(client, pods, { watchList: false });
+    const informer = createSharedInformer(listWatch, { mutationGuard });
+    informer.start();
+    await informer.whenObserved('x/b', '9', { timeoutMs: 10_000 });
+    // To freeze it goes too deep, so it is refused.
+    expect(informer.indexer.listKeys()).toEqual(mutationGuard === 'off' ? ['x/a', 'x/b'] : ['x/b']);
+    await informer.stop();
+  }
+  const deep = () => JSON.parse(object('a', 1, 200_000)) as unknown;
+  expect(sameContent(deep(), deep())).toBe(false);
 });
