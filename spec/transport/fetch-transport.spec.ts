@@ -242,7 +242,7 @@ describe('an error of the network', () => {
     expect(told.join()).not.toContain('hush');
   });
 
-  it('T10: is a redirect in a browser, too', async () => {
+  it('T9: is a redirect in a browser, too', async () => {
     const calls: RequestRedirect[] = [];
     const opaque = Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' });
     const fetch: Fetch = (_, init) => {

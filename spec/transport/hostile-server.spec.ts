@@ -178,7 +178,7 @@ describe.each(ways)('over %s', (way) => {
     }
   });
 
-  it('T10: a redirect is an error, and its target hears nothing', async () => {
+  it('T9: a redirect is an error, and its target hears nothing', async () => {
     const heard: string[] = [];
     const target = await started(
       createServer((request, response) => {
@@ -400,7 +400,7 @@ it('T7: an object nested as deep as it likes harms itself only', async () => {
       return;
     }
     const items = [object('a', 5, 200_000), object('b', 5, 1)];
-    response.end(`{"metadata":{"resourceVersion":"5"},"items":[${items.join()}]}`);
+    response.end(`{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":[${items.join()}]}`);
   });
   for (const mutationGuard of ['freeze', 'off'] as const) {
     const listWatch = createListWatch(client, pods, { watchList: false });
