@@ -50,7 +50,10 @@ export interface ListWatchOptions<T extends KubernetesObject> {
 const withoutWatchList = new WeakMap<KubeClient, Set<string>>();
 
 function listQuery<T>(request: ListRequest<T>): ListOptions {
-  const { resourceVersion, resourceVersionMatch, limit } = request;
+  const { resourceVersion, limit } = request;
+  // Beside a limit a version alone would mean exactly that one, from which a watch may be refused for ever.
+  const bare = limit === undefined || resourceVersion === '' || resourceVersion === '0';
+  const resourceVersionMatch = request.resourceVersionMatch ?? (bare ? undefined : 'NotOlderThan');
   return {
     ...(limit === undefined ? {} : { limit: String(limit) }),
     ...(request.continue === undefined ? {} : { continue: request.continue }),

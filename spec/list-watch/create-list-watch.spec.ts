@@ -82,6 +82,25 @@ describe('a LIST', () => {
     ]);
   });
 
+  it('W10: in pages at a version shows no older one, and need not show that one', async () => {
+    const { fake, listWatch } = setUp();
+    const ask = (request: Parameters<typeof listWatch.list>[0]) =>
+      lastValueFrom(listWatch.list(request).pipe(toArray()));
+    // Where the server would show exactly version 2, its watches may begin later by now.
+    const page = await ask({ resourceVersion: '2', limit: 2 });
+    const { resourceVersion, continue: token } = page.at(-1)?.metadata ?? {};
+    expect(resourceVersion).toBe('4');
+    await ask({ resourceVersion: '', limit: 2, continue: token ?? '' });
+    await ask({ resourceVersion: '2', limit: 2, resourceVersionMatch: 'Exact' });
+    await ask({ resourceVersion: '2' });
+    expect(fake.requests.map(({ query }) => query)).toEqual([
+      { limit: '2', resourceVersion: '2', resourceVersionMatch: 'NotOlderThan' },
+      { limit: '2', continue: token },
+      { limit: '2', resourceVersion: '2', resourceVersionMatch: 'Exact' },
+      { resourceVersion: '2' },
+    ]);
+  });
+
   it('W3: of a namespace asks for that path, and the scope is known', async () => {
     const { fake, listWatch, client } = setUp({ namespace: 'd' });
     await lastValueFrom(listWatch.list(LIST).pipe(toArray()));
