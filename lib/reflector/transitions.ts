@@ -38,11 +38,13 @@ function emit<T>(deltas: readonly Delta<T>[]): ReflectorEffect<T>[] {
 
 /** What a request that works says of the state. */
 function healthy(state: ReflectorState, moment: Moment): ReflectorState {
+  const { nowMs } = moment;
   return {
     ...state,
     queued: false,
     opened: true,
-    healthySinceMs: state.healthySinceMs ?? moment.nowMs,
+    // Not after now: a clock that was set back would make it wait until it is there again.
+    healthySinceMs: Math.min(state.healthySinceMs ?? nowMs, nowMs),
     error: undefined,
     blocked: undefined,
   };
@@ -261,7 +263,9 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       events: watchEvents,
       closed: (state, _input, moment, config) => {
         const livedMs = moment.nowMs - state.requestedMs;
-        if (livedMs < VERY_SHORT_MS) return shortWatch(state, livedMs, moment, config);
+        // Less than nothing is no short life: the clock was set back in between.
+        if (livedMs >= 0 && livedMs < VERY_SHORT_MS)
+          return shortWatch(state, livedMs, moment, config);
         const lived = { ...state, fruitless: 0, reconnects: state.reconnects + 1 };
         return watch(lived, moment, config);
       },

@@ -3,6 +3,7 @@ import { marbles } from 'rx-informer/testing';
 import { concat, EMPTY, NEVER, type Observable, of, throwError, timer } from 'rxjs';
 import { ignoreElements } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { rig } from './rig.ts';
 import { answer, events, expired, opened, type Pod, refused, script, whole } from './script.ts';
 
 type Answers = Parameters<typeof script>[0];
@@ -81,6 +82,18 @@ describe('a watch that closes', () => {
   it('R8: sooner again, but after a longer one, is the first time again', () => {
     const watches = [of(opened), living(2_000, EMPTY), of(opened), open];
     expect(run({ lists, watches }, 10_000)).toBe('L0@0 W5@0 W5@1200 W5@3200 W5@5600');
+  });
+
+  it('R8: goes on at once where the clock was set back an hour in between', async () => {
+    const fake = rig();
+    await fake.advance(5_000);
+    fake.time.jump(-3_600_000);
+    fake.server.faults.closeWatches();
+    await fake.advance(0);
+    expect(fake.errors).toEqual([]);
+    expect(fake.asked()).toBe('S W2');
+    expect(fake.status).toMatchObject({ phase: 'watching', attempt: 0, reconnects: 1 });
+    fake.subscription.unsubscribe();
   });
 
   it('R8: with one event each time does not spin', () => {
@@ -191,6 +204,26 @@ describe('the wait', () => {
     expect(run({ lists, watches: [broken(0), broken(0), healthy, open] }, 200_000)).toBe(
       'L0@0 W5@0 W5@1200 W5@3600 W6@125800',
     );
+  });
+
+  it('R12: begins anew after two healthy minutes of a clock that was set back', async () => {
+    const fake = rig();
+    const drop = async () => {
+      fake.server.faults.dropWatches();
+      await fake.advance(0);
+      const { attempt } = fake.status ?? {};
+      await fake.advance(20_000);
+      return attempt;
+    };
+    await fake.advance(0);
+    expect([await drop(), await drop()]).toEqual([1, 2]);
+    fake.time.jump(-3_600_000);
+    for (const name of ['b', 'c', 'd']) {
+      fake.create(name);
+      await fake.advance(61_000);
+    }
+    expect(await drop()).toBe(1);
+    fake.subscription.unsubscribe();
   });
 
   it('R12: does not begin anew in an outage of half an hour', () => {
