@@ -68,8 +68,9 @@ export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus 
   let merged: ReflectorStatus = first;
   for (const part of rest) {
     const staleSinceMs = earliest(merged.staleSinceMs, part.staleSinceMs);
-    const error = merged.error ?? part.error;
-    const blocked = merged.blocked ?? part.blocked;
+    // What blocks goes before what only waits, and its own error with it.
+    const blocking = merged.blocked === undefined && part.blocked !== undefined ? part : merged;
+    const { blocked, error = part.error } = blocking;
     const oldest = isOlder(part.resourceVersion, merged.resourceVersion) ? part : merged;
     const loaded = (merged.loaded ?? 0) + (part.loaded ?? 0);
     merged = {

@@ -14,7 +14,7 @@ import {
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, marbles } from 'rx-informer/testing';
 import { firstValueFrom, Subject } from 'rxjs';
-import { map } from 'rxjs/operators';
+import { filter, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { brief } from '../support/brief.ts';
 import {
@@ -209,6 +209,11 @@ describe('an informer by hand', () => {
   });
 });
 
+const codesOf = (scopes: InformerStatus['scopes'] = {}) =>
+  Object.values(scopes)
+    .map(({ error }) => error?.code)
+    .join(' ');
+
 describe('several scopes', () => {
   it('I15: share one store, synced when all are, with a status each', async () => {
     const shop = scriptedListWatch('shop');
@@ -244,6 +249,24 @@ describe('several scopes', () => {
         void informer.stop();
       }, 4000);
     }));
+
+  it('I15: of two in trouble it shows the one that blocks, with its own error', async () => {
+    const server = createFakeApiServer();
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    server.faults.failNext({ namespace: 'bank' }, { status: 403, times: 9 });
+    server.faults.failNext({ namespace: 'shop' }, { status: 503, times: 9 });
+    const sources = ['shop', 'bank'].map((namespace) =>
+      createListWatch(client, configMaps, { namespace }),
+    );
+    const informer = createSharedInformer(sources);
+    informer.start();
+    const both = informer.status$.pipe(
+      map(({ scopes, ...status }) => ({ ...status, codes: codesOf(scopes) })),
+    );
+    const status = await firstValueFrom(both.pipe(filter(({ codes }) => codes === '503 403')));
+    expect(status).toMatchObject({ phase: 'backoff', blocked: 'forbidden', error: { code: 403 } });
+    await informer.stop();
+  });
 
   it('I15: scopes that are missing or shared are refused', () => {
     expect(() => createSharedInformer([scriptedListWatch('a'), scriptedListWatch('a')])).toThrow(
