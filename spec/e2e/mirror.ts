@@ -15,6 +15,7 @@ import {
 import { firstValueFrom, type Observable } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
 import { expect } from 'vitest';
+import { Lives } from './lives.ts';
 import type { RawApi } from './raw-api.ts';
 
 /** The first value that `test` accepts; rejects after `timeoutMs`. */
@@ -36,12 +37,30 @@ export interface Mirror<T extends KubernetesObject> {
   readonly deleted: readonly { readonly key: string; readonly finalStateUnknown: boolean }[];
   /** Contradictions and errors. */
   readonly wrong: readonly string[];
+  /** The server went back to a backup: versions may go back once. */
+  restored(): void;
   close(): void;
 }
 
 /** What is worth an emission: a moving version is not. */
 function news({ resourceVersion: _version, sinceMs: _since, ...rest }: InformerStatus): object {
   return rest;
+}
+
+const BLOCKS = { unauthorized: 401, forbidden: 403, 'no-such-resource': 404 } as const;
+
+/** What a status says that cannot be. */
+function untruth(status: InformerStatus): string | undefined {
+  const { phase, synced, blocked, error, staleSinceMs, nextRetryAtMs } = status;
+  const waits = phase === 'backoff';
+  if (waits && error === undefined) return 'waits without an error';
+  if (waits !== (nextRetryAtMs !== undefined))
+    return 'waits without an end, or has an end of no wait';
+  if (waits && staleSinceMs === undefined) return 'waits and is not stale';
+  if (blocked !== undefined && error?.code !== BLOCKS[blocked])
+    return `is ${blocked} without cause`;
+  if (synced || phase === 'idle' || phase === 'stopped') return undefined;
+  return staleSinceMs === undefined ? 'has nothing and is not stale' : undefined;
 }
 
 /** Starts to look. Subscribing to `changes$` starts the informer. */
@@ -51,6 +70,7 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
   const statuses: InformerStatus[] = [];
   const deleted: { key: string; finalStateUnknown: boolean }[] = [];
   const wrong: string[] = [];
+  const lives = new Lives('handler', wrong);
   let rev = -1;
 
   const fold = (set: ChangeSet<T>) => {
@@ -78,14 +98,17 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
       const key = informer.indexer.keyOf(object);
       if (handled.has(key)) wrong.push(`${key}: added to a handler that has it`);
       handled.set(key, object);
+      lives.add(object);
     },
     onUpdate: (previous, object) => {
       const key = informer.indexer.keyOf(object);
       if (handled.get(key) !== previous) wrong.push(`${key}: a handler's previous is another`);
       handled.set(key, object);
+      lives.update(object);
     },
-    onDelete: ({ key }) => {
+    onDelete: ({ key, object }) => {
       if (!handled.delete(key)) wrong.push(`${key}: deleted from a handler that lacks it`);
+      lives.delete(object);
     },
   });
   const error = (thrown: unknown) => wrong.push(`error on a stream: ${thrown}`);
@@ -97,13 +120,19 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
         if (before !== undefined && isDeepStrictEqual(news(before), news(status))) {
           wrong.push(`status told twice: ${status.phase}`);
         }
+        const lie = untruth(status);
+        if (lie !== undefined) wrong.push(`status ${lie}: ${JSON.stringify(status)}`);
         statuses.push(status);
       },
       error,
     }),
   );
   subscription.add(() => informer.removeEventHandler(registration));
-  return { objects, handled, statuses, deleted, wrong, close: () => subscription.unsubscribe() };
+  return {
+    ...{ objects, handled, statuses, deleted, wrong },
+    restored: () => lives.restored(),
+    close: () => subscription.unsubscribe(),
+  };
 }
 
 /** Objects by key; compared one by one, so that a difference is one object long. */

@@ -128,6 +128,7 @@ describe.skipIf(noControl)('outages', () => {
     await server.kill();
     rmSync(dataDir, { recursive: true });
     cpSync(backup, dataDir, { recursive: true });
+    told.restored();
     server = await server.restart();
     const gone = informer.snapshot$;
     await until(gone, (snapshot) => snapshot.get(key) === undefined, 40_000);
