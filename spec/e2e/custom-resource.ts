@@ -8,14 +8,20 @@ export interface Widget extends KubernetesObject {
   spec?: { at?: string; text?: string };
 }
 
+const widgetsOf = (version: string): Resource<Widget> =>
+  defineResource<Widget>({
+    group: 'example.com',
+    version,
+    plural: 'widgets',
+    kind: 'Widget',
+    namespaced: true,
+  });
+
 /** The resource `widgets.example.com`. */
-export const widgets: Resource<Widget> = defineResource<Widget>({
-  group: 'example.com',
-  version: 'v1',
-  plural: 'widgets',
-  kind: 'Widget',
-  namespaced: true,
-});
+export const widgets: Resource<Widget> = widgetsOf('v1');
+
+/** Its next version. */
+export const widgetsV2: Resource<Widget> = widgetsOf('v2');
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const name = 'widgets.example.com';
@@ -33,10 +39,41 @@ export interface PrinterColumn {
   readonly jsonPath: string;
 }
 
+/** A version of the definition. */
+export interface WidgetVersion {
+  readonly name: string;
+  /** @defaultValue true */
+  readonly served?: boolean;
+}
+
+/** Versions as the definition has them; the last is stored. */
+function versionsOf(
+  versions: readonly WidgetVersion[],
+  additionalPrinterColumns: readonly PrinterColumn[],
+): readonly object[] {
+  return versions.map(({ name, served = true }, at) => ({
+    name,
+    served,
+    storage: at === versions.length - 1,
+    additionalPrinterColumns,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: any } } },
+  }));
+}
+
+/** Gives the definition, which is there, other versions. */
+export async function changeWidgets(
+  api: RawApi,
+  versions: readonly WidgetVersion[],
+): Promise<void> {
+  const body = { spec: { versions: versionsOf(versions, []) } };
+  await api.ok('PATCH', `${definitions}/${name}`, { body });
+}
+
 /** Creates the definition and waits until the server says that it is established. */
 export async function establishWidgets(
   api: RawApi,
   additionalPrinterColumns: readonly PrinterColumn[] = [],
+  versions: readonly WidgetVersion[] = [{ name: widgets.version }],
 ): Promise<void> {
   const body = {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -46,15 +83,7 @@ export async function establishWidgets(
       group: widgets.group,
       scope: 'Namespaced',
       names: { plural: widgets.plural, singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-      versions: [
-        {
-          name: widgets.version,
-          served: true,
-          storage: true,
-          additionalPrinterColumns,
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec: any } } },
-        },
-      ],
+      versions: versionsOf(versions, additionalPrinterColumns),
     },
   };
   await api.ok('POST', definitions, { body });

@@ -1,0 +1,276 @@
+/** Access that is lost and found: rights revoked and granted again, tokens that expire before there is a new one. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
+import { configMaps, secrets } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { kubeconfig } from '../node/kubeconfigs.ts';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { startChurn } from './churn.ts';
+import { noControl } from './cluster.ts';
+import { figures, stopwatch } from './figures.ts';
+import { expectSameAsServer, mirror, until } from './mirror.ts';
+import { freshNamespace } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+import { openRecordedClient } from './recorded-client.ts';
+
+const backoff = exponentialBackoff({ baseMs: 100, capMs: 500 });
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+describe.skipIf(noControl)('rights revoked and granted again', () => {
+  let server: ApiServerProcess;
+  let api: RawApi;
+
+  beforeAll(async () => {
+    server = await startApiServer({ flags: ['--watch-cache-sizes=secrets#0'] });
+    api = await openRawApi(server.kubeconfig);
+  });
+  afterAll(async () => {
+    api?.close();
+    await server?.stop();
+  });
+
+  const rights = (namespace: string) => `${rbac}/namespaces/${namespace}`;
+  const grant = async (namespace: string) => {
+    const group = { apiGroup: 'rbac.authorization.k8s.io' };
+    await api.ok('POST', `${rights(namespace)}/rolebindings`, {
+      body: {
+        metadata: { name: 'reader' },
+        roleRef: { ...group, kind: 'Role', name: 'reader' },
+        subjects: [{ ...group, kind: 'User', name: 'limited' }],
+      },
+    });
+  };
+  const revoke = (namespace: string) =>
+    api.ok('DELETE', `${rights(namespace)}/rolebindings/reader`);
+
+  it('R10, R13: of one namespace of two: the other goes on, and what was missed is made up for', async () => {
+    const [kept, lost] = [await freshNamespace(api), await freshNamespace(api)];
+    for (const namespace of [kept, lost]) {
+      const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }];
+      const body = { metadata: { name: 'reader' }, rules };
+      await api.ok('POST', `${rights(namespace)}/roles`, { body });
+      await grant(namespace);
+    }
+    const client = await openRecordedClient({ file: server.kubeconfig, context: 'limited' });
+    onTestFinished(() => client.close());
+    const sources = [kept, lost].map((namespace) =>
+      createListWatch(client, secrets, { namespace }),
+    );
+    const options = { backoff, minWatchTimeoutMs: 2_000 };
+    const informer = createSharedInformer(sources, options);
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    const place = (namespace: string) => ({ api, resource: secrets, namespace });
+    const busy = { api, resource: secrets, field: 'stringData', writers: 4 };
+    const churn = startChurn({ ...busy, namespaces: [kept, lost] });
+    await informer.whenSynced({ timeoutMs: 30_000 });
+    await vi.waitFor(() => expect(churn.report.updated).toBeGreaterThan(100), { timeout: 20_000 });
+
+    await revoke(lost);
+    const revokedS = stopwatch();
+    const denied = await until(informer.status$, ({ blocked }) => blocked !== undefined);
+    const toldS = revokedS();
+    expect(denied).toMatchObject({ phase: 'backoff', blocked: 'forbidden', synced: true });
+    expect(denied.error).toMatchObject({ code: 403 });
+    expect(denied.error?.message).toContain(`in the namespace "${lost}"`);
+    expect(denied.scopes?.[lost]).toMatchObject({ phase: 'backoff', blocked: 'forbidden' });
+    expect(denied.scopes?.[kept]).not.toHaveProperty('blocked');
+    // What may be read is read on; what may not stays as it was, and is called stale.
+    const stale = JSON.stringify(informer.indexer.byIndex('namespace', lost));
+    const { metadata } = await api.ok<{ metadata: { name: string; resourceVersion: string } }>(
+      'POST',
+      `/api/v1/namespaces/${kept}/secrets`,
+      { body: { metadata: { generateName: 'seen-' } } },
+    );
+    const key = `${kept}/${metadata.name}`;
+    await until(informer.snapshot$, (snapshot) => snapshot.get(key) !== undefined);
+    const asked = client.sent.length;
+    const waitedS = stopwatch();
+    await until(informer.status$, (now) => (now.scopes?.[lost]?.attempt ?? 0) >= 6);
+    const tries = (client.sent.length - asked) / waitedS();
+    expect(JSON.stringify(informer.indexer.byIndex('namespace', lost))).toBe(stale);
+    expect(informer.status.staleSinceMs).toBeDefined();
+
+    // All of it goes, unseen, and its history too.
+    await churn.stop();
+    const ended = informer.indexer.byIndex('namespace', lost).length;
+    await api.ok('DELETE', `/api/v1/namespaces/${lost}/secrets`);
+    await startChurn({ ...busy, namespaces: [lost], writes: 20 }).done;
+    await server.compact();
+    await grant(lost);
+    const grantedS = stopwatch();
+    await expectSameAsServer(informer, told, place(lost));
+    const healedS = grantedS();
+    await expectSameAsServer(informer, told, place(kept));
+    const missed = told.deleted.filter((one) => one.finalStateUnknown);
+    expect(missed.length).toBeGreaterThanOrEqual(ended);
+    expect(missed.every((one) => one.key.startsWith(`${lost}/`))).toBe(true);
+    expect(told.statuses.some(({ scopes }) => scopes?.[lost]?.error?.isExpired)).toBe(true);
+    await until(informer.status$, ({ phase, error }) => phase === 'watching' && !error);
+    expect(informer.status).not.toHaveProperty('blocked');
+    figures('rights revoked and granted', {
+      'told after s': toldS,
+      'requests a second while denied': tries,
+      'healed after s': healedS,
+      'ends missed': missed.length,
+    });
+  });
+});
+
+/** The fake server behind a door that lets one token in, and ends what is under way when it expires. */
+async function doorOf(server: FakeApiServer) {
+  const behind = await server.serve();
+  let accepted = 'token-1';
+  const refused: string[] = [];
+  let passed = 0;
+  const door = createServer((request, response) => {
+    const { authorization = '' } = request.headers;
+    if (authorization !== `Bearer ${accepted}`) {
+      refused.push(authorization);
+      const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 401 };
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ ...status, reason: 'Unauthorized', message: 'Unauthorized' }));
+      return;
+    }
+    passed++;
+    const { method, headers } = request;
+    const options = { method, headers };
+    const on = forward(`${behind.url}${request.url}`, options, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      response.flushHeaders();
+      answer.pipe(response);
+      answer.once('error', () => response.destroy());
+    });
+    on.once('error', () => response.destroy());
+    response.once('close', () => on.destroy());
+    request.pipe(on);
+  });
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    door.closeAllConnections();
+    await new Promise((resolve) => door.close(resolve));
+    await behind.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    refused,
+    get passed() {
+      return passed;
+    },
+    /** From now on only `token` is let in; what is open is cut. */
+    expire(token: string) {
+      accepted = token;
+      server.faults.closeWatches();
+    },
+  };
+}
+
+describe('a token that expires', () => {
+  const folder = () => {
+    const made = mkdtempSync(join(tmpdir(), 'rx-informer-token-'));
+    onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+    return made;
+  };
+  const ways = {
+    'a token file': (at: string) => ({ tokenFile: join(at, 'token') }),
+    'an exec plugin': (at: string) => ({
+      exec: {
+        apiVersion: 'client.authentication.k8s.io/v1',
+        interactiveMode: 'Never',
+        command: process.execPath,
+        args: [
+          '-e',
+          `const { readFileSync, appendFileSync } = require('node:fs');
+           appendFileSync(${JSON.stringify(join(at, 'runs'))}, 'x');
+           const token = readFileSync(${JSON.stringify(join(at, 'token'))}, 'utf8').trim();
+           const expirationTimestamp = '2199-01-01T00:00:00Z';
+           console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1',
+             kind: 'ExecCredential', status: { token, expirationTimestamp } }));`,
+        ],
+      },
+    }),
+  };
+
+  it.each(Object.entries(ways))(
+    'R10: of %s: rotated in time nobody hears of it, too late it heals',
+    async (way, user) => {
+      const at = folder();
+      writeFileSync(join(at, 'token'), 'token-1\n');
+      writeFileSync(join(at, 'runs'), '');
+      const server = createFakeApiServer();
+      const door = await doorOf(server);
+      const file = join(at, 'config');
+      writeFileSync(file, kubeconfig({ server: door.url }, user(at)));
+      const put = (name: string) =>
+        server.objects.create(configMaps, { metadata: { namespace: 'shop', name } });
+      for (const name of ['a', 'b', 'c']) put(name);
+      const client = await openRecordedClient({ file });
+      onTestFinished(() => client.close());
+      const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
+      onTestFinished(() => informer.stop());
+      const told = mirror(informer);
+      await informer.whenSynced({ timeoutMs: 20_000 });
+      const has = (name: string, there = true) =>
+        until(informer.snapshot$, (all) => (all.get(`shop/${name}`) !== undefined) === there);
+      // A watch younger than a second that ends is a failure of its own.
+      const aged = () => new Promise((resolve) => setTimeout(resolve, 1_100));
+      const logins = () => door.refused.length;
+
+      // Rotated before it expired: one refusal, and the watch goes on where it stood.
+      await aged();
+      writeFileSync(join(at, 'token'), 'token-2\n');
+      door.expire('token-2');
+      put('after-the-rotation');
+      await has('after-the-rotation');
+      expect(logins()).toBeLessThanOrEqual(1);
+      expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+      expect(informer.status).toMatchObject({ phase: 'watching', relists: 0 });
+
+      // Expired, and no new one yet.
+      await aged();
+      const refused = logins();
+      door.expire('token-3');
+      const denied = await until(informer.status$, ({ blocked }) => blocked !== undefined);
+      server.objects.delete(configMaps, { namespace: 'shop', name: 'a' });
+      put('while-locked-out');
+      expect(denied).toMatchObject({ phase: 'backoff', blocked: 'unauthorized', synced: true });
+      expect(denied).toMatchObject({ error: { code: 401 } });
+      expect(denied.staleSinceMs).toBeDefined();
+      expect(JSON.stringify(denied)).not.toMatch(/token-\d/);
+      await until(informer.status$, ({ attempt }) => attempt >= 4);
+      // Two a try, as the credentials are asked for once more.
+      expect(logins() - refused).toBeLessThanOrEqual(2 * (informer.status.attempt + 1));
+      expect(informer.indexer.getByKey('shop/a')).toBeDefined();
+
+      writeFileSync(join(at, 'token'), 'token-3\n');
+      const rotatedS = stopwatch();
+      await has('while-locked-out');
+      await has('a', false);
+      const healedS = rotatedS();
+      await until(informer.status$, ({ phase, error }) => phase === 'watching' && !error);
+      for (const cured of ['blocked', 'error', 'staleSinceMs', 'nextRetryAtMs']) {
+        expect(informer.status).not.toHaveProperty(cured);
+      }
+      expect(informer.status.relists).toBe(0);
+      expect(told.deleted).toEqual([{ key: 'shop/a', finalStateUnknown: false }]);
+      const truth = server.objects.list(configMaps).map(({ metadata }) => metadata.uid);
+      const uids = (all: Iterable<{ metadata?: { uid?: string } }>) =>
+        [...all].map(({ metadata }) => metadata?.uid).sort();
+      expect(uids(informer.indexer.list())).toEqual(truth.sort());
+      expect(uids(told.objects.values())).toEqual(truth);
+      expect(uids(told.handled.values())).toEqual(truth);
+      expect(told.wrong).toEqual([]);
+      figures(`a token that expires, ${way}`, {
+        'refused requests': door.refused.length,
+        'requests in all': door.passed + door.refused.length,
+        'runs of the plugin': readFileSync(join(at, 'runs')).length,
+        'healed after s': healedS,
+      });
+    },
+  );
+});

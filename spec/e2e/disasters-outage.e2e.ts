@@ -1,0 +1,230 @@
+/**
+ * The process that holds kube-apiserver and etcd is killed under as many changes as the machine sustains, and comes
+ * back: as it was, or with an older copy of its data.
+ */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createListWatch,
+  createSharedInformer,
+  exponentialBackoff,
+  type InformerStatus,
+  type SharedInformer,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { map } from 'rxjs/operators';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { type Churn, startChurn } from './churn.ts';
+import { noControl } from './cluster.ts';
+import { figures, stopwatch } from './figures.ts';
+import { catchUp, expectSameAsServer, type Mirror, mirror, until } from './mirror.ts';
+import { fillNamespaces } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+import { openRecordedClient, type Recorded, type RecordedClient } from './recorded-client.ts';
+
+const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
+const WRITERS = 48;
+
+/** An informer, what it asks, and what it says. */
+interface Watcher {
+  readonly name: string;
+  readonly client: RecordedClient;
+  readonly informer: SharedInformer<ConfigMap>;
+  readonly told: Mirror<ConfigMap>;
+}
+
+const live = ({ phase, error, staleSinceMs }: InformerStatus) =>
+  phase === 'watching' && error === undefined && staleSinceMs === undefined;
+
+/** The most tries that one second saw; later pages of one list are no tries. */
+function worstSecond(sent: readonly Recorded[]): number {
+  const tries = sent.filter(({ query }) => query.continue === undefined);
+  const within = (from: number) =>
+    tries.filter(({ sentMs }) => sentMs >= from && sentMs < from + 1_000).length;
+  return Math.max(0, ...tries.map(({ sentMs }) => within(sentMs)));
+}
+
+describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, () => {
+  let dataDir: string;
+  let server: ApiServerProcess;
+  let api: RawApi;
+  let namespaces: readonly string[];
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'rx-informer-disaster-'));
+    server = await startApiServer({ dataDir });
+    api = await openRawApi(server.kubeconfig);
+    namespaces = await fillNamespaces(api, { namespaces: 2, objects: 500 });
+  });
+  afterAll(async () => {
+    api?.close();
+    await server?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
+  const watcher = async (
+    name: string,
+    options: Parameters<typeof createSharedInformer<ConfigMap>>[1],
+  ): Promise<Watcher> => {
+    const client = await openRecordedClient({ file: server.kubeconfig });
+    const informer = createSharedInformer(createListWatch(client, configMaps), {
+      name,
+      ...options,
+    });
+    const told = mirror(informer);
+    onTestFinished(async () => {
+      told.close();
+      await informer.stop();
+      await client.close();
+    });
+    await informer.whenSynced({ timeoutMs: 30_000 });
+    return { name, client, informer, told };
+  };
+  const busy = (churn: Churn, changes: number) => {
+    const from = changesOf(churn);
+    return vi.waitFor(() => expect(changesOf(churn)).toBeGreaterThan(from + changes), {
+      timeout: 40_000,
+      interval: 20,
+    });
+  };
+  const changesOf = ({ report }: Churn) => report.created + report.updated + report.deleted;
+  /** It shows what was written just now. An answer alone is no health: behind it may come that history is gone. */
+  const healed = async ({ informer }: Watcher) => {
+    await catchUp(informer, place(), 60_000);
+    await until(informer.status$.pipe(map(() => informer.status)), live, 60_000);
+  };
+
+  it('I16, R7: kill -9 twice under full load: every informer heals, and hammers nobody', async () => {
+    const watchers = [
+      await watcher('default backoff', {}),
+      await watcher('impatient', { backoff }),
+      await watcher('by pages', { backoff, initialList: 'pages', pageSize: 200 }),
+    ];
+    const before = watchers.map(({ client }) => client.sent.length);
+    const churn = startChurn({ api, resource: configMaps, namespaces, writers: WRITERS });
+    onTestFinished(async () => void (await churn.stop()));
+    for (const round of [1, 2]) {
+      const asked = watchers.map(({ client }) => client.sent.length);
+      const loadS = stopwatch();
+      const from = await server.revision();
+      await busy(churn, 1_500);
+      const rate = ((await server.revision()) - from) / loadS();
+
+      const troubles = watchers.map(({ informer }) =>
+        until(informer.status$, ({ phase, error }) => phase === 'backoff' && error?.code === 0),
+      );
+      const failed = churn.report.failed;
+      const killedMs = Date.now();
+      const outageS = stopwatch();
+      await server.kill();
+      for (const status of await Promise.all(troubles)) {
+        expect(status).toMatchObject({ synced: true, error: { reason: 'Network', code: 0 } });
+        expect(status.staleSinceMs).toBeGreaterThanOrEqual(killedMs - 1);
+        expect(status).not.toHaveProperty('blocked');
+      }
+      server = await server.restart();
+      const downS = outageS();
+      expect(churn.report.failed).toBeGreaterThan(failed);
+      const healS = stopwatch();
+      const healedS: Record<string, number> = {};
+      const note = async (one: Watcher) => {
+        await healed(one);
+        healedS[`${one.name} healed after s`] = healS();
+      };
+      await Promise.all(watchers.map(note));
+      const requests = watchers.map(({ client }, at) => client.sent.slice(asked[at]));
+      figures(`kill -9, round ${round}`, {
+        'changes/s': rate,
+        'away s': downS,
+        ...healedS,
+        requests: requests.map((sent) => sent.length).join('/'),
+        'most in one second': requests.map(worstSecond).join('/'),
+      });
+    }
+    await busy(churn, 500);
+    const report = await churn.stop();
+    expect(report.failed).toBeGreaterThan(0);
+    for (const [at, { client, informer, told }] of watchers.entries()) {
+      await expectSameAsServer(informer, told, place());
+      expect(live(informer.status)).toBe(true);
+      // A wait before each try: not one list too many, and never a second without a pause.
+      const sent = client.sent.slice(before[at]);
+      // The default waits 0.8 s and more, the impatient 0.1, 0.2, 0.4, 0.8; some tries are made of two requests.
+      expect(worstSecond(sent)).toBeLessThanOrEqual(at === 0 ? 4 : 8);
+      const lists = sent.filter(({ kind, query }) => kind !== 'watch' && !query.continue);
+      expect(lists.length).toBeLessThanOrEqual(2 * informer.status.relists + 2);
+    }
+  });
+
+  it('R11: its data is exchanged for an older copy under full load: what it forgot is forgotten', async () => {
+    const backup = `${dataDir}-older`;
+    onTestFinished(() => rmSync(backup, { recursive: true, force: true }));
+    await server.kill();
+    cpSync(dataDir, backup, { recursive: true });
+    server = await server.restart();
+    const watchers = [
+      await watcher('a stream', { backoff, idleTimeoutMs: 2_000 }),
+      await watcher('pages', { backoff, idleTimeoutMs: 2_000, initialList: 'pages' }),
+    ];
+    const load = startChurn({ api, resource: configMaps, namespaces, writers: WRITERS });
+    onTestFinished(async () => void (await load.stop()));
+    const loadS = stopwatch();
+    const from = await server.revision();
+    await busy(load, 2_000);
+    const rate = ((await server.revision()) - from) / loadS();
+    // Made after the copy was taken, and seen by all.
+    const path = `/api/v1/namespaces/${namespaces[1]}/configmaps`;
+    const body = { metadata: { name: 'made-after-the-copy' } };
+    const { metadata } = await api.ok<ConfigMap>('POST', path, { body });
+    const key = `${namespaces[1]}/made-after-the-copy`;
+    for (const { informer } of watchers) {
+      await informer.whenObserved(key, metadata?.resourceVersion ?? '', { timeoutMs: 10_000 });
+    }
+    const seenAt = watchers.map(({ informer }) => informer.status.resourceVersion);
+    const asked = watchers.map(({ client }) => client.sent.length);
+    await server.kill();
+    await load.stop();
+    rmSync(dataDir, { recursive: true });
+    cpSync(backup, dataDir, { recursive: true });
+    for (const { told } of watchers) told.restored();
+    server = await server.restart();
+    const healS = stopwatch();
+    const back = Number(metadata?.resourceVersion) - (await server.revision());
+    expect(back).toBeGreaterThan(1_500);
+    // Life goes on, but does not catch up with the version that the watches stand at.
+    const some = startChurn({ api, resource: configMaps, namespaces, writers: 1, writes: 150 });
+    const healedS: Record<string, number> = {};
+    await Promise.all(
+      watchers.map(async ({ name, informer }) => {
+        await until(informer.snapshot$, (snapshot) => snapshot.get(key) === undefined, 50_000);
+        await until(informer.status$.pipe(map(() => informer.status)), live, 50_000);
+        healedS[`${name} healed after s`] = healS();
+      }),
+    );
+    await some.done;
+    for (const [at, { informer, told }] of watchers.entries()) {
+      await expectSameAsServer(informer, told, place());
+      expect(Number(informer.lastSyncResourceVersion)).toBeLessThan(Number(seenAt[at]));
+      expect(told.deleted).toContainEqual({ key, finalStateUnknown: true });
+      const reasons = new Set(told.statuses.map(({ error }) => error?.reason));
+      expect(reasons).toContain('Network');
+      // Silence, or an older bookmark: that is how it shows. It is no fault of the user's.
+      expect([...reasons].some((reason) => reason === 'Silent' || reason === 'Expired')).toBe(true);
+      expect(told.statuses.every(({ blocked }) => blocked === undefined)).toBe(true);
+      expect(live(informer.status)).toBe(true);
+    }
+    const requests = watchers.map(({ client }, at) => client.sent.slice(asked[at]));
+    figures('an older copy of etcd', {
+      'changes/s': rate,
+      'versions back': back,
+      ...healedS,
+      requests: requests
+        .map((sent) => sent.map(({ kind, status }) => `${kind} ${status}`).join(' '))
+        .join(' / '),
+      'most in one second': requests.map(worstSecond).join('/'),
+    });
+  });
+});

@@ -1,0 +1,16 @@
+/** What a run measured, printed where its reader finds it: docs/reliability.md quotes these lines. */
+
+/** Prints one line of figures. */
+export function figures(disaster: string, measured: Readonly<Record<string, unknown>>): void {
+  const words = Object.entries(measured).map(([name, value]) => {
+    const shown = typeof value === 'number' ? Math.round(value * 10) / 10 : value;
+    return `${name} ${shown}`;
+  });
+  process.stdout.write(`figures: ${disaster}: ${words.join(', ')}\n`);
+}
+
+/** Seconds since, on the monotonic clock. */
+export function stopwatch(): () => number {
+  const startedMs = performance.now();
+  return () => (performance.now() - startedMs) / 1000;
+}

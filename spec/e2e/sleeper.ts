@@ -1,0 +1,78 @@
+/**
+ * Run as a process of its own, which its parent stops and wakes by signals: an informer of Secrets over a real server.
+ * It tells each status as it comes; asked, it tells what it has.
+ */
+import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
+import { clientFromKubeConfig } from 'rx-informer/node';
+import { secrets } from 'rx-informer/resources';
+
+/** What the parent asks. */
+export type SleeperRequest = { readonly key: string; readonly version: string } | 'stop';
+
+/** What the sleeper tells. */
+export type SleeperMessage =
+  | {
+      readonly type: 'status';
+      readonly phase: string;
+      readonly reason?: string;
+      readonly code?: number;
+      readonly stale: boolean;
+    }
+  | { readonly type: 'synced'; readonly size: number }
+  | {
+      readonly type: 'has';
+      /** By key: UID and version, as the store has them and as a handler was told. */
+      readonly store: Readonly<Record<string, string>>;
+      readonly handled: Readonly<Record<string, string>>;
+      /** Deletions that were seen, and that were not. */
+      readonly ends: { readonly seen: number; readonly missed: number };
+      readonly relists: number;
+      readonly wrong: readonly string[];
+    };
+
+const tell = (message: SleeperMessage) => process.send?.(message);
+const client = await clientFromKubeConfig({ file: process.argv[2] as string });
+const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
+const source = createListWatch(client, secrets);
+// Short watches, so that the server ends one while its reader sleeps.
+const informer = createSharedInformer(source, { backoff, minWatchTimeoutMs: 2_000 });
+const sign = ({ metadata }: { metadata?: { uid?: string; resourceVersion?: string } }) =>
+  `${metadata?.uid}@${metadata?.resourceVersion}`;
+
+const handled: Record<string, string> = {};
+const ends = { seen: 0, missed: 0 };
+const wrong: string[] = [];
+informer.status$.subscribe(({ phase, error, staleSinceMs }) => {
+  const failed = error === undefined ? {} : { reason: error.reason, code: error.code };
+  tell({ type: 'status', phase, ...failed, stale: staleSinceMs !== undefined });
+});
+informer.addEventHandler({
+  onAdd: (object, _isInInitialList, { key }) => {
+    if (handled[key] !== undefined) wrong.push(`${key} added twice`);
+    handled[key] = sign(object);
+  },
+  onUpdate: (previous, object, { key }) => {
+    if (handled[key] !== sign(previous)) wrong.push(`${key} had another state`);
+    handled[key] = sign(object);
+  },
+  onDelete: ({ key, finalStateUnknown }) => {
+    if (handled[key] === undefined) wrong.push(`${key} deleted, but not known`);
+    delete handled[key];
+    ends[finalStateUnknown ? 'missed' : 'seen']++;
+  },
+});
+process.on('message', async (request: SleeperRequest) => {
+  if (request === 'stop') {
+    await informer.stop();
+    await client.close();
+    process.disconnect();
+    return;
+  }
+  await informer.whenObserved(request.key, request.version, { timeoutMs: 40_000 });
+  const list = informer.indexer.list().map((one) => [informer.indexer.keyOf(one), sign(one)]);
+  const { relists } = informer.status;
+  tell({ type: 'has', store: Object.fromEntries(list), handled, ends, relists, wrong });
+});
+informer.start();
+await informer.whenSynced({ timeoutMs: 30_000 });
+tell({ type: 'synced', size: informer.indexer.size });
