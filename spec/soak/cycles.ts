@@ -1,0 +1,136 @@
+/** Coming and going: 10,000 subscriptions of each kind and 1,000 lives leave nothing. */
+import {
+  createClient,
+  createInformerFactory,
+  createListWatch,
+  createSharedInformer,
+  type MetricsProvider,
+  toView,
+} from 'rx-informer';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { NEVER, type Observable } from 'rxjs';
+import { countOf, handles, heapMb } from './heap.ts';
+import { brief, mb, type PhaseResult, thousands } from './measure.ts';
+import { pods } from './scene.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** What a leak of 16 bytes a cycle would not reach, and one of a closure would. */
+const SLACK_MB = 1;
+
+/** Counts who is registered. */
+function countingMetrics(): {
+  readonly metrics: MetricsProvider;
+  readonly callbacks: Set<unknown>;
+} {
+  const callbacks = new Set<unknown>();
+  const instrument = { add: () => {}, record: () => {} };
+  return {
+    callbacks,
+    metrics: {
+      createCounter: () => instrument,
+      createUpDownCounter: () => instrument,
+      createHistogram: () => instrument,
+      createObservableGauge: () => ({
+        addCallback: (callback) => void callbacks.add(callback),
+        removeCallback: (callback) => void callbacks.delete(callback),
+      }),
+    } as MetricsProvider,
+  };
+}
+
+export async function cyclesPhase(subscriptions: number, lives: number): Promise<PhaseResult> {
+  const wrong: string[] = [];
+  const figures: [string, string][] = [];
+  const server = createFakeApiServer({ resources: [pods], historyLimit: 100, requestsKept: 10 });
+  for (let at = 0; at < 100; at++) {
+    server.objects.create(pods, { metadata: { namespace: 'a', name: `pod-${at}` } });
+  }
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const { metrics, callbacks } = countingMetrics();
+  const before = countOf(handles());
+  /** A tenth to warm up, then all; both told. */
+  const measured = async (what: string, times: number, once: () => unknown) => {
+    const round = async (count: number) => {
+      for (let at = 0; at < count; at++) {
+        await once();
+        if (at % 100 === 0) await turn();
+      }
+      await turn();
+      return heapMb();
+    };
+    const early = await round(Math.ceil(times / 10));
+    const late = await round(times);
+    figures.push([`${thousands(times)} × ${what}`, `${mb(early)} → ${mb(late)}`]);
+    if (late > early + SLACK_MB) wrong.push(`${what}: the heap grew by ${mb(late - early)}`);
+  };
+
+  const informer = createSharedInformer(createListWatch(client, pods), {
+    resyncPeriodMs: 1_000,
+    metrics,
+  });
+  informer.start();
+  await informer.whenSynced({ timeoutMs: 10_000 });
+  const steady = countOf(handles());
+  const data = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$'] as const;
+  const streams = [...data, 'status$', 'synced$', 'metrics$'] as const;
+  await measured('subscribe and unsubscribe, each stream', subscriptions, () => {
+    for (const name of streams) (informer[name] as Observable<unknown>).subscribe().unsubscribe();
+  });
+  await measured('deliver with a policy that waits', subscriptions, () => {
+    for (const kind of ['conflate', 'drop'] as const) {
+      informer
+        .deliver({ kind, limit: 1, ready: () => NEVER })
+        .changes$.subscribe()
+        .unsubscribe();
+    }
+  });
+  await measured('a view: subscribe, items$, a row, a loop', subscriptions, async () => {
+    const view = informer.changes$.pipe(toView());
+    const leave = view.subscribe(() => {});
+    view.items$.subscribe().unsubscribe();
+    view.select('x').subscribe(() => {})();
+    leave();
+    for await (const _rows of view) break;
+  });
+  await measured('a handler, added and removed', subscriptions, () => {
+    const onAdd = () => new Promise<void>(() => {});
+    const registration = informer.addEventHandler({ onAdd }, { resyncPeriodMs: 5_000 });
+    registration.whenSynced().catch(() => {});
+    informer.removeEventHandler(registration);
+  });
+  await measured('a wait that is over in time or not', subscriptions, async () => {
+    const { resourceVersion } = server.objects;
+    await informer.whenAtLeast(resourceVersion, { timeoutMs: 60_000 });
+    await informer.whenObserved('a/pod-0', '99999999', { timeoutMs: 1 }).catch(() => {});
+  });
+  if (countOf(handles()) > steady) wrong.push(`more handles than before: ${brief(handles())}`);
+
+  await measured('start and stop, with all kinds of consumers', lives, async () => {
+    informer.changes$.subscribe();
+    informer.status$.subscribe();
+    informer.deliver({ kind: 'conflate', ready: () => NEVER }).changes$.subscribe();
+    informer.changes$.pipe(toView()).subscribe(() => {});
+    const registration = informer.addEventHandler({}, { resyncPeriodMs: 1_000 });
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 10_000 });
+    if (Math.random() < 0.3) server.faults.dropWatches();
+    await informer.stop();
+    informer.removeEventHandler(registration);
+  });
+  await measured('a factory’s hold, taken and let go', lives, async () => {
+    const factory = createInformerFactory(client, { name: 'held', lingerMs: 0, metrics });
+    factory.start();
+    const { informer: held, release } = factory.acquire(pods, { namespace: 'a' });
+    await held.whenSynced({ timeoutMs: 10_000 });
+    release();
+    await factory.stop();
+  });
+  await informer.stop();
+  await turn();
+  if (callbacks.size > 0) wrong.push(`${callbacks.size} callbacks of metrics are left`);
+  if (server.openWatches.length > 0) wrong.push(`${server.openWatches.length} watches are open`);
+  const left = handles();
+  if (countOf(left) > before) wrong.push(`left behind: ${brief(left)}`);
+  figures.push(['handles before and after', `${before}, ${countOf(left)}`]);
+  return { phase: 'coming and going', figures, wrong };
+}

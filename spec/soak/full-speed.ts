@@ -1,0 +1,107 @@
+/** Real minutes over real HTTP, as many changes as the machine sustains, trouble every few seconds. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asyncScheduler } from 'rxjs';
+import { countOf, handles } from './heap.ts';
+import { brief, flat, mb, type PhaseResult, type Reading, read, thousands } from './measure.ts';
+import { mulberry } from './random.ts';
+import { createScene } from './scene.ts';
+import { troubles } from './troubles.ts';
+
+const HASTE = 20;
+const BATCH = 100;
+/** So many changes may be on their way: a closed loop, or the server would only be measured. */
+const AHEAD = 1_000n;
+
+async function until(what: string, wrong: string[], done: () => boolean): Promise<void> {
+  const deadline = performance.now() + 90_000;
+  while (!done() && performance.now() < deadline) await sleep(50);
+  if (!done()) wrong.push(`waited 90 s in vain: ${what}`);
+}
+
+export async function fullSpeedPhase(minutes: number, seed: number): Promise<PhaseResult> {
+  const wrong: string[] = [];
+  const before = countOf(handles());
+  let close = async () => {};
+  const random = mulberry(seed);
+  const scene = await createScene({
+    scheduler: asyncScheduler,
+    random,
+    keys: 2_000,
+    haste: HASTE,
+    async reach(server) {
+      const served = await server.serve();
+      close = () => served.close();
+      return { baseUrl: served.url, fetch: globalThis.fetch };
+    },
+  });
+  const { server, informer } = scene;
+  const stir = () =>
+    troubles(server, {
+      scheduler: asyncScheduler,
+      random,
+      meanMs: 30_000 / HASTE,
+      maxForMs: 60_000 / HASTE,
+    });
+  const version = () => BigInt(server.objects.resourceVersion);
+  const keepsUp = () => version() - BigInt(informer.lastSyncResourceVersion || '0') < AHEAD;
+  const readings: Reading[] = [];
+  const startedMs = performance.now();
+  const parts = Math.max(4, Math.round(minutes * 2));
+  let busyMs = 0;
+  let played = 0;
+  for (let part = 1; part <= parts; part++) {
+    const endMs = performance.now() + (minutes * 60_000) / parts;
+    const sinceMs = performance.now();
+    const trouble = stir();
+    let visitedMs = 0;
+    while (performance.now() < endMs) {
+      if (!keepsUp()) {
+        await sleep(1);
+        continue;
+      }
+      scene.write(BATCH);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (performance.now() - visitedMs < 1_000 / HASTE) continue;
+      visitedMs = performance.now();
+      scene.visit();
+    }
+    busyMs += performance.now() - sinceMs;
+    played += trouble.played;
+    // Measured at rest: what is under way is no leak.
+    trouble.heal();
+    const caughtUp = () => scene.lag === 0 && informer.status.phase === 'watching';
+    await until('the informer at rest', wrong, () => {
+      return caughtUp() && informer.lastSyncResourceVersion === server.objects.resourceVersion;
+    });
+    // Visitors go within 5 s of the scene's time, their informers 2 s after, idle sockets after four.
+    await sleep(5_000);
+    if (part > 1 || parts <= 4) readings.push(await read(performance.now() - startedMs));
+    wrong.push(...scene.wrong());
+  }
+  flat(readings, wrong);
+  const most = (some: readonly Reading[]) => Math.max(...some.map((reading) => reading.handles));
+  const early = most(readings.slice(0, 2));
+  const late = most(readings.slice(-2));
+  if (late > early + 2) wrong.push(`handles grew from ${early} to ${late}`);
+  const { relists, reconnects } = informer.status;
+  await scene.end();
+  await close();
+  await sleep(5_000);
+  const left = handles();
+  if (countOf(left) > before) wrong.push(`left behind: ${brief(left)}`);
+  const { writes, mostPending, counts } = scene;
+  const atMinute2 = readings.find(({ atMs }) => atMs >= 120_000) ?? readings[0];
+  return {
+    phase: `${minutes} real minutes at full speed, seed ${seed}`,
+    figures: [
+      ['changes', `${thousands(writes)}, ${thousands(writes / (busyMs / 1000))} a second`],
+      ['faults', `${played}: ${reconnects} reconnects, ${relists} relists`],
+      [`heap after ${((atMinute2?.atMs ?? 0) / 60_000).toFixed(1)} minutes`, mb(atMinute2?.heapMb)],
+      ['heap at the end', mb(readings.at(-1)?.heapMb)],
+      ['handles, early and at the end', `${early}, ${late}; after the stop ${brief(left)}`],
+      ['most that waited', thousands(mostPending)],
+      ['told', brief(counts)],
+    ],
+    wrong,
+  };
+}

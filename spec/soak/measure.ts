@@ -1,0 +1,42 @@
+/** What a phase answers, and how it is judged. */
+import { countOf, handles, heapMb } from './heap.ts';
+
+export interface Reading {
+  /** Since the phase began, on its own clock. */
+  readonly atMs: number;
+  readonly heapMb: number;
+  readonly handles: number;
+}
+
+export interface PhaseResult {
+  readonly phase: string;
+  /** `[what, how much]`, to print. */
+  readonly figures: readonly (readonly [string, string])[];
+  readonly wrong: readonly string[];
+}
+
+export async function read(atMs: number): Promise<Reading> {
+  return { atMs, heapMb: await heapMb(), handles: countOf(handles()) };
+}
+
+const SLACK_MB = 2;
+
+/** Flat: the least of the last third is not above the least of the first by more than noise. */
+export function flat(readings: readonly Reading[], wrong: string[]): void {
+  const third = Math.max(1, Math.floor(readings.length / 3));
+  const least = (part: readonly Reading[]) => Math.min(...part.map((reading) => reading.heapMb));
+  const early = least(readings.slice(0, third));
+  const late = least(readings.slice(-third));
+  if (late > early * 1.03 + SLACK_MB) {
+    wrong.push(`the heap grew from ${early.toFixed(1)} to ${late.toFixed(1)} MB`);
+  }
+}
+
+export const mb = (value: number | undefined): string => `${(value ?? 0).toFixed(1)} MB`;
+export const thousands = (value: number): string => Math.round(value).toLocaleString('en-US');
+
+/** How many are shown of each kind. */
+export function brief(counts: Record<string, number>): string {
+  const told = Object.entries(counts).sort(([a], [b]) => a.localeCompare(b));
+  return told.map(([what, count]) => `${what} ${thousands(count)}`).join(', ') || 'none';
+}

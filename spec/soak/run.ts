@@ -1,0 +1,63 @@
+/**
+ * Lets informers run for long, in three phases, each in a process of its own, and prints what they held. Exits with 1
+ * when one of them held more at its end, or was wrong.
+ *
+ *   npm run test:soak -- [--short] [--only virtual,full-speed,cycles] [--seed 1] [--virtual-minutes 60] [--minutes 10]
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { cyclesPhase } from './cycles.ts';
+import { fullSpeedPhase } from './full-speed.ts';
+import { warnings } from './heap.ts';
+import type { PhaseResult } from './measure.ts';
+import { virtualPhase } from './virtual.ts';
+
+const { values } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    only: { type: 'string', default: 'virtual,full-speed,cycles' },
+    seed: { type: 'string', default: '1' },
+    'virtual-minutes': { type: 'string' },
+    minutes: { type: 'string' },
+    /** In the child: the phase to run here. */
+    phase: { type: 'string' },
+  },
+});
+const { short } = values;
+const seed = Number(values.seed);
+
+function here(phase: string): Promise<PhaseResult> {
+  switch (phase) {
+    case 'virtual':
+      return virtualPhase(Number(values['virtual-minutes'] ?? (short ? 6 : 60)), seed);
+    case 'full-speed':
+      return fullSpeedPhase(Number(values.minutes ?? (short ? 1 : 10)), seed);
+    case 'cycles':
+      return short ? cyclesPhase(2_000, 200) : cyclesPhase(10_000, 1_000);
+    default:
+      throw new TypeError(`there is no phase ${phase}: virtual, full-speed, cycles`);
+  }
+}
+
+if (values.phase === undefined) {
+  let failed = false;
+  for (const phase of values.only.split(',')) {
+    const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+    const args = [...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+    const child = spawn(process.execPath, [...args, '--phase', phase], { stdio: 'inherit' });
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0) failed = true;
+  }
+  process.exitCode = failed ? 1 : 0;
+} else {
+  const heard = warnings();
+  const { phase, figures, wrong } = await here(values.phase);
+  const all = [...wrong, ...heard];
+  const rows = [...figures, ['warnings of the process', String(heard.length)]];
+  const lines = rows.map(([what, howMuch]) => `| ${what} | ${howMuch} |`);
+  console.log(`\n| ${phase} | |\n|---|---|\n${lines.join('\n')}`);
+  for (const each of new Set(all)) console.log(`WRONG: ${each}`);
+  process.exitCode = all.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,65 @@
+/** An hour of the informer's own time: 1,000 changes a second, trouble twice a minute, all consumers. */
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { brief, flat, mb, type PhaseResult, type Reading, read, thousands } from './measure.ts';
+import { mulberry } from './random.ts';
+import { createScene } from './scene.ts';
+import { troubles } from './troubles.ts';
+
+const PER_SECOND = 1_000;
+const TICK_MS = 20;
+/** All that was lost is found by then: a silence of 85 s, the longest wait after it, and a watch's end. */
+const HEALS_WITHIN_MS = 700_000;
+
+export async function virtualPhase(minutes: number, seed: number): Promise<PhaseResult> {
+  const startedMs = performance.now();
+  const time = new VirtualTime();
+  const random = mulberry(seed);
+  const scene = await createScene({ scheduler: time, random, keys: 2_000, haste: 1 });
+  const trouble = troubles(scene.server, {
+    scheduler: time,
+    random: mulberry(seed + 1),
+    meanMs: 30_000,
+    maxForMs: 60_000,
+  });
+  let writing = true;
+  let ticks = 0;
+  const tick = () => {
+    if (!writing) return;
+    scene.write((PER_SECOND * TICK_MS) / 1000);
+    if (++ticks % (1000 / TICK_MS) === 0) scene.visit();
+    time.schedule(tick, TICK_MS);
+  };
+  tick();
+  const readings: Reading[] = [];
+  for (let minute = 1; minute <= minutes; minute++) {
+    await time.advance(60_000);
+    // The first minute fills the server's history and the store.
+    if (minute >= 2) readings.push(await read(time.now()));
+  }
+  writing = false;
+  const seconds = (performance.now() - startedMs) / 1000;
+  trouble.heal();
+  await time.advance(HEALS_WITHIN_MS);
+  const wrong = scene.wrong();
+  flat(readings, wrong);
+  const { relists, reconnects } = scene.informer.status;
+  const { mostPending, writes, counts } = scene;
+  if (mostPending > 4_000) wrong.push(`${mostPending} changes waited, for at most 2,000 keys`);
+  await scene.end();
+  await time.advance(120_000);
+  if (time.pending > 0) wrong.push(`${time.pending} timers are left`);
+  if (scene.server.openWatches.length > 0) wrong.push('a watch is left open');
+  return {
+    phase: `${minutes} virtual minutes, seed ${seed}`,
+    figures: [
+      ['changes', `${thousands(writes)}, ${thousands(writes / minutes / 60)} a virtual second`],
+      ['throughput', `${thousands(writes / seconds)} changes a second, ${seconds.toFixed(0)} s`],
+      ['faults', `${trouble.played}: ${reconnects} reconnects, ${relists} relists`],
+      ['heap at minute 2', mb(readings[0]?.heapMb)],
+      [`heap at minute ${minutes}`, mb(readings.at(-1)?.heapMb)],
+      ['most that waited', thousands(mostPending)],
+      ['told', brief(counts)],
+    ],
+    wrong,
+  };
+}
