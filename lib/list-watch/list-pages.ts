@@ -5,9 +5,11 @@
  * version. A token that has expired gives one full list instead, with the first request's version.
  */
 import { defer, Observable, Subscription } from 'rxjs';
+import { map } from 'rxjs/operators';
 import type { ListMeta, ListPart } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
+import { soundPart } from './sound.ts';
 
 /** More in a row than a server has that pages before it selects. */
 const MOST_EMPTY_PAGES = 10_000;
@@ -93,23 +95,25 @@ export function listPages<T>(
       let meta: ListMeta | undefined;
       current = new Subscription();
       current.add(
-        defer(() => listerWatcher.list(asked)).subscribe({
-          next: (part) => {
-            meta = part.metadata ?? meta;
-            emit(part);
-          },
-          error: (error) => {
-            if (subscriber.closed) return;
-            const failure = ApiError.from(error, 'LIST');
-            if (isPage && failure.isExpired) go(fullList);
-            else subscriber.error(failure);
-          },
-          complete: () => {
-            if (subscriber.closed) return;
-            if (meta !== undefined) onMeta(meta);
-            else subscriber.error(ApiError.local('Malformed', 'the list ended without metadata'));
-          },
-        }),
+        defer(() => listerWatcher.list(asked))
+          .pipe(map(soundPart))
+          .subscribe({
+            next: (part) => {
+              meta = part.metadata ?? meta;
+              emit(part);
+            },
+            error: (error) => {
+              if (subscriber.closed) return;
+              const failure = ApiError.from(error, 'LIST');
+              if (isPage && failure.isExpired) go(fullList);
+              else subscriber.error(failure);
+            },
+            complete: () => {
+              if (subscriber.closed) return;
+              if (meta !== undefined) onMeta(meta);
+              else subscriber.error(ApiError.local('Malformed', 'the list ended without metadata'));
+            },
+          }),
       );
     };
     const fullList = () => {

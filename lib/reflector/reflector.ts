@@ -7,6 +7,7 @@ import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { Skipped } from '../decode/decoding.ts';
 import { listPages } from '../list-watch/list-pages.ts';
 import type { ListerWatcher, WatchSignal } from '../list-watch/lister-watcher.ts';
+import { soundSignal } from '../list-watch/sound.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import { type Backoff, exponentialBackoff } from '../rx/backoff.ts';
@@ -189,7 +190,8 @@ export function reflect<T>(
         watchdog<WatchSignal<T>>(() =>
           state.opened && state.phase === 'watching' ? idleTimeoutMs : requestTimeoutMs,
         ),
-        map((signal): ReflectorInput<T> | undefined => {
+        map((came): ReflectorInput<T> | undefined => {
+          const signal = soundSignal(came);
           if (signal.kind === 'events') return { type: 'events', events: signal.events };
           return signal.kind === 'alive' ? undefined : { type: signal.kind };
         }),
