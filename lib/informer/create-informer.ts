@@ -6,7 +6,7 @@ import type { Observable, Subscription } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { allOf, unlimited } from '../rx/demand.ts';
+import { allOf, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
 import { timingOf } from '../rx/timing.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
@@ -101,12 +101,16 @@ export function createInformer<T extends KubernetesObject>(
   const meter = new InformerMeter({
     ...{ name, indexer, board, scheduler, metrics, metricAttributes, pending },
   });
+  const reporter = createReporter(name, options);
+  const demand = reliable(options.demand ?? unlimited, (error) =>
+    reporter.report(error, { subscriber: 'demand' }),
+  );
   const host = {
     drain,
     scheduler,
     pause: () => pauses.pause(),
     onCaughtUp: () => meter.moved(),
-    ...createReporter(name, options),
+    ...reporter,
   };
   const feed = new HandlerFeed<T>(
     host,
@@ -123,7 +127,7 @@ export function createInformer<T extends KubernetesObject>(
     board,
     meter,
     quarantine,
-    demand: allOf(pauses.demand, options.demand ?? unlimited),
+    demand: allOf(pauses.demand, demand),
     resyncMs: checkedResyncPeriod(options.resyncPeriodMs, 'createInformer'),
     timing,
     options,

@@ -7,7 +7,7 @@ import { map, mergeMap } from 'rxjs/operators';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { allOf, unlimited } from '../rx/demand.ts';
+import { allOf, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
 import { lease } from '../rx/lease.ts';
 import { timingOf } from '../rx/timing.ts';
@@ -92,6 +92,9 @@ export function createSharedInformer<T extends KubernetesObject>(
   const board = new StatusBoard({ indexer, quarantine, scheduler });
 
   const { report, warn } = createReporter(name, options);
+  const demand = reliable(options.demand ?? unlimited, (error) =>
+    report(error, { subscriber: 'demand' }),
+  );
   const resyncMs = checkedResyncPeriod(options.resyncPeriodMs, 'createSharedInformer');
   const { metrics, metricAttributes } = options;
   const meter = new InformerMeter({
@@ -111,7 +114,7 @@ export function createSharedInformer<T extends KubernetesObject>(
     board,
     meter,
     quarantine,
-    demand: allOf(pauses.demand, options.demand ?? unlimited),
+    demand: allOf(pauses.demand, demand),
     resyncMs,
     timing,
     options,
@@ -201,12 +204,16 @@ export function createSharedInformer<T extends KubernetesObject>(
       subscriber.add(leave);
       if (!subscriber.closed) subscriber.add(hold());
     });
-  const stream = <V>(of: Observable<V>, keyOf: (value: V) => string | undefined) =>
-    isolated(of, (error, subscriber, value) => {
+  const reporting =
+    <V>(keyOf: (value: V) => string | undefined) =>
+    (error: unknown, subscriber: string, value: V) => {
       const key = keyOf(value);
       report(error, { subscriber, ...(key === undefined ? {} : { key }) });
-    });
-  const changes$: ChangeStream<T> = stream(joined(), (set) => set.changes[0]?.key);
+    };
+  const stream = <V>(of: Observable<V>, keyOf: (value: V) => string | undefined) =>
+    isolated(of, reporting(keyOf));
+  const firstKey = (set: ChangeSet<T>) => set.changes[0]?.key;
+  const changes$: ChangeStream<T> = stream(joined(), firstKey);
 
   return {
     name,
@@ -235,7 +242,12 @@ export function createSharedInformer<T extends KubernetesObject>(
     },
     deliver: (policy) =>
       deliver(
-        { changes$: joined(), snapshot: () => snapshotSet(indexer), pause: () => pauses.pause() },
+        {
+          changes$: joined(),
+          snapshot: () => snapshotSet(indexer),
+          pause: () => pauses.pause(),
+          report: reporting(firstKey),
+        },
         policy,
       ),
     addEventHandler: (handler, handlerOptions = {}) => registrations.add(handler, handlerOptions),

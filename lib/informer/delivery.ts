@@ -2,13 +2,17 @@
  * How one subscriber that may be slow is served. Its policy bounds what waits for it; it never delays the store
  * or another subscriber, but for the one that asks for `pause`.
  */
-import { from, Observable, type ObservableInput, Subscription } from 'rxjs';
+import { defer, Observable, type ObservableInput, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
 import { Conflation } from '../store/conflate-by-key.ts';
+import { isolated } from './isolated.ts';
 
-/** Asked after each delivery: when it emits or completes, the subscriber can take more. */
+/**
+ * Asked after each delivery: when it emits or completes, the subscriber can take more. So it can when this throws or
+ * errors, which is reported.
+ */
 export type Ready<T> = (delivered: ChangeSet<T>) => ObservableInput<unknown>;
 
 /**
@@ -34,6 +38,8 @@ export interface DeliverySource<T> {
   snapshot(): ChangeSet<T>;
   /** Stops reading until the answer is called. */
   pause(): () => void;
+  /** Told what a subscriber, or the policy, throws. */
+  report(error: unknown, subscriber: string, set: ChangeSet<T>): void;
 }
 
 /** Change sets under a policy. */
@@ -62,6 +68,11 @@ class PolicyQueue<T> {
     let lag = this.#folded.size;
     for (const set of this.#sets) lag += set.changes.length;
     return this.#startOver ? lag + 1 : lag;
+  }
+
+  /** Nothing is left to tell, be it only that the store is synced. */
+  get isEmpty(): boolean {
+    return !this.#startOver && this.#sets.length === 0 && this.#folded.isEmpty;
   }
 
   push(set: ChangeSet<T>): void {
@@ -103,63 +114,70 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
     throw new TypeError(`delivery: limit is ${policy.limit}; it must be at least 1 set`);
   }
   const queues = new Set<PolicyQueue<T>>();
+  const served$ = new Observable<ChangeSet<T>>((subscriber) => {
+    const queue = new PolicyQueue(policy, source);
+    queues.add(queue);
+    let waiting: Subscription | undefined;
+    let ended = false;
+    let serving = false;
+    const serve = () => {
+      if (serving) return;
+      serving = true;
+      while (waiting === undefined && !subscriber.closed && !queue.isEmpty) {
+        const set = queue.take();
+        if (set === undefined) continue;
+        subscriber.next(set);
+        const { ready } = policy;
+        // Who leaves with what it was told has nobody left to ask for.
+        if (ready === undefined || subscriber.closed) continue;
+        const held = new Subscription();
+        waiting = held;
+        const goOn = () => {
+          waiting = undefined;
+          serve();
+        };
+        held.add(
+          defer(() => ready(set))
+            .pipe(take(1))
+            .subscribe({
+              error: (error) => {
+                source.report(error, `deliver ${policy.kind}`, set);
+                goOn();
+              },
+              complete: goOn,
+            }),
+        );
+      }
+      serving = false;
+      if (ended && waiting === undefined) subscriber.complete();
+    };
+    subscriber.add(() => {
+      queues.delete(queue);
+      queue.release();
+      waiting?.unsubscribe();
+    });
+    subscriber.add(
+      source.changes$.subscribe({
+        next: (set) => {
+          // A set without changes tells that the store is synced, or that it is empty: it waits for nobody.
+          if (set.changes.length === 0 && queue.isEmpty) subscriber.next(set);
+          else queue.push(set);
+          serve();
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          ended = true;
+          serve();
+        },
+      }),
+    );
+  });
   return {
     get lag() {
       let lag = 0;
       for (const queue of queues) lag += queue.lag;
       return lag;
     },
-    changes$: new Observable<ChangeSet<T>>((subscriber) => {
-      const queue = new PolicyQueue(policy, source);
-      queues.add(queue);
-      let waiting: Subscription | undefined;
-      let ended = false;
-      let serving = false;
-      const serve = () => {
-        if (serving) return;
-        serving = true;
-        while (waiting === undefined && !subscriber.closed && queue.lag > 0) {
-          const set = queue.take();
-          if (set === undefined) break;
-          subscriber.next(set);
-          if (policy.ready === undefined) continue;
-          const held = new Subscription();
-          waiting = held;
-          held.add(
-            from(policy.ready(set))
-              .pipe(take(1))
-              .subscribe({
-                error: (error) => subscriber.error(error),
-                complete: () => {
-                  waiting = undefined;
-                  serve();
-                },
-              }),
-          );
-        }
-        serving = false;
-        if (ended && waiting === undefined) subscriber.complete();
-      };
-      subscriber.add(() => {
-        queues.delete(queue);
-        queue.release();
-        waiting?.unsubscribe();
-      });
-      subscriber.add(
-        source.changes$.subscribe({
-          next: (set) => {
-            // A set without changes tells that the store is synced, or that it is empty: it waits for nobody.
-            if (set.changes.length === 0 && queue.lag === 0) subscriber.next(set);
-            else queue.push(set);
-            serve();
-          },
-          error: (error) => subscriber.error(error),
-          complete: () => {
-            ended = true;
-            serve();
-          },
-        }),
-      );
-    }),
+    changes$: isolated(served$, source.report),
   };
 }

@@ -3,7 +3,7 @@
  * the handler's own queue, so nobody else is held back. As long as nothing is awaited a change is told in the commit
  * that brought it. client-go: tools/cache/shared_informer.go, processorListener.
  */
-import { from, type SchedulerLike, type Subscription } from 'rxjs';
+import { defer, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { Change } from '../delta/net-change.ts';
 import type { Drain } from '../rx/drain.ts';
@@ -196,10 +196,18 @@ export class HandlerFeed<T> {
         this.#pump();
         if (!this.#busy) this.#host.onCaughtUp();
       });
-    Promise.resolve(answer).then(settled, (error: unknown) => {
+    const failed = (error: unknown) =>
       this.#host.report(error, { subscriber: this.name, key: notification.key });
-      settled();
-    });
+    try {
+      Promise.resolve(answer).then(settled, (error: unknown) => {
+        failed(error);
+        settled();
+      });
+    } catch (error) {
+      // A promise with a `then` of its own.
+      this.#busy = false;
+      failed(error);
+    }
   }
 
   #checkTime({ key }: EventNotification, tookMs: number): void {
@@ -229,9 +237,12 @@ export class HandlerFeed<T> {
         this.#pump();
       });
     this.#busy = true;
-    try {
-      const set = createChangeSet({ ...headOf(head), reset: false }, inOrder);
-      this.#waiting = from(ready(set))
+    const set = createChangeSet({ ...headOf(head), reset: false }, inOrder);
+    // Here before it is asked: it may remove the handler.
+    const waiting = new Subscription();
+    this.#waiting = waiting;
+    waiting.add(
+      defer(() => ready(set))
         .pipe(take(1))
         .subscribe({
           error: (error: unknown) => {
@@ -239,12 +250,8 @@ export class HandlerFeed<T> {
             done();
           },
           complete: done,
-        });
-      if (!this.#busy) this.#waiting = undefined;
-    } catch (error) {
-      this.#busy = false;
-      this.#host.report(error, { subscriber: this.name });
-    }
+        }),
+    );
     return this.#busy;
   }
 }

@@ -133,11 +133,14 @@ class RowsView<T> implements View<T> {
     let wake: (() => void) | undefined;
     let failure: { readonly error: unknown } | undefined;
     left.addEventListener('abort', () => wake?.());
-    const subscription = this.items$.subscribe({
-      next: () => {
-        news = true;
-        wake?.();
-      },
+    const release = this.#hold();
+    // Not by `items$`, which would make rows for each set though nobody asks for them.
+    const listener = () => {
+      news = true;
+      wake?.();
+    };
+    this.#listeners.add(listener);
+    const subscription = this.#end.subscribe({
       error: (error) => {
         failure = { error };
         ended = true;
@@ -162,6 +165,8 @@ class RowsView<T> implements View<T> {
       }
     } finally {
       subscription.unsubscribe();
+      this.#listeners.delete(listener);
+      release();
     }
     if (failure !== undefined) throw failure.error;
     return undefined;

@@ -3,8 +3,8 @@
  * queue before each pop, conflation before each delivery. `null` means room now; an Observable fires (or
  * completes) when there is room again.
  */
-import { concat, defer, type Observable, type SchedulerLike } from 'rxjs';
-import { defaultIfEmpty, ignoreElements, take } from 'rxjs/operators';
+import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
+import { catchError, defaultIfEmpty, ignoreElements, take } from 'rxjs/operators';
 import { turn } from './turn.ts';
 
 /** Room now (`null`), or a signal that comes when there is room. */
@@ -46,5 +46,22 @@ export function allOf(...demands: readonly Demand[]): Demand {
       );
     }
     return null;
+  };
+}
+
+/** A demand of somebody who may fail: one that throws or errors is reported, and counts as met. */
+export function reliable(demand: Demand, report: (error: unknown) => void): Demand {
+  const failed = (error: unknown) => {
+    report(error);
+    return null;
+  };
+  return () => {
+    let wait: ReturnType<Demand>;
+    try {
+      wait = demand();
+    } catch (error) {
+      return failed(error);
+    }
+    return wait?.pipe(catchError((error) => of(failed(error)))) ?? null;
   };
 }

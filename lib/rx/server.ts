@@ -23,7 +23,7 @@ export interface ServerOptions {
 export interface Server {
   /** Something waits, or the source has ended. */
   request(): void;
-  /** Lets go of a demand that is closed. */
+  /** Serves no more, asks no more, and lets go of a demand that is closed. */
   close(): void;
 }
 
@@ -31,14 +31,20 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
   let waiting: Subscription | undefined;
   let serving = false;
+  let closed = false;
   const serve = () => {
     serving = true;
     options.serve();
     serving = false;
   };
   const request = () => {
-    while (!serving && waiting === undefined && options.hasWork()) {
-      const wait = options.ready?.() ?? null;
+    while (!closed && !serving && waiting === undefined && options.hasWork()) {
+      let wait: ReturnType<Demand>;
+      try {
+        wait = options.ready?.() ?? null;
+      } catch (error) {
+        return options.onError(error);
+      }
       if (wait === null) {
         serve();
         continue;
@@ -56,10 +62,13 @@ export function createServer(options: ServerOptions): Server {
         }),
       );
     }
-    if (!serving && waiting === undefined) options.onIdle();
+    if (!closed && !serving && waiting === undefined) options.onIdle();
   };
   return {
     request,
-    close: () => waiting?.unsubscribe(),
+    close: () => {
+      closed = true;
+      waiting?.unsubscribe();
+    },
   };
 }

@@ -40,11 +40,15 @@ export class ReconcileRun<K> {
     }
     if (isObservable(answer)) this.#follow(answer);
     else if (isPromise<ReconcileResult>(answer)) {
-      // A thenable of another library may throw, or answer at once: not so behind a Promise.
-      Promise.resolve(answer).then(
-        (result) => this.#end({ result }),
-        (error: unknown) => this.#end({ error }),
-      );
+      // A thenable of another library may throw, or answer at once: not so behind a Promise, unless it is one.
+      try {
+        Promise.resolve(answer).then(
+          (result) => this.#end({ result }),
+          (error: unknown) => this.#end({ error }),
+        );
+      } catch (error) {
+        this.#end({ error });
+      }
     } else this.#end({ result: answer });
   }
 

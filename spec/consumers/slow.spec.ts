@@ -1,0 +1,316 @@
+/** Consumers that are slow, or never come back: what waits for them is bounded, and nobody else waits. */
+import {
+  conflateByKey,
+  createRateLimitingQueue,
+  type DeliveryPolicy,
+  toView,
+  workQueue,
+} from 'rx-informer';
+import { NEVER, Observable, Subject } from 'rxjs';
+import { mergeMap, take } from 'rxjs/operators';
+import { describe, expect, it, vi } from 'vitest';
+import { added, deleted, modified, type Pod, pod } from '../support/scripted-list-watch.ts';
+import { type Rig, rig, STORY, settle } from './rig.ts';
+
+const KEYS = 50;
+const ROUNDS = 400;
+const name = (at: number) => `pod-${at}`;
+/** 20,000 changes of 50 keys, deletions and new objects under old names among them. */
+async function flood({ source }: Rig): Promise<number> {
+  source.listed(1, ...Array.from({ length: KEYS }, (_, at) => pod(name(at), 1)));
+  await settle();
+  let version = 1;
+  let sets = 0;
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (let at = 0; at < KEYS; at++) {
+      version++;
+      const uid = `${name(at)}-${Math.floor(round / 10)}`;
+      if (round % 10 === 9) source.send(deleted(pod(name(at), version, uid)));
+      else if (round % 10 === 0) source.send(added(pod(name(at), version, uid)));
+      else source.send(modified(pod(name(at), version, round < 10 ? name(at) : uid)));
+      sets++;
+    }
+    if (round % 50 === 0) await settle();
+  }
+  return sets;
+}
+
+const policies: Record<string, [DeliveryPolicy<Pod>, number]> = {
+  // A key's end and a new object under its name are two changes of one key.
+  conflate: [{ kind: 'conflate', ready: () => NEVER }, KEYS * 2],
+  'buffer, then conflate': [
+    { kind: 'buffer', limit: 10, overflow: 'conflate', ready: () => NEVER },
+    KEYS * 2,
+  ],
+  'buffer, then reset': [
+    { kind: 'buffer', limit: 10, overflow: 'reset', ready: () => NEVER },
+    KEYS + 10,
+  ],
+  drop: [{ kind: 'drop', limit: 10, ready: () => NEVER }, KEYS + 10],
+};
+
+describe('a consumer that never comes back', () => {
+  it.each(Object.entries(policies))(
+    'I11: deliver, %s: is owed a bounded number of changes',
+    async (_, [policy, bound]) => {
+      let most = 0;
+      let told = 0;
+      const all = rig((informer) => {
+        const delivery = informer.deliver(policy);
+        delivery.changes$.subscribe(() => told++);
+        informer.changes$.subscribe(() => {
+          most = Math.max(most, delivery.lag);
+        });
+      });
+      const sets = await flood(all);
+      // The empty store, the list, and that it is whole: a set without changes waits for nobody.
+      expect(told).toBe(3);
+      expect(most).toBeLessThanOrEqual(bound);
+      expect(most).toBeGreaterThan(0);
+      for (const heard of all.witnesses)
+        expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+      await all.stop();
+    },
+  );
+
+  it.each(Object.entries(policies))(
+    'I20: a handler, %s: is owed a bounded number of changes',
+    async (_, [{ ready: _ready, ...delivery }]) => {
+      let most = 0;
+      let told = 0;
+      const all = rig((informer) => {
+        const forever = () => {
+          told++;
+          return new Promise(() => {});
+        };
+        const handler = { onAdd: forever, onUpdate: forever, onDelete: forever };
+        const registration = informer.addEventHandler(handler, { delivery });
+        informer.changes$.subscribe(() => {
+          most = Math.max(most, registration.lag);
+        });
+      });
+      const sets = await flood(all);
+      expect(told).toBe(1);
+      // One a key, whatever the policy: what was folded has a place for each key alone.
+      expect(most).toBeLessThanOrEqual(KEYS + 10);
+      expect(most).toBeGreaterThanOrEqual(KEYS - 1);
+      for (const heard of all.witnesses)
+        expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+      await all.stop();
+    },
+  );
+
+  it('I11: who asks for a pause stops the reading, for all, and no more', async () => {
+    const room = new Subject<void>();
+    let lag = 0;
+    const { source, informer, witnesses, stop } = rig((informer) => {
+      const policy = { kind: 'buffer', limit: 2, overflow: 'pause', ready: () => room } as const;
+      const delivery = informer.deliver(policy);
+      delivery.changes$.subscribe();
+      informer.changes$.subscribe(() => {
+        lag = delivery.lag;
+      });
+    });
+    source.listed(1, pod('a', 1));
+    for (let version = 2; version < 1_000; version++) source.send(modified(pod('a', version)));
+    await settle();
+    expect(lag).toBeLessThanOrEqual(4);
+    expect(witnesses[0].length).toBeLessThan(10);
+    for (let turn = 0; turn < 2_000; turn++) room.next();
+    await settle();
+    expect(informer.indexer.getByKey('shop/a')?.metadata.resourceVersion).toBe('999');
+    await stop();
+  });
+
+  it('S15: conflateByKey that is never ready holds a change a key', async () => {
+    const all = rig((informer) => {
+      informer.changes$.pipe(conflateByKey({ ready: () => NEVER })).subscribe(() => {
+        throw new Error('it was not ready');
+      });
+    });
+    const sets = await flood(all);
+    for (const heard of all.witnesses)
+      expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+    await all.stop();
+  });
+
+  it('K18: reconcilers that never end hold a key each, and the queue the others', async () => {
+    const queue = createRateLimitingQueue();
+    let most = 0;
+    const all = rig((informer) => {
+      informer.changes$
+        .pipe(
+          mergeMap(({ changes }) => changes.map(({ key }) => key)),
+          workQueue(() => new Promise(() => {}), { queue, concurrency: 3 }),
+        )
+        .subscribe();
+      informer.changes$.subscribe(() => {
+        most = Math.max(most, queue.len + queue.processing + queue.waiting);
+      });
+    });
+    const sets = await flood(all);
+    expect(most).toBe(KEYS);
+    expect(queue.processing).toBe(3);
+    for (const heard of all.witnesses)
+      expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+    queue.shutDown();
+    await all.stop();
+  });
+
+  it('Q3: a loop that is pulled once and never again makes no rows for nobody', async () => {
+    let made: { mock: { calls: unknown[] } } = vi.fn();
+    const all = rig((informer) => {
+      const view = informer.changes$.pipe(toView());
+      made = vi.spyOn(Object.getPrototypeOf(view), 'getSnapshot');
+      const loop = view[Symbol.asyncIterator]();
+      loop.next();
+      informer.status$.subscribe({ complete: () => loop.return?.() });
+    });
+    const sets = await flood(all);
+    for (const heard of all.witnesses)
+      expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+    expect(made.mock.calls.length).toBeLessThan(5);
+    await all.stop();
+  });
+
+  it('I10: a thousand waits for what never comes are told at the stop', async () => {
+    const waits: Promise<unknown>[] = [];
+    const { story, witnesses, stop } = rig((informer) => {
+      for (let at = 0; at < 1_000; at++) waits.push(informer.whenObserved('shop/x', '1000'));
+    });
+    await story();
+    expect(witnesses).toEqual([STORY, STORY]);
+    const ends = Promise.allSettled(waits);
+    await stop();
+    expect((await ends).every(({ status }) => status === 'rejected')).toBe(true);
+  });
+});
+
+describe('a consumer that is a thousand times slower', () => {
+  it('I24: is named once, with how much waits', async () => {
+    const { source, warnings, stop } = rig(
+      (informer) =>
+        informer.addEventHandler(
+          { onAdd: () => settle() },
+          { name: 'slow', slowAfterMs: -1, slowPending: 10 },
+        ),
+      {},
+    );
+    source.listed(1);
+    await settle();
+    source.send(...Array.from({ length: KEYS }, (_, at) => added(pod(name(at), 2 + at))));
+    for (let turn = 0; turn < KEYS + 5; turn++) await settle();
+    expect(warnings).toEqual(['slow-handler slow']);
+    await stop();
+  });
+
+  it.each(Object.entries(policies))(
+    'I11, I20: %s: ends where the store is once it is served',
+    async (_, [policy]) => {
+      const held = new Map<string, string>();
+      const seen = new Map<string, string>();
+      let lag = () => 0;
+      const turn = () =>
+        new Observable<void>((subscriber) => {
+          setImmediate(() => subscriber.complete());
+        });
+      const all = rig((informer) => {
+        const delivery = informer.deliver({ ...policy, ready: turn });
+        lag = () => delivery.lag;
+        delivery.changes$.subscribe(({ reset, changes }) => {
+          if (reset) held.clear();
+          for (const { id, object } of changes) {
+            if (object === undefined) held.delete(id);
+            else held.set(id, object.metadata.resourceVersion);
+          }
+        });
+        informer.addEventHandler({
+          onAdd: async ({ metadata }) => void seen.set(metadata.uid, metadata.resourceVersion),
+          onUpdate: async (_previous, { metadata }) =>
+            void seen.set(metadata.uid, metadata.resourceVersion),
+          onDelete: async ({ uid }) => void seen.delete(uid),
+        });
+      });
+      await flood(all);
+      for (let turns = 0; turns < 2_000 && lag() > 0; turns++) await settle();
+      await settle();
+      const store = all.informer.indexer.list();
+      const expected = new Map(
+        store.map(({ metadata }) => [metadata.uid, metadata.resourceVersion]),
+      );
+      expect(expected.size).toBe(KEYS);
+      expect(held).toEqual(expected);
+      expect(seen).toEqual(expected);
+      await all.stop();
+    },
+  );
+});
+
+describe('who leaves while he is told', () => {
+  it('I3: of a delivery, has its policy asked no more', async () => {
+    let asked = 0;
+    let waiting = 0;
+    const forever = new Observable<never>(() => {
+      waiting++;
+      return () => waiting--;
+    });
+    const { story } = rig((informer) =>
+      informer
+        .deliver({
+          kind: 'conflate',
+          ready: () => {
+            asked++;
+            return forever;
+          },
+        })
+        .changes$.pipe(take(1))
+        .subscribe(),
+    );
+    await story();
+    expect({ asked, waiting }).toEqual({ asked: 0, waiting: 0 });
+  });
+
+  it('I22: of a handler, from within its own policy, lets go of what it waits for', async () => {
+    let waiting = 0;
+    let removed = false;
+    const { story } = rig((informer) => {
+      const registration = informer.addEventHandler(
+        {},
+        {
+          delivery: {
+            kind: 'conflate',
+            ready: () => {
+              informer.removeEventHandler(registration).then(() => {
+                removed = true;
+              });
+              return new Observable<never>(() => {
+                waiting++;
+                return () => waiting--;
+              });
+            },
+          },
+        },
+      );
+    });
+    await story();
+    expect({ waiting, removed }).toEqual({ waiting: 0, removed: true });
+  });
+
+  it('I11: a set that only says synced is not lost behind what waited', async () => {
+    const room = new Subject<void>();
+    const seen: string[] = [];
+    const { source } = rig((informer) => {
+      const policy = { kind: 'buffer', limit: 9, overflow: 'reset', ready: () => room } as const;
+      informer.deliver(policy).changes$.subscribe(({ synced, changes }) => {
+        seen.push(`${synced ? 'synced' : 'not yet'} ${changes.length}`);
+      });
+    });
+    source.listed(1, pod('a', 1));
+    await settle();
+    room.next();
+    await settle();
+    room.next();
+    await settle();
+    expect(seen.at(-1)).toBe('synced 0');
+  });
+});

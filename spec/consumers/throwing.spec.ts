@@ -1,0 +1,294 @@
+/** Consumers that throw, wherever they are called: named, and nobody else's trouble. */
+import {
+  conflateByKey,
+  type DeliveryPolicy,
+  type Outcome,
+  type SharedInformer,
+  type SharedInformerOptions,
+  toView,
+  workQueue,
+} from 'rx-informer';
+import { type Observable, of, throwError } from 'rxjs';
+import { mergeMap } from 'rxjs/operators';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Pod } from '../support/scripted-list-watch.ts';
+import { rig, STORY, settle } from './rig.ts';
+import { unhandled } from './unhandled.ts';
+
+class Misdeed extends Error {}
+
+let thrown = 0;
+function culprit(): never {
+  thrown++;
+  throw new Misdeed('no');
+}
+
+let errors: ReturnType<typeof unhandled>;
+beforeEach(() => {
+  errors = unhandled();
+  thrown = 0;
+});
+afterEach(() => errors.restore());
+
+type Informer = SharedInformer<Pod>;
+
+const STREAMS = [
+  'changes$',
+  'added$',
+  'updated$',
+  'deleted$',
+  'snapshot$',
+  'status$',
+  'synced$',
+  'metrics$',
+] as const;
+
+const ready: Record<string, DeliveryPolicy<Pod>> = {
+  'a policy’s ready throws': { kind: 'conflate', ready: () => culprit() },
+  'a policy’s ready errors': {
+    kind: 'buffer',
+    limit: 2,
+    overflow: 'reset',
+    ready: () =>
+      throwError(() => {
+        thrown++;
+        return new Misdeed();
+      }),
+  },
+  'a policy’s ready is none': {
+    kind: 'drop',
+    limit: 2,
+    ready: () => {
+      thrown++;
+      return undefined as unknown as Observable<unknown>;
+    },
+  },
+};
+
+/** Those that the informer itself can name, and as whom. */
+const named: Record<string, [(informer: Informer) => unknown, string]> = {
+  ...Object.fromEntries(
+    STREAMS.map((name) => [
+      name,
+      [
+        (informer: Informer) => (informer[name] as Observable<unknown>).subscribe(culprit),
+        'culprit',
+      ],
+    ]),
+  ),
+  'deliver(policy)': [
+    (informer) => informer.deliver({ kind: 'conflate' }).changes$.subscribe(culprit),
+    'culprit',
+  ],
+  ...Object.fromEntries(
+    Object.entries(ready).map(([what, policy]) => [
+      `deliver: ${what}`,
+      [
+        (informer: Informer) => informer.deliver(policy).changes$.subscribe(() => undefined),
+        `deliver ${policy.kind}`,
+      ],
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(ready).map(([what, delivery]) => [
+      `a handler: ${what}`,
+      [
+        (informer: Informer) => informer.addEventHandler({}, { name: 'culprit', delivery }),
+        'culprit',
+      ],
+    ]),
+  ),
+  'a handler': [
+    (informer) =>
+      informer.addEventHandler(
+        { onAdd: culprit, onUpdate: culprit, onDelete: culprit },
+        { name: 'culprit' },
+      ),
+    'culprit',
+  ],
+  'a handler that rejects': [
+    (informer) =>
+      informer.addEventHandler(
+        { onAdd: async () => culprit(), onUpdate: async () => culprit() },
+        { name: 'culprit' },
+      ),
+    'culprit',
+  ],
+  'a handler with a thenable that throws': [
+    (informer) =>
+      informer.addEventHandler(
+        {
+          // biome-ignore lint/suspicious/noThenProperty: that is the misdeed
+          onAdd: () => Object.assign(Promise.resolve(), { then: culprit }),
+          // biome-ignore lint/suspicious/noThenProperty: and this
+          onUpdate: () => ({ then: culprit }),
+        },
+        { name: 'culprit' },
+      ),
+    'culprit',
+  ],
+};
+
+describe('a consumer that throws', () => {
+  it.each(Object.entries(named))(
+    'I4: %s: is named, is told on, and the others hear all',
+    async (_, [join, name]) => {
+      const { witnesses, reported, informer, story } = rig(join);
+      await story();
+      expect(witnesses).toEqual([STORY, STORY]);
+      expect(reported.length).toBeGreaterThan(0);
+      expect(reported.length).toBe(thrown);
+      expect(new Set(reported.map(({ subscriber }) => subscriber))).toEqual(new Set([name]));
+      expect(errors.heard).toEqual([]);
+      // It is told again and again: a slip in one callback must not blind it for the others.
+      const before = thrown;
+      if (!['deleted$', 'synced$', 'status$', 'added$'].includes(_))
+        expect(before).toBeGreaterThan(2);
+      await informer.stop();
+    },
+  );
+
+  /** Those of whom the informer knows nothing: rxjs reports what they throw, with its stack. */
+  const anonymous: Record<string, (informer: Informer) => unknown> = {
+    'a view’s listener': (informer) => informer.changes$.pipe(toView()).subscribe(culprit),
+    'a view’s rows': (informer) => informer.changes$.pipe(toView()).items$.subscribe(culprit),
+    'a row’s listener': (informer) => {
+      const view = informer.changes$.pipe(toView());
+      return ['a', 'b', 'c'].map((uid) => view.select(uid).subscribe(culprit));
+    },
+    'a subscriber behind an operator': (informer) =>
+      informer.changes$.pipe(mergeMap((set) => of(set))).subscribe(culprit),
+    'a complete callback': (informer) => informer.changes$.subscribe({ complete: culprit }),
+  };
+  it.each(Object.entries(anonymous))(
+    'I4: %s: is reported, and the others hear all',
+    async (_, join) => {
+      const { witnesses, story, informer } = rig(join);
+      await story();
+      await informer.stop();
+      await new Promise((resolve) => setTimeout(resolve));
+      expect(witnesses).toEqual([STORY, STORY]);
+      expect(thrown).toBeGreaterThan(0);
+      expect(errors.heard.every((error) => error instanceof Misdeed)).toBe(true);
+      expect(errors.heard).toHaveLength(thrown);
+    },
+  );
+
+  it('I4: an operator that throws ends its own branch alone', async () => {
+    const seen: unknown[] = [];
+    const { witnesses, story } = rig((informer) =>
+      informer.changes$
+        .pipe(conflateByKey({ ready: () => culprit() }))
+        .subscribe({ error: (error) => seen.push(error) }),
+    );
+    await story();
+    expect(witnesses).toEqual([STORY, STORY]);
+    expect(seen).toEqual([expect.any(Misdeed)]);
+  });
+
+  it('Q4: a view whose pipe throws tells its rows, and nobody else', async () => {
+    const seen: unknown[] = [];
+    const { witnesses, story } = rig((informer) => {
+      const view = informer.changes$.pipe(
+        mergeMap(() => culprit()),
+        toView(),
+      );
+      view.items$.subscribe({ error: (error) => seen.push(error) });
+    });
+    await story();
+    expect(witnesses).toEqual([STORY, STORY]);
+    expect(seen).toEqual([expect.any(Misdeed)]);
+  });
+
+  it('K18: a reconciler gives outcomes, with the key', async () => {
+    const outcomes: Outcome[] = [];
+    const { witnesses, story } = rig((informer) =>
+      informer.changes$
+        .pipe(
+          mergeMap(({ changes }) => changes.map(({ key }) => key)),
+          workQueue(() => culprit(), { maxRetries: 0 }),
+        )
+        .subscribe((outcome) => outcomes.push(outcome)),
+    );
+    await story();
+    expect(witnesses).toEqual([STORY, STORY]);
+    expect(outcomes.map(({ key, type }) => `${key} ${type}`).slice(0, 3)).toEqual([
+      'shop/a gaveUp',
+      'shop/b gaveUp',
+      'shop/c gaveUp',
+    ]);
+    expect(outcomes).toHaveLength(thrown);
+  });
+});
+
+describe('an option that throws', () => {
+  const options: Record<string, SharedInformerOptions<Pod>> = {
+    onWarning: { onWarning: culprit, resyncPeriodMs: 60_000 },
+    onUnhandledError: { onUnhandledError: culprit },
+    'a metrics provider’s histogram': {
+      metrics: {
+        createCounter: () => ({ add: culprit }),
+        createUpDownCounter: () => ({ add: culprit }),
+        createHistogram: () => ({ record: culprit }),
+        createObservableGauge: () => ({ addCallback: () => {}, removeCallback: () => {} }),
+      },
+    },
+  };
+  it.each(Object.entries(options))('I4: %s: stops nobody', async (_, each) => {
+    const { witnesses, story, informer } = rig((informer) => {
+      informer.addEventHandler({
+        onAdd: () => {
+          throw new Error('anything');
+        },
+      });
+    }, each);
+    informer.addEventHandler({}, { resyncPeriodMs: 5_000 });
+    await story();
+    await informer.stop();
+    expect(witnesses).toEqual([STORY, STORY]);
+    expect(thrown).toBeGreaterThan(0);
+  });
+
+  it('I13: an index function is shown with the key it refuses, and the rest goes on', async () => {
+    const { witnesses, story, informer } = rig(() => {}, {
+      indexers: {
+        picky: ({ metadata }) => (metadata.name === 'd' ? culprit() : [metadata.name]),
+      },
+    });
+    await story();
+    const without = STORY.filter((set) => set !== 'watch* +shop/d@3').map((set) =>
+      set.replace(' ~shop/d@3>6', ''),
+    );
+    expect(witnesses).toEqual([without, without]);
+    expect(informer.status.quarantine?.map(({ key }) => key)).toEqual(['shop/d']);
+    await informer.stop();
+  });
+
+  it('R13: an onError that throws is reported, and the list is tried again', async () => {
+    const { witnesses, story, informer, source } = rig(() => {}, { onError: culprit });
+    source.listed(1);
+    await settle();
+    source.fail(new Error('lost'));
+    await story();
+    expect(thrown).toBe(1);
+    expect(witnesses[0].length).toBeGreaterThan(1);
+    await informer.stop();
+  });
+
+  const demands: Record<string, () => Observable<unknown>> = {
+    throws: culprit,
+    errors: () => throwError(() => new Misdeed(String(thrown++))),
+  };
+  it.each(Object.entries(demands))(
+    'I4: a demand that %s is reported, and counts as met',
+    async (_, demand) => {
+      const { witnesses, reported, story, informer } = rig(() => {}, { demand });
+      await story();
+      expect(witnesses).toEqual([STORY, STORY]);
+      expect(reported.length).toBe(thrown);
+      expect(new Set(reported.map(({ subscriber }) => subscriber))).toEqual(new Set(['demand']));
+      expect(errors.heard).toEqual([]);
+      await informer.stop();
+    },
+  );
+});
