@@ -247,7 +247,11 @@ class Committer<T extends KubernetesObject> {
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
     const net = this.#net(key, nets, had);
     transaction.remove(key);
-    go(net, { id: uidOf(ended) || key, object: ended }, delta.finalStateUnknown);
+    go(
+      net,
+      { id: uidOf(ended) || key, object: transaction.guarded(ended) },
+      delta.finalStateUnknown,
+    );
   }
 }
 

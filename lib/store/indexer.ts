@@ -51,6 +51,8 @@ export interface IndexerTransaction<T> {
   put(object: T, key?: string): void;
   /** Whether there was such a key. */
   remove(key: string): boolean;
+  /** What is told but not stored, as the last state of what is removed: frozen where what is stored is. */
+  guarded(object: T): T;
   /** Moves the version, tells whether the store is whole, or makes a revision of a write that changed nothing. */
   mark(state: {
     readonly resourceVersion?: string;
@@ -224,6 +226,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
           changed = true;
           return true;
         },
+        guarded: (object) => guardObject(object, this.#guard),
         mark: (state) => Object.assign(marks, state),
       });
     } catch (error) {

@@ -1,0 +1,193 @@
+/** Consumers that change what all share: stopped at their own line in development, contained in production. */
+import type { DeliveryPolicy, SharedInformer } from 'rx-informer';
+import { toView } from 'rx-informer';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { added, deleted, modified, type Pod, pod } from '../support/scripted-list-watch.ts';
+import { gone, rig, STORY, settle } from './rig.ts';
+import { unhandled } from './unhandled.ts';
+
+let errors: ReturnType<typeof unhandled>;
+beforeEach(() => {
+  errors = unhandled();
+});
+afterEach(() => errors.restore());
+
+const policy: DeliveryPolicy<Pod> = { kind: 'conflate' };
+type Spoil = (pod: Pod | undefined) => void;
+
+/** Every way in which a consumer gets hold of an object. */
+const holders: Record<string, (informer: SharedInformer<Pod>, spoil: Spoil) => unknown> = {
+  changes$: (informer, spoil) =>
+    informer.changes$.subscribe(function culprit({ changes }) {
+      for (const { object } of changes) spoil(object);
+    }),
+  added$: (informer, spoil) =>
+    informer.added$.subscribe(function culprit(object) {
+      spoil(object);
+    }),
+  updated$: (informer, spoil) =>
+    informer.updated$.subscribe(function culprit({ object }) {
+      spoil(object);
+    }),
+  deleted$: (informer, spoil) =>
+    informer.deleted$.subscribe(function culprit({ previous }) {
+      spoil(previous);
+    }),
+  snapshot$: (informer, spoil) =>
+    informer.snapshot$.subscribe(function culprit(snapshot) {
+      spoil(snapshot.list()[0]);
+    }),
+  'deliver(policy)': (informer, spoil) =>
+    informer.deliver(policy).changes$.subscribe(function culprit({ changes }) {
+      for (const { object } of changes) spoil(object);
+    }),
+  'a handler': (informer, spoil) =>
+    informer.addEventHandler(
+      {
+        onAdd: spoil,
+        onUpdate: (_, object) => spoil(object),
+        onDelete: ({ object }) => spoil(object),
+      },
+      { name: 'culprit' },
+    ),
+  'an async handler': (informer, spoil) =>
+    informer.addEventHandler({ onAdd: async (object) => spoil(object) }, { name: 'culprit' }),
+  'the indexer': (informer, spoil) =>
+    informer.changes$.subscribe(function culprit() {
+      spoil(informer.indexer.getByKey('shop/a'));
+      spoil(informer.indexer.byIndex('namespace', 'shop')[0]);
+    }),
+};
+
+describe('a consumer that changes what is cached', () => {
+  it.each(Object.entries(holders))(
+    'S16, I4: %s: throws at its own line, and is named',
+    async (_, hold) => {
+      const { witnesses, reported, story, stop } = rig(
+        (informer) =>
+          hold(informer, (pod) => {
+            if (pod !== undefined) pod.metadata.resourceVersion = '999';
+          }),
+        { mutationGuard: 'freeze' },
+      );
+      await story();
+      expect(witnesses).toEqual([STORY, STORY]);
+      expect(reported.length).toBeGreaterThan(0);
+      for (const { error, subscriber } of reported) {
+        expect(subscriber).toBe('culprit');
+        expect(String(error)).toMatch(/read only property 'resourceVersion'/);
+        expect((error as Error).stack).toContain('mutating.spec.ts');
+      }
+      await stop();
+    },
+  );
+
+  it('S16: arrays of the store are frozen in production, too', async () => {
+    const { reported, story, witnesses, informer, stop } = rig(
+      (informer) =>
+        informer.changes$.subscribe(function culprit() {
+          (informer.indexer.list() as Pod[]).length = 0;
+        }),
+      { mutationGuard: 'off' },
+    );
+    const view = informer.changes$.pipe(toView());
+    const leave = view.subscribe(() => {});
+    await story();
+    expect(() => (view.getSnapshot() as Pod[]).reverse()).toThrow(TypeError);
+    expect(witnesses).toEqual([STORY, STORY]);
+    expect(new Set(reported.map(({ subscriber }) => subscriber))).toEqual(new Set(['culprit']));
+    leave();
+    await stop();
+  });
+});
+
+/** What the guard would have stopped. */
+const spoils: Record<string, Spoil> = {
+  'the labels': (pod) => {
+    if (pod !== undefined) pod.metadata.labels = { app: 'spoilt' };
+  },
+  'the name': (pod) => {
+    if (pod !== undefined) pod.metadata.name = 'spoilt';
+  },
+  'the namespace': (pod) => {
+    if (pod !== undefined) pod.metadata.namespace = 'spoilt';
+  },
+  'the UID': (pod) => {
+    if (pod !== undefined) pod.metadata.uid = 'spoilt';
+  },
+  'the version, to one that will never come': (pod) => {
+    if (pod !== undefined) pod.metadata.resourceVersion = '99999';
+  },
+  'all of its metadata': (pod) => {
+    if (pod !== undefined) (pod as { metadata?: unknown }).metadata = undefined;
+  },
+};
+
+describe('without the guard, a consumer that changes', () => {
+  it.each(Object.entries(spoils))(
+    'S16: %s: spoils that object until the next list, and no other',
+    async (_, spoil) => {
+      let spoilt = false;
+      const { informer, source, story, reported, stop } = rig(
+        (informer) =>
+          informer.changes$.subscribe(({ changes }) => {
+            const mine = changes.find(({ key }) => key === 'shop/a');
+            if (spoilt || mine?.object?.metadata.resourceVersion !== '2') return;
+            spoilt = true;
+            spoil(mine.object);
+          }),
+        {
+          mutationGuard: 'off',
+          indexers: { label: ({ metadata }) => [metadata?.labels?.['app'] ?? 'none'] },
+        },
+      );
+      const others: string[] = [];
+      informer.changes$.subscribe(({ changes }) => {
+        for (const { key, object, last } of changes) {
+          if (key === 'shop/a') continue;
+          const version = object?.metadata.resourceVersion;
+          others.push(
+            object === undefined
+              ? `-${key}@${last?.metadata.resourceVersion}`
+              : `${key}@${version}`,
+          );
+        }
+      });
+      await story();
+      expect(spoilt).toBe(true);
+      expect(others).toEqual([
+        'shop/b@1',
+        'shop/c@1',
+        'shop/d@3',
+        '-shop/b@4',
+        'shop/c@5',
+        'shop/d@6',
+      ]);
+      // The key it stands under is the store's own, and so are the values of its indices.
+      expect([...informer.indexer.listKeys()].sort()).toEqual(['shop/a', 'shop/c', 'shop/d']);
+      expect(informer.indexer.indexKeys('label', 'none')).toEqual(['shop/a', 'shop/c', 'shop/d']);
+      // Who comes now is told the state, whatever is in it.
+      let late = 0;
+      informer.changes$.subscribe(({ changes }) => {
+        late += changes.length;
+      });
+      expect(late).toBe(3);
+
+      source.listed(20, pod('a', 7), pod('c', 5), pod('d', 6));
+      source.fail(gone());
+      for (let turn = 0; turn < 5; turn++) await settle();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const held = informer.indexer
+        .list()
+        .map(({ metadata }) => `${metadata?.name}@${metadata?.resourceVersion}`);
+      expect(held.sort()).toEqual(['a@7', 'c@5', 'd@6']);
+      source.send(deleted(pod('a', 21)), added(pod('e', 22)), modified(pod('c', 23)));
+      await settle();
+      expect([...informer.indexer.listKeys()].sort()).toEqual(['shop/c', 'shop/d', 'shop/e']);
+      // The witnesses of the rig read what is not there any more.
+    expect(reported.filter(({ subscriber }) => subscriber !== 'a subscriber')).toEqual([]);
+      expect(errors.heard).toEqual([]);
+      await stop();
+    },
+  );
+});
