@@ -57,6 +57,7 @@ export async function virtualPhase(minutes: number, seed: number): Promise<Phase
       ['faults', `${trouble.played}: ${reconnects} reconnects, ${relists} relists`],
       ['heap at minute 2', mb(readings[0]?.heapMb)],
       [`heap at minute ${minutes}`, mb(readings.at(-1)?.heapMb)],
+      ['heap, minute by minute', readings.map(({ heapMb }) => heapMb.toFixed(0)).join(' ')],
       ['most that waited', thousands(mostPending)],
       ['told', brief(counts)],
     ],

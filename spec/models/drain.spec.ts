@@ -1,0 +1,70 @@
+/** The drain against a plain queue: tasks that queue tasks, throw, or both. */
+import fc from 'fast-check';
+import { config } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { Drain } from '../../lib/rx/drain.ts';
+
+interface Task {
+  readonly throws: boolean;
+  readonly queues: readonly Task[];
+}
+
+const { task } = fc.letrec<{ task: Task }>((tie) => ({
+  task: fc.record({
+    throws: fc.boolean(),
+    queues: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.constant([]),
+      fc.array(tie('task'), { maxLength: 3 }),
+    ),
+  }),
+}));
+
+describe('a drain', () => {
+  it('X1: performs all tasks, in the order in which they came, none within another, and reports what they throw', async () => {
+    const before = config.onUnhandledError;
+    let reported = 0;
+    let thrown = 0;
+    config.onUnhandledError = () => {
+      reported++;
+    };
+    try {
+      fc.assert(
+        fc.property(fc.array(task, { maxLength: 5 }), (tasks) => {
+          const expected: Task[] = [];
+          for (const first of tasks) {
+            // Breadth first: what a task queues comes after all that waits already.
+            const waiting = [first];
+            for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+              expected.push(next);
+              waiting.push(...next.queues);
+            }
+          }
+          const drain = new Drain();
+          const done: Task[] = [];
+          let inside = 0;
+          const perform = (one: Task) => {
+            expect(inside).toBe(0);
+            inside++;
+            done.push(one);
+            for (const next of one.queues) drain.run(() => perform(next));
+            inside--;
+            if (!one.throws) return;
+            thrown++;
+            throw new Error('no');
+          };
+          for (const one of tasks) drain.run(() => perform(one));
+          expect(done.length).toBe(expected.length);
+          expect(done.every((one, at) => one === expected[at])).toBe(true);
+          expect(drain.busy).toBe(false);
+        }),
+      );
+      // rxjs reports in a task of its own.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(reported).toBe(thrown);
+      expect(thrown).toBeGreaterThan(0);
+    } finally {
+      config.onUnhandledError = before;
+    }
+  });
+});

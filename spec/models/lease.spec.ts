@@ -1,0 +1,141 @@
+/** The lease against what can be said of it in a line: it runs while it is held, and for the linger after. */
+import fc from 'fast-check';
+import { Observable, type Subscriber } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { type Lease, lease } from '../../lib/rx/lease.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+const LINGER_MS = 100;
+
+interface Model {
+  /** Holders by the run that they hold. */
+  held: number[];
+  run: number;
+  active: boolean;
+  /** When the run is to end, if nobody comes. */
+  endsAtMs: number | undefined;
+  nowMs: number;
+  ends: string[];
+}
+
+class Real {
+  readonly time = new VirtualTime();
+  readonly releases: (() => void)[] = [];
+  readonly ends: string[] = [];
+  starts = 0;
+  subscribed = 0;
+  own: Subscriber<unknown> | undefined;
+  readonly lease: Lease = lease(
+    new Observable((subscriber) => {
+      this.subscribed++;
+      this.own = subscriber;
+      return () => this.subscribed--;
+    }),
+    {
+      lingerMs: LINGER_MS,
+      scheduler: this.time,
+      onStart: () => this.starts++,
+      onEnd: (why) => this.ends.push(why),
+    },
+  );
+}
+
+function finish(model: Model, why: string): void {
+  if (!model.active) return;
+  model.active = false;
+  model.endsAtMs = undefined;
+  model.ends.push(why);
+}
+
+function check(model: Model, real: Real): void {
+  expect(real.lease.active).toBe(model.active);
+  expect(real.subscribed).toBe(model.active ? 1 : 0);
+  expect(real.starts).toBe(model.run);
+  expect(real.ends).toEqual(model.ends);
+  // A linger is the one timer that there may be.
+  expect(real.time.pending).toBe(model.endsAtMs === undefined ? 0 : 1);
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+const command = (
+  text: string,
+  act: (model: Model, real: Real) => void | Promise<void>,
+): Command => ({
+  check: () => true,
+  async run(model, real) {
+    await act(model, real);
+    check(model, real);
+  },
+  toString: () => text,
+});
+
+const acquire = fc.constant(
+  command('acquire', (model, real) => {
+    if (!model.active) {
+      model.active = true;
+      model.run++;
+    }
+    model.endsAtMs = undefined;
+    model.held.push(model.run);
+    real.releases.push(real.lease.acquire());
+  }),
+);
+// Released twice, or by a holder of a run that is over, it must do nothing.
+const release = fc.nat(20).map((at) =>
+  command(`release ${at}`, (model, real) => {
+    const { length } = model.held;
+    if (length === 0) return;
+    const index = at % length;
+    const held = model.held[index];
+    model.held[index] = -1;
+    real.releases[index]?.();
+    if (held !== model.run || !model.active) return;
+    if (!model.held.includes(model.run)) model.endsAtMs = model.nowMs + LINGER_MS;
+  }),
+);
+const wait = fc.constantFrom(1, 60, 99, 100, 101, 300).map((ms) =>
+  command(`wait ${ms}`, async (model, real) => {
+    model.nowMs += ms;
+    if (model.endsAtMs !== undefined && model.endsAtMs <= model.nowMs) finish(model, 'linger');
+    await real.time.advance(ms);
+  }),
+);
+const end = fc.constant(
+  command('end', (model, real) => {
+    finish(model, 'ended');
+    real.lease.end();
+  }),
+);
+const complete = fc.constant(
+  command('complete', (model, real) => {
+    const { own } = real;
+    if (!model.active || own === undefined) return;
+    finish(model, 'complete');
+    own.complete();
+  }),
+);
+
+describe('a lease', () => {
+  it('X3: runs while anybody of this run holds it and for the linger after, whatever comes when', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.commands([acquire, acquire, release, release, release, wait, end, complete], {
+          size: '+1',
+        }),
+        async (commands) => {
+          const model: Model = {
+            held: [],
+            run: 0,
+            active: false,
+            endsAtMs: undefined,
+            nowMs: 0,
+            ends: [],
+          };
+          const real = new Real();
+          await fc.asyncModelRun(() => ({ model, real }), commands);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
