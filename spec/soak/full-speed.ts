@@ -78,7 +78,7 @@ export async function fullSpeedPhase(minutes: number, seed: number): Promise<Pha
     if (part > 1 || parts <= 4) readings.push(await read(performance.now() - startedMs));
     wrong.push(...scene.wrong());
   }
-  flat(readings, wrong);
+  const thirds = flat(readings, wrong);
   const most = (some: readonly Reading[]) => Math.max(...some.map((reading) => reading.handles));
   const early = most(readings.slice(0, 2));
   const late = most(readings.slice(-2));
@@ -99,6 +99,7 @@ export async function fullSpeedPhase(minutes: number, seed: number): Promise<Pha
       [`heap after ${((atMinute2?.atMs ?? 0) / 60_000).toFixed(1)} minutes`, mb(atMinute2?.heapMb)],
       ['heap at the end', mb(readings.at(-1)?.heapMb)],
       ['handles, early and at the end', `${early}, ${late}; after the stop ${brief(left)}`],
+      ['heap, least of the first and of the last third', thirds],
       ['most that waited', thousands(mostPending)],
       ['told', brief(counts)],
     ],

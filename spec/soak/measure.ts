@@ -21,8 +21,11 @@ export async function read(atMs: number): Promise<Reading> {
 
 const SLACK_MB = 2;
 
-/** Flat: the least of the last third is not above the least of the first by more than noise. */
-export function flat(readings: readonly Reading[], wrong: string[]): void {
+/**
+ * Flat: the least of the last third is not above the least of the first by more than noise. Single readings differ by
+ * who happens to visit. Answers both, to print.
+ */
+export function flat(readings: readonly Reading[], wrong: string[]): string {
   const third = Math.max(1, Math.floor(readings.length / 3));
   const least = (part: readonly Reading[]) => Math.min(...part.map((reading) => reading.heapMb));
   const early = least(readings.slice(0, third));
@@ -30,6 +33,7 @@ export function flat(readings: readonly Reading[], wrong: string[]): void {
   if (late > early * 1.03 + SLACK_MB) {
     wrong.push(`the heap grew from ${early.toFixed(1)} to ${late.toFixed(1)} MB`);
   }
+  return `${mb(early)}, ${mb(late)}`;
 }
 
 export const mb = (value: number | undefined): string => `${(value ?? 0).toFixed(1)} MB`;

@@ -41,7 +41,7 @@ export async function virtualPhase(minutes: number, seed: number): Promise<Phase
   trouble.heal();
   await time.advance(HEALS_WITHIN_MS);
   const wrong = scene.wrong();
-  flat(readings, wrong);
+  const thirds = flat(readings, wrong);
   const { relists, reconnects } = scene.informer.status;
   const { mostPending, writes, counts } = scene;
   if (mostPending > 4_000) wrong.push(`${mostPending} changes waited, for at most 2,000 keys`);
@@ -58,6 +58,7 @@ export async function virtualPhase(minutes: number, seed: number): Promise<Phase
       ['heap at minute 2', mb(readings[0]?.heapMb)],
       [`heap at minute ${minutes}`, mb(readings.at(-1)?.heapMb)],
       ['heap, minute by minute', readings.map(({ heapMb }) => heapMb.toFixed(0)).join(' ')],
+      ['heap, least of the first and of the last third', thirds],
       ['most that waited', thousands(mostPending)],
       ['told', brief(counts)],
     ],
