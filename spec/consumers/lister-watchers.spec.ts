@@ -132,7 +132,7 @@ async function play(bad: Partial<Pick<ListerWatcher<Pod>, 'list' | 'watch'>>) {
 }
 
 describe('a list that', () => {
-  it.each(Object.entries(lists))('%s: is tried again, and told', async (_name, list) => {
+  it.each(Object.entries(lists))('W11: %s: is tried again, and told', async (_name, list) => {
     const { stormy, held, phase, error, phases, left } = await play({ list });
     expect(phases).toContain('backoff!');
     expect(stormy).toBeLessThan(60);
@@ -147,7 +147,7 @@ describe('a list that', () => {
 });
 
 describe('a watch that', () => {
-  it.each(Object.entries(watches))('%s: is tried again, and told', async (name, watch) => {
+  it.each(Object.entries(watches))('W11: %s: is tried again, and told', async (name, watch) => {
     const { stormy, held, phase, error, phases, left } = await play({ watch });
     expect(phases, name).toContain('backoff!');
     expect(stormy).toBeLessThan(80);
@@ -157,7 +157,7 @@ describe('a watch that', () => {
   });
 });
 
-it('W1: a list of 20,000 pages that come at once overflows nothing', () => {
+it('W9: a list of 20,000 pages that come at once overflows nothing', () => {
   let items = 0;
   let version = '';
   listPages<Pod>(

@@ -248,7 +248,7 @@ describe('a consumer that is a thousand times slower', () => {
 });
 
 describe('who leaves while he is told', () => {
-  it('I3: of a delivery, has its policy asked no more', async () => {
+  it('I3, I28: of a delivery, has its policy asked no more', async () => {
     let asked = 0;
     let waiting = 0;
     const forever = new Observable<never>(() => {
@@ -271,7 +271,7 @@ describe('who leaves while he is told', () => {
     expect({ asked, waiting }).toEqual({ asked: 0, waiting: 0 });
   });
 
-  it('I22: of a handler, from within its own policy, lets go of what it waits for', async () => {
+  it('I22, I28: of a handler, from within its own policy, lets go of what it waits for', async () => {
     let waiting = 0;
     let removed = false;
     const { story } = rig((informer) => {

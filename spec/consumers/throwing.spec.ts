@@ -131,7 +131,7 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
 
 describe('a consumer that throws', () => {
   it.each(Object.entries(named))(
-    'I4: %s: is named, is told on, and the others hear all',
+    'I4, I28: %s: is named, is told on, and the others hear all',
     async (_, [join, name]) => {
       const { witnesses, reported, informer, story } = rig(join);
       await story();
@@ -280,7 +280,7 @@ describe('an option that throws', () => {
     errors: () => throwError(() => new Misdeed(String(thrown++))),
   };
   it.each(Object.entries(demands))(
-    'I4: a demand that %s is reported, and counts as met',
+    'I28: a demand that %s is reported, and counts as met',
     async (_, demand) => {
       const { witnesses, reported, story, informer } = rig(() => {}, { demand });
       await story();
