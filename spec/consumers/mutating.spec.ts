@@ -186,7 +186,7 @@ describe('without the guard, a consumer that changes', () => {
       expect([...informer.indexer.listKeys()].sort()).toEqual(['shop/c', 'shop/d', 'shop/e']);
       // The witnesses of the rig read what is not there any more.
       expect(reported.filter(({ subscriber }) => subscriber !== 'a subscriber')).toEqual([]);
-      expect(errors.heard).toEqual([]);
+      expect(await errors.heard()).toEqual([]);
       await stop();
     },
   );

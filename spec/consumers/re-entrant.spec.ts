@@ -331,7 +331,7 @@ describe('consumers that act within callbacks', () => {
           wrong: [],
           reported: [],
         });
-        expect(errors.heard).toEqual([]);
+        expect(await errors.heard()).toEqual([]);
       }),
       { numRuns: 250 },
     );
