@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
 const run = promisify(execFile);
@@ -79,11 +79,12 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
 const files = readdirSync(folder).filter((name) => /^\d\d-.*\.ts$/.test(name));
 
 describe('examples', () => {
-  test('are all known here', () => {
+  test('are all known here', ({ expect }) => {
     expect(files.toSorted()).toEqual(Object.keys(printed));
   });
 
-  test.each(files)('%s', { timeout: 30_000 }, async (name) => {
+  // Side by side: most of their time they wait.
+  test.concurrent.for(files)('%s', { timeout: 30_000 }, async (name, { expect }) => {
     const { stdout, stderr } = await run(
       process.execPath,
       ['--conditions=source', '--disable-warning=ExperimentalWarning', folder + name],
