@@ -12,6 +12,7 @@ import {
   pod,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
+import { believer } from './believer.ts';
 import { logging, settle, slowInformer, slowly } from './handler-rig.ts';
 
 describe('an async handler', () => {
@@ -358,26 +359,7 @@ describe('what waits for a busy handler', () => {
         const had = new Map<string, Pod>();
         const calls: (() => void)[] = [];
         const wait = () => new Promise<void>((resolve) => calls.push(resolve));
-        const registration = informer.addEventHandler(
-          {
-            onAdd: (object, _initial, { key }) => {
-              expect(had.has(key)).toBe(false);
-              had.set(key, object);
-              return wait();
-            },
-            onUpdate: (previous, object, { key }) => {
-              expect(had.get(key)).toBe(previous);
-              had.set(key, object);
-              return wait();
-            },
-            onDelete: ({ previous }, { key }) => {
-              expect(had.get(key)).toBe(previous);
-              had.delete(key);
-              return wait();
-            },
-          },
-          { delivery },
-        );
+        const registration = informer.addEventHandler(believer(had, wait), { delivery });
         source.listed(1, pod('a', 1));
         informer.start();
         let version = 2;

@@ -17,6 +17,7 @@ import {
   pod,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
+import { believer } from './believer.ts';
 import { logging, settle, slowly } from './handler-rig.ts';
 
 describe('an unshared informer', () => {
@@ -127,27 +128,10 @@ describe('an unshared informer', () => {
         const source = scriptedListWatch();
         const had = new Map<string, Pod>();
         const answer = () => (awaited ? Promise.resolve() : undefined);
-        const informer = createInformer<Pod>(
-          source,
-          {
-            onAdd: (object, _initial, { key }) => {
-              expect(had.has(key)).toBe(false);
-              had.set(key, object);
-              return answer();
-            },
-            onUpdate: (previous, object, { key }) => {
-              expect(had.get(key)).toBe(previous);
-              had.set(key, object);
-              return answer();
-            },
-            onDelete: ({ previous }, { key }) => {
-              expect(had.get(key)).toBe(previous);
-              had.delete(key);
-              return answer();
-            },
-          },
-          { scheduler: time, backoff: () => 0 },
-        );
+        const informer = createInformer<Pod>(source, believer(had, answer), {
+          scheduler: time,
+          backoff: () => 0,
+        });
         const server = new Map<string, Pod>();
         let version = 1;
         source.listed(version);

@@ -21,6 +21,7 @@ import {
   pod,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
+import { believer } from './believer.ts';
 import { logging, settle } from './handler-rig.ts';
 
 const expired = () => ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
@@ -327,23 +328,7 @@ describe('abuse', () => {
         const join = (asynch: boolean) => {
           const had = new Map<string, Pod>();
           const answer = () => (asynch ? Promise.resolve() : undefined);
-          const registration = informer.addEventHandler({
-            onAdd: (object, _initial, { key }) => {
-              expect(had.has(key)).toBe(false);
-              had.set(key, object);
-              return answer();
-            },
-            onUpdate: (previous, object, { key }) => {
-              expect(had.get(key)).toBe(previous);
-              had.set(key, object);
-              return answer();
-            },
-            onDelete: ({ previous }, { key }) => {
-              expect(had.get(key)).toBe(previous);
-              had.delete(key);
-              return answer();
-            },
-          });
+          const registration = informer.addEventHandler(believer(had, answer));
           stories.set(registration, had);
           return registration;
         };

@@ -1,4 +1,5 @@
 /** Chance that comes again: all that a seed decides is drawn from one generator. */
+import { seededRandom } from 'rx-informer/testing';
 
 /** Draws of one seed. */
 export interface Dice {
@@ -13,15 +14,9 @@ export interface Dice {
   weighed<N extends string>(weights: Readonly<Record<N, number>>): N;
 }
 
-/** The generator (mulberry32) of a seed; `salt` gives another stream of the same seed. */
+/** The generator of a seed; `salt` gives another stream of the same seed. */
 export function diceOf(seed: number, salt = 0): Dice {
-  let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b)) >>> 0;
-  const random = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const random = seededRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b));
   const below = (limit: number) => Math.floor(random() * limit);
   return {
     random,

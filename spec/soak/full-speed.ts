@@ -1,9 +1,9 @@
 /** Real minutes over real HTTP, as many changes as the machine sustains, trouble every few seconds. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from 'rx-informer/testing';
 import { asyncScheduler } from 'rxjs';
 import { countOf, handles } from './heap.ts';
 import { brief, flat, mb, type PhaseResult, type Reading, read, thousands } from './measure.ts';
-import { mulberry } from './random.ts';
 import { createScene } from './scene.ts';
 import { troubles } from './troubles.ts';
 
@@ -22,7 +22,7 @@ export async function fullSpeedPhase(minutes: number, seed: number): Promise<Pha
   const wrong: string[] = [];
   const before = countOf(handles());
   let close = async () => {};
-  const random = mulberry(seed);
+  const random = seededRandom(seed);
   const scene = await createScene({
     scheduler: asyncScheduler,
     random,

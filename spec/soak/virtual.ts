@@ -1,7 +1,7 @@
 /** An hour of the informer's own time: 1,000 changes a second, trouble twice a minute, all consumers. */
+import { seededRandom } from 'rx-informer/testing';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief, flat, mb, type PhaseResult, type Reading, read, thousands } from './measure.ts';
-import { mulberry } from './random.ts';
 import { createScene } from './scene.ts';
 import { troubles } from './troubles.ts';
 
@@ -13,11 +13,11 @@ const HEALS_WITHIN_MS = 700_000;
 export async function virtualPhase(minutes: number, seed: number): Promise<PhaseResult> {
   const startedMs = performance.now();
   const time = new VirtualTime();
-  const random = mulberry(seed);
+  const random = seededRandom(seed);
   const scene = await createScene({ scheduler: time, random, keys: 2_000, haste: 1 });
   const trouble = troubles(scene.server, {
     scheduler: time,
-    random: mulberry(seed + 1),
+    random: seededRandom(seed + 1),
     meanMs: 30_000,
     maxForMs: 60_000,
   });

@@ -1,21 +1,15 @@
-/** Chance that can be repeated: the same seed gives the same cluster. (mulberry32) */
+/** Chance that can be repeated: the same seed gives the same cluster. */
+import { seededRandom } from 'rx-informer/testing';
 
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** A source of chance. */
 export class Random {
-  #state: number;
+  /** In [0, 1). */
+  readonly next: () => number;
 
   constructor(seed: number) {
-    this.#state = seed | 0;
-  }
-
-  /** In [0, 1). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    this.next = seededRandom(seed);
   }
 
   /** A whole number in [0, below). */
