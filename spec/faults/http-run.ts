@@ -56,16 +56,16 @@ export async function runHttp(
 
   /** Judged again and again until nothing is wrong, or the time is over. */
   const settle = async (when: string) => {
-    const before = wrong.length;
     for (const endMs = Date.now() + HEALS_WITHIN_MS; ; await sleep(50)) {
-      wrong.length = before;
+      // What was told wrong meanwhile stays wrong.
+      const before = wrong.length;
       scene.compare(when);
-      if (wrong.length === before || Date.now() > endMs) return;
+      if (wrong.length === before) return true;
+      if (Date.now() > endMs) return false;
+      wrong.length = before;
     }
   };
-  const before = wrong.length;
-  await settle('healed');
-  if (wrong.length === before) {
+  if (await settle('healed')) {
     scene.history.step();
     await settle('alive');
   }
