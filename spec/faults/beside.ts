@@ -1,11 +1,20 @@
-/** Side by side: the same seeds, faults and judge for this informer and for that of `@kubernetes/client-node`. */
+/**
+ * Side by side: the same seeds, faults and judge for this informer, for that of `@kubernetes/client-node`, and for
+ * client-go where Go is. `beside.ts 50 client-go` runs 50 seeds for the named ones only.
+ */
 import { readFileSync } from 'node:fs';
+import { clientGoVersion, ensureOracle } from '../oracle/oracle-binary.ts';
+import { type ClientGoOutcome, ClientGoSide } from './client-go-run.ts';
 import { runClientNode } from './client-node-run.ts';
 import { runHttp } from './http-run.ts';
 import type { Outcome } from './outcome.ts';
 
 const seeds = Number(process.argv[2] ?? 100);
+const asked = process.argv.slice(3);
+const isAsked = (name: string) => asked.length === 0 || asked.includes(name);
 const TOGETHER = 5;
+/** client-go mostly waits. */
+const TOGETHER_WAITING = 50;
 const uncaught: string[] = [];
 const messages: string[] = [];
 const note = (error: unknown) => {
@@ -20,15 +29,18 @@ function versionOf(name: string): string {
   return (JSON.parse(readFileSync(at, 'utf8')) as { version: string }).version;
 }
 
-async function all(run: (seed: number) => Promise<Outcome>): Promise<Outcome[]> {
+async function all<O extends Outcome>(
+  run: (seed: number) => Promise<O>,
+  together = TOGETHER,
+): Promise<O[]> {
   const left = Array.from({ length: seeds }, (_, at) => at + 1);
-  const outcomes: Outcome[] = [];
+  const outcomes: O[] = [];
   const lane = async () => {
     for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
       outcomes.push(await run(seed));
     }
   };
-  await Promise.all(Array.from({ length: TOGETHER }, lane));
+  await Promise.all(Array.from({ length: together }, lane));
   return outcomes;
 }
 
@@ -58,18 +70,63 @@ const HEAD = `| informer | faults of | seeds | faults | store ends wrong | told 
 `;
 const name = `@kubernetes/client-node ${versionOf('@kubernetes/client-node')}`;
 const rows: string[] = [];
-let theirs: readonly Outcome[] = [];
-for (const [what, without] of [
+const bad: string[] = [];
+const sets = [
   ['all kinds', []],
   ['networks and sound servers', BROKEN],
-] as const) {
-  rows.push(row('rx-informer', what, await all((seed) => runHttp(seed, without))));
-  theirs = await all((seed) => runClientNode(seed, without));
+] as const;
+
+function tellBad(who: string, outcomes: readonly Outcome[]): void {
+  for (const { seed, wrong } of outcomes.filter(({ wrong: some }) => some.length > 0).slice(0, 8)) {
+    bad.push(`${who}, seed ${seed}: ${wrong.slice(0, 2).join('; ')}`);
+  }
+}
+
+for (const [what, without] of sets) {
+  if (isAsked('rx-informer')) {
+    rows.push(row('rx-informer', what, await all((seed) => runHttp(seed, without))));
+  }
+  if (!isAsked('client-node')) continue;
+  const theirs = await all((seed) => runClientNode(seed, without));
   rows.push(row(name, what, theirs));
+  tellBad('client-node', theirs);
 }
+
+function clientGoNotes(what: string, outcomes: readonly ClientGoOutcome[]): string {
+  const sum = (of: (outcome: ClientGoOutcome) => number) =>
+    outcomes.reduce((total, outcome) => total + of(outcome), 0);
+  const healed = outcomes.filter(({ wrong }) => !wrong.some((each) => ends.test(each)));
+  const times = healed.map(({ healedMs }) => Math.round(healedMs / 1000)).sort((a, b) => a - b);
+  const misled = outcomes.filter(({ wrong }) => wrong.some((each) => /^client-go: /.test(each)));
+  return [
+    `client-go, ${what}: ${sum(({ told }) => told)} notifications`,
+    `${sum(({ replaced }) => replaced)} updates to another UID`,
+    `${sum(({ repeated }) => repeated)} updates to the same version`,
+    `${misled.length} seeds told wrong before the end`,
+    `right after ${times[times.length >> 1]} s (median), ${times.at(-1)} s (most)`,
+    `${sum(({ rightOnceCut }) => Number(rightOnceCut))} more once their connections were cut`,
+  ].join(', ');
+}
+
+/** Both sets at once, because it takes minutes; why it was left out, if it was. */
+async function runClientGo(): Promise<void> {
+  const side = new ClientGoSide(await ensureOracle());
+  const run = ([, without]: (typeof sets)[number]) =>
+    all((seed) => side.run(seed, without), TOGETHER_WAITING);
+  const outcomes = await Promise.all(sets.map(run));
+  for (const [at, [what]] of sets.entries()) {
+    const theirs = outcomes[at] ?? [];
+    rows.push(row(`client-go ${clientGoVersion()}`, what, theirs));
+    bad.push(clientGoNotes(what, theirs));
+    tellBad('client-go', theirs);
+  }
+  await side.close();
+}
+if (isAsked('client-go')) {
+  await runClientGo().catch((error: Error) => bad.push(`client-go was left out. ${error.message}`));
+}
+
 process.stdout.write(`\n${HEAD}${rows.join('\n')}\n`);
-for (const { seed, wrong } of theirs.filter(({ wrong: some }) => some.length > 0).slice(0, 8)) {
-  process.stderr.write(`client-node, seed ${seed}: ${wrong.slice(0, 2).join('; ')}\n`);
-}
+for (const line of bad) process.stderr.write(`${line}\n`);
 for (const message of new Set(messages)) process.stderr.write(`uncaught: ${message}\n`);
 process.exit();

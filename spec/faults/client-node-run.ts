@@ -5,24 +5,16 @@
  * watches hold strings.
  */
 import { CoreV1Api, KubeConfig, ListWatch, type V1Pod, Watch } from '@kubernetes/client-node';
-import {
-  createFakeApiServer,
-  createFaultMachine,
-  createTcpProxy,
-  type ScriptedFault,
-  seededRandom,
-} from 'rx-informer/testing';
+import type { createFakeApiServer, ScriptedFault } from 'rx-informer/testing';
+import { createBesideStage, sleep } from './beside-stage.ts';
 import { checkBudget, type Seen } from './budget.ts';
-import { createHistory } from './history.ts';
-import { compare, Story, type Thing, Truth } from './judge.ts';
+import { compare, Story } from './judge.ts';
 import type { Outcome } from './outcome.ts';
 
 const SPEED = 60;
 const HEALS_WITHIN_MS = 15_000;
 const RESTART_MS = 5_000 / SPEED;
 const LIST_TIMEOUT_MS = 300_000 / SPEED;
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** As the server saw them. */
 function seenBy(requests: ReturnType<typeof createFakeApiServer>['requests']): Seen[] {
@@ -40,38 +32,17 @@ export async function runClientNode(
   seed: number,
   without: readonly ScriptedFault['kind'][] = [],
 ): Promise<Outcome> {
-  const chance = (salt: number) => seededRandom(seed * 101 + salt);
-  const random = chance(1);
-  const of = <V>(values: readonly V[]): V => values[Math.floor(random() * values.length)] as V;
-  const wrong: string[] = [];
-  const server = createFakeApiServer({
-    random: chance(2),
-    bookmarkIntervalMs: 60_000 / SPEED,
-    historyLimit: of([10_000, 20]),
-  });
-  const truth = new Truth();
-  const history = createHistory({
-    server,
-    truth,
-    random: chance(3),
-    restores: random() < 0.2,
-    huge: false,
-  });
-  for (let step = 0; step < 6; step++) history.step();
-  const served = await server.serve();
-  const proxy = await createTcpProxy({ target: served.url });
-  const machine = createFaultMachine(server, {
+  const stage = await createBesideStage({
     seed,
-    proxy,
-    depths: ['http', 'stream', 'tcp'],
-    without: ['swap', ...without],
-    meanMs: of([3_000, 10_000, 30_000]) / SPEED,
-    maxForMs: of([5_000, 120_000]) / SPEED,
+    without,
+    speed: SPEED,
+    healsWithinMs: HEALS_WITHIN_MS,
   });
+  const { server, truth, history, machine, wrong } = stage;
 
   const config = new KubeConfig();
   config.loadFromOptions({
-    clusters: [{ name: 'it', server: `http://127.0.0.1:${proxy.port}`, skipTLSVerify: true }],
+    clusters: [{ name: 'it', server: stage.url, skipTLSVerify: true }],
     users: [{ name: 'it' }],
     contexts: [{ name: 'it', cluster: 'it', user: 'it' }],
     currentContext: 'it',
@@ -95,11 +66,7 @@ export async function runClientNode(
   );
   const all = () => true;
   const story = new Story('client-node', truth, all, wrong);
-  const plain = ({ metadata }: V1Pod): Thing => {
-    const { name = '', namespace = '', uid = '', resourceVersion = '0' } = metadata ?? {};
-    const state = truth.state(uid, BigInt(resourceVersion || '0'));
-    return state ?? { metadata: { name, namespace, uid, resourceVersion: resourceVersion || '0' } };
-  };
+  const plain = ({ metadata = {} }: V1Pod) => stage.known(metadata);
   let ended = false;
   informer.on('add', (pod) => story.add(plain(pod)));
   informer.on('update', (pod) => {
@@ -118,39 +85,13 @@ export async function runClientNode(
   };
   informer.on('error', restart);
 
-  const dice = chance(6);
-  const meanMs = 10 + random() * 60;
-  let stopped = false;
-  const write = () => {
-    if (stopped) return;
-    history.step();
-    setTimeout(write, -Math.log(1 - dice()) * meanMs);
-  };
-  write();
-  informer.start().catch(restart);
-  machine.start();
-  await sleep(4_000 + random() * 4_000);
-  machine.heal();
-  stopped = true;
-
-  const compareAll = (when: string) => {
-    story.finish(when);
-    compare(`store, ${when}`, informer.list().map(plain), truth, all, wrong);
-  };
-  const settle = async (when: string) => {
-    const before = wrong.length;
-    for (const endMs = Date.now() + HEALS_WITHIN_MS; ; await sleep(50)) {
-      wrong.length = before;
-      compareAll(when);
-      if (wrong.length === before || Date.now() > endMs) return;
-    }
-  };
-  const before = wrong.length;
-  await settle('healed');
-  if (wrong.length === before) {
-    history.step();
-    await settle('alive');
-  }
+  await stage.play(
+    () => void informer.start().catch(restart),
+    (when, ends) => {
+      compare(`client-node, ${when}`, story.has.values(), truth, all, ends);
+      compare(`store, ${when}`, informer.list().map(plain), truth, all, ends);
+    },
+  );
   const budget = { baseMs: 18, capMs: 450 };
   const load = checkBudget(seenBy(server.requests), budget, wrong);
   ended = true;
@@ -158,8 +99,7 @@ export async function runClientNode(
   await informer.stop();
   history.step();
   await sleep(300);
-  await proxy.close();
-  await served.close();
+  await stage.close();
   return {
     seed,
     what: 'all namespaces',

@@ -8,13 +8,22 @@ export class ClientGo<Answer extends { readonly seed: number }> {
   readonly #waiting = new Map<number, (answer: Answer | Error) => void>();
   #stderr = '';
 
-  constructor(binary: string, mode: 'informers' | 'queues') {
+  /** `onEvent` hears the lines that answer nothing: events of handlers that are followed. */
+  constructor(
+    binary: string,
+    mode: 'informers' | 'queues',
+    onEvent?: (told: { readonly seed: number; readonly event: unknown }) => void,
+  ) {
     this.#child = spawn(binary, [mode], { stdio: 'pipe' });
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-4_000);
     });
     createInterface({ input: this.#child.stdout }).on('line', (line) => {
       const answer = JSON.parse(line) as Answer;
+      if ('event' in answer) {
+        onEvent?.(answer as Answer & { readonly event: unknown });
+        return;
+      }
       this.#waiting.get(answer.seed)?.(answer);
       this.#waiting.delete(answer.seed);
     });

@@ -18,13 +18,14 @@ import (
 // informerCommand is what the other side asks for. All commands of a seed are obeyed in order.
 type informerCommand struct {
 	Seed int    `json:"seed"`
-	Op   string `json:"op"` // start, handler, remove, await, finish
+	Op   string `json:"op"` // start, handler, remove, await, look, finish
 
 	// start
 	URL           string `json:"url"`
 	Resource      string `json:"resource"`
 	Namespace     string `json:"namespace"`
 	LabelSelector string `json:"labelSelector"`
+	Follow        bool   `json:"follow"` // the first handler tells each event at once, and keeps none
 
 	// handler, remove; start has the first handler
 	Name     string `json:"name"`
@@ -58,7 +59,14 @@ type finished struct {
 	Synced  bool               `json:"synced"`
 }
 
+// told is one event of a handler that is followed.
+type told struct {
+	Seed  int   `json:"seed"`
+	Event event `json:"event"`
+}
+
 type recorder struct {
+	follow       func(event)
 	mutex        sync.Mutex
 	events       []event
 	registration cache.ResourceEventHandlerRegistration
@@ -66,6 +74,10 @@ type recorder struct {
 }
 
 func (r *recorder) record(e event) {
+	if r.follow != nil {
+		r.follow(e)
+		return
+	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.events = append(r.events, e)
@@ -128,8 +140,8 @@ type side struct {
 	recorders map[string]*recorder
 }
 
-func (s *side) add(name string, resyncMs int) error {
-	r := &recorder{}
+func (s *side) add(name string, resyncMs int, follow func(event)) error {
+	r := &recorder{follow: follow}
 	period := time.Duration(resyncMs) * time.Millisecond
 	registration, err := s.informer.AddEventHandlerWithResyncPeriod(r.handler(), period)
 	r.registration = registration
@@ -138,7 +150,9 @@ func (s *side) add(name string, resyncMs int) error {
 }
 
 func start(command informerCommand) (*side, error) {
-	client, err := dynamic.NewForConfig(&rest.Config{Host: command.URL, QPS: -1})
+	// All servers are on loopback.
+	tls := rest.TLSClientConfig{Insecure: true}
+	client, err := dynamic.NewForConfig(&rest.Config{Host: command.URL, QPS: -1, TLSClientConfig: tls})
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +163,11 @@ func start(command informerCommand) (*side, error) {
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, tweak)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &side{informer: generic.Informer(), cancel: cancel, recorders: map[string]*recorder{}}
-	if err := s.add(command.Name, command.ResyncMs); err != nil {
+	var follow func(event)
+	if command.Follow {
+		follow = func(e event) { answer(told{Seed: command.Seed, Event: e}) }
+	}
+	if err := s.add(command.Name, command.ResyncMs, follow); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -187,9 +205,9 @@ func until(seen func(key, version string) bool, command informerCommand) string 
 	return ""
 }
 
-func (s *side) finish(command informerCommand) finished {
-	result := finished{Seed: command.Seed, Stories: map[string][]event{}}
-	result.Error = until(s.caughtUp, command)
+// look says what there is now.
+func (s *side) look(seed int) finished {
+	result := finished{Seed: seed, Stories: map[string][]event{}}
 	for _, object := range s.informer.GetStore().List() {
 		result.Store = append(result.Store, object.(*unstructured.Unstructured).Object)
 	}
@@ -198,6 +216,13 @@ func (s *side) finish(command informerCommand) finished {
 	}
 	result.Version = s.informer.LastSyncResourceVersion()
 	result.Synced = s.informer.HasSynced()
+	return result
+}
+
+func (s *side) finish(command informerCommand) finished {
+	missed := until(s.caughtUp, command)
+	result := s.look(command.Seed)
+	result.Error = missed
 	s.cancel()
 	return result
 }
@@ -216,7 +241,7 @@ func informers() {
 			}
 			sides[command.Seed] = s
 		case "handler":
-			if err := s.add(command.Name, command.ResyncMs); err != nil {
+			if err := s.add(command.Name, command.ResyncMs, nil); err != nil {
 				fail(command.Seed, err)
 			}
 		case "remove":
@@ -229,6 +254,8 @@ func informers() {
 			go func() {
 				answer(finished{Seed: command.Seed, Error: until(s.stored, command)})
 			}()
+		case "look":
+			answer(s.look(command.Seed))
 		case "finish":
 			delete(sides, command.Seed)
 			go func() { answer(s.finish(command)) }()

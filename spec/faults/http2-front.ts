@@ -1,0 +1,34 @@
+/** HTTP/2 over TLS in front of a server that has neither, because client-go pings silent connections over HTTP/2 only. */
+import { request as ask } from 'node:http';
+import { constants } from 'node:http2';
+import { listen, type TestServer } from '../node/servers.ts';
+
+/** What belongs to one connection, and HTTP/2 forbids. */
+const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade'];
+
+/** A request that fails behind it is a stream that is reset. */
+export function createHttp2Front(target: string): Promise<TestServer> {
+  return listen('http2', (request, response) => {
+    const fail = () => {
+      if ('stream' in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    };
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).filter(([name]) => !name.startsWith(':')),
+    );
+    // A connection each: a reset is of one request, as it is of one stream.
+    const options = { method: request.method, headers, agent: false };
+    const behind = ask(new URL(request.url ?? '/', target), options, (answer) => {
+      for (const [name, value] of Object.entries(answer.headers)) {
+        if (value !== undefined && !HOP_BY_HOP.includes(name)) response.setHeader(name, value);
+      }
+      response.statusCode = answer.statusCode ?? 502;
+      response.flushHeaders();
+      answer.on('error', fail).on('aborted', fail);
+      answer.pipe(response as NodeJS.WritableStream);
+    });
+    behind.on('error', fail);
+    response.on('error', () => {}).on('close', () => behind.destroy());
+    request.on('error', () => {});
+    request.pipe(behind);
+  });
+}
