@@ -1,4 +1,5 @@
 /** The offline suite: everything that needs neither a real API server nor a browser. */
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -11,5 +12,7 @@ export default defineConfig({
     exclude: ['spec/e2e/**', 'spec/browser/**', 'node_modules/**'],
     reporters: ['default', fileURLToPath(new URL('./support/closing-line.ts', import.meta.url))],
     testTimeout: 20_000,
+    // Many specs wait for real sockets and processes: with one worker a core, the cores wait with them.
+    maxWorkers: Math.max(2, availableParallelism() + 1),
   },
 });
