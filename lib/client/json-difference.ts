@@ -3,6 +3,7 @@
  * versions which share what did not change cost what did. immer's own patches are not used: an item put in front of
  * a list is one step here and as many as the list is long there, and a field set to `undefined` is no step of JSON.
  */
+import { isFields } from '../meta/json-fields.ts';
 import { type JsonPatchOperation, jsonPointer } from './patch.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,10 +15,6 @@ export interface JsonDifferenceOptions {
    * it is the same. @defaultValue false
    */
   readonly guardLists?: boolean;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The fields that JSON carries. */

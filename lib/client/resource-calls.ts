@@ -1,5 +1,6 @@
 /** From a target and a body to a request and its answer: what all calls of a resource share. */
 import { ApiError } from '../meta/api-error.ts';
+import { isFields } from '../meta/json-fields.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import type { KubeClient, KubeRequest } from '../transport/kube-client.ts';
@@ -11,10 +12,6 @@ import type { Applied, ApplyOptions, CallOptions, WriteOptions } from './resourc
 /** One request, but for its path. */
 export interface Call extends Pick<KubeRequest, 'method' | 'query' | 'body' | 'headers'> {
   readonly subresource?: string;
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** With its type in front, where the pipe has it too; items of built-in lists come without. */

@@ -6,6 +6,7 @@ import { isObservable, NEVER, type Observable, type SchedulerLike, Subscription 
 import { finalize } from 'rxjs/operators';
 import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { isThenable } from '../rx/thenable.ts';
 import {
   type Outcome,
   type ReconcileContext,
@@ -19,10 +20,6 @@ import type { ControllerOptions, ControllerOutcome } from './controller.ts';
 import type { Source } from './sources.ts';
 
 type Answer = ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
-
-function isPromise(answer: Answer): answer is Promise<ReconcileResult> {
-  return typeof (answer as { then?: unknown } | undefined)?.then === 'function';
-}
 
 /** No retry makes a key of what is none. */
 function nameIn(key: string): ObjectName {
@@ -167,7 +164,7 @@ export class Term<T extends KubernetesObject> {
     const request = { key, name, object: read(key), reasons, attempt, queuedMs, signal };
     const result = options.reconcile(key, request);
     if (isObservable(result)) return result.pipe(finalize(settled));
-    if (isPromise(result)) result.then(settled, settled);
+    if (isThenable<ReconcileResult>(result)) result.then(settled, settled);
     return result;
   }
 

@@ -84,9 +84,3 @@ export function callHandler<T>(
   const end = { ...deleted, finalStateUnknown: finalStateUnknown === true };
   return handler.onDelete?.(end, notification);
 }
-
-/** Whether a callback's answer must be awaited. */
-export function isThenable(answer: unknown): answer is PromiseLike<unknown> {
-  if (answer === null || typeof answer !== 'object') return false;
-  return typeof (answer as { then?: unknown }).then === 'function';
-}

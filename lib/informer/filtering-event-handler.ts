@@ -2,7 +2,8 @@
  * A handler that sees only what a filter lets through, as if the rest did not exist.
  * client-go: tools/cache/controller.go, FilteringResourceEventHandler.
  */
-import { isThenable, type ResourceEventHandler } from './event-handler.ts';
+import { isThenable } from '../rx/thenable.ts';
+import type { ResourceEventHandler } from './event-handler.ts';
 
 /** What {@link filteringEventHandler} takes. */
 export interface FilteringEventHandlerOptions<T> {

@@ -7,13 +7,13 @@ import { defer, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { Change } from '../delta/net-change.ts';
 import type { Drain } from '../rx/drain.ts';
+import { isThenable } from '../rx/thenable.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
 import type { DeliveryPolicy } from './delivery.ts';
 import {
   callHandler,
   type EventHandlerOptions,
   type EventNotification,
-  isThenable,
   type RemoveOptions,
   type ResourceEventHandler,
 } from './event-handler.ts';

@@ -4,6 +4,7 @@
  * header, no token, no request body.
  * client-go: apimachinery/pkg/api/errors, metav1.Status.
  */
+import { isFields } from './json-fields.ts';
 import { shownCause, shownError, shownText } from './shown-text.ts';
 
 /** `metav1.Status` as on the wire. */
@@ -68,8 +69,7 @@ const MOST_CAUSES = 100;
 const LONGEST_WAIT_SECONDS = 86_400;
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const isFields = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isFields ? (value as Readonly<Record<string, unknown>>) : undefined;
+  return isFields(value) ? value : undefined;
 }
 
 /** Of these fields the texts. */

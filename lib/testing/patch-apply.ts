@@ -3,8 +3,10 @@
  * Nobody's fields are remembered, so nothing conflicts, and what an earlier apply set and this one leaves out stays.
  * client-go: structured-merge-diff, merge of typed values.
  */
+
+import { type Fields, isFields } from '../meta/json-fields.ts';
 import { applyKeys, isSet } from './list-keys.ts';
-import { type Fields, isFields, own } from './patch-merge.ts';
+import { own } from './patch-merge.ts';
 
 /** Ports that name no protocol are told apart as TCP. */
 const DEFAULTS: Fields = { protocol: 'TCP' };

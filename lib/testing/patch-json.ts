@@ -3,8 +3,8 @@
  * from nowhere copies null, a `test` for null passes on what is missing. All else that RFC 6902 refuses is refused.
  */
 import type { JsonPatchOperation } from '../client/patch.ts';
+import { type Fields, isFields } from '../meta/json-fields.ts';
 import { deepEqual } from './deep-equal.ts';
-import { type Fields, isFields } from './patch-merge.ts';
 
 /** Thrown where an operation cannot be done. */
 export class JsonPatchFailure extends Error {

@@ -1,12 +1,5 @@
 /** JSON Merge Patch, RFC 7386: objects merge, `null` removes, all else replaces. */
-
-/** A JSON object. */
-export type Fields = Record<string, unknown>;
-
-/** Whether a value is a JSON object, and no list. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { type Fields, isFields } from '../meta/json-fields.ts';
 
 /** The own property of that name: a patch must not reach what objects inherit. */
 export function own(fields: Fields, name: string): unknown {

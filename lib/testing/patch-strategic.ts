@@ -3,8 +3,10 @@
  * `$deleteFromPrimitiveList`, `$setElementOrder`, `$retainKeys`).
  * client-go: apimachinery/pkg/util/strategicpatch.
  */
+
+import { type Fields, isFields } from '../meta/json-fields.ts';
 import { isSet, patchMergeKey } from './list-keys.ts';
-import { type Fields, isFields, own } from './patch-merge.ts';
+import { own } from './patch-merge.ts';
 import { badRequest, failure } from './status.ts';
 
 const ORDER = '$setElementOrder/';

@@ -1,9 +1,10 @@
 /** PATCH: from its media type to the object it makes, and what no patch may change. */
 import type { JsonPatchOperation } from '../client/patch.ts';
+import { type Fields, isFields } from '../meta/json-fields.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { applyPatch } from './patch-apply.ts';
 import { JsonPatchFailure, jsonPatch } from './patch-json.ts';
-import { type Fields, isFields, mergePatch } from './patch-merge.ts';
+import { mergePatch } from './patch-merge.ts';
 import { strategicMergePatch } from './patch-strategic.ts';
 import type { Exchange, Target } from './request.ts';
 import { badRequest, failure, forbiddenOption, invalid } from './status.ts';

@@ -1,7 +1,8 @@
 /** The `scale` subresource: replicas of a workload as an `autoscaling/v1` Scale. */
+
+import { type Fields, isFields } from '../meta/json-fields.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkIdentity, readPatch } from './patch.ts';
-import { type Fields, isFields } from './patch-merge.ts';
 import type { Exchange, Target } from './request.ts';
 import { invalid } from './status.ts';
 import type { StoredObject } from './stored-object.ts';

@@ -2,14 +2,11 @@
  * One run of a reconciler: whatever it returns or throws, it ends once, and at once where it can.
  */
 import { isObservable, type Observable, Subscription } from 'rxjs';
+import { isThenable } from '../rx/thenable.ts';
 import type { Reconcile, ReconcileContext, ReconcileResult } from './outcome.ts';
 
 /** How a run ended. */
 export type Answer = { readonly result: ReconcileResult } | { readonly error: unknown };
-
-function isPromise<T>(value: unknown): value is PromiseLike<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
-}
 
 /** A run under way. */
 export class ReconcileRun<K> {
@@ -39,7 +36,7 @@ export class ReconcileRun<K> {
       return this.#end({ error });
     }
     if (isObservable(answer)) this.#follow(answer);
-    else if (isPromise<ReconcileResult>(answer)) {
+    else if (isThenable<ReconcileResult>(answer)) {
       // A thenable of another library may throw, or answer at once: not so behind a Promise, unless it is one.
       try {
         Promise.resolve(answer).then(

@@ -4,9 +4,10 @@ import type { JsonPatchOperation } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { Fields } from '../../lib/meta/json-fields.ts';
 import { applyPatch } from '../../lib/testing/patch-apply.ts';
 import { jsonPatch } from '../../lib/testing/patch-json.ts';
-import { type Fields, mergePatch } from '../../lib/testing/patch-merge.ts';
+import { mergePatch } from '../../lib/testing/patch-merge.ts';
 import { strategicMergePatch } from '../../lib/testing/patch-strategic.ts';
 import { pod, pods, Wire } from './wire.ts';
 
