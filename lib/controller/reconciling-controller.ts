@@ -11,6 +11,7 @@ import { distinctUntilChanged, map } from 'rxjs/operators';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
@@ -70,7 +71,10 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.name = name;
     this.#options = options;
     this.#scheduler = timingOf(options).scheduler;
-    this.#waits = new Waits(this.#scheduler);
+    this.#waits = new Waits({
+      ...{ scheduler: this.#scheduler, drain: new Drain() },
+      over: () => undefined,
+    });
     const { main, sources } = sourcesOf(options);
     this.#main = main;
     this.#sources = sources;

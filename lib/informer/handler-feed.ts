@@ -116,6 +116,7 @@ export class HandlerFeed<T> {
       this.#waiting?.unsubscribe();
       if (this.#waiting !== undefined) this.#busy = false;
       this.#waiting = undefined;
+      this.#settle();
     } else if (this.#state !== 'closed') {
       this.#state = 'draining';
       this.#host.drain.run(() => this.#pump());
@@ -151,6 +152,11 @@ export class HandlerFeed<T> {
     }
     this.#pumping = false;
     if (this.#queue.size === 0) this.#warned = false;
+    this.#settle();
+  }
+
+  /** Resolves those who wait for the end of a removed handler, once nothing of it is left to do. */
+  #settle(): void {
     if (this.#onDone.length === 0 || !this.#isDone) return;
     const resolvers = this.#onDone;
     this.#onDone = [];

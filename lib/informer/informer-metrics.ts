@@ -3,8 +3,7 @@
  * that what nobody looks at costs two readings of the clock a batch.
  * client-go: tools/cache/informer_metrics.go.
  */
-import { merge, Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
-import { map } from 'rxjs/operators';
+import { Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import type {
   GaugeCallback,
   GaugeResult,
@@ -138,7 +137,7 @@ class Instruments {
 export class InformerMeter {
   readonly #of: MeterOptions;
   readonly #instruments: Instruments | undefined;
-  #moved = new Subject<void>();
+  readonly #moved = new Subject<void>();
   #count = 0;
   #sum = 0;
   #max = 0;
@@ -152,12 +151,14 @@ export class InformerMeter {
     this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
   }
 
-  readonly metrics$: Observable<InformerMetrics> = new Observable<InformerMetrics>((subscriber) =>
-    // The status comes at once, and with it the first figures.
-    merge(this.#moved, this.#of.board.status$)
-      .pipe(map(() => this.read()))
-      .subscribe(subscriber),
-  );
+  readonly metrics$: Observable<InformerMetrics> = new Observable<InformerMetrics>((subscriber) => {
+    const tell = () => subscriber.next(this.read());
+    subscriber.add(this.#moved.subscribe(tell));
+    // The status comes at once, and with it the first figures. Its end is the end.
+    subscriber.add(
+      this.#of.board.status$.subscribe({ next: tell, complete: () => subscriber.complete() }),
+    );
+  });
 
   read(): InformerMetrics {
     const { name, indexer, board, pending } = this.#of;
@@ -201,12 +202,5 @@ export class InformerMeter {
   /** Something was committed, or a handler has caught up. */
   moved(): void {
     if (this.#moved.observed) this.#moved.next();
-  }
-
-  /** Completes those who look; later ones start over. */
-  complete(): void {
-    const moved = this.#moved;
-    this.#moved = new Subject<void>();
-    moved.complete();
   }
 }

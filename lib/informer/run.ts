@@ -2,15 +2,7 @@
  * One run: the stages in their order, from the ListerWatchers to whoever is told. One subscription of it is one
  * generation of the informer.
  */
-import {
-  defer,
-  EMPTY,
-  interval,
-  type MonoTypeOperatorFunction,
-  merge,
-  Observable,
-  Subject,
-} from 'rxjs';
+import { defer, EMPTY, type MonoTypeOperatorFunction, merge, Observable, Subject } from 'rxjs';
 import { finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
 import { deltaFifo } from '../delta/delta-fifo.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
@@ -19,6 +11,7 @@ import type { Delta } from '../reflector/delta.ts';
 import { reflect } from '../reflector/reflector.ts';
 import type { Demand } from '../rx/demand.ts';
 import { type Drain, through } from '../rx/drain.ts';
+import { longInterval } from '../rx/long-timer.ts';
 import type { Timing } from '../rx/timing.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
 import type { ChangeSet } from '../store/change-set.ts';
@@ -73,8 +66,14 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     const deltas = quarantine.retry();
     if (deltas.length > 0) retried.next(deltas);
   };
-  const tell = () => drain.run(() => board.publish());
-  const reflectAll = () =>
+  // In order with the commits, and nothing of a run that is over.
+  const tell = (generation: number, what: () => void) =>
+    drain.run(() => {
+      if (board.generation !== generation) return;
+      what();
+      board.publish();
+    });
+  const reflectAll = (generation: number) =>
     merge(
       ...listerWatchers.map((listerWatcher, at) =>
         reflect<T>(listerWatcher, {
@@ -82,22 +81,20 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
           ...parts.timing,
           demand,
           known: indexer,
-          onStatus: (status) => {
-            board.reflectors.set(listerWatcher.scope ?? String(at), status);
-            tell();
-          },
+          onStatus: (status) =>
+            tell(generation, () => board.reflectors.set(listerWatcher.scope ?? String(at), status)),
           onSkipped: (skipped) => {
             if (!quarantine.skipped(skipped)) board.skip(skipped.reason);
-            tell();
+            tell(generation, () => undefined);
           },
         }),
       ),
     );
   const run$ = defer(() => {
     const ended = new Subject<void>();
-    const resync$ = parts.resyncMs === 0 ? EMPTY : interval(parts.resyncMs, scheduler);
+    const resync$ = parts.resyncMs === 0 ? EMPTY : longInterval(parts.resyncMs, scheduler);
     const deltas$ = merge(
-      reflectAll().pipe(finalize(() => ended.next())),
+      reflectAll(board.generation).pipe(finalize(() => ended.next())),
       retried.pipe(takeUntil(ended)),
     );
     // In the drain from here on: the queue resolves what it pops against a store that has seen all before it.

@@ -10,6 +10,7 @@ import {
   type Subscription,
 } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
+import { Drain } from '../../lib/rx/drain.ts';
 import { gather } from '../../lib/rx/gather.ts';
 import { idleTimeout } from '../../lib/rx/idle-timeout.ts';
 import { lease } from '../../lib/rx/lease.ts';
@@ -24,6 +25,7 @@ describe('a lease', () => {
     const shared = lease(NEVER, {
       lingerMs,
       scheduler: time,
+      drain: new Drain(),
       onStart: () => log.push(`${time.now()} start`),
       onEnd: (why) => log.push(`${time.now()} ${why}`),
     });
@@ -102,6 +104,7 @@ describe('a lease', () => {
         const shared = lease(cold(frames), {
           lingerMs: 5,
           scheduler,
+          drain: new Drain(),
           onStart: () => log.push('start'),
           onEnd: (why) => log.push(why),
         });
