@@ -20,7 +20,7 @@ export type ListOptions = Record<string, string>;
 
 /** What {@link createListWatch} takes beside client and resource. */
 export interface ListWatchOptions<T extends KubernetesObject> {
-  /** Only this namespace. @defaultValue all */
+  /** Only this namespace; '' is all. @defaultValue all */
   readonly namespace?: string;
   /** As `kubectl -l`: `app=web,tier in (a,b)`. */
   readonly labelSelector?: string;
@@ -146,7 +146,7 @@ export function listWatchOf<T extends KubernetesObject>(
   });
 
   return {
-    ...(namespace === undefined ? {} : { scope: namespace }),
+    ...(namespace ? { scope: namespace } : {}),
     get watchList() {
       return (options.watchList ?? true) && !remembered.has(memory);
     },

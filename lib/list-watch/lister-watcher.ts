@@ -51,7 +51,7 @@ export type WatchSignal<T> =
  * `ApiError`; anything else is taken as a failure of the network.
  */
 export interface ListerWatcher<T> {
-  /** The namespace that this one covers, where several cover one store. */
+  /** The namespace that this one covers, where several cover one store; '' is all. */
   readonly scope?: string;
   /** Whether streaming LISTs may be asked for. @defaultValue true */
   readonly watchList?: boolean;

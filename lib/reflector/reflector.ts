@@ -104,7 +104,7 @@ export function reflect<T>(
   const idleTimeoutMs = options.idleTimeoutMs ?? 85_000;
   const pauseLimitMs = options.pauseLimitMs ?? 60_000;
   const config: ReflectorConfig = {
-    scope: listerWatcher.scope,
+    scope: listerWatcher.scope || undefined,
     initialList: options.initialList ?? 'auto',
     mayStream: () => listerWatcher.watchList !== false,
     pageSize: options.pageSize,
