@@ -6,7 +6,7 @@ import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 
-const KINDS: ReadonlySet<unknown> = new Set(['queued', 'opened', 'alive', 'events']);
+const KINDS: ReadonlySet<unknown> = new Set(['queued', 'opened', 'alive', 'events', 'listed']);
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
@@ -45,6 +45,10 @@ function isSound<T>(event: WatchEvent<T>): boolean {
 /** Throws an `ApiError` on what is no signal of a watch. */
 export function soundSignal<T>(signal: WatchSignal<T>): WatchSignal<T> {
   if (!isObject(signal) || !KINDS.has(signal.kind)) throw malformed('a signal of no known kind');
+  if (signal.kind === 'listed') {
+    soundPart(signal);
+    if (typeof signal.resourceVersion !== 'string') throw malformed('a list without a version');
+  }
   if (signal.kind !== 'events') return signal;
   if (!Array.isArray(signal.events)) throw malformed('events that are no array');
   if (!signal.events.every(isSound)) throw malformed('an event that is none');

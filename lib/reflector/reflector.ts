@@ -193,6 +193,7 @@ export function reflect<T>(
         map((came): ReflectorInput<T> | undefined => {
           const signal = soundSignal(came);
           if (signal.kind === 'events') return { type: 'events', events: signal.events };
+          if (signal.kind === 'listed') return { ...signal, type: 'relisted' };
           return signal.kind === 'alive' ? undefined : { type: signal.kind };
         }),
         endWith<ReflectorInput<T> | undefined>({ type: 'closed' }),
