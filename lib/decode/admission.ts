@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
 import type { DecodeContext } from './decoding.ts';
 
@@ -74,6 +74,8 @@ export function createAdmission<T extends KubernetesObject>(
     const { metadata } = object;
     if (typeof metadata !== 'object' || metadata === null)
       return unexpected('one without metadata');
+    if (!hasSoundMetadata(object))
+      return unexpected('one whose name, namespace, UID or version is no text');
     // Last on the wire, so that V8 takes it away without turning the object into a slow one.
     if (!keepManagedFields && metadata.managedFields !== undefined) delete metadata.managedFields;
     let key: string;

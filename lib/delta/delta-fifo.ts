@@ -14,6 +14,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Demand } from '../rx/demand.ts';
 import { createServer } from '../rx/server.ts';
+import { told } from '../rx/unhandled.ts';
 import { keyOrNone, Overlay, OwnKnownObjects } from './overlay.ts';
 import { type Compression, type Entry, Pending } from './pending.ts';
 import { isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
@@ -75,14 +76,16 @@ export function checkKeys<T>(known: KnownObjects<T> | undefined, who: string): v
 export function deltaFifo<T extends KubernetesObject>(
   options: DeltaFifoOptions<T> = {},
 ): OperatorFunction<readonly Delta<T>[], readonly Delta<T>[]> {
-  const { ready, resync$, compression = 'none', onUnknownDeletion } = options;
+  const { ready, resync$, compression = 'none' } = options;
+  const onUnknownDeletion = told(options.onUnknownDeletion);
+  const onQueue = told(options.onQueue);
   checkKeys(options.known, 'deltaFifo');
   return (source) =>
     new Observable<readonly Delta<T>[]>((subscriber) => {
       const own = options.known === undefined ? new OwnKnownObjects<T>() : undefined;
       const known = options.known ?? (own as OwnKnownObjects<T>);
       const pending = new Pending<T>(compression);
-      options.onQueue?.(pending);
+      onQueue(pending);
       const wholes = new Map<Delta<T>, WholeList<T>>();
       const relists = new Map<string | undefined, RelistUnderWay<T>>();
       let resync = false;
@@ -165,7 +168,7 @@ export function deltaFifo<T extends KubernetesObject>(
       ) => {
         const newest = overlay.get(delta.key);
         if (newest === undefined) {
-          if (!fleeting) onUnknownDeletion?.(delta.key);
+          if (!fleeting) onUnknownDeletion(delta.key);
           return;
         }
         if (isStaleEnd(delta, newest)) return;

@@ -14,7 +14,6 @@ type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 /** What is known of one scope is nothing yet. */
 export function isEmptyScope<T>(known: KnownObjects<T>, scope: string | undefined): boolean {
   if (known.size === 0) return true;
-  if (scope === undefined) return false;
   for (const key of known.keys()) if (inScope(key, scope)) return false;
   return true;
 }

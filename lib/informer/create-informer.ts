@@ -123,7 +123,7 @@ export function createInformer<T extends KubernetesObject>(
   );
   const { run$ } = createRun<T>({
     listerWatchers: [listerWatcher],
-    scopes: listerWatcher.scope === undefined ? [] : [listerWatcher.scope],
+    scopes: listerWatcher.scope ? [listerWatcher.scope] : [],
     indexer,
     drain,
     board,

@@ -34,9 +34,9 @@ function checkedScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): readonly
     throw new TypeError('createSharedInformer: no ListerWatcher given');
   if (listerWatchers.length === 1) {
     const { scope } = listerWatchers[0] as ListerWatcher<T>;
-    return scope === undefined ? [] : [scope];
+    return scope ? [scope] : [];
   }
-  const scopes = listerWatchers.map(({ scope }) => scope);
+  const scopes = listerWatchers.map(({ scope }) => scope || undefined);
   if (scopes.includes(undefined) || new Set(scopes).size < scopes.length) {
     throw new TypeError(
       'createSharedInformer: several ListerWatchers need a scope (namespace) of their own each, or one would delete what another listed',

@@ -13,7 +13,7 @@ import type {
   MetricsProvider,
 } from '../meta/metrics.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
+import { reportUnhandled, told } from '../rx/unhandled.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import type { InformerStatus } from './status.ts';
 
@@ -109,7 +109,7 @@ class Instruments {
   }
 
   begin(status$: Observable<InformerStatus>): void {
-    for (const { gauge, callback } of this.#gauges) gauge.addCallback(callback);
+    for (const { gauge, callback } of this.#gauges) told(() => gauge.addCallback(callback))();
     this.#counting = status$.subscribe((status) => {
       for (const each of this.#counters) {
         const now = status[each.name];
@@ -120,16 +120,12 @@ class Instruments {
   }
 
   end(): void {
-    for (const { gauge, callback } of this.#gauges) gauge.removeCallback(callback);
+    for (const { gauge, callback } of this.#gauges) told(() => gauge.removeCallback(callback))();
     this.#counting?.unsubscribe();
   }
 
   record(seconds: number): void {
-    try {
-      this.#latency.record(seconds, this.#attributes);
-    } catch (error) {
-      reportUnhandled(error);
-    }
+    told(() => this.#latency.record(seconds, this.#attributes))();
   }
 }
 
@@ -148,7 +144,12 @@ export class InformerMeter {
     this.#of = of;
     const { name, metrics, metricAttributes } = of;
     if (metrics === undefined) return;
-    this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
+    try {
+      this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
+    } catch (error) {
+      // A provider that makes no instruments measures nothing; the informer works.
+      reportUnhandled(error);
+    }
   }
 
   readonly metrics$: Observable<InformerMetrics> = new Observable<InformerMetrics>((subscriber) => {

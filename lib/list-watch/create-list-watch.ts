@@ -10,6 +10,7 @@ import type { Projection } from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
+import { told } from '../rx/unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
 import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
@@ -20,7 +21,7 @@ export type ListOptions = Record<string, string>;
 
 /** What {@link createListWatch} takes beside client and resource. */
 export interface ListWatchOptions<T extends KubernetesObject> {
-  /** Only this namespace. @defaultValue all */
+  /** Only this namespace; '' is all. @defaultValue all */
   readonly namespace?: string;
   /** As `kubectl -l`: `app=web,tier in (a,b)`. */
   readonly labelSelector?: string;
@@ -131,6 +132,7 @@ export function listWatchOf<T extends KubernetesObject>(
     tweak?.(all);
     return all;
   };
+  const own = told(options.onSkipped);
   const context = (request: ListRequest<T> | WatchRequest<T>): DecodeContext<T> => ({
     resource: resource as Resource<T>,
     ...(projection === undefined ? {} : { projection }),
@@ -138,7 +140,7 @@ export function listWatchOf<T extends KubernetesObject>(
     maxPageBytes: options.maxPageBytes ?? 2 ** 30,
     keepManagedFields: options.keepManagedFields ?? false,
     onSkipped: (skipped) => {
-      options.onSkipped?.(skipped);
+      own(skipped);
       request.onSkipped?.(skipped);
     },
     ...(request.known === undefined ? {} : { known: request.known }),
@@ -146,7 +148,7 @@ export function listWatchOf<T extends KubernetesObject>(
   });
 
   return {
-    ...(namespace === undefined ? {} : { scope: namespace }),
+    ...(namespace ? { scope: namespace } : {}),
     get watchList() {
       return (options.watchList ?? true) && !remembered.has(memory);
     },

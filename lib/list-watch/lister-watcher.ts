@@ -6,6 +6,7 @@ import type { Observable } from 'rxjs';
 import type { Skipped } from '../decode/decoding.ts';
 import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
+import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';
 
 /** What a LIST asks for. */
@@ -39,7 +40,14 @@ export interface WatchRequest<T> {
 /** What a watch tells. `alive` says that bytes came, also when they were no whole event. */
 export type WatchSignal<T> =
   | { readonly kind: 'queued' | 'opened' | 'alive' }
-  | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] };
+  | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] }
+  /** The collection as a whole, from a watch that lists instead: all that it lacks is gone. */
+  | {
+      readonly kind: 'listed';
+      readonly items: readonly T[];
+      readonly rejected?: readonly string[];
+      readonly resourceVersion: ResourceVersion | '';
+    };
 
 /**
  * Lists and watches one collection.
@@ -51,7 +59,7 @@ export type WatchSignal<T> =
  * `ApiError`; anything else is taken as a failure of the network.
  */
 export interface ListerWatcher<T> {
-  /** The namespace that this one covers, where several cover one store. */
+  /** The namespace that this one covers, where several cover one store; '' is all. */
   readonly scope?: string;
   /** Whether streaming LISTs may be asked for. @defaultValue true */
   readonly watchList?: boolean;

@@ -85,6 +85,13 @@ export type ReflectorInput<T> =
   | { readonly type: 'restart' }
   | { readonly type: 'listed'; readonly resourceVersion: string; readonly paginated: boolean }
   | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
+  /** A watch that lists instead of watching has the collection anew. */
+  | {
+      readonly type: 'relisted';
+      readonly items: readonly T[];
+      readonly rejected?: readonly string[];
+      readonly resourceVersion: string;
+    }
   /** The server closed the watch cleanly. */
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly error: ApiError }

@@ -178,6 +178,20 @@ function streamEvents<T>(
   return [next, [...inFront, ...commit, ...effects]];
 }
 
+/** The whole collection from a watch: what a poll brings is no failure of it, so it counts as no relist. */
+const relisted = <T>(
+  state: ReflectorState,
+  { items, rejected = [], resourceVersion }: InputOf<T, 'relisted'>,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> => {
+  const [whole, commit] = replaced<T>(state, resourceVersion, items, rejected, config);
+  const { nowMs } = moment;
+  const sinceMs = state.phase === 'watching' ? state.sinceMs : nowMs;
+  const { relists } = state;
+  return [{ ...healthy(whole, moment), phase: 'watching', sinceMs, relists }, commit];
+};
+
 /** Drops the request until the consumer has room. */
 const pause = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
   {
@@ -211,6 +225,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     restart: ignore,
     listed: ignore,
     events: ignore,
+    relisted: ignore,
     closed: ignore,
     failed: ignore,
     elapsed: ignore,
@@ -249,6 +264,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       queued: markQueued,
       opened: markOpened,
       events: streamEvents,
+      relisted,
       closed: (state, _input, moment, config) => streamClosed(state, moment, config),
       failed: onFailed,
       paused: (state, input, moment, config) => aborting(pause<T>(state, input, moment), config),
@@ -261,6 +277,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
         [],
       ],
       events: watchEvents,
+      relisted,
       closed: (state, _input, moment, config) => {
         const livedMs = moment.nowMs - state.requestedMs;
         // Less than nothing is no short life: the clock was set back in between.

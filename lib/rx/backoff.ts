@@ -2,6 +2,7 @@
  * How long to wait before the next try. client-go: tools/cache/reflector.go waits 800 ms, doubled up to 30 s,
  * with as much again at random.
  */
+import { reportUnhandled } from './unhandled.ts';
 
 /** The wait before try number `attempt` (0 is the first retry), in milliseconds; `random` is in [0, 1). */
 export type Backoff = (attempt: number, random: number) => number;
@@ -36,5 +37,20 @@ export function exponentialBackoff(
     // The exponent is bounded first: factor ** 1100 is Infinity, and Infinity × 0 no number.
     const wait = Math.min(capMs, baseMs * factor ** Math.min(attempt, 64));
     return Math.round(wait * (1 + jitter * random));
+  };
+}
+
+/** A backoff of somebody who may fail: one that throws, or answers no time, is reported and counts as the default. */
+export function reliableBackoff(backoff: Backoff): Backoff {
+  const fallback = exponentialBackoff();
+  return (attempt, random) => {
+    try {
+      const delayMs = backoff(attempt, random);
+      if (delayMs >= 0) return delayMs;
+      throw new TypeError(`a backoff answered ${delayMs}; it must be 0 or more milliseconds`);
+    } catch (error) {
+      reportUnhandled(error);
+      return fallback(attempt, random);
+    }
   };
 }

@@ -12,6 +12,7 @@ import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-obje
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { Drain } from '../rx/drain.ts';
+import { told } from '../rx/unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';
 import { type Commit, splitCommits } from './commits.ts';
 import type { Indexer, IndexerTransaction } from './indexer.ts';
@@ -105,12 +106,12 @@ function supersedes<T extends KubernetesObject>(
 
 class Committer<T extends KubernetesObject> {
   readonly #indexer: Indexer<T>;
-  readonly #options: ApplyDeltasOptions<T>;
+  readonly #onRejected: (rejection: Rejection<T>) => void;
   readonly scopes: Scopes;
 
   constructor(indexer: Indexer<T>, options: ApplyDeltasOptions<T>) {
     this.#indexer = indexer;
-    this.#options = options;
+    this.#onRejected = told(options.onRejected);
     this.scopes = new Scopes(options.scopes ?? []);
   }
 
@@ -224,7 +225,7 @@ class Committer<T extends KubernetesObject> {
       transaction.put(object, key);
       come(net, uidOf(object) || key, object);
     } catch (error) {
-      this.#options.onRejected?.({ key, object, error });
+      this.#onRejected({ key, object, error });
     }
   }
 
@@ -291,13 +292,14 @@ export function applyDeltas<T extends KubernetesObject>(
     new Observable<ChangeSet<T>>((subscriber) => {
       const drain = new Drain();
       const committer = new Committer(indexer, options);
+      const onCommitted = told(options.onCommitted);
       const commitAll = (deltas: readonly Delta<T>[]) => {
         const commits = splitCommits(deltas, (scope) => committer.scopes.isSynced(scope));
         for (const commit of commits) {
           if (subscriber.closed) return;
           const changes = committer.apply(commit);
           if (changes !== undefined) subscriber.next(changes);
-          options.onCommitted?.();
+          onCommitted();
         }
       };
       subscriber.add(
