@@ -3,7 +3,8 @@
  * every kind of scope, linger, demand and policy.
  */
 import fc from 'fast-check';
-import { describe, it } from 'vitest';
+import { config } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Act,
   CALLBACKS,
@@ -95,6 +96,14 @@ const options: fc.Arbitrary<WorldOptions> = fc.record({
 
 const RUNS = Number(process.env['LIFE_RUNS'] ?? 250);
 
+const reported: string[] = [];
+beforeEach(() => {
+  config.onUnhandledError = (error) => reported.push(String(error));
+});
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
 describe("an informer's life", () => {
   it('I2, I3, I5, I7, I8: calls take effect in their order wherever they are made, and in the end everybody is right', async () => {
     await fc.assert(
@@ -108,6 +117,7 @@ describe("an informer's life", () => {
           world.check();
         }
         await world.end();
+        expect(reported.filter((error) => error !== 'Error: a consumer threw')).toEqual([]);
       }),
       { numRuns: RUNS },
     );

@@ -39,7 +39,7 @@ export class LifeModel {
   }
 
   leave(holder: ModelHolder, nowMs: number): void {
-    if (holder.left || holder.completed) return;
+    // One who leaves after a stop was called, and before it takes effect, is not completed.
     holder.left = true;
     if (!holder.holds) return;
     holder.holds = false;
