@@ -151,13 +151,18 @@ export function createSharedInformer<T extends KubernetesObject>(
     new Observable<ChangeSet<T>>((subscriber) => {
       // In the drain, so that what the first set causes comes after it.
       drain.enter(() => {
+        // Before the first set, so that a stop that this set causes comes after it. Who wants the first set only, as
+        // `firstValueFrom` does, needs no run.
+        let satisfied = false;
+        const letGo = lifecycle.hold(() => satisfied);
         const leave = hub.join({
           next: (set) => subscriber.next(set),
           complete: () => subscriber.complete(),
         });
+        satisfied = subscriber.closed;
         // In this order: who leaves is told nothing more, and lets go of the run after that.
         subscriber.add(leave);
-        if (!subscriber.closed) subscriber.add(lifecycle.hold());
+        subscriber.add(letGo);
       });
     });
   const reporting =

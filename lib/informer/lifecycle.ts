@@ -70,8 +70,11 @@ export class Lifecycle<T extends KubernetesObject> {
     return this.#stopped ? this.#wasStopped() : undefined;
   }
 
-  /** Holds the run, starting it if need be. Returns the function that lets go. */
-  hold(): () => void {
+  /**
+   * Holds the run, starting it if need be; not if it is `unwanted` when its turn comes. Returns the function that lets
+   * go.
+   */
+  hold(unwanted: () => boolean): () => void {
     const { drain } = this.#parts;
     let released = false;
     let release: (() => void) | undefined;
@@ -80,15 +83,15 @@ export class Lifecycle<T extends KubernetesObject> {
       this.forget();
     };
     drain.run(() => {
-      if (released) return;
+      if (unwanted()) return;
       this.#stopped = false;
       release = this.#line.acquire();
-      // Starting the run can make the holder leave.
-      if (released) drain.run(letGo);
+      // The holder left before its turn, or while the run started: as anywhere, the run lingers.
+      if (released) letGo();
     });
     return () => {
       released = true;
-      drain.run(letGo);
+      if (release !== undefined) drain.run(letGo);
     };
   }
 

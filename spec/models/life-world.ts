@@ -24,7 +24,7 @@ export const POLICIES = ['none', 'conflate', 'buffer', 'reset', 'pause', 'drop']
 
 /** One call that a test, or a consumer within a callback, makes. */
 export type Act =
-  | { readonly do: 'start' | 'stop' | 'expire' | 'close' | 'ready' | 'retry' | 'throw' }
+  | { readonly do: 'start' | 'stop' | 'expire' | 'close' | 'ready' | 'throw' }
   | { readonly do: 'subscribe'; readonly stream: (typeof STREAMS)[number] }
   | { readonly do: 'deliver'; readonly policy: (typeof POLICIES)[number] }
   | { readonly do: 'listen'; readonly stream: (typeof TOLD)[number] }
@@ -91,6 +91,7 @@ export class World {
   #depth = 0;
   #subscribing = 0;
   #acting = 0;
+  #stopsDone = 0;
 
   constructor({ lingerMs, latencyMs, polled, scopes, compression }: WorldOptions) {
     this.#scopes = scopes;
@@ -131,9 +132,7 @@ export class World {
         model.start();
         return informer.start();
       case 'stop':
-        model.stop();
-        void informer.stop();
-        return;
+        return this.#stop();
       case 'subscribe':
         return this.#subscribe(act.stream);
       case 'deliver':
@@ -167,8 +166,6 @@ export class World {
         return this.#setRoom(act.open);
       case 'ready':
         return this.#ready.next();
-      case 'retry':
-        return;
       case 'wait':
         return this.#wait(act.timeoutMs);
       case 'throw':
@@ -328,6 +325,19 @@ export class World {
     }
   }
 
+  #stop(): void {
+    const { indexer } = this.informer;
+    const before = [...indexer.keys()];
+    const readable = this.model.phase === 'running' || this.model.phase === 'stopped';
+    this.model.stop();
+    void this.informer.stop().then(() => this.#stopsDone++);
+    // Outside of a callback it takes effect at once, and the store stays readable, unless somebody starts anew.
+    if (this.#acting > 0 || !readable || this.model.phase !== 'stopped') return;
+    const after = [...indexer.keys()];
+    if (after.join() !== before.join())
+      this.#fail(`stop: the store was ${before}, and is ${after}`);
+  }
+
   #subscribe(stream: (typeof STREAMS)[number], policy?: DeliveryPolicy<Pod>): void {
     const who = `${policy?.kind ?? stream} ${this.consumers.length}`;
     const of = stream === 'changes$';
@@ -393,7 +403,7 @@ export class World {
     this.handlers.push(handled);
     const handler = believing(handled.belief, (kind) => {
       // A stop that was called takes effect in its turn.
-      const held = this.informer.isStopped && this.model.stops > handled.addedAfterStops;
+      const held = this.informer.isStopped && this.#stopsDone > handled.addedAfterStops;
       this.#called(kind, !handled.removed && handled.running === 0 && !held, `${who} ${kind}`);
       if (!slow) return undefined;
       handled.running++;
