@@ -42,6 +42,7 @@ describe('stop and start in one callback', () => {
       informer.start();
       informer.status$.subscribe(({ phase }) => phases.push(phase));
     });
+    expect(informer.status).toMatchObject({ phase: 'listing', synced: false, generation: 2 });
     source.listed(3, pod('web', 3), pod('db', 3));
     source.send(added(pod('api', 4)));
     expect(informer.isStopped).toBe(false);
@@ -53,7 +54,29 @@ describe('stop and start in one callback', () => {
       '+db@3* initial',
       '+api@4 watch',
     ]);
+    expect([...new Set(phases)]).toEqual(['watching', 'stopped', 'listing']);
     expect(phases.at(-1)).toBe('watching');
+    await informer.stop();
+  });
+
+  it('I16: a failure of the old run is not told of the new one', async () => {
+    const [a, b] = [scriptedListWatch('a'), scriptedListWatch('b')];
+    const informer = createSharedInformer([a, b]);
+    a.listed(1, pod('web', 1, 'web', 'a'));
+    b.listed(1);
+    const phases: InformerPhase[] = [];
+    informer.addEventHandler({
+      onUpdate: () => {
+        void informer.stop();
+        informer.start();
+        informer.status$.subscribe(({ phase }) => phases.push(phase));
+        // Before its turn to end has come.
+        b.fail(new Error('the connection was lost'));
+      },
+    });
+    informer.start();
+    a.send(modified(pod('web', 2, 'web', 'a')));
+    expect([...new Set(phases)]).toEqual(['watching', 'stopped', 'listing']);
     await informer.stop();
   });
 
