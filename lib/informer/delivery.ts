@@ -2,8 +2,10 @@
  * How one subscriber that may be slow is served. Its policy bounds what waits for it; it never delays the store
  * or another subscriber, but for the one that asks for `pause`.
  */
+
 import { defer, Observable, type ObservableInput, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
+import { checkedLimit } from '../rx/checked-option.ts';
 import type { Drain } from '../rx/drain.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
@@ -112,9 +114,7 @@ class PolicyQueue<T> {
 
 /** Serves each subscription by `policy`. */
 export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>): Delivery<T> {
-  if (policy.kind !== 'conflate' && !(policy.limit >= 1)) {
-    throw new TypeError(`delivery: limit is ${policy.limit}; it must be at least 1 set`);
-  }
+  if (policy.kind !== 'conflate') checkedLimit(policy.limit, 'delivery: limit');
   const queues = new Set<PolicyQueue<T>>();
   const served$ = new Observable<ChangeSet<T>>((subscriber) => {
     const queue = new PolicyQueue(policy, source);

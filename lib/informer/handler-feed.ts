@@ -6,6 +6,7 @@
 import { defer, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { Change } from '../delta/net-change.ts';
+import { checkedCount, checkedDuration } from '../rx/checked-option.ts';
 import type { Drain } from '../rx/drain.ts';
 import { isThenable } from '../rx/thenable.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
@@ -71,8 +72,8 @@ export class HandlerFeed<T> {
     this.#handler = handler;
     this.#policy = options.delivery ?? { kind: 'conflate' };
     this.#queue = new HandlerQueue(this.#policy, () => host.pause());
-    this.#slowAfterMs = options.slowAfterMs ?? 100;
-    this.#slowPending = options.slowPending ?? 1024;
+    this.#slowAfterMs = checkedDuration(options.slowAfterMs ?? 100, `${name}: slowAfterMs`);
+    this.#slowPending = checkedCount(options.slowPending ?? 1024, `${name}: slowPending`, 0);
     this.#onSynced = onSynced;
   }
 

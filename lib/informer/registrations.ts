@@ -6,6 +6,7 @@
 import type { Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 import { through } from '../rx/drain.ts';
 import { longInterval } from '../rx/long-timer.ts';
 import type { ChangeSet } from '../store/change-set.ts';
@@ -24,11 +25,9 @@ const MIN_RESYNC_MS = 1_000;
 
 /** The period in milliseconds, 0 for never. Throws a `TypeError` on what is no period. */
 export function checkedResyncPeriod(periodMs: number | undefined, what: string): number {
-  if (periodMs === undefined || periodMs === 0) return 0;
-  if (!(periodMs > 0)) {
-    throw new TypeError(`${what}: resyncPeriodMs is ${periodMs}; it must be 0 or more`);
-  }
-  return Math.max(MIN_RESYNC_MS, periodMs);
+  if (periodMs === undefined) return 0;
+  const checkedMs = checkedDuration(periodMs, `${what}: resyncPeriodMs`);
+  return checkedMs === 0 ? 0 : Math.max(MIN_RESYNC_MS, checkedMs);
 }
 
 /** What registrations need of their informer. */

@@ -6,8 +6,8 @@ import type { SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isResourceVersion } from '../meta/resource-version.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 import type { Drain } from '../rx/drain.ts';
-import { checkedDuration } from '../rx/duration.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 

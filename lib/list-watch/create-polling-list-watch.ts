@@ -6,6 +6,7 @@
 import { concat, defer, EMPTY, interval, type Observable, of } from 'rxjs';
 import { ignoreElements, map, repeat, take, takeUntil } from 'rxjs/operators';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkedTimeout } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { listPages } from './list-pages.ts';
@@ -48,12 +49,10 @@ export function createPollingListWatch<T extends KubernetesObject>(
   options: PollingOptions = {},
 ): ListerWatcher<T> {
   const { scheduler, random } = timingOf(options);
-  const intervalMs = options.intervalMs ?? 30_000;
-  if (!(intervalMs > 0)) {
-    throw new TypeError(
-      `createPollingListWatch: intervalMs is ${intervalMs}; it must be more than 0`,
-    );
-  }
+  const intervalMs = checkedTimeout(
+    options.intervalMs ?? 30_000,
+    'createPollingListWatch: intervalMs',
+  );
   /** The whole collection at last; `alive` for each piece of it on the way. */
   const whole = (request: WatchRequest<T>): Observable<WatchSignal<T>> => {
     const { known, demand, onSkipped } = request;

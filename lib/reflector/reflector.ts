@@ -19,6 +19,7 @@ import { type Timing, timingOf } from '../rx/timing.ts';
 import { reportUnhandled, told } from '../rx/unhandled.ts';
 import type { Delta } from './delta.ts';
 import { createGate } from './gate.ts';
+import { limitsOf } from './limits.ts';
 import {
   type InitialList,
   initialState,
@@ -101,17 +102,13 @@ export function reflect<T>(
   const { scheduler, random } = timingOf(options);
   const { known, onError } = options;
   const tellStatus = told(options.onStatus);
-  const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
-  const idleTimeoutMs = options.idleTimeoutMs ?? 85_000;
-  const pauseLimitMs = options.pauseLimitMs ?? 60_000;
+  const { requestTimeoutMs, idleTimeoutMs, pauseLimitMs, ...limits } = limitsOf(options);
   const config: ReflectorConfig = {
     scope: listerWatcher.scope || undefined,
     initialList: options.initialList ?? 'auto',
     mayStream: () => listerWatcher.watchList !== false,
-    pageSize: options.pageSize,
-    minWatchTimeoutMs: options.minWatchTimeoutMs ?? 300_000,
+    ...limits,
     backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
-    healthyMs: options.healthyMs ?? 120_000,
   };
   const table = reflectorTable<T>();
   const moment = (): Moment => ({

@@ -2,13 +2,16 @@
  * How long to wait before the next try. client-go: tools/cache/reflector.go waits 800 ms, doubled up to 30 s,
  * with as much again at random.
  */
+
+import { checkedNumber } from './checked-option.ts';
 import { reportUnhandled } from './unhandled.ts';
 
 /** The wait before try number `attempt` (0 is the first retry), in milliseconds; `random` is in [0, 1). */
 export type Backoff = (attempt: number, random: number) => number;
 
 /**
- * Doubles from `baseMs` to `capMs`, then adds up to `jitter` times the wait.
+ * Doubles from `baseMs` to `capMs`, then adds up to `jitter` times the wait. Throws a `TypeError` if a number is
+ * negative or infinite.
  *
  * @example
  * ```ts
@@ -33,6 +36,9 @@ export function exponentialBackoff(
   } = {},
 ): Backoff {
   const { baseMs = 800, factor = 2, capMs = 30_000, jitter = 1 } = options;
+  for (const [name, value] of Object.entries({ baseMs, factor, capMs, jitter })) {
+    checkedNumber(value, `exponentialBackoff: ${name}`);
+  }
   return (attempt, random) => {
     // The exponent is bounded first: factor ** 1100 is Infinity, and Infinity × 0 no number.
     const wait = Math.min(capMs, baseMs * factor ** Math.min(attempt, 64));
