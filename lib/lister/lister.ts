@@ -11,7 +11,7 @@ import { type GroupVersionResource, resourceName } from '../meta/resource.ts';
 import { isResourceVersion, type ResourceVersion } from '../meta/resource-version.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import { type ListSelection, type Selection, select } from './selection.ts';
+import { type Given, type ListSelection, type Selection, select } from './selection.ts';
 
 export type { ListSelection };
 
@@ -19,7 +19,8 @@ export type { ListSelection };
 export interface NamespaceLister<T> {
   readonly namespace: string;
   /** As {@link Lister.list}, of this namespace. */
-  list(selection?: Selection): readonly T[];
+  list(): readonly T[];
+  list(selection: Selection): readonly T[];
   /** Throws an {@link ApiError} 404 where there is none. */
   get(name: string): T;
 }
@@ -39,9 +40,11 @@ export interface Lister<T> {
   /**
    * All objects, or those that a selector selects: text as `kubectl -l` takes it, a `metav1.LabelSelector`, or
    * labels and fields. Everything gives the store's own array, which stays the same until something changes.
-   * Throws a `TypeError` on a selector that is none.
+   * Throws a `TypeError` on a selector that is none, also on one that is `undefined`, as from an object that lacks it:
+   * to client-go that is nothing, and everything is asked for by giving none.
    */
-  list(selection?: Selection): readonly T[];
+  list(): readonly T[];
+  list(selection: Selection): readonly T[];
   /** By `namespace/name`, or `name` where there is no namespace. Throws an {@link ApiError} 404 where there is none. */
   get(name: string): T;
   /** Reads within one namespace; '' is all. Throws a `TypeError` for a cluster-scoped resource. */
@@ -110,9 +113,9 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     this.#options = options;
   }
 
-  list(selection: Selection = ''): readonly T[] {
+  list(...given: Given): readonly T[] {
     this.#read();
-    return select(() => this.#indexer.list(), selection);
+    return select(() => this.#indexer.list(), given);
   }
 
   get(name: string): T {
@@ -137,10 +140,12 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     }
     return {
       namespace,
-      list: (selection: Selection = '') => {
-        if (namespace === '') return this.list(selection);
+      list: (...given: Given) => {
         this.#read();
-        return select(() => this.#ofNamespace(namespace), selection);
+        return select(
+          () => (namespace === '' ? this.#indexer.list() : this.#ofNamespace(namespace)),
+          given,
+        );
       },
       get: (name) => {
         if (namespace === '') return this.get(name);

@@ -73,7 +73,8 @@ describe('list', () => {
     const matches = vi.fn(() => false);
     expect(lister.list({ ...selectEverything, matches })).toHaveLength(4);
     expect(matches).not.toHaveBeenCalled();
-    for (const everything of [undefined, '', {}, selectEverything, { fieldSelector: '' }]) {
+    expect(lister.list()).toBe(indexer.list());
+    for (const everything of ['', {}, selectEverything, { fieldSelector: '' }]) {
       expect(lister.list(everything)).toBe(indexer.list());
     }
     expect(names(lister.list('app=web'))).toBe('ac');
@@ -105,6 +106,51 @@ describe('list', () => {
     expect(() => lister.list(slip)).toThrow(/"app" is no part of a selector.*matchLabels/);
     expect(() => lister.list('app in web')).toThrow(TypeError);
     expect(() => lister.list({ fieldSelector: 'name' })).toThrow(TypeError);
+  });
+
+  it('L2: throws on what is half a selector, or two in one', () => {
+    const lister = createLister(filled(), pods);
+    const slips: [unknown, RegExp][] = [
+      [{ labelSelector: 'app=web', matchLabels: { app: 'db' } }, /"matchLabels" .*labelSelector/],
+      [{ labelSelector: { app: 'web' } }, /"app" is no part of a selector/],
+      [{ matchLabels: { app: 'web,team=b' } }, /value of "app"/],
+      [{ fieldSelector: { 'metadata.name': 'a' } }, /fieldSelector is {.*text/],
+      [[], /selector \[\]/],
+      [7, /selector 7/],
+    ];
+    for (const [slip, told] of slips) {
+      expect(() => lister.list(slip as string)).toThrow(TypeError);
+      expect(() => lister.list(slip as string)).toThrow(told);
+      expect(() => lister.namespace('shop').list(slip as string)).toThrow(told);
+    }
+  });
+
+  it('L10: without a selection is everything, with one that is missing it throws, and says what to pass', () => {
+    const lister = createLister(filled(), pods);
+    const service: { spec: { selector?: Record<string, string> } } = { spec: {} };
+    for (const list of [
+      (selection: never) => lister.list(selection),
+      (selection: never) => lister.namespace('shop').list(selection),
+      (selection: never) => lister.namespace('').list(selection),
+    ]) {
+      for (const missing of [undefined, null]) {
+        expect(() => list(missing as never)).toThrow(TypeError);
+        expect(() => list(missing as never)).toThrow(
+          `list: the selection is ${missing}; call list() or give '' for everything, or selectNothing`,
+        );
+        const byLabels = { labelSelector: missing } as never;
+        expect(() => list(byLabels)).toThrow(`list: labelSelector is ${missing}; give ''`);
+        const byFields = { labelSelector: 'app', fieldSelector: missing } as never;
+        expect(() => list(byFields)).toThrow(`list: fieldSelector is ${missing}; give ''`);
+      }
+      const selector = { matchLabels: service.spec.selector } as never;
+      expect(() => list(selector)).toThrow(/matchLabels is undefined/);
+    }
+    // @ts-expect-error: the compiler says so, too
+    expect(() => lister.list(service.spec.selector)).toThrow(TypeError);
+    // @ts-expect-error
+    expect(() => lister.namespace('shop').list(undefined)).toThrow(TypeError);
+    expect(lister.list()).toHaveLength(4);
   });
 
   it('L3: answers cannot be changed, and are shared where nothing has changed', () => {
