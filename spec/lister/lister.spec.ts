@@ -326,6 +326,22 @@ describe('reads of a minimum version', () => {
     await expect(lister.atLeast('next')).rejects.toThrow(TypeError);
   });
 
+  it('L7: wait for a custom resource with fields of its own that are called key, uid or deleted', async () => {
+    const { source, informer, lister } = running();
+    const fields = { key: 'value', uid: 'another', deleted: true, resourceVersion: '3' };
+    const written = { ...pod('w', 15), ...fields };
+    const wait = lister.atLeast(written);
+    expect(await state(wait)).toBe('pending');
+    source.send(added(pod('w', 15)));
+    expect(await state(wait)).toBe('there');
+    await informer.stop();
+    for (const none of [{}, null, 7, { key: 7, resourceVersion: '1' }, { kind: 'Pod' }]) {
+      const failure = await lister.atLeast(none as never).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(TypeError);
+      expect((failure as Error).message).toMatch(/^atLeast: .*give/);
+    }
+  });
+
   it('L7: of one object do not wait for the rest: with several namespaces the store is as old as the oldest', async () => {
     const [shop, till] = [scriptedListWatch('shop'), scriptedListWatch('till')];
     const informer = createSharedInformer([shop, till]);
