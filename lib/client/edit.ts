@@ -109,12 +109,12 @@ export async function edit<T extends KubernetesObject>(
   }
   const call = signal === undefined ? {} : { signal };
   const first = baseOf<T>(target);
+  const uid = isObject(target) ? uidOf(target) : '';
   let base = first;
 
   const fresh = async (): Promise<T> => {
     const object = await calls.get(target, call);
-    const uid = uidOf(first);
-    if (first === undefined || uidOf(object) === uid) return object;
+    if (uid === '' || uidOf(object) === uid) return object;
     const message = `${where}: the object with uid ${uid} is gone, and another one has its name (uid ${uidOf(object)})`;
     throw new ApiError({ code: 404, reason: 'NotFound', message });
   };

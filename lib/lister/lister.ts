@@ -16,6 +16,7 @@ import {
   type UntypedResource,
 } from '../meta/resource.ts';
 import { isResourceVersion, type ResourceVersion } from '../meta/resource-version.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import { type Given, type ListSelection, type Selection, select } from './selection.ts';
@@ -236,7 +237,11 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     if (this.#warned.has(slip)) return;
     this.#warned.add(slip);
     const { onWarning = console.warn } = this.#options;
-    onWarning(message);
+    try {
+      onWarning(message);
+    } catch (error) {
+      reportUnhandled(error);
+    }
   }
 }
 

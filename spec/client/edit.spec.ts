@@ -293,6 +293,15 @@ describe('an edit', () => {
     });
   });
 
+  it('C15: of an object without a version is of its UID, too', async () => {
+    const { client, asked, settled } = rig();
+    const target = { metadata: { namespace: 'shop', name: 'prices', uid: 'another' } };
+    expect(await failureOf(settled(client.edit(target, raise)))).toMatchObject({ code: 404 });
+    expect(methods(asked)).toEqual(['GET']);
+    const own = { metadata: { ...target.metadata, uid: 'u' } };
+    expect((await settled(client.edit(own, raise))).data).toEqual({ tea: '4' });
+  });
+
   it('C15: by UID lets other fields change, but not a list that it goes into', async () => {
     const { client, asked, others, set, settled } = rig();
     others.set(1, set('coffee', '5'));

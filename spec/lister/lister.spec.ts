@@ -257,6 +257,24 @@ describe('before the store is synced', () => {
     await informer.stop();
   });
 
+  it('L6: a warning that throws fails no read', async () => {
+    vi.useFakeTimers();
+    try {
+      const thrown = new Error('from onWarning');
+      const onWarning = () => {
+        throw thrown;
+      };
+      const lister = createLister(createIndexer<Pod>(), pods, { onWarning });
+      expect(lister.list()).toEqual([]);
+      expect(() => lister.get('a')).toThrow(ApiError);
+      expect(lister.namespace('shop').list()).toEqual([]);
+      // It is not lost either.
+      expect(() => vi.runAllTimers()).toThrow(thrown);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('L6: warns on the console where nobody else is told', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     createLister(createIndexer<Pod>(), pods).list();
