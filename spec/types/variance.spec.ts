@@ -104,7 +104,7 @@ describe('a lister', () => {
     >();
     expectTypeOf(createLister(store<TableRow>(), pods)).toEqualTypeOf<Lister<TableRow>>();
     const ofAny = <T extends KubernetesObject>(informer: SharedInformer<T>, of: Resource<T>) =>
-      createLister(informer, of);
+      createLister(informer, of, { onWarning: () => {} });
     const informer = createSharedInformer(scriptedListWatch());
     expect(ofAny(informer, informerPods).list()).toEqual([]);
   });
