@@ -210,6 +210,7 @@ export {
 export {
   type AtLeast,
   createLister,
+  type ListedAs,
   type Lister,
   type ListerInformer,
   type ListerOptions,
@@ -271,6 +272,7 @@ export {
   type ResourceDefinition,
   resourceName,
   resourcePath,
+  type UntypedResource,
 } from './meta/resource.ts';
 export {
   compareResourceVersion,
@@ -310,6 +312,7 @@ export {
   type Indexers,
   type IndexFunc,
   NAMESPACE_INDEX,
+  type ReadIndexers,
 } from './store/index-funcs.ts';
 export {
   createIndexer,

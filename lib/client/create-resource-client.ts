@@ -4,6 +4,7 @@ import { mergeMap } from 'rxjs/operators';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { Status } from '../meta/api-error.ts';
+import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import type { Timing } from '../rx/timing.ts';
@@ -35,6 +36,7 @@ function watchEvents<T extends KubernetesObject>(
 ): Observable<WatchEvent<T>> {
   const { resourceVersion = '', timeoutSeconds = 300, sendInitialEvents = false } = options;
   const { labelSelector, fieldSelector, demand, onSkipped, signal } = options;
+  checkGivenSelectors('watch', options);
   const namespace = namespaceFor(resource, options.namespace, scope);
   const listWatch = createListWatch(client, resource, {
     keepManagedFields: true,
@@ -84,6 +86,7 @@ function build<T extends KubernetesObject>(
       );
     },
     async list(options = {}) {
+      checkGivenSelectors('list', options);
       const path = calls.collection(options.namespace);
       const single = options.limit !== undefined || options.continue !== undefined;
       return await (single ? listPage(calls, path, options) : listAll(calls, path, options));
@@ -116,6 +119,7 @@ function build<T extends KubernetesObject>(
       );
     },
     async deleteCollection(options = {}) {
+      checkGivenSelectors('deleteCollection', options);
       const path = calls.collection(options.namespace, 'deleteCollection');
       const body = deleteBody(options);
       const answer = await calls.send<KubernetesList<T> | Status>(

@@ -8,6 +8,7 @@ import type { DecodeContext, Decoding, Skipped, Transform } from '../decode/deco
 import { jsonDecoding } from '../decode/json-decoding.ts';
 import type { Projection } from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
+import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { told } from '../rx/unhandled.ts';
@@ -79,7 +80,7 @@ function watchQuery<T>(request: WatchRequest<T>): ListOptions {
  * Lists and watches a resource through a client.
  *
  * Nothing is sent before `list` or `watch` is subscribed. Throws a `TypeError` when a namespace is given for a
- * cluster-scoped resource.
+ * cluster-scoped resource, or a selector that is `undefined`.
  *
  * @example
  * ```ts
@@ -114,6 +115,7 @@ export function listWatchOf<T extends KubernetesObject>(
   options: ListWatchOptions<T>,
   projection?: Projection,
 ): ListerWatcher<T> {
+  checkGivenSelectors('list and watch', options);
   const { namespace, labelSelector, fieldSelector, tweak, transform } = options;
   const { scheduler = asyncScheduler, decoding = jsonDecoding } = options;
   const path = resourcePath(resource, namespace === undefined ? {} : { namespace });

@@ -7,7 +7,7 @@ import { type KeyFunc, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import type { Indexers } from './index-funcs.ts';
+import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
 import { type Snapshot, Snapshots } from './snapshot.ts';
@@ -31,7 +31,7 @@ export interface IndexerReader<T> extends KnownObjects<T> {
   byIndex(indexName: string, value: string): readonly T[];
   /** All values of an index. Throws on an unknown index. */
   listIndexFuncValues(indexName: string): readonly string[];
-  getIndexers(): Indexers<T>;
+  getIndexers(): ReadIndexers<T>;
   /** Adds indices and fills them. Throws on a name that is taken, and then adds none. */
   addIndexers(indexers: Indexers<T>): void;
   /** The newest snapshot at once, then one a commit. A BehaviorSubject seen from the reading side. */
@@ -42,7 +42,8 @@ export interface IndexerReader<T> extends KnownObjects<T> {
   readonly resourceVersion: ResourceVersion | '';
   /** The store has held a whole list. */
   readonly synced: boolean;
-  readonly keyOf: KeyFunc<T>;
+  /** The key under which an object stands. */
+  keyOf(object: T): string;
 }
 
 /** What may be changed within {@link Indexer.transaction}. */

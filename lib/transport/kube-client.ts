@@ -21,6 +21,7 @@ import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import { tokenBucket } from './rate-limit.ts';
+import { type SentBody, sentBody } from './request-body.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
 /** What {@link createClient} takes. */
@@ -50,7 +51,7 @@ export interface KubeRequest {
   /** From the server's root: `/api/v1/namespaces`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as it is when text or bytes, else as JSON. */
+  /** Sent as it is when text, bytes (a view, a buffer) or a Blob, else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -63,7 +64,8 @@ export interface KubeClient {
    * One call, its JSON answer parsed (text, where it is none; `undefined`, where it is empty).
    *
    * Rejects with an {@link ApiError}: the server's Status, or what went wrong on the way, or `Aborted`. 429 and
-   * answers with Retry-After are tried again, ten times at most; a POST only if the server sent Retry-After.
+   * answers with Retry-After are tried again, ten times at most; a POST only if the server sent Retry-After. Rejects
+   * with a `TypeError`, and sends nothing, where the body can be neither sent as it is nor as JSON.
    */
   request<R = unknown>(request: KubeRequest): Promise<R>;
   /** A request as a stream of bytes, with the client's headers and rate limit. Nothing is retried. */
@@ -147,12 +149,6 @@ export function collect(
   });
 }
 
-function encodeBody(body: unknown): { body?: string | Uint8Array; json: boolean } {
-  if (body === undefined) return { json: false };
-  if (typeof body === 'string' || body instanceof Uint8Array) return { body, json: false };
-  return { body: JSON.stringify(body), json: true };
-}
-
 function parseAnswer(answer: Answer, where: string): unknown {
   if (answer.body === '') return undefined;
   const type = answer.header('content-type') ?? '';
@@ -230,10 +226,16 @@ export function createClient(options: KubeClientOptions): KubeClient {
     });
 
   const call = (request: KubeRequest): Observable<unknown> => {
+    const where = `${request.method ?? 'GET'} ${request.path}`;
+    return sentBody(request.body, where).pipe(mergeMap((sent) => callWith(request, where, sent)));
+  };
+  const callWith = (
+    request: KubeRequest,
+    where: string,
+    { body, contentType }: SentBody,
+  ): Observable<unknown> => {
     const method = request.method ?? 'GET';
-    const where = `${method} ${request.path}`;
-    const { body, json } = encodeBody(request.body);
-    const headers: Record<string, string> = json ? { 'content-type': 'application/json' } : {};
+    const headers: Record<string, string> = contentType ? { 'content-type': contentType } : {};
     for (const [name, value] of Object.entries(request.headers ?? {})) {
       headers[name.toLowerCase()] = value;
     }
