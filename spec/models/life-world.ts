@@ -103,6 +103,8 @@ export class World {
         ...{ lingerMs, compression },
         scheduler: this.time,
         random: () => 0,
+        // The server sends no bookmarks.
+        idleTimeoutMs: Number.POSITIVE_INFINITY,
         indexers: { namespace: byNamespace, picky: (object) => this.#index(object) },
         demand: () => {
           this.#act('demand');
