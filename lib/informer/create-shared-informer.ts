@@ -21,7 +21,6 @@ import { InformerMeter } from './informer-metrics.ts';
 import { isolated } from './isolated.ts';
 import type { SharedInformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { Quarantine } from './quarantine.ts';
 import { checkedResyncPeriod, Registrations } from './registrations.ts';
 import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
@@ -87,7 +86,7 @@ export function createSharedInformer<T extends KubernetesObject>(
   const drain = new Drain();
   const hub = new Hub(indexer);
   const waits = new Waits(scheduler);
-  const quarantine = new Quarantine<T>();
+  const quarantine = indexer.refused;
   const pauses = new PauseCounter();
   const board = new StatusBoard({ indexer, quarantine, scheduler });
 

@@ -4,13 +4,20 @@ import { distinctUntilChanged, map } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import type { Quarantine } from './quarantine.ts';
+import type { RefusedObjects } from '../store/quarantine.ts';
 import { type InformerPhase, type InformerStatus, mergeStatus, sameTransition } from './status.ts';
+
+/** Of those who were refused so many are shown. */
+const SHOWN = 10;
+
+function shown(refused: RefusedObjects): NonNullable<InformerStatus['quarantine']> {
+  return refused.latest(SHOWN).map(({ key, reason }) => ({ key, error: reason }));
+}
 
 /** One informer's status. `publish` is called in the informer's drain. */
 export class StatusBoard<T> {
   readonly #indexer: IndexerReader<T>;
-  readonly #quarantine: Quarantine<T>;
+  readonly #quarantine: RefusedObjects;
   readonly #scheduler: SchedulerLike;
   #told: Subject<InformerStatus> = new Subject<InformerStatus>();
   #status: InformerStatus;
@@ -25,7 +32,7 @@ export class StatusBoard<T> {
 
   constructor(of: {
     readonly indexer: IndexerReader<T>;
-    readonly quarantine: Quarantine<T>;
+    readonly quarantine: RefusedObjects;
     readonly scheduler: SchedulerLike;
   }) {
     this.#indexer = of.indexer;
@@ -126,7 +133,7 @@ export class StatusBoard<T> {
       quarantined,
       skipped: this.#skipped,
       unknownDeletions: this.#unknownDeletions,
-      ...(quarantined === 0 ? {} : { quarantine: this.#quarantine.shown() }),
+      ...(quarantined === 0 ? {} : { quarantine: shown(this.#quarantine) }),
       ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
       ...(several ? { scopes: Object.fromEntries(this.reflectors) } : {}),
     };

@@ -5,6 +5,7 @@
  */
 import { concat, defer, EMPTY, interval, type Observable, of } from 'rxjs';
 import { ignoreElements, map, repeat, take, takeUntil } from 'rxjs/operators';
+import type { Refused } from '../decode/decoding.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
@@ -68,7 +69,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
     const room = defer(() => demand?.() ?? EMPTY).pipe(take(1), ignoreElements());
     const listed = defer(() => {
       let items: T[] = [];
-      let rejected: string[] = [];
+      let rejected: Refused[] = [];
       return listPages(source, asked).pipe(
         map((progress): WatchSignal<T> => {
           if (progress.kind === 'listed') {
@@ -78,7 +79,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
           if (progress.kind === 'restart') [items, rejected] = [[], []];
           else {
             for (const item of progress.items) items.push(item);
-            for (const key of progress.rejected) rejected.push(key);
+            for (const refused of progress.rejected) rejected.push(refused);
           }
           return alive;
         }),

@@ -2,6 +2,7 @@
  * The reflector's machine: for every phase and every input, what follows. The table is total by its type; a
  * phase or an input without a rule does not compile.
  */
+import type { Refused } from '../decode/decoding.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
@@ -62,7 +63,7 @@ function replaced<T>(
   state: ReflectorState,
   resourceVersion: string,
   objects: readonly T[],
-  rejected: readonly string[],
+  rejected: readonly Refused[],
   config: ReflectorConfig,
 ): [ReflectorState, ReflectorEffect<T>[]] {
   const delta: Delta<T> = {
@@ -92,7 +93,7 @@ function replaced<T>(
 function replacing<T>(
   objects: readonly T[],
   removed: readonly string[],
-  rejected: readonly string[],
+  rejected: readonly Refused[],
   config: ReflectorConfig,
 ): Delta<T>[] {
   if (objects.length === 0 && removed.length === 0 && rejected.length === 0) return [];
