@@ -5,6 +5,7 @@
  */
 import { concat, defer, EMPTY, interval, type Observable, of } from 'rxjs';
 import { ignoreElements, map, repeat, take, takeUntil } from 'rxjs/operators';
+import type { Refused } from '../decode/decoding.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -67,7 +68,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
     const room = defer(() => demand?.() ?? EMPTY).pipe(take(1), ignoreElements());
     const listed = defer(() => {
       let items: T[] = [];
-      let rejected: string[] = [];
+      let rejected: Refused[] = [];
       return listPages(source, asked).pipe(
         map((progress): WatchSignal<T> => {
           if (progress.kind === 'listed') {
@@ -77,7 +78,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
           if (progress.kind === 'restart') [items, rejected] = [[], []];
           else {
             for (const item of progress.items) items.push(item);
-            for (const key of progress.rejected) rejected.push(key);
+            for (const refused of progress.rejected) rejected.push(refused);
           }
           return alive;
         }),

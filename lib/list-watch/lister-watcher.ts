@@ -3,7 +3,7 @@
  * ask again. client-go: tools/cache/listwatch.go.
  */
 import type { Observable } from 'rxjs';
-import type { Skipped } from '../decode/decoding.ts';
+import type { Refused, Skipped } from '../decode/decoding.ts';
 import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
@@ -45,7 +45,7 @@ export type WatchSignal<T> =
   | {
       readonly kind: 'listed';
       readonly items: readonly T[];
-      readonly rejected?: readonly string[];
+      readonly rejected?: readonly Refused[];
       readonly resourceVersion: ResourceVersion | '';
     };
 

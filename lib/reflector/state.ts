@@ -11,6 +11,7 @@
  *            └─────────elapsed─────────┴─────────┴──────────┘◀─────room──────┘
  * ```
  */
+import type { Refused } from '../decode/decoding.ts';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { Backoff } from '../rx/backoff.ts';
@@ -78,7 +79,7 @@ export type ReflectorInput<T> =
   | {
       readonly type: 'part';
       readonly items: readonly T[];
-      readonly rejected: readonly string[];
+      readonly rejected: readonly Refused[];
       readonly remaining?: number;
     }
   /** A page token expired: the list begins anew. */
@@ -89,7 +90,7 @@ export type ReflectorInput<T> =
   | {
       readonly type: 'relisted';
       readonly items: readonly T[];
-      readonly rejected?: readonly string[];
+      readonly rejected?: readonly Refused[];
       readonly resourceVersion: string;
     }
   /** The server closed the watch cleanly. */

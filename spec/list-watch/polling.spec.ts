@@ -9,7 +9,7 @@ import { marbles } from 'rx-informer/testing';
 import { type Observable, of, Subject, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { reflect } from '../../lib/reflector/reflector.ts';
-import { answer, brief, type Pod, script, whole } from '../reflector/script.ts';
+import { answer, brief, type Pod, refusal, script, whole } from '../reflector/script.ts';
 
 const REQUEST = { resourceVersion: '5', timeoutSeconds: 300 };
 
@@ -35,7 +35,7 @@ function polled(
         const { items, rejected = [], resourceVersion } = signal;
         const names = items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
         return tell(
-          [...names, ...rejected.map((key) => `?${key}`), `)${resourceVersion}`].join(' '),
+          [...names, ...rejected.map(({ key }) => `?${key}`), `)${resourceVersion}`].join(' '),
         );
       },
       error: (error) => tell(`# ${error.code}`),
@@ -50,7 +50,7 @@ describe('a kind that cannot be watched', () => {
   it('W5: is listed again and again, and each list comes whole', () => {
     const lists = [
       of(whole('6', ['a@1', 'b@2'])),
-      of({ ...whole('7', ['a@7', 'c@7']), rejected: ['d/d'] }),
+      of({ ...whole('7', ['a@7', 'c@7']), rejected: [refusal('d@7')] }),
       of(whole('7')),
     ];
     expect(polled(lists, 3_500)).toEqual([
@@ -63,7 +63,7 @@ describe('a kind that cannot be watched', () => {
 
   it('W5: is listed in pages, and a token that expires begins anew', () => {
     const lists = [
-      of({ ...whole('6', ['a@1'], 'C1'), rejected: ['d/b'] }),
+      of({ ...whole('6', ['a@1'], 'C1'), rejected: [refusal('b@6')] }),
       throwError(() => answer(410, 'Expired')),
       of(whole('8', ['c@8'])),
     ];
