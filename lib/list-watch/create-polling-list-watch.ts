@@ -2,7 +2,7 @@
  * A ListerWatcher for kinds that can be listed but not watched (componentstatuses, many aggregated APIs): it
  * lists again and again and tells the difference as watch events, so that nothing downstream can tell.
  */
-import { concat, defer, interval, type Observable, of } from 'rxjs';
+import { concat, defer, interval, Observable, of } from 'rxjs';
 import { map, repeat, takeUntil } from 'rxjs/operators';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
@@ -10,7 +10,7 @@ import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-obje
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { listPages } from './list-pages.ts';
-import type { ListerWatcher, WatchRequest, WatchSignal } from './lister-watcher.ts';
+import type { ListerWatcher, RequestTurn, WatchRequest, WatchSignal } from './lister-watcher.ts';
 
 /** What {@link createPollingListWatch} takes beside the ListerWatcher. */
 export interface PollingOptions extends Timing {
@@ -71,11 +71,15 @@ export function createPollingListWatch<T extends KubernetesObject>(
     );
   }
   /** The whole collection at last; `undefined` for each piece of it on the way. */
-  const whole = (request: WatchRequest<T>): Observable<Listed<T> | undefined> => {
+  const whole = (
+    request: WatchRequest<T>,
+    onTurn: (turn: RequestTurn) => void,
+  ): Observable<Listed<T> | undefined> => {
     const { known, demand, onSkipped } = request;
     const asked = {
       resourceVersion: '',
       limit: 500,
+      onTurn,
       ...(known === undefined ? {} : { known }),
       ...(demand === undefined ? {} : { demand }),
       ...(onSkipped === undefined ? {} : { onSkipped }),
@@ -126,13 +130,16 @@ export function createPollingListWatch<T extends KubernetesObject>(
             map(() => alive),
             takeUntil(longTimer(waitMs, scheduler)),
           );
-          const list = whole(request).pipe(
-            map((listed): WatchSignal<T> => {
-              if (listed === undefined) return alive;
-              const events = difference(known(), listed);
-              last = listed.objects;
-              return events.length === 0 ? alive : { kind: 'events', events };
-            }),
+          const signalOf = (listed: Listed<T> | undefined): WatchSignal<T> => {
+            if (listed === undefined) return alive;
+            const events = difference(known(), listed);
+            last = listed.objects;
+            return events.length === 0 ? alive : { kind: 'events', events };
+          };
+          const list = new Observable<WatchSignal<T>>((signals) =>
+            whole(request, (kind) => signals.next({ kind }))
+              .pipe(map(signalOf))
+              .subscribe(signals),
           );
           return concat(pause, list);
         });

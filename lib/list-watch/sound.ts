@@ -6,7 +6,7 @@ import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 
-const KINDS: ReadonlySet<unknown> = new Set(['queued', 'opened', 'alive', 'events']);
+const KINDS: ReadonlySet<unknown> = new Set(['queued', 'sending', 'opened', 'alive', 'events']);
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;

@@ -19,8 +19,8 @@ export interface Credentials {
 
 /** The credentials of one user. */
 export interface CredentialSource {
-  /** Rejects with an {@link ApiError} of reason `Credentials`. */
-  current(): Promise<Credentials>;
+  /** At once where they are known and fresh. Rejects with an {@link ApiError} of reason `Credentials`. */
+  current(): Credentials | Promise<Credentials>;
   /** The server refused these: the next `current()` asks again. False when asking cannot help. */
   refused(credentials: Credentials): boolean;
 }
@@ -102,7 +102,7 @@ export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource 
   return {
     current() {
       if (known !== undefined && performance.now() - known.atMs < FRESH_MS) {
-        return Promise.resolve(known.credentials);
+        return known.credentials;
       }
       inFlight ??= fetch();
       return inFlight;

@@ -22,16 +22,18 @@ export interface DispatcherOptions {
   /** `http://`, `https://`, `socks5://` (names are resolved by the proxy); may carry `user:password@`. */
   readonly proxy?: string;
   /**
-   * The most connections at once. Over HTTP/1.1 each watch holds one of them; further requests wait.
-   * @defaultValue no limit
+   * The most connections at once. Over HTTP/1.1 each watch holds one of them; further requests wait, and say that
+   * they are `queued`. @defaultValue no limit
    */
   readonly maxConnections?: number;
-  /** How long to wait for the head of an answer, milliseconds. @defaultValue 30 000 */
+  /** How long to wait for the head of an answer, also of a proxy's, in milliseconds. @defaultValue 30 000 */
   readonly headersTimeoutMs?: number;
 }
 
 const MiB = 1 << 20;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** How long a head may take to come, where nobody says otherwise. */
+export const HEADERS_TIMEOUT_MS = 30_000;
 
 function settings(options: DispatcherOptions): Agent.Options {
   return {
@@ -54,7 +56,7 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
       "rx-informer/node needs the package 'undici': npm install undici",
     );
   });
-  const { tls = {}, proxy } = options;
+  const { tls = {}, proxy, headersTimeoutMs: headersTimeout = HEADERS_TIMEOUT_MS } = options;
   const connect: buildConnector.BuildOptions = {
     ...tls,
     keepAlive: true,
@@ -67,6 +69,8 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
     ...common,
     // undici lets a SOCKS proxy resolve names, which is what the h stands for.
     uri: proxy.replace(/^socks5h:/i, 'socks5:'),
+    // The proxy's answer to CONNECT is a head like any: without a limit, who waits for it is queued for five minutes.
+    clientFactory: (origin, own) => new undici.Pool(origin, { ...own, headersTimeout }),
     requestTls: {
       timeout: CONNECT_TIMEOUT_MS,
       // Behind SOCKS, undici offers nothing by itself.

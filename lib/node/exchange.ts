@@ -42,7 +42,10 @@ function headerOf(headers: Headers, name: string): string | null {
  */
 const HEAD_GRACE_MS = 1_000;
 
-/** Sends; the function that comes back ends it. */
+/**
+ * Sends; the function that comes back ends it. Until undici begins the request waits for a connection, and says so:
+ * `queued`, and `sending` then.
+ */
 export function exchange(
   dispatcher: Dispatcher,
   target: Target,
@@ -51,6 +54,7 @@ export function exchange(
 ): () => void {
   let controller: Dispatcher.DispatchController | undefined;
   let over = false;
+  let queued = false;
   let headed = false;
   let wait: Subscription | undefined;
   let grace: NodeJS.Timeout | undefined;
@@ -83,6 +87,10 @@ export function exchange(
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
       controller = started;
+      if (queued && !over) {
+        queued = false;
+        subscriber.next({ kind: 'sending' });
+      }
       // Unsubscribed while it waited for a connection.
       if (over) started.abort(new Error('unsubscribed'));
     },
@@ -135,6 +143,10 @@ export function exchange(
     );
   } catch (error) {
     fail(error);
+  }
+  if (controller === undefined && !over) {
+    queued = true;
+    subscriber.next({ kind: 'queued' });
   }
   return abort;
 }

@@ -1,10 +1,11 @@
 /// <reference types="node" />
 /** From a kubeconfig to a client: credentials in front of the transport, one pool of connections behind. */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { defer, type Observable } from 'rxjs';
-import { catchError, mergeMap, tap } from 'rxjs/operators';
+import { defer, from, type Observable } from 'rxjs';
+import { catchError, tap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { createClient, type KubeClient, type KubeClientOptions } from '../transport/kube-client.ts';
+import { queuedUntil } from '../transport/queued.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { type CredentialSource, type Credentials, kubeConfigCredentials } from './credentials.ts';
 import { checkProxy, type TlsOptions } from './dispatcher.ts';
@@ -59,20 +60,23 @@ function authorized(
     old?.retire().then(() => transports.delete(old));
     return pool.transport;
   };
+  const sentAs = (used: Credentials, request: TransportRequest, last: boolean) =>
+    transportFor(used.tls)
+      .send({ ...request, headers: { ...request.headers, ...used.headers } })
+      .pipe(
+        tap((event) => {
+          if (last || event.kind !== 'head' || event.status !== 401) return;
+          if (credentials.refused(used)) throw new Refused(used);
+        }),
+      );
   const attempt = (request: TransportRequest, last: boolean): Observable<TransportEvent> =>
-    defer(() => credentials.current()).pipe(
-      mergeMap((used) => {
-        const headers = { ...request.headers, ...used.headers };
-        return transportFor(used.tls)
-          .send({ ...request, headers })
-          .pipe(
-            tap((event) => {
-              if (last || event.kind !== 'head' || event.status !== 401) return;
-              if (credentials.refused(used)) throw new Refused(used);
-            }),
-          );
-      }),
-    );
+    defer(() => {
+      const known = credentials.current();
+      // A plugin may wait for a person: that is no silence of the server.
+      return known instanceof Promise
+        ? queuedUntil(from(known), (used) => sentAs(used, request, last))
+        : sentAs(known, request, last);
+    });
   return {
     send: (request) =>
       attempt(request, false).pipe(

@@ -53,6 +53,10 @@ function healthy(state: ReflectorState, moment: Moment): ReflectorState {
 /** Nothing follows: a late answer of a request that is no longer of interest. */
 const ignore = <T>(state: ReflectorState): Next<T> => [state, []];
 const markQueued = <T>(state: ReflectorState): Next<T> => [{ ...state, queued: true }, []];
+const markSending = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
+  { ...state, queued: false, requestedMs: moment.nowMs },
+  [],
+];
 const markOpened = <T>(state: ReflectorState): Next<T> => [
   { ...state, queued: false, opened: true },
   [],
@@ -206,6 +210,7 @@ const goOn = <T>(
 export function reflectorTable<T>(): ReflectorTable<T> {
   const deaf: Rules<T> = {
     queued: ignore,
+    sending: ignore,
     opened: ignore,
     part: ignore,
     restart: ignore,
@@ -221,6 +226,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     listing: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: markOpened,
       part: (state, { items, rejected, remaining }, _moment, config) => [
         {
@@ -247,6 +253,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     streaming: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: markOpened,
       events: streamEvents,
       closed: (state, _input, moment, config) => streamClosed(state, moment, config),
@@ -256,6 +263,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     watching: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: (state, _input, moment) => [
         { ...healthy(state, moment), staleSinceMs: undefined },
         [],

@@ -4,7 +4,6 @@
  */
 import {
   asyncScheduler,
-  concat,
   defer,
   EMPTY,
   firstValueFrom,
@@ -13,13 +12,15 @@ import {
   Observable,
   of,
   type SchedulerLike,
+  Subject,
   throwError,
 } from 'rxjs';
-import { ignoreElements, mergeMap, retry, take } from 'rxjs/operators';
+import { mergeMap, retry, takeUntil } from 'rxjs/operators';
 import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
 import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
+import { queuedUntil } from './queued.ts';
 import { tokenBucket } from './rate-limit.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
@@ -68,7 +69,7 @@ export interface KubeClient {
   request<R = unknown>(request: KubeRequest): Promise<R>;
   /** A request as a stream of bytes, with the client's headers and rate limit. Nothing is retried. */
   send(request: TransportRequest): Observable<TransportEvent>;
-  /** Ends all connections. Open requests error; later ones too. */
+  /** Ends all connections. Open requests, those that wait to be sent or sent again, and later ones error: `Stopped`. */
   close(): Promise<void>;
 }
 
@@ -214,6 +215,8 @@ export function createClient(options: KubeClientOptions): KubeClient {
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     });
   const limit = tokenBucket({ qps: options.qps ?? 50, burst: options.burst ?? 100, scheduler });
+  /** Errors when the client is closed, and at once for whoever comes later. */
+  const closing = new Subject<never>();
   const common: Record<string, string> = { accept: 'application/json' };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     common[name.toLowerCase()] = value;
@@ -223,11 +226,9 @@ export function createClient(options: KubeClientOptions): KubeClient {
     defer(() => {
       const headers = { ...common, ...request.headers };
       const sent = transport.send({ ...request, headers });
-      const wait = limit();
-      if (wait === null) return sent;
-      const queued: TransportEvent = { kind: 'queued' };
-      return concat(of(queued), wait.pipe(take(1), ignoreElements()), sent);
-    });
+      const turn = limit();
+      return turn === null ? sent : queuedUntil(turn, () => sent);
+    }).pipe(takeUntil(closing));
 
   const call = (request: KubeRequest): Observable<unknown> => {
     const method = request.method ?? 'GET';
@@ -258,13 +259,17 @@ export function createClient(options: KubeClientOptions): KubeClient {
           return delayMs === undefined ? throwError(() => error) : longTimer(delayMs, scheduler);
         },
       }),
+      takeUntil(closing),
     );
   };
 
   return {
     baseUrl,
     send,
-    close: () => transport.close(),
+    close: () => {
+      closing.error(ApiError.local('Stopped', 'the client was closed'));
+      return transport.close();
+    },
     request: <R>(request: KubeRequest) => {
       const { signal } = request;
       const aborted = () =>
