@@ -6,6 +6,7 @@
 import { from, Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../meta/api-error.ts';
+import { checkBaseUrl, checkPath } from '../transport/address.ts';
 import { networkError } from '../transport/fetch-transport.ts';
 import { queuedUntil } from '../transport/queued.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
@@ -38,6 +39,7 @@ function targetOf({
   baseUrl,
   headersTimeoutMs = HEADERS_TIMEOUT_MS,
 }: UndiciTransportOptions): Target {
+  checkBaseUrl('createUndiciTransport', baseUrl);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new TypeError("createUndiciTransport: baseUrl must be 'http(s)://host[:port][/path]'");
@@ -107,6 +109,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
           subscriber.error(stopped());
           return undefined;
         }
+        checkPath(request);
         open.add(subscriber);
         subscriber.add(() => open.delete(subscriber));
         const sent =

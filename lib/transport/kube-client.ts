@@ -19,6 +19,7 @@ import { mergeMap, retry, takeUntil } from 'rxjs/operators';
 import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
 import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
+import { checkBaseUrl, checkPath } from './address.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import { queuedUntil } from './queued.ts';
 import { tokenBucket } from './rate-limit.ts';
@@ -48,7 +49,7 @@ export interface KubeClientOptions {
 export interface KubeRequest {
   /** @defaultValue 'GET' */
   readonly method?: string;
-  /** From the server's root: `/api/v1/namespaces`. */
+  /** From the server's root, encoded, without query: `/api/v1/namespaces`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as it is when text or bytes, else as JSON. */
@@ -178,7 +179,9 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
 /**
  * A client for one API server.
  *
- * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none, or that has a password.
+ * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none, or that has a password,
+ * a query or a fragment. A request whose path could lead to another host, or elsewhere on this one, fails with a
+ * `TypeError` before it is sent.
  *
  * @example
  * ```ts
@@ -193,21 +196,7 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
  */
 export function createClient(options: KubeClientOptions): KubeClient {
   const { baseUrl, scheduler = asyncScheduler, maxBodyBytes = 64 * 2 ** 20 } = options;
-  if (
-    typeof baseUrl !== 'string' ||
-    (baseUrl !== '' && !/^(https?:\/\/[^\s]+|\/[^\s]*)$/.test(baseUrl))
-  ) {
-    const shown = JSON.stringify(baseUrl)?.replace(/\/\/[^/]*@/, '//…@');
-    throw new TypeError(
-      `createClient: baseUrl is ${shown}; it must be 'http(s)://host[:port][/path]', a path, or ''`,
-    );
-  }
-  // Messages name the base URL.
-  if (/^https?:\/\/[^/?#]*@/.test(baseUrl)) {
-    throw new TypeError(
-      "createClient: baseUrl has a user or password in it; send them as headers: { authorization: 'Basic …' }",
-    );
-  }
+  checkBaseUrl('createClient', baseUrl);
   const transport =
     options.transport ??
     createFetchTransport({
@@ -224,6 +213,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
 
   const send = (request: TransportRequest): Observable<TransportEvent> =>
     defer(() => {
+      checkPath(request);
       const headers = { ...common, ...request.headers };
       const sent = transport.send({ ...request, headers });
       const turn = limit();
