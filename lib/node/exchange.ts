@@ -19,6 +19,8 @@ export interface Target {
   readonly prefix: string;
   /** How long the head may take. */
   readonly headersTimeoutMs: number;
+  /** Sent as a line for each value. */
+  readonly repeatedHeaders: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Ours for what the caller left out. Names are in lower case by the port's contract. */
@@ -133,7 +135,7 @@ export function exchange(
         origin: target.origin,
         path: `${target.prefix}${request.path}${queryString(request.query)}`,
         method: request.method,
-        headers: { ...HEADERS, ...request.headers },
+        headers: { ...HEADERS, ...request.headers, ...target.repeatedHeaders },
         body: request.body ?? null,
         headersTimeout: target.headersTimeoutMs,
         // A quiet watch is healthy: silence is judged by whoever reads it.

@@ -35,16 +35,15 @@ export interface UndiciTransport extends Transport {
   retire(): Promise<void>;
 }
 
-function targetOf({
-  baseUrl,
-  headersTimeoutMs = HEADERS_TIMEOUT_MS,
-}: UndiciTransportOptions): Target {
+function targetOf(options: UndiciTransportOptions): Target {
+  const { baseUrl, headersTimeoutMs = HEADERS_TIMEOUT_MS, repeatedHeaders = {} } = options;
   checkBaseUrl('createUndiciTransport', baseUrl);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new TypeError("createUndiciTransport: baseUrl must be 'http(s)://host[:port][/path]'");
   }
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ''), headersTimeoutMs };
+  const prefix = url.pathname.replace(/\/+$/, '');
+  return { origin: url.origin, prefix, headersTimeoutMs, repeatedHeaders };
 }
 
 /**
@@ -71,6 +70,11 @@ function targetOf({
 export function createUndiciTransport(options: UndiciTransportOptions): UndiciTransport {
   const target = targetOf(options);
   if (options.proxy !== undefined) checkProxy(options.proxy);
+  if (options.dispatcher !== undefined && options.repeatedHeaders !== undefined) {
+    throw new TypeError(
+      'createUndiciTransport: repeatedHeaders need HTTP/1.1, which a given dispatcher may not speak; give one of both',
+    );
+  }
   let ready: Dispatcher | undefined = options.dispatcher;
   let opening: Promise<Dispatcher> | undefined;
   let closed = false;
