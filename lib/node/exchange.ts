@@ -10,6 +10,7 @@ import { ApiError } from '../meta/api-error.ts';
 import { networkError } from '../transport/fetch-transport.ts';
 import { queryString } from '../transport/query.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
+import { streamEnd } from './http2-ends.ts';
 
 /** Where requests go. */
 export interface Target {
@@ -44,6 +45,19 @@ function headerOf(headers: Headers, name: string): string | null {
  */
 const HEAD_GRACE_MS = 1_000;
 
+function optionsOf(target: Target, request: TransportRequest): Dispatcher.DispatchOptions {
+  return {
+    origin: target.origin,
+    path: `${target.prefix}${request.path}${queryString(request.query)}`,
+    method: request.method,
+    headers: { ...HEADERS, ...request.headers, ...target.repeatedHeaders },
+    body: request.body ?? null,
+    headersTimeout: target.headersTimeoutMs,
+    // A quiet watch is healthy: silence is judged by whoever reads it.
+    bodyTimeout: 0,
+  };
+}
+
 /**
  * Sends; the function that comes back ends it. Until undici begins the request waits for a connection, and says so:
  * `queued`, and `sending` then.
@@ -60,6 +74,7 @@ export function exchange(
   let headed = false;
   let wait: Subscription | undefined;
   let grace: NodeJS.Timeout | undefined;
+  const end = streamEnd();
 
   const reset = () => {
     clearTimeout(grace);
@@ -69,6 +84,7 @@ export function exchange(
     if (over) return;
     over = true;
     wait?.unsubscribe();
+    end.release();
     if (headed || controller === undefined) reset();
     else grace = setTimeout(reset, HEAD_GRACE_MS).unref();
   };
@@ -95,6 +111,7 @@ export function exchange(
       }
       // Unsubscribed while it waited for a connection.
       if (over) started.abort(new Error('unsubscribed'));
+      else end.begin();
     },
     onResponseStart(reading, status, headers) {
       if (status < 200) return;
@@ -119,8 +136,14 @@ export function exchange(
     },
     onResponseEnd() {
       if (over) return;
+      if (end.wasCut) {
+        const text = `${request.method} ${request.path}: the server reset the stream before its end`;
+        fail(ApiError.local('Network', text));
+        return;
+      }
       over = true;
       wait?.unsubscribe();
+      end.release();
       subscriber.complete();
     },
     onResponseError(_, error) {
@@ -130,19 +153,7 @@ export function exchange(
     },
   };
   try {
-    dispatcher.dispatch(
-      {
-        origin: target.origin,
-        path: `${target.prefix}${request.path}${queryString(request.query)}`,
-        method: request.method,
-        headers: { ...HEADERS, ...request.headers, ...target.repeatedHeaders },
-        body: request.body ?? null,
-        headersTimeout: target.headersTimeoutMs,
-        // A quiet watch is healthy: silence is judged by whoever reads it.
-        bodyTimeout: 0,
-      },
-      handler,
-    );
+    dispatcher.dispatch(optionsOf(target, request), handler);
   } catch (error) {
     fail(error);
   }
