@@ -199,6 +199,7 @@ export { type ListProgress, listPages } from './list-watch/list-pages.ts';
 export type {
   ListerWatcher,
   ListRequest,
+  RequestTurn,
   WatchRequest,
   WatchSignal,
 } from './list-watch/lister-watcher.ts';

@@ -3,7 +3,7 @@
  * lists again and again, and hands over each list whole. Two lists are no history: what lies between them has no
  * order, and only the store knows what differs from what it holds.
  */
-import { concat, defer, EMPTY, interval, type Observable, of } from 'rxjs';
+import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
 import { ignoreElements, map, repeat, take, takeUntil } from 'rxjs/operators';
 import type { Refused } from '../decode/decoding.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -66,10 +66,11 @@ export function createPollingListWatch<T extends KubernetesObject>(
     };
     const source: ListerWatcher<T> = { list: (page) => lister.list(page), watch: () => of() };
     const room = defer(() => demand?.() ?? EMPTY).pipe(take(1), ignoreElements());
-    const listed = defer(() => {
+    const listed = new Observable<WatchSignal<T>>((signals) => {
       let items: T[] = [];
       let rejected: Refused[] = [];
-      return listPages(source, asked).pipe(
+      const pages = listPages(source, { ...asked, onTurn: (kind) => signals.next({ kind }) });
+      const told = pages.pipe(
         map((progress): WatchSignal<T> => {
           if (progress.kind === 'listed') {
             const { resourceVersion } = progress;
@@ -83,6 +84,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
           return alive;
         }),
       );
+      return told.subscribe(signals);
     });
     // Who has no room for one list is not brought a second.
     return concat(room, listed);

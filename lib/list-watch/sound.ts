@@ -9,7 +9,10 @@ import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 
-const KINDS: ReadonlySet<unknown> = new Set(['queued', 'opened', 'alive', 'events', 'listed']);
+const KINDS: ReadonlySet<unknown> = new Set([
+  ...['queued', 'sending', 'opened', 'alive'],
+  ...['events', 'listed'],
+]);
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;

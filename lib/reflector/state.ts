@@ -36,7 +36,7 @@ export type Blocked = 'unauthorized' | 'forbidden' | 'no-such-resource';
 export interface ReflectorState {
   readonly phase: ReflectorPhase;
   readonly sinceMs: number;
-  /** The request waits for a connection. */
+  /** The request waits on this side: for the rate limiter, for credentials or for a connection. */
   readonly queued: boolean;
   /** The request was answered. */
   readonly opened: boolean;
@@ -72,8 +72,10 @@ export interface ReflectorState {
 
 /** What can happen. */
 export type ReflectorInput<T> =
-  /** Waits for a connection. */
+  /** Waits on this side. */
   | { readonly type: 'queued' }
+  /** Waits no more: it is on its way. */
+  | { readonly type: 'sending' }
   /** The answer has begun. */
   | { readonly type: 'opened' }
   | {

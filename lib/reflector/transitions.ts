@@ -34,6 +34,10 @@ export type ReflectorTable<T> = { readonly [Phase in ReflectorPhase]: Rules<T> }
 /** Nothing follows: a late answer of a request that is no longer of interest. */
 const ignore = <T>(state: ReflectorState): Next<T> => [state, []];
 const markQueued = <T>(state: ReflectorState): Next<T> => [{ ...state, queued: true }, []];
+const markSending = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
+  { ...state, queued: false, requestedMs: moment.nowMs },
+  [],
+];
 const markOpened = <T>(state: ReflectorState): Next<T> => [
   { ...state, queued: false, opened: true },
   [],
@@ -138,6 +142,7 @@ const goOn = <T>(
 export function reflectorTable<T>(): ReflectorTable<T> {
   const deaf: Rules<T> = {
     queued: ignore,
+    sending: ignore,
     opened: ignore,
     part: ignore,
     restart: ignore,
@@ -154,6 +159,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     listing: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: markOpened,
       part: (state, { items, rejected, remaining }, _moment, config) => [
         {
@@ -180,6 +186,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     streaming: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: markOpened,
       events: streamEvents,
       relisted,
@@ -190,6 +197,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     watching: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: (state, _input, moment) => [
         { ...healthy(state, moment), staleSinceMs: undefined },
         [],

@@ -6,6 +6,7 @@ import { firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
+import { checkBaseUrl, checkPath } from './address.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
@@ -67,7 +68,9 @@ async function readBody(
 
 /**
  * Sends requests through `fetch`. Unsubscribing aborts; one read of the body is one chunk, and the next read
- * waits for the request's demand. Redirects are not followed: they would take the headers along.
+ * waits for the request's demand. Redirects are not followed: they would take the headers along. A queue within
+ * `fetch`, such as a browser's for its six connections a host, cannot be seen: its time is the server's. Throws a
+ * `TypeError` on a base URL that is none, and so does a request on a path that could lead to another host.
  *
  * @param options - `fetch` defaults to the global one.
  */
@@ -75,6 +78,7 @@ export function createFetchTransport(options: {
   readonly baseUrl: string;
   readonly fetch?: Fetch;
 }): Transport {
+  checkBaseUrl('createFetchTransport', options.baseUrl);
   const base = options.baseUrl.replace(/\/+$/, '');
   const send: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const open = new Set<Subscriber<TransportEvent>>();
@@ -87,6 +91,7 @@ export function createFetchTransport(options: {
           subscriber.error(stopped());
           return undefined;
         }
+        checkPath(request);
         const abort = new AbortController();
         open.add(subscriber);
         const fail = (error: unknown) => subscriber.error(networkError(request, error));

@@ -60,7 +60,7 @@ describe('a reflector', () => {
       const run = reflect(scripted.listerWatcher, { scheduler, ...half }).subscribe();
       scheduler.schedule(() => run.unsubscribe(), 10);
       flush();
-      const { demand: _list, ...list } = scripted.lists[0] ?? {};
+      const { demand: _list, onTurn: _turn, ...list } = scripted.lists[0] ?? {};
       const { demand: _watch, ...watch } = scripted.watches[0] ?? {};
       expect(list).toEqual({ resourceVersion: '0', limit: 500 });
       expect(watch).toEqual({ resourceVersion: '3', timeoutSeconds: 450 });
