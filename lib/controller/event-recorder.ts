@@ -7,6 +7,7 @@ import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { resourcePath } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { tokenReservations } from '../rx/token-bucket.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
@@ -54,6 +55,7 @@ class SeriesRecorder implements EventRecorder {
   readonly #client: Pick<KubeClient, 'request'>;
   readonly #options: EventRecorderOptions;
   readonly #scheduler: SchedulerLike;
+  readonly #passedMs: () => number;
   readonly #random: () => number;
   readonly #reserve: () => number;
   /** By what they say; the one that was quiet the longest first. */
@@ -71,6 +73,7 @@ class SeriesRecorder implements EventRecorder {
     this.#options = options;
     const { scheduler, random } = timingOf(options);
     this.#scheduler = scheduler;
+    this.#passedMs = stopwatch(scheduler);
     this.#random = random;
     const { qps = 5, burst = 25 } = options;
     this.#reserve = tokenReservations({ qps, burst, scheduler });
@@ -113,8 +116,8 @@ class SeriesRecorder implements EventRecorder {
   #note(object: KubernetesObject, event: RecordedEvent): void {
     const { component, instance = component, limit = 1_000 } = this.#options;
     const fresh = new Series(object, event, { component, instance });
-    const nowMs = this.#scheduler.now();
-    this.#forget(nowMs);
+    const passedMs = this.#passedMs();
+    this.#forget(passedMs);
     const series = this.#series.get(fresh.key) ?? fresh;
     if (series === fresh && this.#queue.size >= limit) {
       throw new RangeError(`event ${event.reason}: ${limit} events wait already`);
@@ -122,7 +125,7 @@ class SeriesRecorder implements EventRecorder {
     // To the end: it is the last to be forgotten.
     this.#series.delete(series.key);
     this.#series.set(series.key, series);
-    series.happened(nowMs);
+    series.happened(this.#scheduler.now(), passedMs);
     if (series.count <= 2) this.#enqueue(series);
     else if (!this.#queue.has(series) && !this.#later.has(series)) this.#enqueueLater(series);
   }
@@ -143,10 +146,10 @@ class SeriesRecorder implements EventRecorder {
     );
   }
 
-  #forget(nowMs: number): void {
+  #forget(passedMs: number): void {
     const { windowMs = 360_000, seriesKept = 4_096 } = this.#options;
     for (const [key, series] of this.#series) {
-      const over = nowMs - series.lastAtMs > windowMs;
+      const over = passedMs - series.quietSinceMs > windowMs;
       if (!over && this.#series.size < seriesKept) return;
       this.#series.delete(key);
     }

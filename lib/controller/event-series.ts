@@ -75,6 +75,8 @@ export class Series {
   #count = 0;
   #sent = 0;
   lastAtMs = 0;
+  /** When it last happened, on the stopwatch of the recorder. */
+  quietSinceMs = 0;
   tries = 0;
 
   constructor(
@@ -118,9 +120,10 @@ export class Series {
     return this.#name;
   }
 
-  happened(atMs: number): void {
+  happened(atMs: number, passedMs: number): void {
     this.#count++;
     this.lastAtMs = atMs;
+    this.quietSinceMs = passedMs;
   }
 
   /** The server will not be told. */

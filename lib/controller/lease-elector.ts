@@ -6,6 +6,7 @@ import { BehaviorSubject, defer, type Observable, type Subscription } from 'rxjs
 import { distinctUntilChanged } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { longTimer } from '../rx/long-timer.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
 import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
 import { heldBy, JITTER, LEASES, type LeaseObject, recordText } from './lease-record.ts';
@@ -22,6 +23,7 @@ export interface LeaseElectorOptions extends LeaseLockOptions {
 
 /** When a leader leads no more, unless it has renewed. */
 interface Deadline {
+  /** On the stopwatch of the elector. */
   readonly atMs: number;
   readonly timer: Subscription;
   over: boolean;
@@ -38,6 +40,7 @@ export class LeaseElector {
   readonly leading$: Observable<boolean> = defer(() => this.#leading.pipe(distinctUntilChanged()));
   readonly leader$: Observable<string> = defer(() => this.#leader.pipe(distinctUntilChanged()));
   readonly #options: LeaseElectorOptions;
+  readonly #passedMs: () => number;
   readonly #lock: LeaseLock;
   readonly #where: string;
   #leading = new BehaviorSubject(false);
@@ -65,6 +68,7 @@ export class LeaseElector {
 
   constructor(options: LeaseElectorOptions) {
     this.#options = options;
+    this.#passedMs = stopwatch(options.scheduler);
     this.identity = options.identity;
     this.#lock = new LeaseLock(options);
     this.#where = `lease ${options.namespace}/${options.name}`;
@@ -76,7 +80,7 @@ export class LeaseElector {
 
   get isLeading(): boolean {
     const { atMs = 0 } = this.#deadline ?? {};
-    return this.#leading.value && this.#options.scheduler.now() < atMs;
+    return this.#leading.value && this.#passedMs() < atMs;
   }
 
   start(): void {
@@ -217,7 +221,7 @@ export class LeaseElector {
     this.#sent?.timer.unsubscribe();
     // Others count from when they see this write, so from before it was sent; by a timer, as the clock may be set.
     const sent: Deadline = {
-      atMs: scheduler.now() + renewDeadlineMs,
+      atMs: this.#passedMs() + renewDeadlineMs,
       over: false,
       timer: longTimer(renewDeadlineMs, scheduler).subscribe(() => {
         sent.over = true;

@@ -7,6 +7,7 @@ import { defer, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { Change } from '../delta/net-change.ts';
 import type { Drain } from '../rx/drain.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { isThenable } from '../rx/thenable.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
 import type { DeliveryPolicy } from './delivery.ts';
@@ -39,6 +40,7 @@ export class HandlerFeed<T> {
   readonly #handler: ResourceEventHandler<T>;
   readonly #policy: DeliveryPolicy<T>;
   readonly #queue: HandlerQueue<T>;
+  readonly #passedMs: () => number;
   readonly #slowAfterMs: number;
   readonly #slowPending: number;
   readonly #onSynced: () => void;
@@ -71,6 +73,7 @@ export class HandlerFeed<T> {
     this.#handler = handler;
     this.#policy = options.delivery ?? { kind: 'conflate' };
     this.#queue = new HandlerQueue(this.#policy, () => host.pause());
+    this.#passedMs = stopwatch(host.scheduler);
     this.#slowAfterMs = options.slowAfterMs ?? 100;
     this.#slowPending = options.slowPending ?? 1024;
     this.#onSynced = onSynced;
@@ -167,10 +170,9 @@ export class HandlerFeed<T> {
   }
 
   #call(change: Change<T>): void {
-    const { scheduler } = this.#host;
     const notification = { key: change.key, cause: this.#queue.cause };
     const timed = !this.#warned && this.#queue.size > this.#slowPending;
-    let sinceMs = timed ? scheduler.now() : 0;
+    let sinceMs = timed ? this.#passedMs() : 0;
     let answer: unknown;
     this.#running = notification;
     this.#calling = true;
@@ -184,15 +186,15 @@ export class HandlerFeed<T> {
     this.#calling = false;
     if (this.#policy.ready !== undefined) this.#told.push(change);
     if (answer === undefined) {
-      if (timed) this.#checkTime(notification, scheduler.now() - sinceMs);
+      if (timed) this.#checkTime(notification, this.#passedMs() - sinceMs);
       return;
     }
-    if (!timed) sinceMs = scheduler.now();
+    if (!timed) sinceMs = this.#passedMs();
     this.#busy = true;
     const settled = () =>
       this.#host.drain.run(() => {
         this.#busy = false;
-        this.#checkTime(notification, scheduler.now() - sinceMs);
+        this.#checkTime(notification, this.#passedMs() - sinceMs);
         this.#pump();
         if (!this.#busy) this.#host.onCaughtUp();
       });

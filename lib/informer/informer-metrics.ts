@@ -14,6 +14,7 @@ import type {
   MetricsProvider,
 } from '../meta/metrics.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import type { InformerStatus } from './status.ts';
@@ -137,6 +138,7 @@ class Instruments {
 /** One informer's. */
 export class InformerMeter {
   readonly #of: MeterOptions;
+  readonly #passedMs: () => number;
   readonly #instruments: Instruments | undefined;
   #moved = new Subject<void>();
   #count = 0;
@@ -147,6 +149,7 @@ export class InformerMeter {
 
   constructor(of: MeterOptions) {
     this.#of = of;
+    this.#passedMs = stopwatch(of.scheduler);
     const { name, metrics, metricAttributes } = of;
     if (metrics === undefined) return;
     this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
@@ -188,10 +191,9 @@ export class InformerMeter {
 
   /** Does a batch and takes its time. */
   measure(work: () => void): void {
-    const { scheduler } = this.#of;
-    const since = scheduler.now();
+    const since = this.#passedMs();
     work();
-    const seconds = (scheduler.now() - since) / 1000;
+    const seconds = (this.#passedMs() - since) / 1000;
     this.#count++;
     this.#sum += seconds;
     if (seconds > this.#max) this.#max = seconds;

@@ -148,7 +148,7 @@ export function reflect<T>(
         scheduler,
         limitMs,
         pauseLimitMs,
-        waitingSinceMs: gate.closedSinceMs,
+        waitingMs: gate.closedMs,
         error: (reason, idleMs) => {
           if (reason === 'pause') return new Paused();
           const seconds = Math.round(idleMs / 1000);

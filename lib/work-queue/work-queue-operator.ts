@@ -5,6 +5,7 @@
 import { Observable, type OperatorFunction, Subject, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { Drain } from '../rx/drain.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import { Fifo } from './backlog.ts';
 import { type Outcome, type Reconcile, type ReconcileContext, TerminalError } from './outcome.ts';
@@ -42,7 +43,7 @@ class Workers<K extends string> {
   readonly #subscriber: Subscriber<Outcome<K>>;
   readonly #own: RateLimitingKeyQueue<K> | undefined;
   readonly #queue: RateLimitingQueue<K>;
-  readonly #now: () => number;
+  readonly #passedMs: () => number;
   /** Outcomes pass it, so that a consumer that emits a key never sees an outcome within an outcome. */
   readonly #out = new Drain();
   readonly #runs = new Set<ReconcileRun<K>>();
@@ -62,8 +63,7 @@ class Workers<K extends string> {
     this.#reconcile = reconcile;
     this.#options = options;
     this.#subscriber = subscriber;
-    const { scheduler } = timingOf(options);
-    this.#now = () => scheduler.now();
+    this.#passedMs = stopwatch(timingOf(options).scheduler);
     this.#own =
       options.queue === undefined
         ? new RateLimitingKeyQueue<K>(options, new Fifo<K>(), limiterOf(options))
@@ -120,14 +120,14 @@ class Workers<K extends string> {
   }
 
   #run(key: K): void {
-    const startMs = this.#now();
+    const startMs = this.#passedMs();
     const attempt = (this.#failures.get(key) ?? 0) + 1;
     const queuedMs = this.#queue.queuedMs(key);
     const run = new ReconcileRun<K>((answer) => {
       this.#runs.delete(run);
       if (!this.#over) {
         const verdict = this.#judge(key, attempt, answer);
-        const workedMs = Math.max(0, this.#now() - startMs);
+        const workedMs = this.#passedMs() - startMs;
         this.#emit({ key, attempt, queuedMs, workedMs, ...verdict });
       }
       this.#queue.done(key);

@@ -10,8 +10,9 @@ import {
 import { leases } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { Clock, type Fate, leaseServer } from './lease-server.ts';
+import { type Fate, leaseServer } from './lease-server.ts';
 
 const place = { namespace: 'shop', name: 'billing' };
 

@@ -1,4 +1,4 @@
-/** A server of one Lease under a test's hand, and clocks that do not agree. */
+/** A server of one Lease under a test's hand. */
 import { ApiError, type KubeRequest, type KubernetesObject } from 'rx-informer';
 import type { SchedulerLike } from 'rxjs';
 
@@ -86,28 +86,4 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
     }),
   };
   return server;
-}
-
-/** A clock of its own: it may be ahead, be set, or run faster or slower than `base`. */
-export class Clock implements SchedulerLike {
-  readonly #base: SchedulerLike;
-  readonly #rate: number;
-  #aheadMs: number;
-
-  constructor(base: SchedulerLike, aheadMs = 0, rate = 1) {
-    this.#base = base;
-    this.#aheadMs = aheadMs;
-    this.#rate = rate;
-  }
-
-  set(byMs: number): void {
-    this.#aheadMs += byMs;
-  }
-
-  now(): number {
-    return this.#base.now() * this.#rate + this.#aheadMs;
-  }
-
-  schedule: SchedulerLike['schedule'] = (work, delay = 0, state) =>
-    this.#base.schedule(work, delay / this.#rate, state as never);
 }
