@@ -20,7 +20,7 @@ import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
 import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
-import { tokenBucket } from './rate-limit.ts';
+import { laneLimits, tokenBucket } from './rate-limit.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
 /** What {@link createClient} takes. */
@@ -53,6 +53,11 @@ export interface KubeRequest {
   /** Sent as it is when text or bytes, else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Calls of one lane share a rate limit, of the client's `qps` and `burst`, and wait for those of no other lane. For
+   * the few whose delay does harm, such as the renewals of a leader. @defaultValue the lane of all other requests
+   */
+  readonly lane?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -213,17 +218,18 @@ export function createClient(options: KubeClientOptions): KubeClient {
       baseUrl,
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     });
-  const limit = tokenBucket({ qps: options.qps ?? 50, burst: options.burst ?? 100, scheduler });
+  const { qps = 50, burst = 100 } = options;
+  const limitOf = laneLimits(() => tokenBucket({ qps, burst, scheduler }));
   const common: Record<string, string> = { accept: 'application/json' };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     common[name.toLowerCase()] = value;
   }
 
-  const send = (request: TransportRequest): Observable<TransportEvent> =>
+  const send = (request: TransportRequest, lane = ''): Observable<TransportEvent> =>
     defer(() => {
       const headers = { ...common, ...request.headers };
       const sent = transport.send({ ...request, headers });
-      const wait = limit();
+      const wait = limitOf(lane)();
       if (wait === null) return sent;
       const queued: TransportEvent = { kind: 'queued' };
       return concat(of(queued), wait.pipe(take(1), ignoreElements()), sent);
@@ -237,14 +243,15 @@ export function createClient(options: KubeClientOptions): KubeClient {
     for (const [name, value] of Object.entries(request.headers ?? {})) {
       headers[name.toLowerCase()] = value;
     }
-    const sent = send({
+    const call: TransportRequest = {
       method,
       path: request.path,
       headers,
       use: 'call',
       ...(request.query === undefined ? {} : { query: request.query }),
       ...(body === undefined ? {} : { body }),
-    });
+    };
+    const sent = send(call, request.lane);
     return collect(sent, where, maxBodyBytes).pipe(
       mergeMap((answer) =>
         answer.status >= 200 && answer.status < 300
@@ -263,7 +270,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
 
   return {
     baseUrl,
-    send,
+    send: (request) => send(request),
     close: () => transport.close(),
     request: <R>(request: KubeRequest) => {
       const { signal } = request;

@@ -242,7 +242,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     await pass(0);
     await closed;
   },
-  'the time of a leader (lease-elector.ts)': async ({ scheduler, pass, set }) => {
+  'the time of a leader (candidacy.ts)': async ({ scheduler, pass, set }) => {
     const server = leaseServer(scheduler);
     const elector = createLeaderElector({
       ...{
@@ -279,7 +279,7 @@ const MOMENTS: Record<string, string> = {
   'lib/reflector/reflector.ts':
     'since when a phase is; its rules bear a clock that is set back: R8, R12',
   'lib/controller/lease-lock.ts': 'the times of a Lease, which nobody compares',
-  'lib/controller/lease-elector.ts': 'the times of a Lease, which nobody compares',
+  'lib/controller/candidacy.ts': 'the times of a Lease, which nobody compares',
   'lib/controller/event-recorder.ts': 'the times of an Event',
   'lib/store/expiration-store.ts': 'when an object was written, for a policy',
   'lib/node/credentials.ts': 'reads a clock that cannot be set',
