@@ -159,7 +159,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
 
   /** Shuts down and drops what is queued: nobody will get it, nor look at the figures again. */
   discard(): void {
-    while (this.#backlog.len > 0) this.#backlog.pop();
+    while (this.#backlog.len > 0) this.done(this.#backlog.pop());
     this.figures.dropped(this.#dirty.size);
     this.#dirty.clear();
     this.shutDown();

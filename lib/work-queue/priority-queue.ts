@@ -124,10 +124,12 @@ class RankedBacklog<K> implements Backlog<K> {
   }
 }
 
-class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQueue<K> {
+/** A queue over ranked keys. */
+export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQueue<K> {
   readonly #ranked: RankedBacklog<K>;
 
-  constructor(options: PriorityQueueOptions<K>, ranked: RankedBacklog<K>) {
+  constructor(options: PriorityQueueOptions<K>) {
+    const ranked = new RankedBacklog<K>(timingOf(options).scheduler, options.ageingMs ?? 10_000);
     super(
       options,
       ranked,
@@ -219,6 +221,5 @@ class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQue
 export function createPriorityQueue<K = string>(
   options: PriorityQueueOptions<K> = {},
 ): PriorityQueue<K> {
-  const ranked = new RankedBacklog<K>(timingOf(options).scheduler, options.ageingMs ?? 10_000);
-  return new PriorityKeyQueue<K>(options, ranked);
+  return new PriorityKeyQueue<K>(options);
 }
