@@ -62,16 +62,21 @@ export class ReconcileRun<K> {
     // Aborted while it was called: then its work must not begin.
     if (this.#aborted) return this.#end({ aborted: true });
     let last: ReconcileResult;
-    this.#running.add(() => this.#end({ aborted: true }));
-    this.#running.add(
-      answer.subscribe({
-        next: (result) => {
-          last = result;
-        },
-        error: (error: unknown) => this.#end({ error }),
-        complete: () => this.#end({ result: last }),
-      }),
-    );
+    let ended: Answer = { aborted: true };
+    const following = answer.subscribe({
+      next: (result) => {
+        last = result;
+      },
+      error: (error: unknown) => {
+        ended = { error };
+      },
+      complete: () => {
+        ended = { result: last };
+      },
+    });
+    this.#running.add(following);
+    // The last of its finalizers: what it holds it has let go of before its key is begun anew.
+    following.add(() => this.#end(ended));
   }
 
   #end(answer: Answer): void {

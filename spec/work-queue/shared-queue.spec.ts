@@ -1,13 +1,15 @@
-/** Several pipelines on one queue, of which some leave. */
+/** Several pipelines on one queue, of which some leave; and runs that take their time to end. */
 import {
   createPriorityQueue,
   createRateLimitingQueue,
   type Outcome,
   type Reconcile,
   type ReconcileResult,
+  TerminalError,
   workQueue,
 } from 'rx-informer';
-import { NEVER, Observable, Subject } from 'rxjs';
+import { NEVER, Observable, Subject, throwError } from 'rxjs';
+import { finalize } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -100,7 +102,32 @@ describe('a pipeline that leaves a queue that others work on', () => {
     expect(outcomes).toEqual(['500 a']);
   });
 
-  it('K23: begins no work that is an Observable once it has left', () => {
+  it('K28: begins a key anew when the teardown of its Observable is done', () => {
+    const keys$ = new Subject<string>();
+    const ends: Subject<ReconcileResult>[] = [];
+    const log: string[] = [];
+    const outcomes: string[] = [];
+    keys$
+      .pipe(
+        workQueue((_key, { attempt }) => {
+          log.push('begins');
+          const end = new Subject<ReconcileResult>();
+          ends.push(end);
+          return attempt === 1 && ends.length > 2
+            ? throwError(() => new TerminalError('no')).pipe(finalize(() => log.push('torn down')))
+            : end.pipe(finalize(() => log.push('torn down')));
+        }),
+      )
+      .subscribe(({ type }) => outcomes.push(type));
+    for (const key of ['a', 'a']) keys$.next(key);
+    ends[0]?.complete();
+    keys$.next('a');
+    ends[1]?.complete();
+    expect(log).toEqual(['begins', 'torn down', 'begins', 'torn down', 'begins', 'torn down']);
+    expect(outcomes).toEqual(['ok', 'ok', 'gaveUp']);
+  });
+
+  it('K28: begins no work that is an Observable once it has left', () => {
     let begun = 0;
     const keys$ = new Subject<string>();
     const run = keys$
