@@ -7,6 +7,7 @@ import type { InformerStatus } from '../informer/status.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { isKey, shownKey } from '../work-queue/keys.ts';
+import { ask } from './combine.ts';
 import { type ObjectChange, objectChange } from './object-change.ts';
 import type { Predicate } from './predicates.ts';
 
@@ -77,7 +78,7 @@ export function informerSource<T extends KubernetesObject>(
   const passes = (change: ObjectChange<T>, host: SourceHost) =>
     predicates.every((predicate) => {
       try {
-        return predicate(change);
+        return ask(predicate, change);
       } catch (error) {
         // Better one reconcile too many than one that never comes.
         host.report(error, change.key);

@@ -369,3 +369,19 @@ describe('a key that is none', () => {
     await controller.stop();
   });
 });
+
+describe('a predicate that answers a Promise', () => {
+  it('N5, N28: has not judged: the change passes, and that is reported', async () => {
+    const { calls, reports, control } = rig('a');
+    const predicate = (async () => {
+      throw new Error('later');
+    }) as unknown as () => boolean;
+    const controller = control({ predicates: [predicate] });
+    controller.start();
+    expect(calls).toEqual(['shop/a']);
+    expect(reports).toEqual([
+      expect.stringMatching(/^for: webs shop\/a: a test answered a Promise/),
+    ]);
+    await controller.stop();
+  });
+});
