@@ -39,8 +39,8 @@ const GONE = 'gone';
 
 /** One time of competing. */
 export class Candidacy {
-  readonly leading = new BehaviorSubject(false);
-  readonly leader = new BehaviorSubject('');
+  readonly leading: BehaviorSubject<boolean> = new BehaviorSubject(false);
+  readonly leader: BehaviorSubject<string> = new BehaviorSubject('');
   readonly #options: LeaseElectorOptions;
   readonly #memory: ElectionMemory;
   readonly #passedMs: () => number;
