@@ -197,8 +197,8 @@ describe('a controller', () => {
         await stage.informer.stop();
         expect([scheduler.pending, leading$.observed]).toEqual([0, false]);
       }),
-      { numRuns: 120, endOnFailure: true },
+      { numRuns: 80, endOnFailure: true },
     );
-    expect(reconciled).toBeGreaterThan(250);
+    expect(reconciled).toBeGreaterThan(150);
   });
 });
