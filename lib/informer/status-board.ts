@@ -19,8 +19,8 @@ export class StatusBoard<T> {
   #status: InformerStatus;
   #resting: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
   #restingSinceMs: number;
-  /** The run that ended was synced: its copy ages. */
-  #stale = false;
+  /** Since when the copy that a run before left in the store may be behind the server. */
+  #staleSinceMs: number | undefined;
   #generation = 0;
   #skipped = 0;
   #lastSkipped: ApiError | undefined;
@@ -72,9 +72,19 @@ export class StatusBoard<T> {
   }
 
   end(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
-    if (this.#resting === undefined) this.#stale = this.#indexer.synced;
+    const nowMs = this.#scheduler.now();
+    // A run that was not synced leaves the copy as it found it.
+    if (this.#resting === undefined && this.#indexer.synced) {
+      this.#staleSinceMs = mergeStatus([...this.reflectors.values()])?.staleSinceMs ?? nowMs;
+    }
     this.#resting = phase;
-    this.#restingSinceMs = this.#scheduler.now();
+    this.#restingSinceMs = nowMs;
+  }
+
+  /** The store was emptied: nothing is left that could be stale. */
+  forget(): void {
+    this.#staleSinceMs = undefined;
+    this.publish();
   }
 
   skip(reason: ApiError): void {
@@ -157,6 +167,10 @@ export class StatusBoard<T> {
       reconnects: merged?.reconnects ?? 0,
       relists: merged?.relists ?? 0,
     };
+    // Until the first list is in, the store holds the copy of the run before.
+    const running = synced || resting === undefined ? merged?.staleSinceMs : undefined;
+    const staleSinceMs = synced ? running : (this.#staleSinceMs ?? running);
+    const stale = staleSinceMs === undefined ? {} : { staleSinceMs };
     if (resting !== undefined || merged === undefined) {
       const sinceMs = this.#restingSinceMs;
       const { error, blocked } = merged ?? {};
@@ -164,12 +178,12 @@ export class StatusBoard<T> {
         phase: resting ?? 'queued',
         sinceMs,
         ...counters,
-        ...(this.#stale ? { staleSinceMs: sinceMs } : {}),
+        ...stale,
         ...(error === undefined ? {} : { error }),
         ...(blocked === undefined ? {} : { blocked }),
         ...own,
       };
     }
-    return { ...merged, ...own };
+    return { ...merged, ...stale, ...own };
   }
 }

@@ -16,6 +16,7 @@ import { createFakeApiServer, marbles } from 'rx-informer/testing';
 import { firstValueFrom, Subject, timer } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../support/brief.ts';
 import {
   added,
@@ -71,6 +72,43 @@ describe('status', () => {
         }, 200);
       }));
   }
+
+  it('I71: staleSinceMs is from when the copy in the store began to age, until a list replaces it or it is gone', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, {
+      scheduler: time,
+      lingerMs: 0,
+      random: () => 0,
+    });
+    const since = () => informer.status.staleSinceMs;
+    informer.start();
+    source.listed(1, pod('web', 1));
+    await time.advance(100);
+    expect(since()).toBeUndefined();
+    source.fail(ApiError.local('Network', 'reset'));
+    expect(since()).toBe(100);
+    await time.advance(50);
+    await informer.stop();
+    expect(since()).toBe(100);
+    await time.advance(50);
+    await informer.stop();
+    expect(since()).toBe(100);
+    informer.start();
+    expect([informer.indexer.size, informer.status.phase, since()]).toEqual([1, 'listing', 100]);
+    await time.advance(50);
+    await informer.stop();
+    expect(since()).toBe(100);
+    informer.start();
+    // The first answers the list of the run before, late.
+    for (const version of [2, 3]) source.listed(version, pod('web', version));
+    expect(since()).toBeUndefined();
+    await time.advance(50);
+    await informer.stop();
+    expect(since()).toBe(300);
+    informer.changes$.subscribe().unsubscribe();
+    expect([informer.indexer.size, informer.status.phase, since()]).toEqual([0, 'idle', undefined]);
+  });
 
   it('I16: failures are told and heal; data streams go on without an error', () =>
     marbles(({ scheduler }) => {
