@@ -5,6 +5,7 @@
 import type { InformerStatus } from '../informer/status.ts';
 import type { WaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 
 /** What is asked of an informer here. */
 export interface Awaited {
@@ -61,13 +62,15 @@ function why(status: InformerStatus): string {
 }
 
 /**
- * Resolves when all of them are synced. Rejects with a {@link NotSyncedError} when `timeoutMs` are over, or when
+ * Resolves when all of them are synced. Rejects with a `TypeError` on a time that is none, and with a
+ * {@link NotSyncedError} when `timeoutMs` are over, or when
  * one of them is stopped, which then will not be.
  */
 export async function whenAllSynced(
   informers: readonly Awaited[],
   options: WaitOptions = {},
 ): Promise<void> {
+  checkedDuration(options.timeoutMs ?? 0, 'timeoutMs');
   try {
     await Promise.all(informers.map(({ informer }) => informer.whenSynced(options)));
   } catch {

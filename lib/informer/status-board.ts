@@ -7,7 +7,13 @@ import { Audience } from '../rx/audience.ts';
 import type { Drain } from '../rx/drain.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import type { Quarantine } from './quarantine.ts';
-import { type InformerPhase, type InformerStatus, mergeStatus, sameTransition } from './status.ts';
+import {
+  type InformerPhase,
+  type InformerStatus,
+  mergeStatus,
+  sameRefused,
+  sameTransition,
+} from './status.ts';
 
 /** One informer's status. `publish` is called in the informer's drain. */
 export class StatusBoard<T> {
@@ -105,14 +111,16 @@ export class StatusBoard<T> {
   }
 
   /**
-   * After a commit. One that refused an object, or that makes the store synced when the reflectors were through with
+   * After a commit. One that refused an object, or another than before, or that makes the store synced when the reflectors were through with
    * their lists before it, is a transition. A commit that comes before the reflector tells its own phase is published
    * with that phase.
    */
   publishCommit(): void {
-    const { quarantined, synced } = this.#status;
+    const { quarantined, quarantine, synced } = this.#status;
     const caughtUp = this.#indexer.synced !== synced && this.#listed;
-    if (caughtUp || this.#quarantine.size !== quarantined) this.publish();
+    const refused = this.#quarantine.size;
+    const others = refused > 0 && !sameRefused(quarantine, this.#quarantine.shown());
+    if (caughtUp || refused !== quarantined || others) this.publish();
   }
 
   /** Returns the function that completes those who are subscribed now. */

@@ -141,6 +141,26 @@ describe('status', () => {
       }, 5000);
     }));
 
+  it('I72: another object that is refused in the place of one is told, the same one again is not', async () => {
+    const source = scriptedListWatch();
+    let refused = 'a';
+    const picky = ({ metadata }: Pod) => {
+      if (metadata.name === refused) throw new Error('no');
+      return [];
+    };
+    const informer = createSharedInformer(source, { indexers: { picky } });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    const told: (string | undefined)[] = [];
+    informer.status$.subscribe(({ quarantine }) => told.push(quarantine?.[0]?.key));
+    source.send(modified(pod('a', 2)));
+    refused = 'b';
+    source.send(modified(pod('a', 3)), modified(pod('b', 3)));
+    source.send(modified(pod('b', 4)));
+    expect(told).toEqual(['shop/a', 'shop/b']);
+    await informer.stop();
+  });
+
   it('I13: a refused object is shown with its key and let in at its next event', async () => {
     const server = createFakeApiServer();
     const at = { namespace: 'shop', name: 'bad' };
