@@ -1,4 +1,5 @@
 /** Options of calls as the server wants them: query parameters and the bodies of deletes. */
+import { checkNumber } from '../meta/number-option.ts';
 import type {
   DeleteOptions,
   ListCallOptions,
@@ -25,6 +26,7 @@ export function selectionQuery({ labelSelector, fieldSelector }: SelectionOption
 
 export function listQuery(options: ListCallOptions): CallQuery {
   const { limit, resourceVersion, resourceVersionMatch } = options;
+  checkNumber('list', 'limit', limit, { min: 0, sent: true });
   const page = { limit, continue: options.continue, resourceVersion, resourceVersionMatch };
   return { ...selectionQuery(options), ...query(page) };
 }
@@ -36,6 +38,9 @@ export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptio
 export function logQuery(options: PodLogOptions): CallQuery {
   const { container, follow, previous, timestamps } = options;
   const { tailLines, sinceSeconds, sinceTime, limitBytes } = options;
+  checkNumber('log', 'tailLines', tailLines, { min: 0, sent: true });
+  checkNumber('log', 'sinceSeconds', sinceSeconds, { min: 1, sent: true });
+  checkNumber('log', 'limitBytes', limitBytes, { min: 1, sent: true });
   const part = { tailLines, sinceSeconds, sinceTime, limitBytes };
   return query({ container, follow, previous, timestamps, ...part });
 }
@@ -43,6 +48,8 @@ export function logQuery(options: PodLogOptions): CallQuery {
 /** The body of a DELETE; none where nothing is asked for. */
 export function deleteBody(options: DeleteOptions): object | undefined {
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
+  // In JSON NaN and Infinity are null, which is the object's own period.
+  checkNumber('delete', 'gracePeriodSeconds', gracePeriodSeconds, { min: 0, sent: true });
   const body = {
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),

@@ -5,6 +5,7 @@ import type { WatchEvent } from '../decode/watch-event.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { Status } from '../meta/api-error.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkNumber } from '../meta/number-option.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -35,6 +36,7 @@ function watchEvents<T extends KubernetesObject>(
 ): Observable<WatchEvent<T>> {
   const { resourceVersion = '', timeoutSeconds = 300, sendInitialEvents = false } = options;
   const { labelSelector, fieldSelector, demand, onSkipped, signal } = options;
+  checkNumber('watch', 'timeoutSeconds', timeoutSeconds, { min: 0, sent: true });
   const namespace = namespaceFor(resource, options.namespace, scope);
   const listWatch = createListWatch(client, resource, {
     keepManagedFields: true,

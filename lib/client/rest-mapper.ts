@@ -6,6 +6,7 @@
 import { firstValueFrom, from } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkNumber } from '../meta/number-option.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { DiscoveredResource, Discovery, ServedApi } from './discovery.ts';
@@ -31,7 +32,10 @@ export interface PluralName {
 
 /** What {@link createRestMapper} takes beside the discovery. */
 export interface RestMapperOptions extends Pick<Timing, 'scheduler'> {
-  /** The server is not asked again sooner, whatever is looked for, in milliseconds. @defaultValue 1000 */
+  /**
+   * The server is not asked again sooner, whatever is looked for, in milliseconds; Infinity: not before a `reset()`.
+   * @defaultValue 1000
+   */
   readonly minRefreshMs?: number;
 }
 
@@ -153,6 +157,7 @@ export function createRestMapper(
   options: RestMapperOptions = {},
 ): RestMapper {
   const { minRefreshMs = 1_000 } = options;
+  checkNumber('createRestMapper', 'minRefreshMs', minRefreshMs, { min: 0 });
   const { scheduler } = timingOf(options);
   const made = new Map<string, Resource>();
   let kept: { readonly api: ServedApi; readonly atMs: number } | undefined;

@@ -17,6 +17,7 @@ import {
 } from '../list-watch/projected-list-watch.ts';
 import { createLister, type Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkNumber } from '../meta/number-option.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
@@ -57,6 +58,20 @@ function heardBy(
   return ({ informer, message }) => onWarning(`${informer}: ${message}`);
 }
 
+/** An informer is made when it is asked for: what is wrong with its options is told before. */
+function checkNumbers(options: InformerFactoryOptions): void {
+  const { lingerMs, maxFrameBytes, maxPageBytes, resources = [] } = options;
+  const who = 'informer factory';
+  checkNumber(who, 'lingerMs', lingerMs, { min: 0 });
+  checkNumber(who, 'maxFrameBytes', maxFrameBytes, { min: 1 });
+  checkNumber(who, 'maxPageBytes', maxPageBytes, { min: 1 });
+  checkNumber(who, 'resyncPeriodMs', options.resyncPeriodMs, { min: 0 });
+  for (const { resource, settings } of resources) {
+    const of = `${who}, ${resourceName(resource)}`;
+    checkNumber(of, 'resyncPeriodMs', settings.resyncPeriodMs, { min: 0 });
+  }
+}
+
 /** A hold on an informer. */
 export interface Hold {
   readonly informer: AnyInformer;
@@ -82,6 +97,7 @@ export class SharedInformers {
       throw new TypeError("informer factory: name is ''; give a name, or leave it out");
     }
     this.name = options.name ?? '';
+    checkNumbers(options);
     this.#takeName();
   }
 

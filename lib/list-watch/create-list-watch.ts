@@ -9,6 +9,7 @@ import { jsonDecoding } from '../decode/json-decoding.ts';
 import type { Projection } from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkNumber } from '../meta/number-option.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
@@ -32,9 +33,9 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly transform?: Transform<T>;
   /** @defaultValue false */
   readonly keepManagedFields?: boolean;
-  /** The longest event or item, in bytes. @defaultValue 16 MiB */
+  /** The longest event or item, in bytes; Infinity: no bound. @defaultValue 16 MiB */
   readonly maxFrameBytes?: number;
-  /** The longest answer to one LIST, in bytes; a page, where pages are asked for. @defaultValue 1 GiB */
+  /** The longest answer to one LIST, in bytes; a page, where pages are asked for; Infinity: no bound. @defaultValue 1 GiB */
   readonly maxPageBytes?: number;
   /** Another decoder. @defaultValue `JSON.parse` */
   readonly decoding?: Decoding;
@@ -115,6 +116,9 @@ export function listWatchOf<T extends KubernetesObject>(
 ): ListerWatcher<T> {
   const { namespace, labelSelector, fieldSelector, tweak, transform } = options;
   const { scheduler = asyncScheduler, decoding = jsonDecoding } = options;
+  const who = `list and watch of ${resource.plural}`;
+  checkNumber(who, 'maxFrameBytes', options.maxFrameBytes, { min: 1 });
+  checkNumber(who, 'maxPageBytes', options.maxPageBytes, { min: 1 });
   const path = resourcePath(resource, namespace === undefined ? {} : { namespace });
   const common: ListOptions = {
     ...(labelSelector ? { labelSelector } : {}),

@@ -17,6 +17,7 @@ import {
 } from 'rxjs';
 import { mergeMap, retry, takeUntil } from 'rxjs/operators';
 import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
+import { checkNumber } from '../meta/number-option.ts';
 import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
@@ -35,13 +36,13 @@ export interface KubeClientOptions {
   readonly transport?: Transport;
   /** Sent with every request; names in any case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Requests a second, on average; 0: no limit. @defaultValue 50 */
+  /** Requests a second, on average; 0 or less, or Infinity: no limit. @defaultValue 50 */
   readonly qps?: number;
-  /** Requests at once. @defaultValue 100 */
+  /** Requests at once, at least 1; Infinity: no limit. @defaultValue 100 */
   readonly burst?: number;
   /** The clock of limits and retries. */
   readonly scheduler?: SchedulerLike;
-  /** The longest body that {@link KubeClient.request} reads, in bytes. @defaultValue 64 MiB */
+  /** The longest body that {@link KubeClient.request} reads, in bytes; Infinity: no bound. @defaultValue 64 MiB */
   readonly maxBodyBytes?: number;
 }
 
@@ -180,7 +181,7 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
  * A client for one API server.
  *
  * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none, or that has a password,
- * a query or a fragment. A request whose path could lead to another host, or elsewhere on this one, fails with a
+ * a query or a fragment, and on a number that is none. A request whose path could lead to another host, or elsewhere on this one, fails with a
  * `TypeError` before it is sent.
  *
  * @example
@@ -197,6 +198,9 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
 export function createClient(options: KubeClientOptions): KubeClient {
   const { baseUrl, scheduler = asyncScheduler, maxBodyBytes = 64 * 2 ** 20 } = options;
   checkBaseUrl('createClient', baseUrl);
+  checkNumber('createClient', 'qps', options.qps, { min: Number.NEGATIVE_INFINITY });
+  checkNumber('createClient', 'burst', options.burst, { min: 1 });
+  checkNumber('createClient', 'maxBodyBytes', options.maxBodyBytes, { min: 1 });
   const transport =
     options.transport ??
     createFetchTransport({
