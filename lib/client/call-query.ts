@@ -1,5 +1,5 @@
 /** Options of calls as the server wants them: query parameters and the bodies of deletes. */
-import { checkNumber } from '../meta/number-option.ts';
+import { checkedSentCount } from '../rx/checked-option.ts';
 import type {
   DeleteOptions,
   ListCallOptions,
@@ -20,13 +20,17 @@ function query(values: Readonly<Record<string, string | number | boolean | undef
   return set;
 }
 
+function checkSent(name: string, count: number | undefined, least: number): void {
+  if (count !== undefined) checkedSentCount(count, name, least);
+}
+
 export function selectionQuery({ labelSelector, fieldSelector }: SelectionOptions): CallQuery {
   return query({ labelSelector, fieldSelector });
 }
 
 export function listQuery(options: ListCallOptions): CallQuery {
   const { limit, resourceVersion, resourceVersionMatch } = options;
-  checkNumber('list', 'limit', limit, { min: 0, sent: true });
+  checkSent('list: limit', limit, 0);
   const page = { limit, continue: options.continue, resourceVersion, resourceVersionMatch };
   return { ...selectionQuery(options), ...query(page) };
 }
@@ -38,9 +42,9 @@ export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptio
 export function logQuery(options: PodLogOptions): CallQuery {
   const { container, follow, previous, timestamps } = options;
   const { tailLines, sinceSeconds, sinceTime, limitBytes } = options;
-  checkNumber('log', 'tailLines', tailLines, { min: 0, sent: true });
-  checkNumber('log', 'sinceSeconds', sinceSeconds, { min: 1, sent: true });
-  checkNumber('log', 'limitBytes', limitBytes, { min: 1, sent: true });
+  checkSent('log: tailLines', tailLines, 0);
+  checkSent('log: sinceSeconds', sinceSeconds, 1);
+  checkSent('log: limitBytes', limitBytes, 1);
   const part = { tailLines, sinceSeconds, sinceTime, limitBytes };
   return query({ container, follow, previous, timestamps, ...part });
 }
@@ -49,7 +53,7 @@ export function logQuery(options: PodLogOptions): CallQuery {
 export function deleteBody(options: DeleteOptions): object | undefined {
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
   // In JSON NaN and Infinity are null, which is the object's own period.
-  checkNumber('delete', 'gracePeriodSeconds', gracePeriodSeconds, { min: 0, sent: true });
+  checkSent('delete: gracePeriodSeconds', gracePeriodSeconds, 0);
   const body = {
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),

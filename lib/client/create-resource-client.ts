@@ -4,9 +4,10 @@ import { mergeMap } from 'rxjs/operators';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { Status } from '../meta/api-error.ts';
+import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
-import { checkNumber } from '../meta/number-option.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import { checkedSentCount } from '../rx/checked-option.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { deleteBody, selectionQuery, writeQuery } from './call-query.ts';
@@ -36,7 +37,8 @@ function watchEvents<T extends KubernetesObject>(
 ): Observable<WatchEvent<T>> {
   const { resourceVersion = '', timeoutSeconds = 300, sendInitialEvents = false } = options;
   const { labelSelector, fieldSelector, demand, onSkipped, signal } = options;
-  checkNumber('watch', 'timeoutSeconds', timeoutSeconds, { min: 0, sent: true });
+  checkedSentCount(timeoutSeconds, 'watch: timeoutSeconds', 0);
+  checkGivenSelectors('watch', options);
   const namespace = namespaceFor(resource, options.namespace, scope);
   const listWatch = createListWatch(client, resource, {
     keepManagedFields: true,
@@ -86,6 +88,7 @@ function build<T extends KubernetesObject>(
       );
     },
     async list(options = {}) {
+      checkGivenSelectors('list', options);
       const path = calls.collection(options.namespace);
       const single = options.limit !== undefined || options.continue !== undefined;
       return await (single ? listPage(calls, path, options) : listAll(calls, path, options));
@@ -118,6 +121,7 @@ function build<T extends KubernetesObject>(
       );
     },
     async deleteCollection(options = {}) {
+      checkGivenSelectors('deleteCollection', options);
       const path = calls.collection(options.namespace, 'deleteCollection');
       const body = deleteBody(options);
       const answer = await calls.send<KubernetesList<T> | Status>(

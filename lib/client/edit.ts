@@ -20,8 +20,9 @@ export interface EditOptions extends WriteOptions, RetryOnConflictOptions {
   /** `'status'`: only what the recipe does to the status is written. @defaultValue the object itself */
   readonly subresource?: string;
   /**
-   * What must not have changed. `resourceVersion`: anything. `uid`: only that it is the same object, and every list
-   * that the recipe changed; other fields are then written over whatever they are.
+   * What must not have changed. `resourceVersion`: anything. `uid`: only that it is the same object, every list that
+   * the recipe changed, and every list or map that it added, removed or replaced as a whole; single values are then
+   * written over whatever they are.
    * @defaultValue 'resourceVersion'
    */
   readonly check?: 'resourceVersion' | 'uid';
@@ -79,7 +80,7 @@ export function editPatch<T extends KubernetesObject>(
   base: T,
   recipe: (draft: Draft<T>) => void,
   check: 'resourceVersion' | 'uid' = 'resourceVersion',
-  options: JsonDifferenceOptions = { guardLists: check === 'uid' },
+  options: JsonDifferenceOptions = { guard: check === 'uid' },
 ): JsonPatchOperation[] {
   const steps = jsonDifference(base, drafted(base, recipe), options);
   return steps.length === 0 ? [] : [testOf(base, check), ...steps];
@@ -108,21 +109,21 @@ export async function edit<T extends KubernetesObject>(
   }
   const call = signal === undefined ? {} : { signal };
   const first = baseOf<T>(target);
+  const uid = isObject(target) ? uidOf(target) : '';
   let base = first;
 
   const fresh = async (): Promise<T> => {
     const object = await calls.get(target, call);
-    const uid = uidOf(first);
-    if (first === undefined || uidOf(object) === uid) return object;
+    if (uid === '' || uidOf(object) === uid) return object;
     const message = `${where}: the object with uid ${uid} is gone, and another one has its name (uid ${uidOf(object)})`;
     throw new ApiError({ code: 404, reason: 'NotFound', message });
   };
   const attempt = async (): Promise<T> => {
     const from = base ?? (await fresh());
     base = undefined;
-    // A store's transform may have cut a list: the places in it are then not those of the server's.
-    const guardLists = check === 'uid' || from === first;
-    const json = editPatch(from, recipe, check, { guardLists });
+    // A store's transform may have cut a list or a map: what it shows is then not what the server has.
+    const guard = check === 'uid' || from === first;
+    const json = editPatch(from, recipe, check, { guard });
     if (json.length === 0) return from;
     try {
       return await calls.patch(target, { json }, { ...write, ...call });

@@ -3,64 +3,109 @@
  * versions which share what did not change cost what did. immer's own patches are not used: an item put in front of
  * a list is one step here and as many as the list is long there, and a field set to `undefined` is no step of JSON.
  */
-import { isFields } from '../meta/json-fields.ts';
+import { type Fields, isFields } from '../meta/json-fields.ts';
+import { checkAllJson, checkJson, type JsonPath, jsonOf, present, sameJson } from './json-value.ts';
 import { type JsonPatchOperation, jsonPointer } from './patch.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What {@link jsonDifference} takes. */
 export interface JsonDifferenceOptions {
   /**
-   * Puts a `test` of the whole list before the steps that go into it: places in a list mean something only while
-   * it is the same. @defaultValue false
+   * Makes the steps fail where they would overwrite what `before` does not show: puts a `test` of a whole list before
+   * the steps that go into it, as places in it mean something only while it is the same, and a `test` before a list or
+   * a map that is added, removed or replaced as a whole. Single values are not tested. A `test` for null stands for
+   * nothing being there, as kube-apiserver reads it. @defaultValue false
    */
-  readonly guardLists?: boolean;
+  readonly guard?: boolean;
 }
 
-/** The fields that JSON carries. */
-function present(fields: Fields): string[] {
-  return Object.keys(fields).filter((name) => fields[name] !== undefined);
+/** Whether others may have written into a part of it. */
+function isWhole(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
-/** A key `__proto__` that is assigned is no key: it takes the place of the prototype, and JSON would lose it. */
-function checkPrototype(value: object, path: readonly (string | number)[]): void {
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype === null || Object.hasOwn(prototype, 'hasOwnProperty')) return;
-  if (Array.isArray(value) || typeof (value as { toJSON?: unknown }).toJSON === 'function') return;
-  throw new TypeError(
-    `${jsonPointer(path) || 'the object'} has a prototype of its own: it is no JSON, or the key '__proto__' was assigned`,
-  );
+/** Of two lists the part between what they begin and end with alike; all empty where they are the same. */
+function between(a: readonly unknown[], b: readonly unknown[]) {
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && sameJson(a[start], b[start])) start++;
+  let end = 0;
+  while (end < shorter - start && sameJson(a[a.length - 1 - end], b[b.length - 1 - end])) end++;
+  return { start, endOfA: a.length - end, endOfB: b.length - end };
 }
 
-function checkAll(value: unknown, path: readonly (string | number)[]): void {
-  if (typeof value !== 'object' || value === null) return;
-  checkPrototype(value, path);
-  for (const [name, part] of Object.entries(value)) checkAll(part, [...path, name]);
-}
+class Difference {
+  readonly steps: JsonPatchOperation[] = [];
+  readonly #guard: boolean;
 
-function same(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    return (
-      Array.isArray(a) &&
-      Array.isArray(b) &&
-      a.length === b.length &&
-      a.every((item, index) => same(item, b[index]))
-    );
+  constructor(guard: boolean) {
+    this.#guard = guard;
   }
-  if (!isFields(a) || !isFields(b)) return false;
-  const names = present(a);
-  return (
-    names.length === present(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && same(a[name], b[name]))
-  );
+
+  compare(before: unknown, after: unknown, path: JsonPath, guarded: boolean): void {
+    if (before === after || Object.is(before, after)) return;
+    checkJson(after, path);
+    const a = jsonOf(before);
+    const b = jsonOf(after);
+    if (Array.isArray(a) && Array.isArray(b)) this.#items(a, b, path, guarded);
+    else if (isFields(a) && isFields(b)) this.#fields(a, b, path, guarded);
+    else if (a !== b) {
+      this.#test(before, after, path, guarded);
+      this.#put('replace', path, after);
+    }
+  }
+
+  #fields(a: Fields, b: Fields, path: JsonPath, guarded: boolean): void {
+    for (const name of present(a)) {
+      if (Object.hasOwn(b, name) && b[name] !== undefined) continue;
+      const at = [...path, name];
+      this.#test(a[name], undefined, at, guarded);
+      this.steps.push({ op: 'remove', path: jsonPointer(at) });
+    }
+    for (const name of present(b)) {
+      const at = [...path, name];
+      if (Object.hasOwn(a, name) && a[name] !== undefined) {
+        this.compare(a[name], b[name], at, guarded);
+      } else {
+        this.#test(undefined, b[name], at, guarded);
+        this.#put('add', at, b[name]);
+      }
+    }
+  }
+
+  #items(a: readonly unknown[], b: readonly unknown[], path: JsonPath, guarded: boolean): void {
+    const { start, endOfA, endOfB } = between(a, b);
+    if (start === endOfA && start === endOfB) return;
+    this.#test(a, b, path, guarded);
+    const both = Math.min(endOfA, endOfB);
+    for (let at = start; at < both; at++) this.compare(a[at], b[at], [...path, at], true);
+    for (let at = both; at < endOfB; at++) this.#put('add', [...path, at], b[at]);
+    for (let at = both; at < endOfA; at++) {
+      this.steps.push({ op: 'remove', path: jsonPointer([...path, both]) });
+    }
+  }
+
+  /** Of a list or a map that the next step would take away, or put where there may be one by now. */
+  #test(before: unknown, after: unknown, path: JsonPath, guarded: boolean): void {
+    if (!this.#guard || guarded) return;
+    const value = jsonOf(before);
+    if (isWhole(value) || isWhole(jsonOf(after))) {
+      this.steps.push({ op: 'test', path: jsonPointer(path), value });
+    }
+  }
+
+  #put(op: 'add' | 'replace', path: JsonPath, value: unknown): void {
+    checkAllJson(value, path);
+    // As JSON has it: null in a list.
+    this.steps.push({ op, path: jsonPointer(path), value: value === undefined ? null : value });
+  }
 }
 
 /**
  * The steps that make `after` of `before`, in an order in which they can be taken. Nothing is changed or copied:
- * the values of the steps are those of `after`.
+ * the values of the steps are those of `after`. What has a `toJSON`, as a date has, counts as what that answers.
  *
- * Throws a `TypeError` on what is no JSON: an object with a prototype of its own.
+ * Throws a `TypeError` on what is no JSON and would be lost or sent as null: a number that is none, a function, an
+ * invalid date, a map, an object with a prototype of its own, one that holds itself.
  *
  * @example
  * ```ts
@@ -74,58 +119,7 @@ export function jsonDifference(
   after: unknown,
   options: JsonDifferenceOptions = {},
 ): JsonPatchOperation[] {
-  const steps: JsonPatchOperation[] = [];
-  const { guardLists = false } = options;
-
-  const put = (op: 'add' | 'replace', path: readonly (string | number)[], value: unknown) => {
-    checkAll(value, path);
-    // As JSON has it: null in a list, and nothing that `toJSON` would change later.
-    steps.push({ op, path: jsonPointer(path), value: value === undefined ? null : value });
-  };
-  const fields = (a: Fields, b: Fields, path: readonly (string | number)[], guarded: boolean) => {
-    for (const name of present(a)) {
-      if (Object.hasOwn(b, name) && b[name] !== undefined) continue;
-      steps.push({ op: 'remove', path: jsonPointer([...path, name]) });
-    }
-    for (const name of present(b)) {
-      const at = [...path, name];
-      if (Object.hasOwn(a, name) && a[name] !== undefined) compare(a[name], b[name], at, guarded);
-      else put('add', at, b[name]);
-    }
-  };
-  const items = (
-    a: readonly unknown[],
-    b: readonly unknown[],
-    path: readonly (string | number)[],
-    guarded: boolean,
-  ) => {
-    let start = 0;
-    const shorter = Math.min(a.length, b.length);
-    while (start < shorter && same(a[start], b[start])) start++;
-    let end = 0;
-    while (end < shorter - start && same(a[a.length - 1 - end], b[b.length - 1 - end])) end++;
-    const until = { a: a.length - end, b: b.length - end };
-    if (start === until.a && start === until.b) return;
-    if (guardLists && !guarded) steps.push({ op: 'test', path: jsonPointer(path), value: a });
-    const both = Math.min(until.a, until.b);
-    for (let at = start; at < both; at++) compare(a[at], b[at], [...path, at], true);
-    for (let at = both; at < until.b; at++) put('add', [...path, at], b[at]);
-    for (let at = both; at < until.a; at++) {
-      steps.push({ op: 'remove', path: jsonPointer([...path, both]) });
-    }
-  };
-  const compare = (
-    a: unknown,
-    b: unknown,
-    path: readonly (string | number)[],
-    guarded: boolean,
-  ): void => {
-    if (Object.is(a, b)) return;
-    if (typeof b === 'object' && b !== null) checkPrototype(b, path);
-    if (Array.isArray(a) && Array.isArray(b)) items(a, b, path, guarded);
-    else if (isFields(a) && isFields(b)) fields(a, b, path, guarded);
-    else put('replace', path, b);
-  };
-  compare(before, after, [], false);
-  return steps;
+  const difference = new Difference(options.guard ?? false);
+  difference.compare(before, after, [], false);
+  return difference.steps;
 }

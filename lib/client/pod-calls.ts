@@ -2,8 +2,8 @@
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { checkNumber } from '../meta/number-option.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
+import { checkedWholeLimit } from '../rx/checked-option.ts';
 import { errorAnswer, type KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent } from '../transport/transport.ts';
 import { deleteBody, logQuery } from './call-query.ts';
@@ -76,7 +76,7 @@ export function podCalls<T extends KubernetesObject>(
   return {
     log(target: ObjectTarget, options: PodLogOptions = {}): Observable<string> {
       const { follow = false, maxLineLength = 2 ** 20, demand, signal } = options;
-      checkNumber('log', 'maxLineLength', maxLineLength, { min: 1, whole: true });
+      checkedWholeLimit(maxLineLength, 'log: maxLineLength');
       const path = pathOf(target, 'log');
       const sent = client.send({
         method: 'GET',

@@ -36,7 +36,7 @@ export interface GetOptions extends CallOptions {
   readonly resourceVersion?: string;
 }
 
-/** Which objects a call is about. */
+/** Which objects a call is about. A selector that is left out is everything; one that is `undefined` is refused. */
 export interface SelectionOptions {
   /** @defaultValue the client's own, else all */
   readonly namespace?: string;

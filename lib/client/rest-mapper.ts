@@ -6,8 +6,9 @@
 import { firstValueFrom, from } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { checkNumber } from '../meta/number-option.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { DiscoveredResource, Discovery, ServedApi } from './discovery.ts';
 import { nearNames } from './near-names.ts';
@@ -156,9 +157,9 @@ export function createRestMapper(
   discovery: Discovery,
   options: RestMapperOptions = {},
 ): RestMapper {
-  const { minRefreshMs = 1_000 } = options;
-  checkNumber('createRestMapper', 'minRefreshMs', minRefreshMs, { min: 0 });
-  const { scheduler } = timingOf(options);
+  const asked = options.minRefreshMs ?? 1_000;
+  const minRefreshMs = checkedDuration(asked, 'createRestMapper: minRefreshMs');
+  const passedMs = stopwatch(timingOf(options).scheduler);
   const made = new Map<string, Resource>();
   let kept: { readonly api: ServedApi; readonly atMs: number } | undefined;
   let asking: Promise<ServedApi> | undefined;
@@ -167,7 +168,7 @@ export function createRestMapper(
   const ask = (): Promise<ServedApi> => {
     if (asking !== undefined) return asking;
     const asked = epoch;
-    const atMs = scheduler.now();
+    const atMs = passedMs();
     const current = discovery.served().then((served) => {
       const api = withFailed(served, kept?.api);
       if (asked === epoch) kept = { api, atMs };
@@ -188,7 +189,7 @@ export function createRestMapper(
   const find = async (sought: Sought, { signal }: CallOptions): Promise<Resource> => {
     const hit = kept && bestOf(sought, kept.api);
     if (hit !== undefined) return resourceOf(hit);
-    if (kept !== undefined && scheduler.now() - kept.atMs < minRefreshMs && asking === undefined) {
+    if (kept !== undefined && passedMs() - kept.atMs < minRefreshMs && asking === undefined) {
       throw noMatch(sought, kept.api);
     }
     // Asked for all who look: one who gives up must not end it for the others.

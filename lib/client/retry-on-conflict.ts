@@ -4,8 +4,8 @@
  */
 import { firstValueFrom } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
-import { checkNumber } from '../meta/number-option.ts';
 import { type Backoff, exponentialBackoff } from '../rx/backoff.ts';
+import { checkedWholeLimit } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { abortedError, untilAborted } from './until-aborted.ts';
@@ -56,7 +56,7 @@ export async function retryOnConflict<R>(
 ): Promise<R> {
   const { attempts = 5, backoff = defaultBackoff, signal } = options;
   const { scheduler, random } = timingOf(options);
-  checkNumber('retryOnConflict', 'attempts', attempts, { min: 1, whole: true });
+  checkedWholeLimit(attempts, 'retryOnConflict: attempts');
   const where = 'retryOnConflict';
   for (let tried = 1; ; tried++) {
     if (signal?.aborted) throw abortedError(where);

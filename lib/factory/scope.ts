@@ -1,5 +1,6 @@
 /** What of a resource an informer covers, and when two askers mean the same informer. */
 import { parseFieldSelector } from '../meta/field-selector.ts';
+import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import { type LabelSelectorObject, parseLabelSelector } from '../meta/label-selector.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 
@@ -49,14 +50,8 @@ function namespacesOf(scope: DefaultScope): readonly string[] | undefined {
   return [...new Set(namespaces)].sort();
 }
 
-function fieldsOf(selector: string | undefined): string | undefined {
-  if (selector === undefined) return undefined;
-  parseFieldSelector(selector);
-  return selector;
-}
-
 /**
- * A scope over the factory's own. Throws a `TypeError` on selectors that are none, and on a namespace for a
+ * A scope over the factory's own. Throws a `TypeError` on selectors that are none or missing, and on a namespace for a
  * cluster-scoped resource; the factory's own namespace does not concern these.
  */
 export function readScope(
@@ -76,11 +71,13 @@ export function readScope(
       `informer scope: as is ${JSON.stringify(as)}; it must be 'object', 'metadata' or 'table'`,
     );
   }
-  const labels = scope.labelSelector ?? defaults.labelSelector;
+  for (const each of [scope, defaults]) checkGivenSelectors('informer scope', each);
+  const labels = scope.labelSelector ?? defaults.labelSelector ?? '';
+  const fields = scope.fieldSelector ?? defaults.fieldSelector ?? '';
   return {
     namespaces: resource.namespaced ? (asked ?? namespacesOf(defaults) ?? []) : [],
-    labelSelector: labels === undefined ? '' : parseLabelSelector(labels).toString(),
-    fieldSelector: fieldsOf(scope.fieldSelector ?? defaults.fieldSelector) ?? '',
+    labelSelector: parseLabelSelector(labels).toString(),
+    fieldSelector: parseFieldSelector(fields).toString(),
     as,
   };
 }

@@ -17,8 +17,8 @@ import {
 } from '../list-watch/projected-list-watch.ts';
 import { createLister, type Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { checkNumber } from '../meta/number-option.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
+import { checkedDuration, checkedLimit } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
 import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../store/index-funcs.ts';
@@ -60,15 +60,15 @@ function heardBy(
 
 /** An informer is made when it is asked for: what is wrong with its options is told before. */
 function checkNumbers(options: InformerFactoryOptions): void {
-  const { lingerMs, maxFrameBytes, maxPageBytes, resources = [] } = options;
-  const who = 'informer factory';
-  checkNumber(who, 'lingerMs', lingerMs, { min: 0 });
-  checkNumber(who, 'maxFrameBytes', maxFrameBytes, { min: 1 });
-  checkNumber(who, 'maxPageBytes', maxPageBytes, { min: 1 });
-  checkNumber(who, 'resyncPeriodMs', options.resyncPeriodMs, { min: 0 });
+  const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
+  const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
+  checkedDuration(lingerMs, 'informer factory: lingerMs');
+  checkedDuration(resyncPeriodMs, 'informer factory: resyncPeriodMs');
+  checkedLimit(maxFrameBytes, 'informer factory: maxFrameBytes');
+  checkedLimit(maxPageBytes, 'informer factory: maxPageBytes');
   for (const { resource, settings } of resources) {
-    const of = `${who}, ${resourceName(resource)}`;
-    checkNumber(of, 'resyncPeriodMs', settings.resyncPeriodMs, { min: 0 });
+    const name = `informer factory, ${resourceName(resource)}: resyncPeriodMs`;
+    checkedDuration(settings.resyncPeriodMs ?? 0, name);
   }
 }
 

@@ -17,7 +17,6 @@ import { HandlerFeed } from './handler-feed.ts';
 import { InformerMeter, type InformerMetrics } from './informer-metrics.ts';
 import type { InformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { Quarantine } from './quarantine.ts';
 import { checkedResyncPeriod } from './registrations.ts';
 import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
@@ -50,7 +49,10 @@ export interface Informer<T extends KubernetesObject> {
   start(): void;
   /** Ends the run, as `SharedInformer.stop` does. */
   stop(): Promise<void>;
-  /** Resolves when `hasSynced`; rejects with the last cause when its time is over, or when stopped. */
+  /**
+   * Resolves when `hasSynced`. Rejects with the last cause when `timeoutMs` are over, and with reason `Stopped` when the
+   * informer is stopped or is stopped already.
+   */
   whenSynced(options?: WaitOptions): Promise<void>;
 }
 
@@ -93,10 +95,9 @@ export function createInformer<T extends KubernetesObject>(
     ...(options.mutationGuard === undefined ? {} : { mutationGuard: options.mutationGuard }),
   });
   const drain = new Drain();
-  const waits = new Waits(scheduler);
-  const quarantine = new Quarantine<T>();
+  const quarantine = indexer.refused;
   const pauses = new PauseCounter();
-  const board = new StatusBoard({ indexer, quarantine, scheduler });
+  const board = new StatusBoard({ indexer, quarantine, scheduler, drain });
   const pending = () => feed.lag;
   const meter = new InformerMeter({
     ...{ name, indexer, board, scheduler, metrics, metricAttributes, pending },
@@ -121,7 +122,7 @@ export function createInformer<T extends KubernetesObject>(
   );
   const { run$ } = createRun<T>({
     listerWatchers: [listerWatcher],
-    scopes: listerWatcher.scope === undefined ? [] : [listerWatcher.scope],
+    scopes: listerWatcher.scope ? [listerWatcher.scope] : [],
     indexer,
     drain,
     board,
@@ -133,25 +134,28 @@ export function createInformer<T extends KubernetesObject>(
     options,
     deliver: (set) => feed.push(set),
     onCommitted: () => {
-      board.publishRefusals();
+      board.publishCommit();
       meter.moved();
     },
   });
   let run: Subscription | undefined;
   let stopped = false;
-  const end = () => {
-    if (stopped) return;
-    stopped = true;
-    run?.unsubscribe();
-    run = undefined;
-    meter.end();
-    feed.hold();
-    quarantine.clear();
-    board.end('stopped');
-    board.publish();
-    waits.reject(ApiError.local('Stopped', `${name} was stopped`));
-    board.complete();
-    meter.complete();
+  const over = () => (stopped ? ApiError.local('Stopped', `${name} was stopped`) : undefined);
+  const waits = new Waits({ scheduler, drain, over });
+  const end = (complete: () => void) => {
+    if (!stopped) {
+      stopped = true;
+      run?.unsubscribe();
+      run = undefined;
+      meter.end();
+      feed.hold();
+      quarantine.clear();
+      board.end('stopped');
+      indexer.transaction((write) => write.mark({ synced: false }));
+      board.publish();
+    }
+    waits.reject(over() as ApiError);
+    complete();
   };
   return {
     name,
@@ -181,15 +185,17 @@ export function createInformer<T extends KubernetesObject>(
         board.begin();
         meter.begin();
         feed.begin();
-        run = run$.subscribe({ complete: () => drain.run(end) });
+        run = run$.subscribe({ complete: () => drain.run(() => end(board.leaving())) });
       }),
-    stop: () =>
-      new Promise<void>((resolve) => {
+    stop: () => {
+      const leaving = board.leaving();
+      return new Promise<void>((resolve) => {
         drain.run(() => {
-          end();
+          end(leaving);
           resolve();
         });
-      }),
+      });
+    },
     whenSynced: (wait = {}) =>
       waits.until<void>(
         () => (feed.synced && indexer.synced ? { value: undefined } : undefined),

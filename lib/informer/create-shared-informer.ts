@@ -5,11 +5,10 @@
 import { Observable } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
-import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 import { allOf, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
-import { lease } from '../rx/lease.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
@@ -19,14 +18,13 @@ import { deliver } from './delivery.ts';
 import { Hub, snapshotSet } from './hub.ts';
 import { InformerMeter } from './informer-metrics.ts';
 import { isolated } from './isolated.ts';
+import { Lifecycle } from './lifecycle.ts';
 import type { SharedInformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { Quarantine } from './quarantine.ts';
 import { checkedResyncPeriod, Registrations } from './registrations.ts';
 import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
 import type { SharedInformer } from './shared-informer.ts';
-import type { InformerPhase } from './status.ts';
 import { StatusBoard } from './status-board.ts';
 import { isAtLeast, notAVersion, observed, Waits } from './waits.ts';
 
@@ -35,9 +33,9 @@ function checkedScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): readonly
     throw new TypeError('createSharedInformer: no ListerWatcher given');
   if (listerWatchers.length === 1) {
     const { scope } = listerWatchers[0] as ListerWatcher<T>;
-    return scope === undefined ? [] : [scope];
+    return scope ? [scope] : [];
   }
-  const scopes = listerWatchers.map(({ scope }) => scope);
+  const scopes = listerWatchers.map(({ scope }) => scope || undefined);
   if (scopes.includes(undefined) || new Set(scopes).size < scopes.length) {
     throw new TypeError(
       'createSharedInformer: several ListerWatchers need a scope (namespace) of their own each, or one would delete what another listed',
@@ -79,17 +77,19 @@ export function createSharedInformer<T extends KubernetesObject>(
   const scopes = checkedScopes(listerWatchers);
   const timing = timingOf(options);
   const { scheduler } = timing;
-  const { name = 'informer', lingerMs = 30_000 } = options;
+  const { name = 'informer' } = options;
+  const lingerMs = checkedDuration(options.lingerMs ?? 30_000, 'createSharedInformer: lingerMs');
   const indexer = createIndexer<T>({
     indexers: options.indexers ?? { [NAMESPACE_INDEX]: byNamespace },
     ...(options.mutationGuard === undefined ? {} : { mutationGuard: options.mutationGuard }),
   });
   const drain = new Drain();
   const hub = new Hub(indexer);
-  const waits = new Waits(scheduler);
-  const quarantine = new Quarantine<T>();
+  const over = () => lifecycle.over;
+  const waits = new Waits({ scheduler, drain, over });
+  const quarantine = indexer.refused;
   const pauses = new PauseCounter();
-  const board = new StatusBoard({ indexer, quarantine, scheduler });
+  const board = new StatusBoard({ indexer, quarantine, scheduler, drain });
 
   const { report, warn } = createReporter(name, options);
   const demand = reliable(options.demand ?? unlimited, (error) =>
@@ -121,17 +121,19 @@ export function createSharedInformer<T extends KubernetesObject>(
     deliver: (set) => hub.deliver(set),
     onCommitted: () => {
       waits.check();
-      board.publishRefusals();
+      board.publishCommit();
       meter.moved();
     },
   });
-  const registrations = new Registrations<T>({
+  const registrations: Registrations<T> = new Registrations<T>({
     indexer,
     hub,
     drain,
     scheduler,
     resyncMs,
-    isRunning: () => line.active,
+    isRunning: () => lifecycle.active,
+    over,
+    onRemoved: () => drain.run(() => lifecycle.forget()),
     beforeResync: retryRefused,
     notSynced: (who, timeoutMs) => board.notSynced(who, timeoutMs),
     pause: () => pauses.pause(),
@@ -140,69 +142,27 @@ export function createSharedInformer<T extends KubernetesObject>(
     warn,
   });
 
-  const end = (phase: Extract<InformerPhase, 'idle' | 'stopped'>) => {
-    quarantine.clear();
-    board.end(phase);
-    // Nobody looks at it any more. With handlers attached it stays, so that the next list tells them the difference.
-    if (phase === 'idle' && registrations.size === 0) indexer.clear();
-    board.publish();
-  };
-  const complete = () => {
-    const error = ApiError.local('Stopped', `${name} was stopped`);
-    waits.reject(error);
-    registrations.fail(error);
-    hub.complete();
-    board.complete();
-    meter.complete();
-  };
-  const line = lease(run$, {
-    lingerMs,
-    scheduler,
-    onStart: () => {
-      indexer.transaction((transaction) =>
-        transaction.mark({ synced: false, resourceVersion: '' }),
-      );
-      board.begin();
-      meter.begin();
-      registrations.begin();
-    },
-    onEnd: (why) =>
-      drain.run(() => {
-        meter.end();
-        registrations.rest(why !== 'linger');
-        end(why === 'linger' ? 'idle' : 'stopped');
-        if (why !== 'complete') return;
-        pin = undefined;
-        stopped = true;
-        complete();
-      }),
+  const lifecycle: Lifecycle<T> = new Lifecycle<T>({
+    ...{ name, run$, lingerMs, scheduler, drain, indexer, hub, board, meter, quarantine },
+    ...{ registrations, waits },
   });
-  let pin: (() => void) | undefined;
-  let stopped = false;
-
-  /** Holds the run; both ways pass the drain, so that a hold made in a callback comes after it. */
-  const hold = (): (() => void) => {
-    let released = false;
-    let release: (() => void) | undefined;
-    drain.run(() => {
-      if (released) return;
-      stopped = false;
-      release = line.acquire();
-    });
-    return () => {
-      released = true;
-      if (release !== undefined) drain.run(release);
-    };
-  };
   const joined = (): Observable<ChangeSet<T>> =>
     new Observable<ChangeSet<T>>((subscriber) => {
-      const leave = hub.join({
-        next: (set) => subscriber.next(set),
-        complete: () => subscriber.complete(),
+      // In the drain, so that what the first set causes comes after it.
+      drain.enter(() => {
+        // Before the first set, so that a stop that this set causes comes after it. Who wants the first set only, as
+        // `firstValueFrom` does, needs no run.
+        let satisfied = false;
+        const letGo = lifecycle.hold(() => satisfied);
+        const leave = hub.join({
+          next: (set) => subscriber.next(set),
+          complete: () => subscriber.complete(),
+        });
+        satisfied = subscriber.closed;
+        // In this order: who leaves is told nothing more, and lets go of the run after that.
+        subscriber.add(leave);
+        subscriber.add(letGo);
       });
-      // In this order: who leaves is told nothing more, and lets go of the run after that.
-      subscriber.add(leave);
-      if (!subscriber.closed) subscriber.add(hold());
     });
   const reporting =
     <V>(keyOf: (value: V) => string | undefined) =>
@@ -238,12 +198,13 @@ export function createSharedInformer<T extends KubernetesObject>(
       return indexer.resourceVersion;
     },
     get isStopped() {
-      return stopped;
+      return lifecycle.isStopped;
     },
     deliver: (policy) =>
       deliver(
         {
           changes$: joined(),
+          drain,
           snapshot: () => snapshotSet(indexer),
           pause: () => pauses.pause(),
           report: reporting(firstKey),
@@ -252,26 +213,8 @@ export function createSharedInformer<T extends KubernetesObject>(
       ),
     addEventHandler: (handler, handlerOptions = {}) => registrations.add(handler, handlerOptions),
     removeEventHandler: (registration, removal = {}) => registrations.remove(registration, removal),
-    start: () => {
-      drain.run(() => {
-        stopped = false;
-        pin ??= line.acquire();
-      });
-    },
-    stop: () =>
-      new Promise<void>((resolve) => {
-        drain.run(() => {
-          stopped = true;
-          pin?.();
-          pin = undefined;
-          if (line.active) line.end();
-          else end('stopped');
-          drain.run(() => {
-            complete();
-            resolve();
-          });
-        });
-      }),
+    start: () => lifecycle.start(),
+    stop: () => lifecycle.stop(),
     whenSynced: (wait = {}) =>
       waits.until<void>(
         () => (indexer.synced ? { value: undefined } : undefined),

@@ -2,8 +2,11 @@
  * How one subscriber that may be slow is served. Its policy bounds what waits for it; it never delays the store
  * or another subscriber, but for the one that asks for `pause`.
  */
+
 import { defer, Observable, type ObservableInput, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
+import { checkedLimit } from '../rx/checked-option.ts';
+import type { Drain } from '../rx/drain.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
 import { Conflation } from '../store/conflate-by-key.ts';
@@ -34,6 +37,7 @@ export type DeliveryPolicy<T> =
 /** What a policy needs of its informer. */
 export interface DeliverySource<T> {
   readonly changes$: Observable<ChangeSet<T>>;
+  readonly drain: Drain;
   /** The store as a `reset` set. */
   snapshot(): ChangeSet<T>;
   /** Stops reading until the answer is called. */
@@ -110,9 +114,7 @@ class PolicyQueue<T> {
 
 /** Serves each subscription by `policy`. */
 export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>): Delivery<T> {
-  if (policy.kind !== 'conflate' && !(policy.limit >= 1)) {
-    throw new TypeError(`delivery: limit is ${policy.limit}; it must be at least 1 set`);
-  }
+  if (policy.kind !== 'conflate') checkedLimit(policy.limit, 'delivery: limit');
   const queues = new Set<PolicyQueue<T>>();
   const served$ = new Observable<ChangeSet<T>>((subscriber) => {
     const queue = new PolicyQueue(policy, source);
@@ -120,6 +122,7 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
     let waiting: Subscription | undefined;
     let ended = false;
     let serving = false;
+    // Within the drain, as the commits are: between a commit and its delivery to this queue nothing is taken of it.
     const serve = () => {
       if (serving) return;
       serving = true;
@@ -132,10 +135,11 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
         if (ready === undefined || subscriber.closed) continue;
         const held = new Subscription();
         waiting = held;
-        const goOn = () => {
-          waiting = undefined;
-          serve();
-        };
+        const goOn = () =>
+          source.drain.run(() => {
+            waiting = undefined;
+            serve();
+          });
         held.add(
           defer(() => ready(set))
             .pipe(take(1))
@@ -167,6 +171,8 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
         error: (error) => subscriber.error(error),
         complete: () => {
           ended = true;
+          // The next run does not wait for a subscriber of this one.
+          queue.release();
           serve();
         },
       }),

@@ -2,6 +2,7 @@
  * A handler that sees only what a filter lets through, as if the rest did not exist.
  * client-go: tools/cache/controller.go, FilteringResourceEventHandler.
  */
+import { shownError } from '../meta/shown-text.ts';
 import { isThenable } from '../rx/thenable.ts';
 import type { ResourceEventHandler } from './event-handler.ts';
 
@@ -17,13 +18,29 @@ interface Tested {
   readonly failure?: { readonly error: unknown };
 }
 
-/** First what the handler answers, then the filter's error, so that whoever called reports it. */
-function failing(answer: unknown, { failure }: Tested): unknown {
-  if (failure === undefined) return answer;
+/**
+ * What the handler answers, then the filter's error, so that whoever called reports it. Where the handler fails, too,
+ * one error holds both: a callback has one answer.
+ */
+function failing(act: () => unknown, { failure }: Tested): unknown {
+  if (failure === undefined) return act();
   const fail = () => {
     throw failure.error;
   };
-  return isThenable(answer) ? Promise.resolve(answer).then(fail) : fail();
+  const failBoth = (error: unknown) => {
+    const both = [failure.error, error];
+    throw new AggregateError(
+      both,
+      `filter and onDelete failed: ${both.map(shownError).join('; ')}`,
+    );
+  };
+  let answer: unknown;
+  try {
+    answer = act();
+  } catch (error) {
+    return failBoth(error);
+  }
+  return isThenable(answer) ? Promise.resolve(answer).then(fail, failBoth) : fail();
 }
 
 /**
@@ -32,7 +49,8 @@ function failing(answer: unknown, { failure }: Tested): unknown {
  *
  * A deletion passes when the handler was told of the object: the filter is asked about the state that was told, never
  * about a tombstone. What a filter throws is reported with the object's key by the informer; the object counts as not
- * matching from then on. client-go: FilteringResourceEventHandler.
+ * matching from then on. Where `onDelete` fails in the same call, an `AggregateError` of both is reported. client-go:
+ * FilteringResourceEventHandler.
  *
  * ```
  * objects   +a(on)   ~a(off)   ~a(on)   ~a(on)   -a
@@ -72,7 +90,7 @@ export function filteringEventHandler<T>(
   return {
     onAdd(object, isInInitialList, notification) {
       const now = test(object);
-      if (!now.matches) return failing(undefined, now);
+      if (!now.matches) return failing(() => undefined, now);
       return handler.onAdd?.(object, isInInitialList, notification);
     },
     onUpdate(previous, object, notification) {
@@ -81,11 +99,11 @@ export function filteringEventHandler<T>(
       const now = previous === object ? before : test(object);
       if (before.matches && now.matches) return handler.onUpdate?.(previous, object, notification);
       if (now.matches) return handler.onAdd?.(object, false, notification);
-      if (!before.matches) return failing(undefined, now);
+      if (!before.matches) return failing(() => undefined, now);
       const { key } = notification;
       const uid = (previous as { metadata?: { uid?: string } }).metadata?.uid || key;
       const gone = { key, uid, previous, object: previous, finalStateUnknown: false };
-      return failing(handler.onDelete?.(gone, notification), now);
+      return failing(() => handler.onDelete?.(gone, notification), now);
     },
     onDelete(deleted, notification) {
       if (!test(deleted.previous).matches) return undefined;

@@ -3,7 +3,9 @@
  * folded per key, each key with the cause of its own, and a delete is never lost.
  * client-go: tools/cache/shared_informer.go, processorListener, whose buffer is unbounded.
  */
+
 import { type Change, foldChange, type Net, unfold } from '../delta/net-change.ts';
+import { checkedLimit } from '../rx/checked-option.ts';
 import type { Cause, ChangeSet } from '../store/change-set.ts';
 import type { DeliveryPolicy } from './delivery.ts';
 import type { NotificationCause } from './event-handler.ts';
@@ -49,9 +51,7 @@ export class HandlerQueue<T> {
   #resume: (() => void) | undefined;
 
   constructor(policy: DeliveryPolicy<T>, pause: () => () => void) {
-    if (policy.kind !== 'conflate' && !(policy.limit >= 1)) {
-      throw new TypeError(`delivery: limit is ${policy.limit}; it must be at least 1 set`);
-    }
+    if (policy.kind !== 'conflate') checkedLimit(policy.limit, 'delivery: limit');
     this.#policy = policy;
     this.#pause = pause;
   }

@@ -70,11 +70,14 @@ export class Hub<T extends KubernetesObject> {
     }
   }
 
-  complete(): void {
-    for (const listener of [...this.#listeners.keys()]) {
-      if (listener.complete === undefined) continue;
-      this.#listeners.delete(listener);
-      listener.complete();
-    }
+  /** Returns the function that completes those who listen now, except those who stay over the end. */
+  leaving(): () => void {
+    const leaving = [...this.#listeners.keys()];
+    return () => {
+      for (const listener of leaving) {
+        if (listener.complete === undefined || !this.#listeners.delete(listener)) continue;
+        listener.complete();
+      }
+    };
   }
 }

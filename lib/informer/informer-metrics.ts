@@ -3,8 +3,7 @@
  * that what nobody looks at costs two readings of the clock a batch.
  * client-go: tools/cache/informer_metrics.go.
  */
-import { merge, Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
-import { map } from 'rxjs/operators';
+import { Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import type {
   GaugeCallback,
   GaugeResult,
@@ -14,7 +13,8 @@ import type {
   MetricsProvider,
 } from '../meta/metrics.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
+import { reportUnhandled, told } from '../rx/unhandled.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import type { InformerStatus } from './status.ts';
 
@@ -110,7 +110,7 @@ class Instruments {
   }
 
   begin(status$: Observable<InformerStatus>): void {
-    for (const { gauge, callback } of this.#gauges) gauge.addCallback(callback);
+    for (const { gauge, callback } of this.#gauges) told(() => gauge.addCallback(callback))();
     this.#counting = status$.subscribe((status) => {
       for (const each of this.#counters) {
         const now = status[each.name];
@@ -121,24 +121,21 @@ class Instruments {
   }
 
   end(): void {
-    for (const { gauge, callback } of this.#gauges) gauge.removeCallback(callback);
+    for (const { gauge, callback } of this.#gauges) told(() => gauge.removeCallback(callback))();
     this.#counting?.unsubscribe();
   }
 
   record(seconds: number): void {
-    try {
-      this.#latency.record(seconds, this.#attributes);
-    } catch (error) {
-      reportUnhandled(error);
-    }
+    told(() => this.#latency.record(seconds, this.#attributes))();
   }
 }
 
 /** One informer's. */
 export class InformerMeter {
   readonly #of: MeterOptions;
+  readonly #passedMs: () => number;
   readonly #instruments: Instruments | undefined;
-  #moved = new Subject<void>();
+  readonly #moved = new Subject<void>();
   #count = 0;
   #sum = 0;
   #max = 0;
@@ -147,17 +144,25 @@ export class InformerMeter {
 
   constructor(of: MeterOptions) {
     this.#of = of;
+    this.#passedMs = stopwatch(of.scheduler);
     const { name, metrics, metricAttributes } = of;
     if (metrics === undefined) return;
-    this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
+    try {
+      this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
+    } catch (error) {
+      // A provider that makes no instruments measures nothing; the informer works.
+      reportUnhandled(error);
+    }
   }
 
-  readonly metrics$: Observable<InformerMetrics> = new Observable<InformerMetrics>((subscriber) =>
-    // The status comes at once, and with it the first figures.
-    merge(this.#moved, this.#of.board.status$)
-      .pipe(map(() => this.read()))
-      .subscribe(subscriber),
-  );
+  readonly metrics$: Observable<InformerMetrics> = new Observable<InformerMetrics>((subscriber) => {
+    const tell = () => subscriber.next(this.read());
+    subscriber.add(this.#moved.subscribe(tell));
+    // The status comes at once, and with it the first figures. Its end is the end.
+    subscriber.add(
+      this.#of.board.status$.subscribe({ next: tell, complete: () => subscriber.complete() }),
+    );
+  });
 
   read(): InformerMetrics {
     const { name, indexer, board, pending } = this.#of;
@@ -188,10 +193,9 @@ export class InformerMeter {
 
   /** Does a batch and takes its time. */
   measure(work: () => void): void {
-    const { scheduler } = this.#of;
-    const since = scheduler.now();
+    const since = this.#passedMs();
     work();
-    const seconds = (scheduler.now() - since) / 1000;
+    const seconds = (this.#passedMs() - since) / 1000;
     this.#count++;
     this.#sum += seconds;
     if (seconds > this.#max) this.#max = seconds;
@@ -201,12 +205,5 @@ export class InformerMeter {
   /** Something was committed, or a handler has caught up. */
   moved(): void {
     if (this.#moved.observed) this.#moved.next();
-  }
-
-  /** Completes those who look; later ones start over. */
-  complete(): void {
-    const moved = this.#moved;
-    this.#moved = new Subject<void>();
-    moved.complete();
   }
 }

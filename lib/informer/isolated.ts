@@ -32,10 +32,12 @@ export function isolated<T>(
     const { next } = observer;
     if (typeof next !== 'function') return subscribe(observer);
     const name = next.name && next.name !== 'next' ? next.name : 'a subscriber';
+    const { error, complete } = observer;
     return subscribe({
       next: guarded(next.bind(observer), name),
-      error: (error: unknown) => observer.error?.(error),
-      complete: () => observer.complete?.(),
+      // Without an `error` of its own: rxjs reports an error to nobody who has one.
+      ...(error === undefined ? {} : { error: error.bind(observer) }),
+      ...(complete === undefined ? {} : { complete: complete.bind(observer) }),
     });
   };
   return Object.defineProperty(stream, 'subscribe', { value: safe });

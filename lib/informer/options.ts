@@ -23,7 +23,10 @@ export interface InformerOptions<T>
   readonly name?: string;
   /** Indices of the store. @defaultValue `namespace` */
   readonly indexers?: Indexers<T>;
-  /** Every known object again, this often; 0 never, at least 1000. @defaultValue 0 */
+  /**
+   * How often every known object is delivered again, in milliseconds, at least 1000. `0` and `Infinity`: never.
+   * @defaultValue 0
+   */
   readonly resyncPeriodMs?: number;
   /** How deltas of one key are folded while the demand is closed. @defaultValue 'none' */
   readonly compression?: Compression;
@@ -41,6 +44,9 @@ export interface InformerOptions<T>
 
 /** Options of {@link createSharedInformer}. */
 export interface SharedInformerOptions<T> extends InformerOptions<T> {
-  /** So long does the run outlive its last subscriber, in milliseconds. @defaultValue 30000 */
+  /**
+   * How long the informer keeps running after its last subscriber leaves, in milliseconds. `0`: not at all; `Infinity`:
+   * until `stop()`. @defaultValue 30000
+   */
   readonly lingerMs?: number;
 }

@@ -3,10 +3,12 @@
  * after a stop the next run tells it the difference.
  * client-go: tools/cache/shared_informer.go, sharedProcessor.
  */
-import { interval, type Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 import { through } from '../rx/drain.ts';
+import { longInterval } from '../rx/long-timer.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import type {
@@ -23,11 +25,9 @@ const MIN_RESYNC_MS = 1_000;
 
 /** The period in milliseconds, 0 for never. Throws a `TypeError` on what is no period. */
 export function checkedResyncPeriod(periodMs: number | undefined, what: string): number {
-  if (periodMs === undefined || periodMs === 0) return 0;
-  if (!(periodMs > 0)) {
-    throw new TypeError(`${what}: resyncPeriodMs is ${periodMs}; it must be 0 or more`);
-  }
-  return Math.max(MIN_RESYNC_MS, periodMs);
+  if (periodMs === undefined) return 0;
+  const checkedMs = checkedDuration(periodMs, `${what}: resyncPeriodMs`);
+  return checkedMs === 0 ? 0 : Math.max(MIN_RESYNC_MS, checkedMs);
 }
 
 /** What registrations need of their informer. */
@@ -40,6 +40,10 @@ export interface RegistrationHost<T extends KubernetesObject> extends FeedHost {
   isRunning(): boolean;
   /** Before a resync: who was refused is tried again with it. */
   beforeResync(): void;
+  /** Why a wait that begins now is in vain; `undefined` if it is not. */
+  over(): ApiError | undefined;
+  /** A handler was removed: nobody may be left to look at the store. */
+  onRemoved(): void;
   /** Why the store is not synced, for a wait that is over. */
   notSynced(who: string, timeoutMs: number): ApiError;
 }
@@ -63,7 +67,11 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
   ) {
     this.host = host;
     this.periodMs = periodMs;
-    this.#waits = new Waits(host.scheduler);
+    const { scheduler, drain } = host;
+    this.#waits = new Waits({
+      ...{ scheduler, drain },
+      over: () => (this.#removed ? this.#gone() : host.over()),
+    });
     this.#feed = new HandlerFeed(host, handler, name, options, () => this.#waits.check());
   }
 
@@ -80,7 +88,6 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
   }
 
   whenSynced(wait: WaitOptions = {}): Promise<void> {
-    if (this.#removed) return Promise.reject(this.#gone());
     return this.#waits.until<void>(
       () => (this.hasSynced ? { value: undefined } : undefined),
       wait,
@@ -95,12 +102,13 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
   }
 
   join(): void {
-    this.host.drain.run(() => {
-      if (this.#removed) return;
-      this.#leave = this.host.hub.join({ next: (set) => this.#hear(set) });
-      // It went while it was told the store.
-      if (this.#removed) this.#leave();
-    });
+    this.#leave = this.host.hub.join({ next: (set) => this.#hear(set) });
+    // It went while it was told the store.
+    if (this.#removed) this.#leave();
+  }
+
+  get removed(): boolean {
+    return this.#removed;
   }
 
   remove(options: RemoveOptions): Promise<void> {
@@ -121,7 +129,7 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
   tick(): void {
     if (!this.periodMs || this.#ticks !== undefined) return;
     const { drain, scheduler } = this.host;
-    this.#ticks = interval(this.periodMs, scheduler)
+    this.#ticks = longInterval(this.periodMs, scheduler)
       .pipe(through(drain))
       .subscribe(() => this.#resync());
   }
@@ -165,10 +173,6 @@ export class Registrations<T extends KubernetesObject> {
     this.#host = host;
   }
 
-  get size(): number {
-    return this.#all.size;
-  }
-
   /** Changes that wait for handlers. */
   get lag(): number {
     let lag = 0;
@@ -181,9 +185,13 @@ export class Registrations<T extends KubernetesObject> {
     const name = options.name ?? `handler ${this.#count}`;
     const periodMs = this.#period(name, options.resyncPeriodMs);
     const registered = new Registered(this.#host, handler, name, options, periodMs);
-    this.#all.add(registered);
-    if (this.#host.isRunning()) registered.tick();
-    registered.join();
+    // In its turn: a stop that was called before it does not hold it.
+    this.#host.drain.run(() => {
+      if (registered.removed) return;
+      this.#all.add(registered);
+      if (this.#host.isRunning()) registered.tick();
+      registered.join();
+    });
     return registered;
   }
 
@@ -193,7 +201,9 @@ export class Registrations<T extends KubernetesObject> {
       return Promise.resolve();
     }
     this.#all.delete(registration);
-    return registration.remove(options);
+    const removed = registration.remove(options);
+    this.#host.onRemoved();
+    return removed;
   }
 
   /** A run has begun. */

@@ -40,8 +40,9 @@ export interface SharedInformer<T extends KubernetesObject> {
   readonly snapshot$: Observable<Snapshot<T>>;
   /** The status at once, then each transition. Does not start the informer. */
   readonly status$: Observable<InformerStatus>;
-  /** Whether the store has held a whole list, at once and on change. Does not start the informer. */
+  /** Whether the running informer's store has held a complete list: the value now, then each change. Does not start the informer. */
   readonly synced$: Observable<boolean>;
+  /** Whether the running informer's store has held a complete list. `false` once the informer is stopped or idle. */
   readonly hasSynced: boolean;
   readonly lastSyncResourceVersion: string;
   readonly isStopped: boolean;
@@ -108,11 +109,16 @@ export interface SharedInformer<T extends KubernetesObject> {
   /** Pins the run. Twice is once. */
   start(): void;
   /**
-   * Ends the run. Resolves when nothing of it is left to do. No callback begins after it returns; one that is awaited
-   * is not waited for, so that a handler may stop its informer.
+   * Ends the run and completes the streams of those who are subscribed now. Resolves when nothing of the run is left
+   * to do. No callback begins after it returns. A callback that is being awaited is not waited for, so that a handler
+   * may stop its informer. A stop that is called within a callback takes effect after that callback.
    */
   stop(): Promise<void>;
-  /** Resolves when synced; rejects with the last cause when `timeoutMs` are over, or when stopped. */
+  /**
+   * Resolves when the informer is synced. Rejects with the last cause when `timeoutMs` are over, and with reason
+   * `Stopped` when the informer is stopped, is stopped already, or goes idle. On an informer that has not been started
+   * it waits for the start.
+   */
   whenSynced(options?: WaitOptions): Promise<void>;
   /**
    * Resolves once the store shows what a write returned: this version, or that this object is gone. Rejects when its

@@ -1,21 +1,33 @@
 /** Gathers what the stages say of themselves into one status, and tells it when it changes. */
-import { Observable, type SchedulerLike, Subject } from 'rxjs';
+import { Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
+import { Audience } from '../rx/audience.ts';
+import type { Drain } from '../rx/drain.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import type { Quarantine } from './quarantine.ts';
+import type { RefusedObjects } from '../store/quarantine.ts';
 import { type InformerPhase, type InformerStatus, mergeStatus, sameTransition } from './status.ts';
+
+/** Of those who were refused so many are shown. */
+const SHOWN = 10;
+
+function shown(refused: RefusedObjects): NonNullable<InformerStatus['quarantine']> {
+  return refused.latest(SHOWN).map(({ key, reason }) => ({ key, error: reason }));
+}
 
 /** One informer's status. `publish` is called in the informer's drain. */
 export class StatusBoard<T> {
   readonly #indexer: IndexerReader<T>;
-  readonly #quarantine: Quarantine<T>;
+  readonly #quarantine: RefusedObjects;
   readonly #scheduler: SchedulerLike;
-  #told: Subject<InformerStatus> = new Subject<InformerStatus>();
+  readonly #drain: Drain;
+  readonly #audience = new Audience<InformerStatus>();
   #status: InformerStatus;
   #resting: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
   #restingSinceMs: number;
+  /** The run that ended was synced: its copy ages. */
+  #stale = false;
   #generation = 0;
   #skipped = 0;
   #lastSkipped: ApiError | undefined;
@@ -25,25 +37,35 @@ export class StatusBoard<T> {
 
   constructor(of: {
     readonly indexer: IndexerReader<T>;
-    readonly quarantine: Quarantine<T>;
+    readonly quarantine: RefusedObjects;
     readonly scheduler: SchedulerLike;
+    readonly drain: Drain;
   }) {
     this.#indexer = of.indexer;
     this.#quarantine = of.quarantine;
     this.#scheduler = of.scheduler;
+    this.#drain = of.drain;
     this.#restingSinceMs = of.scheduler.now();
     this.#status = this.#compute();
   }
 
   readonly status$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
-    subscriber.next(this.#status);
-    return this.#told.subscribe(subscriber);
+    // In the drain, so that a transition that the first value causes comes after it.
+    this.#drain.enter(() => {
+      this.#audience.join(subscriber);
+      subscriber.next(this.#status);
+    });
   });
 
   readonly synced$: Observable<boolean> = this.status$.pipe(
     map((status) => status.synced),
     distinctUntilChanged(),
   );
+
+  /** Counts the runs. */
+  get generation(): number {
+    return this.#generation;
+  }
 
   /** The latest, its version included. */
   get status(): InformerStatus {
@@ -57,6 +79,7 @@ export class StatusBoard<T> {
   }
 
   end(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
+    if (this.#resting === undefined) this.#stale = this.#indexer.synced;
     this.#resting = phase;
     this.#restingSinceMs = this.#scheduler.now();
   }
@@ -75,22 +98,23 @@ export class StatusBoard<T> {
     const status = this.#compute();
     if (sameTransition(this.#status, status)) return;
     this.#status = status;
-    this.#told.next(status);
+    this.#audience.next(status);
   }
 
   /**
-   * After a commit, which may have refused an object. That it made the store synced is told with the phase that
-   * follows, not before it.
+   * After a commit. One that refused an object, or that makes the store synced when the reflectors were through with
+   * their lists before it, is a transition. A commit that comes before the reflector tells its own phase is published
+   * with that phase.
    */
-  publishRefusals(): void {
-    if (this.#quarantine.size !== this.#status.quarantined) this.publish();
+  publishCommit(): void {
+    const { quarantined, synced } = this.#status;
+    const caughtUp = this.#indexer.synced !== synced && this.#listed;
+    if (caughtUp || this.#quarantine.size !== quarantined) this.publish();
   }
 
-  /** Completes those who listen; later ones hear the status again. */
-  complete(): void {
-    const told = this.#told;
-    this.#told = new Subject<InformerStatus>();
-    told.complete();
+  /** Returns the function that completes those who are subscribed now. */
+  leaving(): () => void {
+    return this.#audience.leaving();
   }
 
   /** Why it is not synced, in words. */
@@ -113,6 +137,11 @@ export class StatusBoard<T> {
     return ApiError.local('NotObserved', message, error === undefined ? {} : { cause: error });
   }
 
+  get #listed(): boolean {
+    for (const { synced } of this.reflectors.values()) if (!synced) return false;
+    return true;
+  }
+
   #compute(): InformerStatus {
     const merged = mergeStatus([...this.reflectors.values()]);
     const resting = this.#resting;
@@ -126,7 +155,7 @@ export class StatusBoard<T> {
       quarantined,
       skipped: this.#skipped,
       unknownDeletions: this.#unknownDeletions,
-      ...(quarantined === 0 ? {} : { quarantine: this.#quarantine.shown() }),
+      ...(quarantined === 0 ? {} : { quarantine: shown(this.#quarantine) }),
       ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
       ...(several ? { scopes: Object.fromEntries(this.reflectors) } : {}),
     };
@@ -142,7 +171,7 @@ export class StatusBoard<T> {
         phase: resting ?? 'queued',
         sinceMs,
         ...counters,
-        ...(synced ? { staleSinceMs: sinceMs } : {}),
+        ...(this.#stale ? { staleSinceMs: sinceMs } : {}),
         ...(error === undefined ? {} : { error }),
         ...(blocked === undefined ? {} : { blocked }),
         ...own,

@@ -4,8 +4,10 @@
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
-import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isResourceVersion } from '../meta/resource-version.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
+import type { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 
@@ -31,49 +33,70 @@ interface Waiter {
   reject(error: ApiError): void;
 }
 
+/** What {@link Waits} need of their informer. */
+export interface WaitHost {
+  readonly scheduler: SchedulerLike;
+  readonly drain: Drain;
+  /** Why what is waited for will not come; `undefined` while it may. */
+  over(): ApiError | undefined;
+}
+
 /** Those who wait for one informer. */
 export class Waits {
-  readonly #scheduler: SchedulerLike;
+  readonly #host: WaitHost;
   readonly #waiters = new Set<Waiter>();
 
-  constructor(scheduler: SchedulerLike) {
-    this.#scheduler = scheduler;
+  constructor(host: WaitHost) {
+    this.#host = host;
   }
 
   /**
    * Resolves with what `test` answers, as soon as that is not `undefined`. Rejects with `onTimeout()` when the
-   * time is over.
+   * time is over, and at once when the informer is stopped. A wait that is made in a callback begins in its turn:
+   * a stop or a start that was called before it comes before it.
    */
   until<R>(
     test: () => { readonly value: R } | undefined,
     options: WaitOptions,
     onTimeout: () => ApiError,
   ): Promise<R> {
+    const { timeoutMs = Number.POSITIVE_INFINITY } = options;
     return new Promise<R>((resolve, reject) => {
-      const now = test();
-      if (now !== undefined) return resolve(now.value);
-      let timer: Subscription | undefined;
-      const waiter: Waiter = {
-        check: () => {
-          const met = test();
-          if (met === undefined) return false;
-          timer?.unsubscribe();
-          resolve(met.value);
-          return true;
-        },
-        reject: (error) => {
-          timer?.unsubscribe();
-          reject(error);
-        },
-      };
-      this.#waiters.add(waiter);
-      const { timeoutMs } = options;
-      if (timeoutMs === undefined) return undefined;
-      timer = longTimer(timeoutMs, this.#scheduler).subscribe(() => {
-        this.#waiters.delete(waiter);
-        reject(onTimeout());
-      });
-      return undefined;
+      checkedDuration(timeoutMs, 'timeoutMs');
+      this.#host.drain.run(() => this.#begin({ test, timeoutMs, onTimeout, resolve, reject }));
+    });
+  }
+
+  #begin<R>(wait: {
+    readonly timeoutMs: number;
+    test(): { readonly value: R } | undefined;
+    onTimeout(): ApiError;
+    resolve(value: R): void;
+    reject(error: ApiError): void;
+  }): void {
+    const { test, resolve, reject } = wait;
+    const now = test();
+    if (now !== undefined) return resolve(now.value);
+    const over = this.#host.over();
+    if (over !== undefined) return reject(over);
+    let timer: Subscription | undefined;
+    const waiter: Waiter = {
+      check: () => {
+        const met = test();
+        if (met === undefined) return false;
+        timer?.unsubscribe();
+        resolve(met.value);
+        return true;
+      },
+      reject: (error) => {
+        timer?.unsubscribe();
+        reject(error);
+      },
+    };
+    this.#waiters.add(waiter);
+    timer = longTimer(wait.timeoutMs, this.#host.scheduler).subscribe(() => {
+      this.#waiters.delete(waiter);
+      reject(wait.onTimeout());
     });
   }
 
@@ -102,12 +125,16 @@ function reached(version: string | undefined, target: string): boolean {
   return order !== undefined && order >= 0;
 }
 
-/** Whether the store has seen all up to this version. */
+/**
+ * Whether the store has seen all up to this version. Who is refused is no delay: it may stay so for ever, and the
+ * status says who.
+ */
 export function isAtLeast(
-  indexer: Pick<IndexerReader<unknown>, 'resourceVersion'>,
+  indexer: Pick<IndexerReader<unknown>, 'resourceVersion' | 'synced'>,
   resourceVersion: string,
 ): boolean {
-  return reached(indexer.resourceVersion, resourceVersion);
+  // Before its first list a store knows single objects only, whatever their versions.
+  return indexer.synced && reached(indexer.resourceVersion, resourceVersion);
 }
 
 /** What there is at `key` once `target` has been observed; `undefined` before. */
@@ -117,16 +144,18 @@ export function observed<T extends KubernetesObject>(
   target: string | ObservedDeletion,
 ): { readonly value: T | undefined } | undefined {
   const object = indexer.getByKey(key);
+  const refused = indexer.refused.get(key);
   if (typeof target !== 'string') {
     // Before its first list a store does not know what is not there.
     const { uid, resourceVersion } = target;
-    if (!indexer.synced || (object !== undefined && uidOf(object) === uid)) return undefined;
+    if (!indexer.synced || uidOf(object) === uid || refused?.uid === uid) return undefined;
     const there =
       resourceVersion === undefined || reached(indexer.resourceVersion, resourceVersion);
     return there ? { value: object } : undefined;
   }
-  // The store's own version counts too: what was written may have been deleted since.
-  const own = object?.metadata?.resourceVersion;
-  const there = reached(own, target) || reached(indexer.resourceVersion, target);
-  return there ? { value: object } : undefined;
+  if (reached(versionOf(object), target)) return { value: object };
+  // The store's own version counts too: what was written may have been deleted since. It says nothing of an object
+  // of which the newest state was refused.
+  if (refused !== undefined) return undefined;
+  return isAtLeast(indexer, target) ? { value: object } : undefined;
 }

@@ -38,6 +38,15 @@ export function decodeAnswer<Out>(options: {
       subscriber.error(new ApiError({ code, reason, message: `${where}: ${message}` }));
       return true;
     };
+    /** A decoder that throws fails as one that says so. */
+    const decoded = (step: () => Out | undefined): Out | undefined => {
+      try {
+        return step();
+      } catch (error) {
+        subscriber.error(ApiError.from(error, where));
+        return undefined;
+      }
+    };
     const answered = () => {
       if (head !== undefined)
         subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
@@ -58,7 +67,7 @@ export function decodeAnswer<Out>(options: {
             errorBody += text.decode(event.bytes, { stream: true });
             if (errorBody.length > MAX_ERROR_BYTES) answered();
           } else {
-            const value = decoder.push(event.bytes);
+            const value = decoded(() => decoder.push(event.bytes));
             subscriber.next(value === undefined ? { kind: 'alive' } : { kind: 'decoded', value });
             failed();
           }
@@ -73,7 +82,7 @@ export function decodeAnswer<Out>(options: {
             subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
           } else if (!ok) answered();
           else {
-            const value = decoder.end();
+            const value = decoded(() => decoder.end());
             if (value !== undefined) subscriber.next({ kind: 'decoded', value });
             if (!failed()) subscriber.complete();
           }

@@ -8,9 +8,11 @@ import type { DecodeContext, Decoding, Skipped, Transform } from '../decode/deco
 import { jsonDecoding } from '../decode/json-decoding.ts';
 import type { Projection } from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
+import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { checkNumber } from '../meta/number-option.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
+import { checkedLimit } from '../rx/checked-option.ts';
+import { told } from '../rx/unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
 import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
@@ -21,7 +23,7 @@ export type ListOptions = Record<string, string>;
 
 /** What {@link createListWatch} takes beside client and resource. */
 export interface ListWatchOptions<T extends KubernetesObject> {
-  /** Only this namespace. @defaultValue all */
+  /** Only this namespace; '' is all. @defaultValue all */
   readonly namespace?: string;
   /** As `kubectl -l`: `app=web,tier in (a,b)`. */
   readonly labelSelector?: string;
@@ -79,7 +81,7 @@ function watchQuery<T>(request: WatchRequest<T>): ListOptions {
  * Lists and watches a resource through a client.
  *
  * Nothing is sent before `list` or `watch` is subscribed. Throws a `TypeError` when a namespace is given for a
- * cluster-scoped resource.
+ * cluster-scoped resource, or a selector that is `undefined`.
  *
  * @example
  * ```ts
@@ -114,11 +116,11 @@ export function listWatchOf<T extends KubernetesObject>(
   options: ListWatchOptions<T>,
   projection?: Projection,
 ): ListerWatcher<T> {
+  checkGivenSelectors('list and watch', options);
   const { namespace, labelSelector, fieldSelector, tweak, transform } = options;
   const { scheduler = asyncScheduler, decoding = jsonDecoding } = options;
-  const who = `list and watch of ${resource.plural}`;
-  checkNumber(who, 'maxFrameBytes', options.maxFrameBytes, { min: 1 });
-  checkNumber(who, 'maxPageBytes', options.maxPageBytes, { min: 1 });
+  const maxFrameBytes = checkedLimit(options.maxFrameBytes ?? 16 * 2 ** 20, 'maxFrameBytes');
+  const maxPageBytes = checkedLimit(options.maxPageBytes ?? 2 ** 30, 'maxPageBytes');
   const path = resourcePath(resource, namespace === undefined ? {} : { namespace });
   const common: ListOptions = {
     ...(labelSelector ? { labelSelector } : {}),
@@ -135,14 +137,15 @@ export function listWatchOf<T extends KubernetesObject>(
     tweak?.(all);
     return all;
   };
+  const own = told(options.onSkipped);
   const context = (request: ListRequest<T> | WatchRequest<T>): DecodeContext<T> => ({
     resource: resource as Resource<T>,
     ...(projection === undefined ? {} : { projection }),
-    maxFrameBytes: options.maxFrameBytes ?? 16 * 2 ** 20,
-    maxPageBytes: options.maxPageBytes ?? 2 ** 30,
+    maxFrameBytes,
+    maxPageBytes,
     keepManagedFields: options.keepManagedFields ?? false,
     onSkipped: (skipped) => {
-      options.onSkipped?.(skipped);
+      own(skipped);
       request.onSkipped?.(skipped);
     },
     ...(request.known === undefined ? {} : { known: request.known }),
@@ -150,7 +153,7 @@ export function listWatchOf<T extends KubernetesObject>(
   });
 
   return {
-    ...(namespace === undefined ? {} : { scope: namespace }),
+    ...(namespace ? { scope: namespace } : {}),
     get watchList() {
       return (options.watchList ?? true) && !remembered.has(memory);
     },

@@ -3,9 +3,10 @@
  * ask again. client-go: tools/cache/listwatch.go.
  */
 import type { Observable } from 'rxjs';
-import type { Skipped } from '../decode/decoding.ts';
+import type { Refused, Skipped } from '../decode/decoding.ts';
 import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
+import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';
 
 /** Where a request stands before its answer: it waits on this side, or it is on its way. */
@@ -47,7 +48,14 @@ export interface WatchRequest<T> {
  */
 export type WatchSignal<T> =
   | { readonly kind: RequestTurn | 'opened' | 'alive' }
-  | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] };
+  | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] }
+  /** The collection as a whole, from a watch that lists instead: all that it lacks is gone. */
+  | {
+      readonly kind: 'listed';
+      readonly items: readonly T[];
+      readonly rejected?: readonly Refused[];
+      readonly resourceVersion: ResourceVersion | '';
+    };
 
 /**
  * Lists and watches one collection.
@@ -60,7 +68,7 @@ export type WatchSignal<T> =
  * `ApiError`; anything else is taken as a failure of the network.
  */
 export interface ListerWatcher<T> {
-  /** The namespace that this one covers, where several cover one store. */
+  /** The namespace that this one covers, where several cover one store; '' is all. */
   readonly scope?: string;
   /** Whether streaming LISTs may be asked for. @defaultValue true */
   readonly watchList?: boolean;

@@ -2,14 +2,36 @@
  * Looks at what a ListerWatcher gives before anything relies on it: one that somebody wrote himself may give anything,
  * and what throws further in is nobody's failure, so that nobody would try again.
  */
+import type { Refused } from '../decode/decoding.ts';
 import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { metaNamespaceKeyFunc } from '../meta/key.ts';
+import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 
-const KINDS: ReadonlySet<unknown> = new Set(['queued', 'sending', 'opened', 'alive', 'events']);
+const KINDS: ReadonlySet<unknown> = new Set([
+  ...['queued', 'sending', 'opened', 'alive'],
+  ...['events', 'listed'],
+]);
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
+}
+
+/** Without a name the store refuses it; with one that is no text nobody could say what it is. */
+function isItem(value: unknown): value is KubernetesObject {
+  return isObject(value) && hasSoundMetadata(value);
+}
+
+function isRefused(value: unknown): value is Refused {
+  if (!isObject(value)) return false;
+  const { key, uid, resourceVersion, reason, retry } = value as Partial<Refused>;
+  const texts = [key, uid, resourceVersion].every((text) => typeof text === 'string');
+  return texts && key !== '' && reason instanceof ApiError && typeof retry === 'function';
+}
+
+function isKeyed(object: unknown, key: unknown): boolean {
+  return isItem(object) && Boolean(object.metadata?.name) && metaNamespaceKeyFunc(object) === key;
 }
 
 function malformed(what: string): ApiError {
@@ -19,7 +41,11 @@ function malformed(what: string): ApiError {
 /** Throws an `ApiError` on what is no part of a list. */
 export function soundPart<T>(part: ListPart<T>): ListPart<T> {
   if (!isObject(part) || !Array.isArray(part.items)) throw malformed('a part without items');
-  if (!part.items.every(isObject)) throw malformed('an item that is no object');
+  if (!part.items.every(isItem)) throw malformed('an item that is no object');
+  const { rejected = [] } = part;
+  if (!Array.isArray(rejected) || !rejected.every(isRefused)) {
+    throw malformed('a refused object without its key, version or reason');
+  }
   return part;
 }
 
@@ -28,11 +54,12 @@ function isSound<T>(event: WatchEvent<T>): boolean {
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
-      return typeof event.key === 'string' && isObject(event.object);
+      return isKeyed(event.object, event.key);
     case 'DELETED':
-      return typeof event.key === 'string' && typeof (event.object ?? {}) === 'object';
+      if (typeof event.key !== 'string' || typeof event.resourceVersion !== 'string') return false;
+      return event.object === undefined || isKeyed(event.object, event.key);
     case 'REJECTED':
-      return typeof event.key === 'string';
+      return isRefused(event.refused) && event.refused.key === event.key;
     case 'BOOKMARK':
       return typeof event.resourceVersion === 'string';
     case 'ERROR':
@@ -45,6 +72,10 @@ function isSound<T>(event: WatchEvent<T>): boolean {
 /** Throws an `ApiError` on what is no signal of a watch. */
 export function soundSignal<T>(signal: WatchSignal<T>): WatchSignal<T> {
   if (!isObject(signal) || !KINDS.has(signal.kind)) throw malformed('a signal of no known kind');
+  if (signal.kind === 'listed') {
+    soundPart(signal);
+    if (typeof signal.resourceVersion !== 'string') throw malformed('a list without a version');
+  }
   if (signal.kind !== 'events') return signal;
   if (!Array.isArray(signal.events)) throw malformed('events that are no array');
   if (!signal.events.every(isSound)) throw malformed('an event that is none');

@@ -2,16 +2,24 @@
  * Reads of an informer's store in the words of the API: by name, namespace, selector and index. A lister holds
  * nothing and starts nothing. client-go: listers/, tools/cache/listers.go, dynamic/dynamiclister.
  */
+import type { PartialObjectMetadata, TableRow } from '../decode/projection.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { ObservedDeletion, WaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { isFields } from '../meta/json-fields.ts';
 import { joinMetaNamespaceKey, metaNamespaceKeyFunc, splitMetaNamespaceKey } from '../meta/key.ts';
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
-import { type GroupVersionResource, resourceName } from '../meta/resource.ts';
+import {
+  type GroupVersionResource,
+  type Resource,
+  resourceName,
+  type UntypedResource,
+} from '../meta/resource.ts';
 import { isResourceVersion, type ResourceVersion } from '../meta/resource-version.ts';
+import { reportUnhandled } from '../rx/unhandled.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import { type ListSelection, type Selection, select } from './selection.ts';
+import { type Given, type ListSelection, type Selection, select } from './selection.ts';
 
 export type { ListSelection };
 
@@ -19,7 +27,8 @@ export type { ListSelection };
 export interface NamespaceLister<T> {
   readonly namespace: string;
   /** As {@link Lister.list}, of this namespace. */
-  list(selection?: Selection): readonly T[];
+  list(): readonly T[];
+  list(selection: Selection): readonly T[];
   /** Throws an {@link ApiError} 404 where there is none. */
   get(name: string): T;
 }
@@ -28,20 +37,27 @@ export interface NamespaceLister<T> {
  * What the store must show: this version, or a later one, of the collection; or of one object, which is enough
  * when it alone matters; or what a write answered; or that an object is gone.
  */
-export type AtLeast =
-  | ResourceVersion
+export type AtLeast = ResourceVersion | NamedTarget | KubernetesObject;
+
+type NamedTarget =
   | { readonly key: string; readonly resourceVersion: ResourceVersion }
-  | ({ readonly key: string } & ObservedDeletion)
-  | KubernetesObject;
+  | ({ readonly key: string } & ObservedDeletion);
+
+/** Whether a target names an object. An object itself may have a field `key`, but never lacks metadata. */
+function isNamed(target: Exclude<AtLeast, ResourceVersion>): target is NamedTarget {
+  return isFields(target) && !('metadata' in target) && typeof target['key'] === 'string';
+}
 
 /** Reads of a store. Answers are shared with everyone else who reads: do not change them. */
 export interface Lister<T> {
   /**
    * All objects, or those that a selector selects: text as `kubectl -l` takes it, a `metav1.LabelSelector`, or
    * labels and fields. Everything gives the store's own array, which stays the same until something changes.
-   * Throws a `TypeError` on a selector that is none.
+   * Throws a `TypeError` on a selector that is none, also on one that is `undefined`, as from an object that lacks it:
+   * to client-go that is nothing, and everything is asked for by giving none.
    */
-  list(selection?: Selection): readonly T[];
+  list(): readonly T[];
+  list(selection: Selection): readonly T[];
   /** By `namespace/name`, or `name` where there is no namespace. Throws an {@link ApiError} 404 where there is none. */
   get(name: string): T;
   /** Reads within one namespace; '' is all. Throws a `TypeError` for a cluster-scoped resource. */
@@ -72,8 +88,18 @@ export interface ListerOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+/**
+ * Nothing more where objects of a resource may stand in a store as `T`: the one is a kind of the other, or `T` is what
+ * a server was asked for instead. Otherwise what no resource has: a lister of Pods is none of ConfigMaps.
+ */
+export type ListedAs<Listed, T> = [T] extends [Listed | PartialObjectMetadata | TableRow]
+  ? unknown
+  : [Listed] extends [T]
+    ? unknown
+    : { readonly 'its objects are not those of the informer or store': never };
+
 /** What is read: group, version and plural name it; `namespaced` is known of a `Resource`. */
-type Listed = GroupVersionResource & { readonly namespaced?: boolean };
+type Named = GroupVersionResource & { readonly namespaced?: boolean };
 
 function notFound(resource: GroupVersionResource, name: string): ApiError {
   const message = `${resourceName(resource)} ${JSON.stringify(name)} not found`;
@@ -95,13 +121,13 @@ function notFound(resource: GroupVersionResource, name: string): ApiError {
 class StoreLister<T extends KubernetesObject> implements Lister<T> {
   readonly #indexer: IndexerReader<T>;
   readonly #informer: ListerInformer<T> | undefined;
-  readonly #resource: Listed;
+  readonly #resource: Named;
   readonly #options: ListerOptions;
   readonly #warned = new Set<string>();
 
   constructor(
     source: IndexerReader<T> | ListerInformer<T>,
-    resource: Listed,
+    resource: Named,
     options: ListerOptions,
   ) {
     this.#informer = 'indexer' in source ? source : undefined;
@@ -110,9 +136,9 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     this.#options = options;
   }
 
-  list(selection: Selection = ''): readonly T[] {
+  list(...given: Given): readonly T[] {
     this.#read();
-    return select(() => this.#indexer.list(), selection);
+    return select(() => this.#indexer.list(), given);
   }
 
   get(name: string): T {
@@ -137,10 +163,12 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     }
     return {
       namespace,
-      list: (selection: Selection = '') => {
-        if (namespace === '') return this.list(selection);
+      list: (...given: Given) => {
         this.#read();
-        return select(() => this.#ofNamespace(namespace), selection);
+        return select(
+          () => (namespace === '' ? this.#indexer.list() : this.#ofNamespace(namespace)),
+          given,
+        );
       },
       get: (name) => {
         if (namespace === '') return this.get(name);
@@ -162,19 +190,18 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
         `atLeast: this ${this.#resource.plural} lister was made of a store, which does not know what is to come; make it of the informer, by createLister(informer, resource) or a factory`,
       );
     }
-    if (typeof target === 'string') {
-      await informer.whenAtLeast(target, options);
-    } else if (!('key' in target)) {
-      const version = versionOf(target);
+    if (typeof target === 'string') await informer.whenAtLeast(target, options);
+    else if (isNamed(target)) {
+      const { key } = target;
+      await informer.whenObserved(key, 'uid' in target ? target : target.resourceVersion, options);
+    } else {
+      const version = isFields(target) ? versionOf(target) : '';
       if (!isResourceVersion(version)) {
         throw new TypeError(
           'atLeast: the object has no resourceVersion; give what the server answered, not what was sent',
         );
       }
       await informer.whenObserved(metaNamespaceKeyFunc(target), version, options);
-    } else {
-      const { key } = target;
-      await informer.whenObserved(key, 'uid' in target ? target : target.resourceVersion, options);
     }
     return this;
   }
@@ -210,7 +237,11 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     if (this.#warned.has(slip)) return;
     this.#warned.add(slip);
     const { onWarning = console.warn } = this.#options;
-    onWarning(message);
+    try {
+      onWarning(message);
+    } catch (error) {
+      reportUnhandled(error);
+    }
   }
 }
 
@@ -218,7 +249,8 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
  * A lister over an informer, or over a store.
  *
  * Reading costs no request and starts nothing. A read before the store is synced warns once. Made of a store
- * alone it cannot wait (`atLeast`).
+ * alone it cannot wait (`atLeast`). It does not compile for a resource whose objects are others than those of the
+ * informer or store.
  *
  * @example
  * ```ts
@@ -242,9 +274,9 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
  * await informer.stop();
  * ```
  */
-export function createLister<T extends KubernetesObject>(
+export function createLister<T extends KubernetesObject, Listed extends KubernetesObject = T>(
   source: IndexerReader<T> | ListerInformer<T>,
-  resource: GroupVersionResource & { readonly namespaced?: boolean },
+  resource: (Resource<Listed> & ListedAs<Listed, T>) | UntypedResource,
   options: ListerOptions = {},
 ): Lister<T> {
   return new StoreLister<T>(source, resource, options);

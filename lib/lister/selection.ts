@@ -1,11 +1,12 @@
 /** Which objects a read is about: labels, and what client-go's listers cannot: fields. */
 import { type FieldSelector, parseFieldSelector } from '../meta/field-selector.ts';
+import { checkGivenSelectors } from '../meta/given-selectors.ts';
+import { isFields } from '../meta/json-fields.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import {
   type LabelSelector,
   type LabelSelectorObject,
   parseLabelSelector,
-  selectEverything,
 } from '../meta/label-selector.ts';
 
 /** Labels and fields together; both must match. */
@@ -19,44 +20,59 @@ export interface ListSelection {
 /** All that `list` takes. */
 export type Selection = string | LabelSelectorObject | LabelSelector | ListSelection;
 
-const FIELDS = ['labelSelector', 'fieldSelector'];
-const OF_SELECTOR = ['matchLabels', 'matchExpressions'];
+/** What `list` was called with: an argument that is `undefined` is not the same as none. */
+export type Given = readonly [] | readonly [selection: Selection];
 
-/** `list({ app: 'web' })` would otherwise be everything: the most dangerous answer to a slip. */
+const FIELDS = ['labelSelector', 'fieldSelector'];
+
+function shown(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
+}
+
+/** Throws a `TypeError` where labels are selected twice, of which one would not be looked at. */
 function isListSelection(selection: object): selection is ListSelection {
   const names = Object.keys(selection);
-  const odd = names.filter((name) => !FIELDS.includes(name) && !OF_SELECTOR.includes(name));
-  if (odd.length > 0) {
-    const hint = `{ matchLabels: { ${JSON.stringify(odd[0])}: … } }`;
-    throw new TypeError(
-      `list: ${JSON.stringify(odd[0])} is no part of a selector; labels are selected by text or by ${hint}`,
-    );
-  }
-  return names.some((name) => FIELDS.includes(name));
+  if (!names.some((name) => FIELDS.includes(name))) return false;
+  const odd = names.find((name) => !FIELDS.includes(name));
+  if (odd === undefined) return true;
+  throw new TypeError(
+    `list: ${shown(odd)} cannot stand beside ${FIELDS.join(' or ')}; labels are selected by labelSelector there`,
+  );
+}
+
+function isParsed(selector: unknown): selector is LabelSelector | FieldSelector {
+  return isFields(selector) && typeof selector['matches'] === 'function';
 }
 
 function labelsOf(selector: string | LabelSelectorObject | LabelSelector): LabelSelector {
-  return typeof selector === 'object' && 'matches' in selector
-    ? selector
-    : parseLabelSelector(selector);
+  return isParsed(selector) ? selector : parseLabelSelector(selector);
 }
 
-/** A selection that is ready to match. Throws a `TypeError` on a selector that is none. */
+function fieldsOf(selector: string | FieldSelector): FieldSelector {
+  if (isParsed(selector)) return selector;
+  if (typeof selector === 'string') return parseFieldSelector(selector);
+  throw new TypeError(
+    `list: fieldSelector is ${shown(selector)}; it must be text such as 'metadata.name=web-0', or parsed`,
+  );
+}
+
+/** A selection that is ready to match. Throws a `TypeError` on one that is none, or missing. */
 export function readSelection(selection: Selection): {
   readonly labels: LabelSelector;
   readonly fields: FieldSelector | undefined;
 } {
-  if (typeof selection === 'string' || 'matches' in selection) {
-    return { labels: labelsOf(selection as string | LabelSelector), fields: undefined };
+  if (selection === undefined || selection === null) {
+    throw new TypeError(
+      `list: the selection is ${selection}; call list() or give '' for everything, or selectNothing`,
+    );
   }
-  if (!isListSelection(selection)) return { labels: labelsOf(selection), fields: undefined };
-  const { labelSelector, fieldSelector } = selection;
-  const fields =
-    typeof fieldSelector === 'string' ? parseFieldSelector(fieldSelector) : fieldSelector;
-  return {
-    labels: labelSelector === undefined ? selectEverything : labelsOf(labelSelector),
-    fields: fields?.isEverything ? undefined : fields,
-  };
+  if (typeof selection !== 'object' || !isListSelection(selection)) {
+    return { labels: labelsOf(selection), fields: undefined };
+  }
+  checkGivenSelectors('list', selection);
+  const { labelSelector = '', fieldSelector = '' } = selection;
+  const fields = fieldsOf(fieldSelector);
+  return { labels: labelsOf(labelSelector), fields: fields.isEverything ? undefined : fields };
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
@@ -64,9 +80,9 @@ const NOTHING: readonly never[] = Object.freeze([]);
 /** Those of `objects` that are selected; the same array where that is all of them. */
 export function select<T extends KubernetesObject>(
   objects: () => readonly T[],
-  selection: Selection,
+  given: Given,
 ): readonly T[] {
-  const { labels, fields } = readSelection(selection);
+  const { labels, fields } = readSelection(given.length === 0 ? '' : given[0]);
   if (labels.isNothing) return NOTHING;
   const all = objects();
   if (labels.isEverything && fields === undefined) return all;

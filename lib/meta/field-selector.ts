@@ -20,7 +20,7 @@ export interface FieldSelector {
   readonly isEverything: boolean;
   /** Whether an object satisfies the selector. A path that leads nowhere counts as ''. */
   matches(object: unknown): boolean;
-  /** The text form that the API server takes. */
+  /** The text form that the API server takes; equal for selectors with equal requirements. */
   toString(): string;
 }
 
@@ -35,7 +35,7 @@ function valueAt(object: unknown, path: readonly string[]): string {
 }
 
 /** Splits at commas that no backslash escapes. */
-function terms(text: string): { text: string; at: number }[] {
+function termsOf(text: string): { text: string; at: number }[] {
   const found: { text: string; at: number }[] = [];
   let from = 0;
   for (let index = 0; index <= text.length; index++) {
@@ -88,7 +88,7 @@ function fail(text: string, at: number, expected: string): never {
  */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements: FieldRequirement[] = [];
-  for (const term of terms(text)) {
+  for (const term of termsOf(text)) {
     if (term.text === '') continue;
     const match = /^([^=!]*)(==|!=|=)/.exec(term.text);
     if (match === null) fail(text, term.at + term.text.length, '=, == or !=');
@@ -98,9 +98,10 @@ export function parseFieldSelector(text: string): FieldSelector {
     requirements.push({ field: field.trim(), operator: operator === '!=' ? '!=' : '=', value });
   }
   const paths = requirements.map(({ field }) => field.split('.'));
-  const canonical = requirements
-    .map(({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`)
-    .join(',');
+  const terms = requirements.map(
+    ({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`,
+  );
+  const canonical = [...new Set(terms)].sort().join(',');
   return Object.freeze({
     requirements,
     isEverything: requirements.length === 0,

@@ -67,7 +67,7 @@ export function splitMetaNamespaceKey(key: string): ObjectName {
   );
 }
 
-/** Whether a key belongs to a scope, which is a namespace; without a scope all do. */
+/** Whether a key belongs to a scope, which is a namespace; without one, or with '' (client-go's NamespaceAll), all do. */
 export function inScope(key: string, scope: string | undefined): boolean {
-  return scope === undefined || key.startsWith(`${scope}/`);
+  return !scope || key.startsWith(`${scope}/`);
 }

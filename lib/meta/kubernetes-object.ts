@@ -58,3 +58,16 @@ export function uidOf(object: KubernetesObject | undefined): string {
 export function versionOf(object: KubernetesObject | undefined): string {
   return object?.metadata?.resourceVersion ?? '';
 }
+
+function isTextOrNone(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
+/** Whether what names an object and tells its version is text, where it is there. */
+export function hasSoundMetadata(object: object): boolean {
+  const { metadata } = object as { readonly metadata?: unknown };
+  if (metadata === undefined || metadata === null) return true;
+  if (typeof metadata !== 'object') return false;
+  const { name, namespace, uid, resourceVersion } = metadata as Record<keyof ObjectMeta, unknown>;
+  return [name, namespace, uid, resourceVersion].every(isTextOrNone);
+}

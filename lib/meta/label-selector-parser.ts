@@ -35,12 +35,18 @@ function tokens(text: string): Token[] {
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-function isKey(text: string): boolean {
+/** Whether a text may be the key of a label: `app`, `example.com/app`. */
+export function isLabelKey(text: string): boolean {
   const slash = text.indexOf('/');
   const name = text.slice(slash + 1);
   const prefix = slash < 0 ? undefined : text.slice(0, slash);
   if (prefix !== undefined && (prefix.length > 253 || !PREFIX.test(prefix))) return false;
   return name.length <= 63 && NAME.test(name);
+}
+
+/** Whether a text may be the value of a label, which may be empty. */
+export function isLabelValue(text: string): boolean {
+  return text === '' || (text.length <= 63 && NAME.test(text));
 }
 
 class Parser {
@@ -74,7 +80,7 @@ class Parser {
   #key(): string {
     const token = this.#token;
     if (token.kind !== 'word') this.#fail('a label key');
-    if (!isKey(token.text)) {
+    if (!isLabelKey(token.text)) {
       this.#fail("a label key such as 'app' or 'example.com/app', at most 63 characters a name");
     }
     this.#next++;
@@ -85,7 +91,7 @@ class Parser {
   #value(): string {
     const token = this.#token;
     if (token.kind !== 'word') return '';
-    if (token.text.length > 63 || !NAME.test(token.text)) {
+    if (!isLabelValue(token.text)) {
       this.#fail('a label value: letters, digits, - _ and . inside, at most 63 characters');
     }
     this.#next++;

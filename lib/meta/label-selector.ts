@@ -3,27 +3,18 @@
  * what matches. `!=` and `notin` match where the key is absent.
  * client-go: apimachinery/pkg/labels/selector.go, metav1.LabelSelectorAsSelector.
  */
+import { type LabelSelectorObject, requirementsOf } from './label-selector-object.ts';
 import {
   type LabelOperator,
   type LabelRequirement,
   parseRequirements,
 } from './label-selector-parser.ts';
 
-export type { LabelOperator, LabelRequirement };
-
-/** `metav1.LabelSelector`, as objects carry it in `spec.selector`. */
-export interface LabelSelectorObject {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
-}
+export type { LabelOperator, LabelRequirement, LabelSelectorObject };
 
 /** A selector that is ready to match. */
 export interface LabelSelector {
-  /** All of them must hold; ordered by key. */
+  /** All of them must hold; ordered by key, each once. */
   readonly requirements: readonly LabelRequirement[];
   /** Matches every object: it has no requirement. */
   readonly isEverything: boolean;
@@ -77,40 +68,11 @@ function format({ key, operator, values }: LabelRequirement): string {
   }
 }
 
-const OPERATORS: Readonly<Record<string, LabelOperator>> = {
-  In: 'In',
-  NotIn: 'NotIn',
-  Exists: 'Exists',
-  DoesNotExist: 'DoesNotExist',
-};
-
-function requirementsOf(selector: LabelSelectorObject): LabelRequirement[] {
-  const requirements: LabelRequirement[] = [];
-  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
-    requirements.push({ key, operator: 'In', values: [value] });
-  }
-  for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
-    const known = Object.hasOwn(OPERATORS, operator) ? OPERATORS[operator] : undefined;
-    if (known === undefined) {
-      throw new TypeError(
-        `label selector: operator of ${JSON.stringify(key)} is ${JSON.stringify(operator)}; expected In, NotIn, Exists or DoesNotExist`,
-      );
-    }
-    const wantsValues = known === 'In' || known === 'NotIn';
-    if (wantsValues !== values.length > 0) {
-      throw new TypeError(
-        `label selector: ${known} of ${JSON.stringify(key)} ${wantsValues ? 'needs at least one value' : 'takes no values'}`,
-      );
-    }
-    requirements.push({ key, operator: known, values: [...new Set(values)].sort() });
-  }
-  return requirements;
-}
-
 /**
  * Parses a selector: text such as `app=web,tier in (a,b),!canary`, or a `metav1.LabelSelector`.
  *
- * Throws a `TypeError` that names the text, the position and what was expected there.
+ * Throws a `TypeError` that names the text, the position and what was expected there, or which part of an object is
+ * none of a selector: keys, operators and values are checked in an object as they are in text.
  *
  * @example
  * ```ts
@@ -123,10 +85,15 @@ function requirementsOf(selector: LabelSelectorObject): LabelRequirement[] {
  * ```
  */
 export function parseLabelSelector(selector: string | LabelSelectorObject): LabelSelector {
-  const requirements =
+  const given =
     typeof selector === 'string' ? parseRequirements(selector) : requirementsOf(selector);
-  requirements.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const text = requirements.map(format).join(',');
+  // By key first: `!a` and `a=1` stand together. Then by text, which says which are one.
+  const byText = new Map(given.map((each) => [format(each), each]));
+  const sorted = [...byText].sort(([textA, a], [textB, b]) =>
+    a.key === b.key ? (textA < textB ? -1 : 1) : a.key < b.key ? -1 : 1,
+  );
+  const requirements = sorted.map(([, requirement]) => requirement);
+  const text = sorted.map(([each]) => each).join(',');
   return Object.freeze({
     requirements,
     isEverything: requirements.length === 0,
@@ -151,7 +118,7 @@ export const selectNothing: LabelSelector = Object.freeze({
 /**
  * A `metav1.LabelSelector` as the text that `labelSelector=` takes.
  *
- * Throws a `TypeError` on an unknown operator, or on values that do not fit it.
+ * Throws a `TypeError` as {@link parseLabelSelector} does.
  */
 export function formatLabelSelector(selector: LabelSelectorObject): string {
   return parseLabelSelector(selector).toString();

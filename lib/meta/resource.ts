@@ -26,6 +26,13 @@ export interface Resource<T extends KubernetesObject = KubernetesObject>
   readonly [objectType]?: T;
 }
 
+/** A collection of which only the name is known, not what its objects are. */
+export interface UntypedResource extends GroupVersionResource {
+  readonly namespaced?: boolean;
+  /** Never there: what names a type of objects is a {@link Resource}. */
+  readonly [objectType]?: never;
+}
+
 /** What {@link defineResource} takes. */
 export interface ResourceDefinition {
   /** '' for the core group. */

@@ -6,7 +6,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import { ApiError } from '../meta/api-error.ts';
-import { checkNumber } from '../meta/number-option.ts';
+import { checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 
 /** What TLS needs to know of the server and of us: PEM, and how to check. */
 export type TlsOptions = Pick<
@@ -28,7 +28,7 @@ export interface DispatcherOptions {
    */
   readonly maxConnections?: number;
   /**
-   * How long to wait for the head of an answer, also of a proxy's, in milliseconds; 0 or Infinity: for ever.
+   * How long to wait for the head of an answer, also of a proxy's, in milliseconds; Infinity: for ever.
    * @defaultValue 30 000
    */
   readonly headersTimeoutMs?: number;
@@ -55,15 +55,16 @@ export function headersTimeoutOf({ headersTimeoutMs }: DispatcherOptions): numbe
 /** Throws a `TypeError` on a number that is none. */
 export function checkPool(who: string, options: DispatcherOptions): void {
   const { maxConnections, headersTimeoutMs } = options;
-  checkNumber(who, 'headersTimeoutMs', headersTimeoutMs, { min: 0 });
-  checkNumber(who, 'maxConnections', maxConnections, { min: 1, whole: true });
+  if (maxConnections !== undefined) checkedWholeLimit(maxConnections, `${who}: maxConnections`);
+  if (headersTimeoutMs !== undefined) checkedTimeout(headersTimeoutMs, `${who}: headersTimeoutMs`);
 }
 
 function settings(options: DispatcherOptions): Agent.Options {
+  const { maxConnections = Number.POSITIVE_INFINITY } = options;
   return {
     // ALPN offers both, the server chooses: over HTTP/2 all watches share one connection.
     allowH2: options.repeatedHeaders === undefined,
-    connections: Number.isFinite(options.maxConnections) ? (options.maxConnections ?? null) : null,
+    connections: Number.isFinite(maxConnections) ? maxConnections : null,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAliveTimeout: 30_000,
     // undici's windows allow 5 MB/s at 50 ms of latency. It reads the stream's window from here only.

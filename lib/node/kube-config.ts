@@ -23,7 +23,7 @@ export interface KubeConfigClientOptions
   /**
    * How long the head of an answer may take, in milliseconds. Over HTTP/2, a connection on which one did not come is
    * asked for a sign of life, and replaced when that takes as long again: keep it below the reflector's
-   * `requestTimeoutMs`. 0 or Infinity: for ever. @defaultValue 30 000
+   * `requestTimeoutMs`. Infinity: for ever. @defaultValue 30 000
    */
   readonly headersTimeoutMs?: number;
 }

@@ -2,7 +2,8 @@
  * The last step of a pipe of change sets: rows for a page. One object meets what React, Vue, Svelte, Angular and
  * an async loop expect of a source, which no two of them agree about.
  */
-import { Observable, ReplaySubject, type Subscription } from 'rxjs';
+import { Observable, ReplaySubject, Subscription } from 'rxjs';
+import { skipWhile, take, takeWhile } from 'rxjs/operators';
 import type { InformerStatus } from '../informer/status.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
@@ -15,8 +16,9 @@ export interface RowView<T> {
 }
 
 /**
- * Rows, in the order in which they came. Holds its source from the first subscriber to the last; what was read
- * last stays readable.
+ * Rows, in the order in which they came. The view subscribes to its source with its first subscriber and unsubscribes
+ * with its last; the last rows stay readable. If the source completes, because the informer was stopped, the view
+ * subscribes to it again as soon as the informer runs (which it learns from `status$`) or another subscriber comes.
  */
 export interface View<T> {
   /** The rows at once, then after each set (Svelte, Angular, Vue). Never errors for what a retry can heal. */
@@ -35,7 +37,10 @@ export interface View<T> {
 
 /** What {@link toView} takes. */
 export interface ToViewOptions {
-  /** Carried along, for pages that show it beside the rows. */
+  /**
+   * The informer's status, for pages that show it beside the rows. With it a view that is on screen while its informer
+   * is stopped shows the rows of the next run when the informer is started again.
+   */
   readonly status$?: Observable<InformerStatus>;
 }
 
@@ -51,6 +56,7 @@ class RowsView<T> implements View<T> {
   #end = new ReplaySubject<never>(1);
   #items: readonly T[] | undefined = EMPTY;
   #run: Subscription | undefined;
+  #restart: Subscription | undefined;
   #holders = 0;
 
   constructor(source: Observable<ChangeSet<T>>, options: ToViewOptions) {
@@ -174,7 +180,7 @@ class RowsView<T> implements View<T> {
 
   #hold(): () => void {
     this.#holders++;
-    if (this.#holders === 1) this.#start();
+    if (this.#run === undefined || this.#run.closed) this.#start();
     let released = false;
     return () => {
       if (released) return;
@@ -183,24 +189,54 @@ class RowsView<T> implements View<T> {
       if (this.#holders > 0) return;
       this.#run?.unsubscribe();
       this.#run = undefined;
+      this.#restart?.unsubscribe();
+      this.#restart = undefined;
     };
   }
 
   #start(): void {
     const end = new ReplaySubject<never>(1);
     this.#end = end;
-    this.#run = this.#source.subscribe({
-      next: (set) => this.#apply(set),
-      error: (error) => {
-        this.#run = undefined;
-        if (!end.observed) reportUnhandled(error);
-        end.error(error);
-      },
-      complete: () => {
-        this.#run = undefined;
-        end.complete();
-      },
-    });
+    this.#restart?.unsubscribe();
+    this.#restart = undefined;
+    // In its place before it is subscribed: a source that completes at once has run.
+    const run = new Subscription();
+    this.#run = run;
+    run.add(
+      this.#source.subscribe({
+        next: (set) => this.#apply(set),
+        error: (error) => {
+          run.unsubscribe();
+          if (!end.observed) reportUnhandled(error);
+          end.error(error);
+        },
+        complete: () => {
+          run.unsubscribe();
+          this.#awaitRestart();
+          end.complete();
+        },
+      }),
+    );
+  }
+
+  /**
+   * The source has completed. If that is because the informer rests, subscribes to it again once the informer runs; a
+   * pipe that completes by itself has ended.
+   */
+  #awaitRestart(): void {
+    if (this.status$ === undefined || this.#holders === 0) return;
+    const restart = new Subscription();
+    this.#restart = restart;
+    const restarted$ = this.status$.pipe(
+      takeWhile((status, at) => at > 0 || isResting(status)),
+      skipWhile(isResting),
+      take(1),
+    );
+    restart.add(
+      restarted$.subscribe(() => {
+        if (this.#restart === restart) this.#start();
+      }),
+    );
   }
 
   #apply(set: ChangeSet<T>): void {
@@ -222,6 +258,10 @@ class RowsView<T> implements View<T> {
     }
     tellAll(this.#listeners);
   }
+}
+
+function isResting({ phase }: InformerStatus): boolean {
+  return phase === 'stopped' || phase === 'idle';
 }
 
 /** Who leaves while others are told is told nothing more, and who throws keeps nobody else from hearing. */

@@ -10,15 +10,16 @@ import type { ListerWatcher, RequestTurn, WatchSignal } from '../list-watch/list
 import { soundSignal } from '../list-watch/sound.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
-import { type Backoff, exponentialBackoff } from '../rx/backoff.ts';
+import { type Backoff, exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
 import { allOf, type Demand, timeSlice, unlimited } from '../rx/demand.ts';
 import { idleTimeout } from '../rx/idle-timeout.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type MachineEffect, machine } from '../rx/machine.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
+import { reportUnhandled, told } from '../rx/unhandled.ts';
 import type { Delta } from './delta.ts';
 import { createGate } from './gate.ts';
+import { limitsOf } from './limits.ts';
 import {
   type InitialList,
   initialState,
@@ -99,18 +100,15 @@ export function reflect<T>(
   options: ReflectOptions<T> = {},
 ): Observable<readonly Delta<T>[]> {
   const { scheduler, random } = timingOf(options);
-  const { known, onStatus, onError, onSkipped } = options;
-  const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
-  const idleTimeoutMs = options.idleTimeoutMs ?? 85_000;
-  const pauseLimitMs = options.pauseLimitMs ?? 60_000;
+  const { known, onError } = options;
+  const tellStatus = told(options.onStatus);
+  const { requestTimeoutMs, idleTimeoutMs, pauseLimitMs, ...limits } = limitsOf(options);
   const config: ReflectorConfig = {
-    scope: listerWatcher.scope,
+    scope: listerWatcher.scope || undefined,
     initialList: options.initialList ?? 'auto',
     mayStream: () => listerWatcher.watchList !== false,
-    pageSize: options.pageSize,
-    minWatchTimeoutMs: options.minWatchTimeoutMs ?? 300_000,
-    backoff: options.backoff ?? exponentialBackoff(),
-    healthyMs: options.healthyMs ?? 120_000,
+    ...limits,
+    backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
   };
   const table = reflectorTable<T>();
   const moment = (): Moment => ({
@@ -136,19 +134,19 @@ export function reflect<T>(
 
   return new Observable<readonly Delta<T>[]>((subscriber) => {
     let state = initialState(scheduler.now());
-    let told: ReflectorState | undefined;
+    let shown: ReflectorState | undefined;
     const gate = createGate(allOf(timeSlice({ budgetMs: SLICE_MS, scheduler }), asked), scheduler);
     const port = {
       demand: gate.demand,
       ...(known === undefined ? {} : { known }),
-      ...(onSkipped === undefined ? {} : { onSkipped }),
+      ...(options.onSkipped === undefined ? {} : { onSkipped: told(options.onSkipped) }),
     };
     const watchdog = <Signal extends { readonly kind: string }>(limitMs: () => number) =>
       idleTimeout<Signal>({
         scheduler,
         limitMs,
         pauseLimitMs,
-        waitingSinceMs: gate.closedSinceMs,
+        waitingMs: gate.closedMs,
         isQueued: ({ kind }) => kind === 'queued',
         error: (reason, idleMs) => {
           if (reason === 'pause') return new Paused();
@@ -195,6 +193,7 @@ export function reflect<T>(
         ),
         map((signal): ReflectorInput<T> | undefined => {
           if (signal.kind === 'events') return { type: 'events', events: signal.events };
+          if (signal.kind === 'listed') return { ...signal, type: 'relisted' };
           return signal.kind === 'alive' ? undefined : { type: signal.kind };
         }),
         endWith<ReflectorInput<T> | undefined>({ type: 'closed' }),
@@ -227,7 +226,7 @@ export function reflect<T>(
           return { slot: 'request', run: () => room };
         }
         case 'remember-no-watch-list':
-          return { act: () => listerWatcher.onWatchListUnsupported?.() };
+          return { act: told(() => listerWatcher.onWatchListUnsupported?.()) };
         case 'complete':
           return { complete: true };
       }
@@ -255,9 +254,9 @@ export function reflect<T>(
         state = entered;
       },
       onSettled: (entered) => {
-        if (onStatus === undefined || (told !== undefined && sameStatus(told, entered))) return;
-        told = entered;
-        onStatus(statusOf(entered));
+        if (shown !== undefined && sameStatus(shown, entered)) return;
+        shown = entered;
+        tellStatus(statusOf(entered));
       },
     }).subscribe(subscriber);
   });

@@ -27,8 +27,12 @@ function requesting(state: ReflectorState, phase: ReflectorPhase, moment: Moment
 }
 
 /** Between the minimum and twice that, so that watches that began together do not end together. */
+/** The server counts nanoseconds in 64 bits; 68 years are enough. */
+const MOST_SECONDS = 2 ** 31 - 1;
+
 function timeoutSeconds(config: ReflectorConfig, moment: Moment): number {
-  return Math.round((config.minWatchTimeoutMs * (1 + moment.random)) / 1000);
+  const seconds = Math.round((config.minWatchTimeoutMs * (1 + moment.random)) / 1000);
+  return Math.min(Math.max(1, seconds), MOST_SECONDS);
 }
 
 /** '0' first (what the server has at hand), then the last version, '' when that is no good. */

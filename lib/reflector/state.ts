@@ -11,6 +11,7 @@
  *            └─────────elapsed─────────┴─────────┴──────────┘◀─────room──────┘
  * ```
  */
+import type { Refused } from '../decode/decoding.ts';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { Backoff } from '../rx/backoff.ts';
@@ -80,13 +81,20 @@ export type ReflectorInput<T> =
   | {
       readonly type: 'part';
       readonly items: readonly T[];
-      readonly rejected: readonly string[];
+      readonly rejected: readonly Refused[];
       readonly remaining?: number;
     }
   /** A page token expired: the list begins anew. */
   | { readonly type: 'restart' }
   | { readonly type: 'listed'; readonly resourceVersion: string; readonly paginated: boolean }
   | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
+  /** A watch that lists instead of watching has the collection anew. */
+  | {
+      readonly type: 'relisted';
+      readonly items: readonly T[];
+      readonly rejected?: readonly Refused[];
+      readonly resourceVersion: string;
+    }
   /** The server closed the watch cleanly. */
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly error: ApiError }

@@ -3,11 +3,10 @@
  * phase or an input without a rule does not compile.
  */
 import { ApiError } from '../meta/api-error.ts';
-import { isOlder } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
-import type { Delta } from './delta.ts';
 import { readEvents, readStream } from './events.ts';
-import { aborting, failed, scoped, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
+import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
+import { emit, healthy, relisted, replaced, replacing } from './lists.ts';
 import { list, relist, watch } from './requests.ts';
 import type {
   Moment,
@@ -32,24 +31,6 @@ type Rules<T> = {
 /** A rule for every phase and input. */
 export type ReflectorTable<T> = { readonly [Phase in ReflectorPhase]: Rules<T> };
 
-function emit<T>(deltas: readonly Delta<T>[]): ReflectorEffect<T>[] {
-  return deltas.length === 0 ? [] : [{ type: 'emit', deltas }];
-}
-
-/** What a request that works says of the state. */
-function healthy(state: ReflectorState, moment: Moment): ReflectorState {
-  const { nowMs } = moment;
-  return {
-    ...state,
-    queued: false,
-    opened: true,
-    // Not after now: a clock that was set back would make it wait until it is there again.
-    healthySinceMs: Math.min(state.healthySinceMs ?? nowMs, nowMs),
-    error: undefined,
-    blocked: undefined,
-  };
-}
-
 /** Nothing follows: a late answer of a request that is no longer of interest. */
 const ignore = <T>(state: ReflectorState): Next<T> => [state, []];
 const markQueued = <T>(state: ReflectorState): Next<T> => [{ ...state, queued: true }, []];
@@ -61,55 +42,6 @@ const markOpened = <T>(state: ReflectorState): Next<T> => [
   { ...state, queued: false, opened: true },
   [],
 ];
-
-function replaced<T>(
-  state: ReflectorState,
-  resourceVersion: string,
-  objects: readonly T[],
-  rejected: readonly string[],
-  config: ReflectorConfig,
-): [ReflectorState, ReflectorEffect<T>[]] {
-  const delta: Delta<T> = {
-    type: 'replaced',
-    ...scoped(config),
-    objects,
-    resourceVersion,
-    trustVersions: !isOlder(resourceVersion, state.resourceVersion),
-    ...(rejected.length === 0 ? {} : { rejected }),
-  };
-  const next: ReflectorState = {
-    ...state,
-    resourceVersion,
-    synced: true,
-    versionUnavailable: false,
-    retriedNewest: false,
-    streamFailures: 0,
-    fruitless: 0,
-    relists: state.synced ? state.relists + 1 : state.relists,
-    staleSinceMs: undefined,
-    loaded: 0,
-    remaining: undefined,
-  };
-  return [next, [{ type: 'emit', deltas: [delta] }]];
-}
-
-function replacing<T>(
-  objects: readonly T[],
-  removed: readonly string[],
-  rejected: readonly string[],
-  config: ReflectorConfig,
-): Delta<T>[] {
-  if (objects.length === 0 && removed.length === 0 && rejected.length === 0) return [];
-  return [
-    {
-      type: 'replacing',
-      ...scoped(config),
-      objects,
-      ...(removed.length === 0 ? {} : { removed }),
-      ...(rejected.length === 0 ? {} : { rejected }),
-    },
-  ];
-}
 
 const onFailed = <T>(
   state: ReflectorState,
@@ -216,6 +148,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     restart: ignore,
     listed: ignore,
     events: ignore,
+    relisted: ignore,
     closed: ignore,
     failed: ignore,
     elapsed: ignore,
@@ -256,6 +189,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       sending: markSending,
       opened: markOpened,
       events: streamEvents,
+      relisted,
       closed: (state, _input, moment, config) => streamClosed(state, moment, config),
       failed: onFailed,
       paused: (state, input, moment, config) => aborting(pause<T>(state, input, moment), config),
@@ -269,6 +203,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
         [],
       ],
       events: watchEvents,
+      relisted,
       closed: (state, _input, moment, config) => {
         const livedMs = moment.nowMs - state.requestedMs;
         // Less than nothing is no short life: the clock was set back in between.

@@ -32,6 +32,15 @@ export class Drain {
     }
   }
 
+  /**
+   * Runs the task at once: as part of the task that is running, if there is one, else as a task of its own. For a
+   * subscription, whose first value must be there when `subscribe` returns.
+   */
+  enter(task: () => void): void {
+    if (this.#busy) task();
+    else this.run(task);
+  }
+
   /** Whether a task is running. */
   get busy(): boolean {
     return this.#busy;

@@ -1,12 +1,14 @@
 /**
- * A timer for waits over 2^31 ms (24.8 days), which `setTimeout` fires at once.
+ * Timers for waits over 2^31 ms (24.8 days), which `setTimeout` fires at once.
  */
-import { Observable, type SchedulerLike } from 'rxjs';
+import { NEVER, Observable, type SchedulerLike } from 'rxjs';
+import { repeat } from 'rxjs/operators';
 
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Emits 0 and completes after `delayMs`, however long that is. */
+/** Emits 0 and completes after `delayMs`, however long that is; never, and without a timer, if it is infinite. */
 export function longTimer(delayMs: number, scheduler: SchedulerLike): Observable<0> {
+  if (delayMs === Number.POSITIVE_INFINITY) return NEVER;
   return new Observable<0>((subscriber) => {
     const wait = (leftMs: number): void => {
       const stepMs = Math.min(leftMs, LONGEST_MS);
@@ -20,4 +22,9 @@ export function longTimer(delayMs: number, scheduler: SchedulerLike): Observable
     };
     wait(Math.max(0, delayMs));
   });
+}
+
+/** Emits 0 every `periodMs`, however long that is; never if it is infinite. */
+export function longInterval(periodMs: number, scheduler: SchedulerLike): Observable<0> {
+  return longTimer(periodMs, scheduler).pipe(repeat());
 }

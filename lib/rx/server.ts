@@ -15,7 +15,7 @@ export interface ServerOptions {
   serve(): void;
   /** Nothing waits, or all that did was served. */
   onIdle(): void;
-  /** The demand failed. */
+  /** The demand failed, or the serving did. */
   onError(error: unknown): void;
 }
 
@@ -34,8 +34,13 @@ export function createServer(options: ServerOptions): Server {
   let closed = false;
   const serve = () => {
     serving = true;
-    options.serve();
-    serving = false;
+    try {
+      options.serve();
+    } catch (error) {
+      options.onError(error);
+    } finally {
+      serving = false;
+    }
   };
   const request = () => {
     while (!closed && !serving && waiting === undefined && options.hasWork()) {

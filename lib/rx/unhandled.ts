@@ -5,3 +5,16 @@ import { throwError } from 'rxjs';
 export function reportUnhandled(error: unknown): void {
   throwError(() => error).subscribe();
 }
+
+/** A callback that is only told: what it throws is reported, and stops nobody. */
+export function told<A extends readonly unknown[]>(
+  callback: ((...args: A) => void) | undefined,
+): (...args: A) => void {
+  return (...args) => {
+    try {
+      callback?.(...args);
+    } catch (error) {
+      reportUnhandled(error);
+    }
+  };
+}

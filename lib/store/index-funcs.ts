@@ -7,6 +7,14 @@ export type IndexFunc<T> = (object: T) => readonly string[];
 /** Index functions by name. */
 export type Indexers<T> = Readonly<Record<string, IndexFunc<T>>>;
 
+/**
+ * Index functions of a store, to read. As methods are to the compiler, so that a store of Pods is one of objects:
+ * who only reads it need not know the kind.
+ */
+export type ReadIndexers<T> = Readonly<
+  Record<string, { index(object: T): readonly string[] }['index']>
+>;
+
 /** The name of the index by namespace, as in client-go. */
 export const NAMESPACE_INDEX = 'namespace';
 

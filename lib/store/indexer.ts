@@ -7,9 +7,10 @@ import { type KeyFunc, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import type { Indexers } from './index-funcs.ts';
+import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
+import { createQuarantine, type Quarantine, type RefusedObjects } from './quarantine.ts';
 import { type Snapshot, Snapshots } from './snapshot.ts';
 
 export type { Snapshot };
@@ -31,7 +32,7 @@ export interface IndexerReader<T> extends KnownObjects<T> {
   byIndex(indexName: string, value: string): readonly T[];
   /** All values of an index. Throws on an unknown index. */
   listIndexFuncValues(indexName: string): readonly string[];
-  getIndexers(): Indexers<T>;
+  getIndexers(): ReadIndexers<T>;
   /** Adds indices and fills them. Throws on a name that is taken, and then adds none. */
   addIndexers(indexers: Indexers<T>): void;
   /** The newest snapshot at once, then one a commit. A BehaviorSubject seen from the reading side. */
@@ -42,7 +43,10 @@ export interface IndexerReader<T> extends KnownObjects<T> {
   readonly resourceVersion: ResourceVersion | '';
   /** The store has held a whole list. */
   readonly synced: boolean;
-  readonly keyOf: KeyFunc<T>;
+  /** The key under which an object stands. */
+  keyOf(object: T): string;
+  /** Objects that exist on the server but stay out of the store, because their newest state was refused. */
+  readonly refused: RefusedObjects;
 }
 
 /** What may be changed within {@link Indexer.transaction}. */
@@ -63,6 +67,7 @@ export interface IndexerTransaction<T> {
 
 /** A {@link IndexerReader} that can be written. */
 export interface Indexer<T> extends IndexerReader<T> {
+  readonly refused: Quarantine;
   /** Puts an object, new or not (client-go's Add and Update are one). */
   add(object: T): void;
   update(object: T): void;
@@ -88,6 +93,7 @@ export interface IndexerOptions<T> {
 
 class MapIndexer<T extends object> implements Indexer<T> {
   readonly keyOf: KeyFunc<T>;
+  readonly refused: Quarantine = createQuarantine();
   readonly #guard: MutationGuard;
   readonly #items = new Map<string, T>();
   readonly #tables = new Map<string, IndexTable<T>>();
@@ -246,6 +252,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
 
   clear(): void {
     this.#items.clear();
+    this.refused.clear();
     for (const table of this.#tables.values()) table.clear();
     this.#list = undefined;
     this.resourceVersion = '';

@@ -51,9 +51,9 @@ export class ObjectWriter {
     return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(8)}${hex(4)}`;
   }
 
-  /** A name for `generateName`. */
+  /** A name for `generateName`: so much of it that the whole is a label, too. */
   generate(prefix: string): string {
-    let name = prefix;
+    let name = prefix.slice(0, 58);
     for (let index = 0; index < 5; index++) {
       name += SUFFIX[Math.floor(this.#random() * SUFFIX.length)];
     }

@@ -9,11 +9,15 @@ import type { PrinterColumn } from './table-columns.ts';
 
 /** How a resource behaves. Left out, each is what a real server does for the resource, where it is known. */
 export interface ResourceTraits {
-  /**
-   * Served as a custom resource: items of a list carry `kind` and `apiVersion`, an update must carry a
-   * resourceVersion. Default: the group is no built-in one.
-   */
+  /** Served as a custom resource: items of a list carry `kind` and `apiVersion`. Default: the group is no built-in one. */
   readonly custom?: boolean;
+  /**
+   * An update may come without a resourceVersion, and replaces whatever there is. Default: it may, but for custom
+   * resources and the few built-in ones, leases among them, of which a real server wants one.
+   */
+  readonly unconditionalUpdate?: boolean;
+  /** A PUT creates what is not there. Default: that of leases, services, events and the few others of a real server. */
+  readonly createOnUpdate?: boolean;
   /** Has a `/status` subresource, so that writes to the object leave its status alone. @defaultValue true */
   readonly status?: boolean;
   /** Has a `/scale` subresource over `spec.replicas`. Default: the built-in workloads that have it. */
@@ -75,6 +79,28 @@ const KNOWN: Readonly<Record<string, ResourceTraits>> = {
   'jobs.batch': { ...counted, selectableFields: ['status.successful'] },
 };
 
+/** As `AllowUnconditionalUpdate` and `AllowCreateOnUpdate` of kube-apiserver's strategies have it. */
+const VERSIONED = [
+  ...['leases', 'leasecandidates'].map((plural) => `${plural}.coordination.k8s.io`),
+  ...['csidrivers', 'csinodes', 'csistoragecapacities', 'volumeattachments'].map(
+    (plural) => `${plural}.storage.k8s.io`,
+  ),
+  ...['mutating', 'validating'].flatMap((prefix) =>
+    ['admissionpolicies', 'admissionpolicybindings', 'webhookconfigurations'].map(
+      (plural) => `${prefix}${plural}.admissionregistration.k8s.io`,
+    ),
+  ),
+  'poddisruptionbudgets.policy',
+  'runtimeclasses.node.k8s.io',
+];
+const CREATED_BY_PUT = [
+  ...['leases', 'leasecandidates'].map((plural) => `${plural}.coordination.k8s.io`),
+  ...['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'].map(
+    (plural) => `${plural}.rbac.authorization.k8s.io`,
+  ),
+  ...['services', 'events', 'endpoints', 'limitranges', 'runtimeclasses.node.k8s.io'],
+];
+
 const PHASES: Readonly<Record<string, string>> = { pods: 'Pending', namespaces: 'Active' };
 
 /** Fills in the traits of a resource. Throws a `TypeError` on a printer column that cannot be read. */
@@ -88,6 +114,8 @@ export function servedResource(
   const custom = group.includes('.') && !group.endsWith('.k8s.io');
   const all = {
     custom,
+    unconditionalUpdate: !(traits.custom ?? custom) && !VERSIONED.includes(name),
+    createOnUpdate: CREATED_BY_PUT.includes(name),
     scale: false,
     ...counted,
     selectableFields: [],

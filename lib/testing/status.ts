@@ -2,7 +2,8 @@
 import { ApiError, type Status } from '../meta/api-error.ts';
 import { type GroupVersionResource, resourceName } from '../meta/resource.ts';
 
-type Cause = { reason: string; message: string; field: string };
+/** Why an object is refused, and for which of its fields. */
+export type Cause = { reason: string; message: string; field: string };
 
 /** A failure on its way to the client: thrown by the server's parts, answered by the handler. */
 export function failure(
@@ -74,22 +75,23 @@ export function badRequest(message: string): ApiError {
   return failure(400, 'BadRequest', message);
 }
 
-/** 422 with one cause. `kind` and `group` are those of the refused object or options. */
+/** 422 with its causes. `kind` and `group` are those of the refused object or options. */
 export function invalid(
   target: { kind: string; name: string; group?: string },
-  cause: Cause,
+  ...causes: readonly Cause[]
 ): ApiError {
   const { kind, name, group } = target;
   const qualified = group ? `${kind}.${group}` : kind;
+  const told = causes.map(({ field, message }) => `${field}: ${message}`).join(', ');
   return failure(
     422,
     'Invalid',
-    `${qualified} ${JSON.stringify(name)} is invalid: ${cause.field}: ${cause.message}`,
+    `${qualified} ${JSON.stringify(name)} is invalid: ${causes.length > 1 ? `[${told}]` : told}`,
     {
       ...(name === '' ? {} : { name }),
       ...(group ? { group } : {}),
       kind,
-      causes: [cause],
+      causes: [...causes],
     },
   );
 }

@@ -4,6 +4,7 @@
  */
 import { ageOf } from './human-duration.ts';
 import { jsonPath } from './json-path.ts';
+import { podCells } from './pod-columns.ts';
 import type { ServedResource } from './served-resource.ts';
 
 /** A column of a custom resource: `additionalPrinterColumns` of its definition. */
@@ -92,33 +93,12 @@ const workload = [
 
 const ready = count('.status.readyReplicas');
 const desired = count('.spec.replicas');
-const containers = jsonPath('.spec.containers[*]');
-const readiness = jsonPath('.status.containerStatuses[*].ready');
-const restarts = jsonPath('.status.containerStatuses[*].restartCount');
-const deleted = at('.metadata.deletionTimestamp');
-const phases = ['.status.reason', '.status.phase'].map(at);
-const troubles = jsonPath('.status.containerStatuses[*].state');
-const reasons = ['.waiting.reason', '.terminated.reason'].map(at);
-
-function podStatus(object: object): unknown {
-  if (deleted(object)) return 'Terminating';
-  const first = troubles(object)
-    .flatMap((state) => reasons.map((read) => read(state)))
-    .find(Boolean);
-  return first ?? phases.map((read) => read(object)).find(Boolean) ?? '';
-}
-
 const KNOWN: Readonly<Record<string, readonly Column[]>> = {
   pods: [
     name,
-    column('Ready', (object) => {
-      const up = readiness(object).filter(Boolean).length;
-      return `${up}/${containers(object).length}`;
-    }),
-    column('Status', podStatus),
-    column('Restarts', (object) =>
-      String(restarts(object).reduce<number>((sum, each) => sum + Number(each), 0)),
-    ),
+    column('Ready', (object) => podCells(object).ready),
+    column('Status', (object) => podCells(object).status),
+    column('Restarts', (object) => podCells(object).restarts),
     age,
     text('IP', '.status.podIP', '<none>', wide),
     text('Node', '.spec.nodeName', '<none>', wide),

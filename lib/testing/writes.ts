@@ -1,11 +1,12 @@
 /** POST and PUT: what a request may ask, before the writer does it. */
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts';
 import type { Page } from './list.ts';
 import type { ObjectLog } from './object-log.ts';
 import type { ObjectWriter, WriteEffect } from './object-writer.ts';
 import type { Exchange, Target } from './request.ts';
 import {
   badRequest,
+  type Cause,
   conflict,
   failure,
   invalid,
@@ -101,17 +102,35 @@ export function invalidTarget(
   return { kind, name, ...(group === '' ? {} : { group }) };
 }
 
-function checkName(target: Target, object: KubernetesObject): void {
-  const { name, generateName } = object.metadata ?? {};
-  const field = 'metadata.name';
+/** Why a text is no name; undefined where it is one. */
+function nameCause(text: string, field: string, tested = text): Cause | undefined {
+  const cause = (why: string): Cause => {
+    const message = `Invalid value: ${JSON.stringify(text)}: ${why}`;
+    return { reason: 'FieldValueInvalid', message, field };
+  };
+  if (tested.length > 253) return cause('must be no more than 253 characters');
+  if (NAME.test(tested)) return undefined;
+  return cause(
+    `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${NAME.source.slice(1, -1)}')`,
+  );
+}
+
+/** The name of a new object, generated where it asks for that. Throws where it is none. */
+function newName(target: Target, { name, generateName }: ObjectMeta, writer: ObjectWriter): string {
   if (!name && !generateName) {
     const message = 'Required value: name or generateName is required';
-    throw invalid(invalidTarget(target, ''), { reason: 'FieldValueRequired', message, field });
+    const cause = { reason: 'FieldValueRequired', message, field: 'metadata.name' };
+    throw invalid(invalidTarget(target, ''), cause);
   }
-  if (name && (name.length > 253 || !NAME.test(name))) {
-    const message = `Invalid value: ${JSON.stringify(name)}: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${NAME.source.slice(1, -1)}')`;
-    throw invalid(invalidTarget(target, name), { reason: 'FieldValueInvalid', message, field });
-  }
+  const made = name || writer.generate(generateName ?? '');
+  const causes = [
+    // It may end in a dash: something follows.
+    generateName &&
+      nameCause(generateName, 'metadata.generateName', generateName.replace(/.-$/, 'a')),
+    nameCause(made, 'metadata.name'),
+  ].filter((cause) => typeof cause === 'object');
+  if (causes.length > 0) throw invalid(invalidTarget(target, made), ...causes);
+  return made;
 }
 
 /** POST on a collection. */
@@ -122,24 +141,24 @@ export function create(exchange: Exchange, target: Target, context: WriteContext
   if (object.metadata?.resourceVersion) {
     throw failure(500, undefined, 'resourceVersion should not be set on objects to be created');
   }
-  checkName(target, object);
   return createdFrom(object, target, context, effectOf(exchange, 'CreateOptions'));
 }
 
 /** Creates what a client sent, without the fields that are not the client's. */
 export function createdFrom(
   object: KubernetesObject,
-  { collection, namespace }: Target,
+  target: Target,
   context: WriteContext,
   effect: WriteEffect,
 ): WriteAnswer {
+  const { collection, namespace } = target;
   const { resource, status, initialStatus } = collection.served;
   const namespaces = context.log.collections.get('namespaces');
   if (context.checkNamespaces && resource.namespaced && namespaces !== undefined) {
     if (!namespaces.objects.has(namespace)) throw notFound(namespaces.served.resource, namespace);
   }
-  const { uid, generation, creationTimestamp, deletionTimestamp, ...metadata } =
-    object.metadata ?? {};
+  const { uid, generation, creationTimestamp, deletionTimestamp, ...given } = object.metadata ?? {};
+  const metadata = { ...given, name: newName(target, given, context.writer) };
   const fields: Record<string, unknown> = { ...object };
   if (status) delete fields.status;
   if (initialStatus !== undefined) fields.status = initialStatus;
@@ -171,19 +190,22 @@ export function checkPathName({ metadata }: KubernetesObject, { name = '' }: Tar
   );
 }
 
-/** PUT on an object, or on its status. */
+/** PUT on an object, or on its status; of some resources it creates what is not there. */
 export function update(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { collection, name = '' } = target;
   const object = objectIn(exchange, typeOf(target), target.namespace);
   const uid = object.metadata?.uid;
   checkPathName(object, target);
-  const current = existing(target);
-  const { metadata } = current;
-  if (uid && uid !== metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`;
-    throw conflict(collection.served.resource, name, why);
+  const { createOnUpdate, resource } = collection.served;
+  const current = createOnUpdate ? found(target) : existing(target);
+  const there = current?.metadata.uid ?? '';
+  if (uid && uid !== there) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`;
+    throw conflict(resource, name, why);
   }
-  return updatedTo(object, current, target, context, effectOf(exchange, 'UpdateOptions'));
+  const effect = effectOf(exchange, 'UpdateOptions');
+  if (current === undefined) return createdFrom(object, target, context, effect);
+  return updatedTo(object, current, target, context, effect);
 }
 
 /** Puts an object in the place of another, where version and finalizers allow it. */
@@ -195,10 +217,10 @@ export function updatedTo(
   effect: WriteEffect,
 ): WriteAnswer {
   const { collection, name = '', subresource } = target;
-  const { resource, custom } = collection.served;
+  const { resource, unconditionalUpdate } = collection.served;
   const { metadata } = current;
   const { resourceVersion, finalizers } = object.metadata ?? {};
-  if (custom && !resourceVersion) {
+  if (!unconditionalUpdate && !resourceVersion) {
     throw invalid(
       { kind: resource.plural, name, group: resource.group },
       {

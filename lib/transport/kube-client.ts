@@ -17,13 +17,14 @@ import {
 } from 'rxjs';
 import { mergeMap, retry, takeUntil } from 'rxjs/operators';
 import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
-import { checkNumber } from '../meta/number-option.ts';
+import { checkedLimit, checkedRate } from '../rx/checked-option.ts';
 import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import { queuedUntil } from './queued.ts';
-import { tokenBucket } from './rate-limit.ts';
+import { laneLimits, tokenBucket } from './rate-limit.ts';
+import { type SentBody, sentBody } from './request-body.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
 /** What {@link createClient} takes. */
@@ -53,9 +54,14 @@ export interface KubeRequest {
   /** From the server's root, encoded, without query: `/api/v1/namespaces`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as it is when text or bytes, else as JSON. */
+  /** Sent as it is when text, bytes (a view, a buffer) or a Blob, else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Calls of one lane share a rate limit, of the client's `qps` and `burst`, and wait for those of no other lane. For
+   * the few whose delay does harm, such as the renewals of a leader. @defaultValue the lane of all other requests
+   */
+  readonly lane?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -66,7 +72,8 @@ export interface KubeClient {
    * One call, its JSON answer parsed (text, where it is none; `undefined`, where it is empty).
    *
    * Rejects with an {@link ApiError}: the server's Status, or what went wrong on the way, or `Aborted`. 429 and
-   * answers with Retry-After are tried again, ten times at most; a POST only if the server sent Retry-After.
+   * answers with Retry-After are tried again, ten times at most; a POST only if the server sent Retry-After. Rejects
+   * with a `TypeError`, and sends nothing, where the body can be neither sent as it is nor as JSON.
    */
   request<R = unknown>(request: KubeRequest): Promise<R>;
   /** A request as a stream of bytes, with the client's headers and rate limit. Nothing is retried. */
@@ -150,12 +157,6 @@ export function collect(
   });
 }
 
-function encodeBody(body: unknown): { body?: string | Uint8Array; json: boolean } {
-  if (body === undefined) return { json: false };
-  if (typeof body === 'string' || body instanceof Uint8Array) return { body, json: false };
-  return { body: JSON.stringify(body), json: true };
-}
-
 function parseAnswer(answer: Answer, where: string): unknown {
   if (answer.body === '') return undefined;
   const type = answer.header('content-type') ?? '';
@@ -196,18 +197,19 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
  * ```
  */
 export function createClient(options: KubeClientOptions): KubeClient {
-  const { baseUrl, scheduler = asyncScheduler, maxBodyBytes = 64 * 2 ** 20 } = options;
+  const { baseUrl, scheduler = asyncScheduler } = options;
   checkBaseUrl('createClient', baseUrl);
-  checkNumber('createClient', 'qps', options.qps, { min: Number.NEGATIVE_INFINITY });
-  checkNumber('createClient', 'burst', options.burst, { min: 1 });
-  checkNumber('createClient', 'maxBodyBytes', options.maxBodyBytes, { min: 1 });
+  const qps = checkedRate(options.qps ?? 50, 'createClient: qps');
+  const burst = checkedLimit(options.burst ?? 100, 'createClient: burst');
+  const bound = options.maxBodyBytes ?? 64 * 2 ** 20;
+  const maxBodyBytes = checkedLimit(bound, 'createClient: maxBodyBytes');
   const transport =
     options.transport ??
     createFetchTransport({
       baseUrl,
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     });
-  const limit = tokenBucket({ qps: options.qps ?? 50, burst: options.burst ?? 100, scheduler });
+  const limitOf = laneLimits(() => tokenBucket({ qps, burst, scheduler }));
   /** Errors when the client is closed, and at once for whoever comes later. */
   const closing = new Subject<never>();
   const common: Record<string, string> = { accept: 'application/json' };
@@ -215,31 +217,38 @@ export function createClient(options: KubeClientOptions): KubeClient {
     common[name.toLowerCase()] = value;
   }
 
-  const send = (request: TransportRequest): Observable<TransportEvent> =>
+  const send = (request: TransportRequest, lane = ''): Observable<TransportEvent> =>
     defer(() => {
       checkPath(request);
       const headers = { ...common, ...request.headers };
       const sent = transport.send({ ...request, headers });
-      const turn = limit();
+      const turn = limitOf(lane)();
       return turn === null ? sent : queuedUntil(turn, () => sent);
     }).pipe(takeUntil(closing));
 
   const call = (request: KubeRequest): Observable<unknown> => {
+    const where = `${request.method ?? 'GET'} ${request.path}`;
+    return sentBody(request.body, where).pipe(mergeMap((sent) => callWith(request, where, sent)));
+  };
+  const callWith = (
+    request: KubeRequest,
+    where: string,
+    { body, contentType }: SentBody,
+  ): Observable<unknown> => {
     const method = request.method ?? 'GET';
-    const where = `${method} ${request.path}`;
-    const { body, json } = encodeBody(request.body);
-    const headers: Record<string, string> = json ? { 'content-type': 'application/json' } : {};
+    const headers: Record<string, string> = contentType ? { 'content-type': contentType } : {};
     for (const [name, value] of Object.entries(request.headers ?? {})) {
       headers[name.toLowerCase()] = value;
     }
-    const sent = send({
+    const call: TransportRequest = {
       method,
       path: request.path,
       headers,
       use: 'call',
       ...(request.query === undefined ? {} : { query: request.query }),
       ...(body === undefined ? {} : { body }),
-    });
+    };
+    const sent = send(call, request.lane);
     return collect(sent, where, maxBodyBytes).pipe(
       mergeMap((answer) =>
         answer.status >= 200 && answer.status < 300
@@ -259,7 +268,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
 
   return {
     baseUrl,
-    send,
+    send: (request) => send(request),
     close: () => {
       closing.error(ApiError.local('Stopped', 'the client was closed'));
       return transport.close();

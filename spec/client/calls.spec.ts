@@ -1,6 +1,7 @@
 /** Every call as the request that it is. */
 import {
   ApiError,
+  createListWatch,
   createResourceClient,
   defineResource,
   type KubernetesObject,
@@ -319,6 +320,30 @@ describe('a call of a resource', () => {
     const failure = await failureOf(call());
     expect(failure).toBeInstanceOf(TypeError);
     expect(failure?.message).toMatch(/widgets|nodes|patch is|key/);
+  });
+
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+  ])('M9: refuses a selector that is %s, which would be everything', async (text, missing) => {
+    const { client, asked } = scriptedServer([ok]);
+    const shop = createResourceClient(client, widgets).namespace('shop');
+    const told = `labelSelector is ${text}; give '' for everything, or leave it out`;
+    const labels = { labelSelector: missing } as never;
+    const fields = { labelSelector: 'app=web', fieldSelector: missing } as never;
+    for (const call of [
+      () => shop.deleteCollection(labels),
+      () => shop.list(labels),
+      () => shop.list({ ...(labels as object), limit: 5 }),
+    ]) {
+      const failure = await failureOf(call());
+      expect(failure).toBeInstanceOf(TypeError);
+      expect(failure?.message).toContain(told);
+    }
+    expect(() => shop.watch(labels)).toThrow(told);
+    expect(() => createListWatch(client, widgets, labels)).toThrow(told);
+    expect((await failureOf(shop.deleteCollection(fields)))?.message).toContain('fieldSelector is');
+    expect(asked).toEqual([]);
   });
 
   it('C4: refuses a namespace of a cluster-scoped resource', () => {

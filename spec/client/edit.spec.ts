@@ -293,6 +293,15 @@ describe('an edit', () => {
     });
   });
 
+  it('C15: of an object without a version is of its UID, too', async () => {
+    const { client, asked, settled } = rig();
+    const target = { metadata: { namespace: 'shop', name: 'prices', uid: 'another' } };
+    expect(await failureOf(settled(client.edit(target, raise)))).toMatchObject({ code: 404 });
+    expect(methods(asked)).toEqual(['GET']);
+    const own = { metadata: { ...target.metadata, uid: 'u' } };
+    expect((await settled(client.edit(own, raise))).data).toEqual({ tea: '4' });
+  });
+
   it('C15: by UID lets other fields change, but not a list that it goes into', async () => {
     const { client, asked, others, set, settled } = rig();
     others.set(1, set('coffee', '5'));
@@ -320,6 +329,163 @@ describe('an edit', () => {
       ),
     );
     expect(left.metadata?.finalizers).toEqual(['c']);
+  });
+
+  type Meta = NonNullable<ConfigMap['metadata']>;
+  /** An object with this metadata, and its edit by UID while somebody else writes other metadata. */
+  const besides = async (
+    before: Partial<Meta>,
+    others: Partial<Meta>,
+    recipe: (metadata: Meta) => void,
+  ) => {
+    const object = (metadata: Partial<Meta>) => ({
+      ...prices(),
+      metadata: { ...prices().metadata, ...metadata },
+    });
+    const made = rig(object(before));
+    made.others.set(1, () => made.write(object(others)));
+    const edited = made.client.edit('shop/prices', (draft) => recipe(draft.metadata as Meta), {
+      check: 'uid',
+    });
+    await made.settled(edited);
+    const { metadata } = made.state.object as ConfigMap;
+    const {
+      name: _name,
+      namespace: _namespace,
+      uid: _uid,
+      resourceVersion: _version,
+      ...rest
+    } = metadata as Meta;
+    return { rest, sent: methods(made.asked).join(' ') };
+  };
+  const again = 'GET PATCH GET PATCH';
+
+  it('C15: by UID keeps what others put in a list or a map that was not there, or that it takes away', async () => {
+    const cases: [Partial<Meta>, Partial<Meta>, (metadata: Meta) => void, object][] = [
+      [
+        {},
+        { finalizers: ['theirs'] },
+        (metadata) => {
+          metadata.finalizers = [...(metadata.finalizers ?? []), 'mine'];
+        },
+        { finalizers: ['theirs', 'mine'] },
+      ],
+      [
+        { finalizers: ['mine'] },
+        { finalizers: ['mine', 'theirs'] },
+        (metadata) => {
+          const left = (metadata.finalizers ?? []).filter((each) => each !== 'mine');
+          if (left.length > 0) metadata.finalizers = left;
+          else delete metadata.finalizers;
+        },
+        { finalizers: ['theirs'] },
+      ],
+      [
+        {},
+        { labels: { theirs: '1' } },
+        (metadata) => {
+          metadata.labels = { ...metadata.labels, mine: '1' };
+        },
+        { labels: { theirs: '1', mine: '1' } },
+      ],
+      [
+        { labels: { mine: '1' } },
+        { labels: { mine: '1', theirs: '1' } },
+        (metadata) => {
+          delete metadata.labels?.['mine'];
+          if (Object.keys(metadata.labels ?? {}).length === 0) delete metadata.labels;
+        },
+        { labels: { theirs: '1' } },
+      ],
+    ];
+    for (const [before, others, recipe, left] of cases) {
+      expect(await besides(before, others, recipe)).toEqual({ rest: left, sent: again });
+    }
+  });
+
+  it('C15: by UID keeps what others put in what it replaces by something of another type', async () => {
+    const data = (value: unknown) => ({ ...prices(), data: value }) as unknown as ConfigMap;
+    const { client, state, others, settled, write, asked } = rig(data({ tea: '3' }));
+    others.set(1, () => write(data({ tea: '3', theirs: '1' })));
+    const seen: unknown[] = [];
+    await settled(
+      client.edit(
+        'shop/prices',
+        (draft) => {
+          seen.push(draft.data?.['theirs']);
+          Object.assign(draft, { data: Object.keys(draft.data ?? {}) });
+        },
+        { check: 'uid' },
+      ),
+    );
+    expect((state.object as { data?: unknown }).data).toEqual(['tea', 'theirs']);
+    expect(seen).toEqual([undefined, '1']);
+    expect(methods(asked).join(' ')).toBe(again);
+  });
+
+  it('C15: by UID writes a single value over whatever it is by then', async () => {
+    const { rest, sent } = await besides(
+      { labels: { tier: 'a', old: 'x' } },
+      { labels: { tier: 'b', old: 'y', theirs: '1' } },
+      (metadata) => {
+        metadata.labels = { ...metadata.labels, tier: 'mine' };
+        delete metadata.labels['old'];
+      },
+    );
+    expect({ rest, sent }).toEqual({
+      rest: { labels: { tier: 'mine', theirs: '1' } },
+      sent: 'GET PATCH',
+    });
+  });
+
+  it('C15: of twenty at once by UID all are kept, or say that they were not', async () => {
+    const { client, state, settled } = rig();
+    const names = Array.from({ length: 20 }, (_, at) => `example.com/f${at}`);
+    const edits = names.map(async (name) => {
+      const add = ({ metadata }: ConfigMap) => {
+        const own = metadata as Meta;
+        own.finalizers = [...(own.finalizers ?? []), name];
+      };
+      const options = { check: 'uid', attempts: 5 } as const;
+      return await client.edit('shop/prices', add as never, options).then(
+        () => name,
+        (error) => {
+          expect(error).toMatchObject({ code: 409, reason: 'Conflict' });
+          return undefined;
+        },
+      );
+    });
+    const kept = (await settled(Promise.all(edits))).filter((name) => name !== undefined);
+    expect(kept.length).toBeGreaterThan(1);
+    expect(((state.object as ConfigMap).metadata?.finalizers ?? []).toSorted()).toEqual(
+      kept.toSorted(),
+    );
+  });
+
+  it('C14: of an object whose map or list was cut away looks at the server’s own first', async () => {
+    const whole = {
+      ...prices(),
+      metadata: { ...prices().metadata, labels: { theirs: '1' }, finalizers: ['theirs'] },
+    };
+    for (const check of ['resourceVersion', 'uid'] as const) {
+      const { client, asked, settled } = rig(whole);
+      const written = await settled(
+        client.edit(
+          prices(),
+          ({ metadata }) => {
+            const own = metadata as Meta;
+            own.labels = { ...own.labels, mine: '1' };
+            own.finalizers = [...(own.finalizers ?? []), 'mine'];
+          },
+          { check },
+        ),
+      );
+      expect(written.metadata).toMatchObject({
+        labels: { theirs: '1', mine: '1' },
+        finalizers: ['theirs', 'mine'],
+      });
+      expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH']);
+    }
   });
 
   it('C13, C14: of many at once are all kept', async () => {

@@ -100,7 +100,7 @@ describe('the steps of an edit', () => {
       fc.property(json, json, (a, b) => {
         expect(applyJsonPatch(a, jsonDifference(a, b))).toEqual(b);
         expect(jsonDifference(a, structuredClone(a))).toEqual([]);
-        expect(applyJsonPatch(a, jsonDifference(a, b, { guardLists: true }))).toEqual(b);
+        expect(applyJsonPatch(a, jsonDifference(a, b, { guard: true }))).toEqual(b);
       }),
       { numRuns: 1_000 },
     );
@@ -125,11 +125,71 @@ describe('the steps of an edit', () => {
   it('C12: test a list as a whole before they go into it, where places must hold', () => {
     const before = { a: [[1], [2]], b: 1, c: [1] };
     const after = { a: [[1], [3]], b: 2, c: [1] };
-    expect(jsonDifference(before, after, { guardLists: true })).toEqual([
+    expect(jsonDifference(before, after, { guard: true })).toEqual([
       { op: 'test', path: '/a', value: [[1], [2]] },
       { op: 'replace', path: '/a/1/0', value: 3 },
       { op: 'replace', path: '/b', value: 2 },
     ]);
+  });
+
+  it('C12: test a list or a map as a whole before it comes, goes or is replaced, where nobody may have written it', () => {
+    const before = { gone: [1], map: { x: 1 }, single: 1, list: { was: 'a map' } };
+    const after = { fresh: ['f'], word: 'w', single: 2, list: ['now', { a: [1] }] };
+    expect(jsonDifference(before, after, { guard: true })).toEqual([
+      { op: 'test', path: '/gone', value: [1] },
+      { op: 'remove', path: '/gone' },
+      { op: 'test', path: '/map', value: { x: 1 } },
+      { op: 'remove', path: '/map' },
+      { op: 'test', path: '/fresh', value: null },
+      { op: 'add', path: '/fresh', value: ['f'] },
+      { op: 'add', path: '/word', value: 'w' },
+      { op: 'replace', path: '/single', value: 2 },
+      { op: 'test', path: '/list', value: { was: 'a map' } },
+      { op: 'replace', path: '/list', value: ['now', { a: [1] }] },
+    ]);
+    const inList = jsonDifference({ a: [{ b: [1] }] }, { a: [{ c: [2] }] }, { guard: true });
+    expect(inList.filter(({ op }) => op === 'test')).toHaveLength(1);
+  });
+
+  it('C12: compare values as JSON has them: dates by their time, 0 and -0 as one', () => {
+    const at = (ms: number) => ({ spec: { at: new Date(ms), list: [new Date(ms)] } });
+    expect(jsonDifference(at(1), at(1), { guard: true })).toEqual([]);
+    expect(
+      jsonDifference(at(1), { spec: { at: new Date(1).toJSON(), list: [at(1).spec.at] } }),
+    ).toEqual([]);
+    const later = new Date(2);
+    expect(JSON.parse(JSON.stringify(jsonDifference(at(1), at(2))))).toEqual([
+      { op: 'replace', path: '/spec/at', value: later.toJSON() },
+      { op: 'replace', path: '/spec/list/0', value: later.toJSON() },
+    ]);
+    expect(jsonDifference({ a: 0, b: [-0], c: [0] }, { a: -0, b: [0], c: [-0] })).toEqual([]);
+    expect(jsonDifference([undefined], [null])).toEqual([]);
+  });
+
+  it('C12: refuse what JSON would send as null or leave out', () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic['self'] = cyclic;
+    for (const [value, told] of [
+      [Number.NaN, /^\/spec\/replicas is NaN: it is no JSON/],
+      [-Infinity, /is -Infinity/],
+      [10n, /is a bigint/],
+      [() => 1, /is a function/],
+      [Symbol('s'), /is a symbol/],
+      [new Date(Number.NaN), /is null by its own toJSON/],
+      [new Map([['a', 1]]), /has a prototype of its own/],
+      [cyclic, /holds itself/],
+    ] as const) {
+      for (const before of [{ spec: {} }, { spec: { replicas: 1 } }, { spec: { replicas: {} } }]) {
+        const differ = () => jsonDifference(before, { spec: { replicas: value } });
+        expect(differ).toThrow(TypeError);
+        expect(differ).toThrow(told);
+      }
+      expect(() => jsonDifference({}, { list: [{ deep: value }] })).toThrow(TypeError);
+      expect(() => jsonDifference({ list: [{}] }, { list: [value] })).toThrow(TypeError);
+    }
+    // What is as it was is not sent.
+    const odd = { a: Number.NaN, b: () => 1 };
+    expect(jsonDifference(odd, { ...odd })).toEqual([]);
   });
 
   it('C12: escape names, and take undefined for absent', () => {

@@ -137,6 +137,23 @@ export function patchTests(server: () => ApiServer): void {
       expect(two.spec).toEqual({ a: 1, b: 2 });
     });
 
+    it('a test for null passes only where nothing is, so that nothing is written over', async () => {
+      const { path, one } = await make();
+      const adding = (name: string, value: Json) => [
+        { op: 'test', path: `/metadata/${name}`, value: null },
+        { op: 'add', path: `/metadata/${name}`, value },
+      ];
+      const first = adding('finalizers', ['example.com/a']);
+      const two = await patch(server(), JSON_PATCH, path, first);
+      expect(two.metadata.finalizers).toEqual(['example.com/a']);
+      expect(isNewer(two, one)).toBe(true);
+      for (const late of [adding('finalizers', ['example.com/b']), adding('labels', { y: '1' })]) {
+        const answer = await patched(server(), JSON_PATCH, path, late);
+        expectFailure(answer, 422, 'Invalid', REJECTED);
+      }
+      expect(await get(server(), path)).toEqual(two);
+    });
+
     it('refuses a body that is no list of operations', async () => {
       const { path } = await make();
       for (const body of ['[nope', { op: 'add' }, 'true']) {

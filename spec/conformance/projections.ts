@@ -1,5 +1,6 @@
 /** Other representations of objects: metadata only, and tables. */
 import { describe, expect, it } from 'vitest';
+import { printedPods } from '../support/printed-pods.ts';
 import {
   type ApiServer,
   configMaps,
@@ -237,6 +238,37 @@ export function projectionTests(server: () => ApiServer): void {
       });
       expect(rows(await ask(widgets(namespace), TABLE))).toEqual([['w', 3, 'True', AGE]]);
     });
+  });
+
+  it('a table of pods tells how each is, as kubectl prints it', async () => {
+    const path = `/api/v1/namespaces/${await server().freshNamespace()}/pods`;
+    const headers = { 'content-type': MERGE };
+    for (const [at, pod] of printedPods.entries()) {
+      const name = `p${String(at).padStart(2, '0')}`;
+      const { init, containers, status, deleted } = pod;
+      const finalizers = deleted ? ['example.com/hold'] : [];
+      await post(server(), path, {
+        metadata: { name, finalizers },
+        spec: { initContainers: init, containers },
+      });
+      const one = `${path}/${name}`;
+      await succeed(server(), 'PATCH', `${one}/status`, { body: { status }, headers });
+      if (deleted) await succeed(server(), 'DELETE', one);
+    }
+    const { rows } = await ask(path, TABLE);
+    const found = rows.map(({ cells }: Json, at: number) => [
+      printedPods[at]?.what,
+      ...cells.slice(1, 4),
+    ]);
+    const expected = printedPods.map(({ what, columns: [ready, status, restarts] }) => [
+      ...[what, ready, status, String(restarts)],
+    ]);
+    expect(found).toEqual(expected);
+    for (const at of printedPods.keys()) {
+      const name = `p${String(at).padStart(2, '0')}`;
+      const body = { metadata: { finalizers: null } };
+      await succeed(server(), 'PATCH', `${path}/${name}`, { body, headers });
+    }
   });
 
   it('the first of a list that the server has is taken', async () => {

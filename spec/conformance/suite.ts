@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiServer } from './api-server.ts';
 import { applyTests } from './apply.ts';
+import { creationTests } from './creations.ts';
 import { customResourceTests } from './custom-resources.ts';
 import { dryRunTests } from './dry-runs.ts';
 import { expiryTests } from './expiry.ts';
@@ -27,6 +28,7 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
     afterAll(() => server?.close());
     const current = () => server;
     describe('writes', () => writeTests(current));
+    describe('creations', () => creationTests(current));
     describe('patches', () => patchTests(current));
     describe('strategic merge patch', () => strategicTests(current));
     describe('apply', () => applyTests(current));

@@ -12,7 +12,14 @@ import { concat, EMPTY, from, NEVER, Observable, of, throwError, timer } from 'r
 import { map } from 'rxjs/operators';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { added, bookmark, modified, type Pod, pod } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  bookmark,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+} from '../support/scripted-list-watch.ts';
 import { unhandled } from './unhandled.ts';
 
 type List = Observable<ListPart<Pod>>;
@@ -33,6 +40,11 @@ const deaf = <V>(...values: V[]) =>
     for (const value of values) subscriber.next(value);
     subscriber.error(new Error('after the end'));
   });
+
+const strange = (field: string, value: unknown): Pod => {
+  const { metadata } = pod('strange', 5);
+  return garbage<Pod>({ metadata: { ...metadata, [field]: value } });
+};
 
 const lists: Record<string, (request: ListRequest<Pod>) => List> = {
   'throws at once': () => {
@@ -55,6 +67,21 @@ const lists: Record<string, (request: ListRequest<Pod>) => List> = {
   'gives a part without metadata': () => of(garbage<ListPart<Pod>>({ items: [pod('web', 5)] })),
   'gives the same token again and again': () =>
     of({ items: [], metadata: { resourceVersion: '5', continue: 'x' } }),
+  ...Object.fromEntries(
+    Object.entries({
+      name: 7,
+      namespace: {},
+      uid: Symbol('uid'),
+      resourceVersion: 5,
+    }).map(([field, value]) => [
+      `gives half a part, then an item whose ${field} is no text`,
+      (): List => of(garbage<ListPart<Pod>>({ ...part(5, pod('half', 5), strange(field, value)) })),
+    ]),
+  ),
+  'gives an item whose metadata is none': () =>
+    of(garbage<ListPart<Pod>>({ ...part(5), items: [pod('half', 5), { metadata: 7 }] })),
+  'gives keys of refused objects that are none': () =>
+    of(garbage<ListPart<Pod>>({ ...part(5, pod('half', 5)), rejected: [7] })),
   'gives items that are none': () =>
     of(garbage<ListPart<Pod>>({ items: [null, 7, {}], metadata: { resourceVersion: '5' } })),
 };
@@ -86,6 +113,22 @@ const watches: Record<string, () => Watch> = {
   'goes on after its end': () => deaf(opened, events(added(pod('late', 6)))),
   'is a flood at once': () =>
     from(Array.from({ length: 5_000 }, (_, at) => events(modified(pod('web', 6 + at))))),
+};
+
+/** Said at once, not found out by the silence that follows. */
+const garbled: Record<string, WatchSignal<Pod>> = {
+  'an object whose name is no text': events({
+    type: 'ADDED',
+    key: 'shop/7',
+    object: strange('name', 7),
+  }),
+  'an object under the key of another': events({ type: 'ADDED', key: 'web', object: pod('x', 6) }),
+  'a deletion whose version is no text': events(
+    garbage({ ...deleted(pod('web', 6)), resourceVersion: 6 }),
+  ),
+  'a refusal without a version': events(garbage({ type: 'REJECTED', key: 'shop/web' })),
+  'a list of what is none': garbage({ kind: 'listed', items: [7], resourceVersion: '6' }),
+  'a list without a version': garbage({ kind: 'listed', items: [] }),
 };
 
 let errors: ReturnType<typeof unhandled>;
@@ -156,6 +199,27 @@ describe('a watch that', () => {
     expect({ phase, error, left }).toEqual({ phase: 'watching', error: undefined, left: 0 });
     expect(held).toEqual(expect.arrayContaining(['db', 'web']));
     expect(reported).toEqual([]);
+    expect(await errors.heard()).toEqual([]);
+  });
+});
+
+describe('a watch that gives', () => {
+  it.each(Object.entries(garbled))('W11: %s: fails at once', async (_name, signal) => {
+    const time = new VirtualTime();
+    const informer = createSharedInformer<Pod>(
+      {
+        watchList: false,
+        list: () => of(part(5, pod('web', 5))),
+        watch: () => concat(of(opened, signal), NEVER),
+      },
+      { scheduler: time, random: () => 0 },
+    );
+    informer.start();
+    await time.advance(10);
+    const { phase, error } = informer.status;
+    expect([phase, error?.reason]).toEqual(['backoff', 'Malformed']);
+    expect(informer.indexer.list()).toEqual([pod('web', 5)]);
+    await informer.stop();
     expect(await errors.heard()).toEqual([]);
   });
 });

@@ -193,7 +193,7 @@ describe('a consumer that is a thousand times slower', () => {
       (informer) =>
         informer.addEventHandler(
           { onAdd: () => settle() },
-          { name: 'slow', slowAfterMs: -1, slowPending: 10 },
+          { name: 'slow', slowAfterMs: 0, slowPending: 10 },
         ),
       {},
     );

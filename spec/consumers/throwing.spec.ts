@@ -233,8 +233,24 @@ describe('an option that throws', () => {
         createObservableGauge: () => ({ addCallback: () => {}, removeCallback: () => {} }),
       },
     },
+    'a metrics provider’s gauge': {
+      metrics: {
+        createCounter: () => ({ add: () => {} }),
+        createUpDownCounter: () => ({ add: () => {} }),
+        createHistogram: () => ({ record: () => {} }),
+        createObservableGauge: () => ({ addCallback: culprit, removeCallback: culprit }),
+      },
+    },
+    'a metrics provider that makes nothing': {
+      metrics: {
+        createCounter: culprit,
+        createUpDownCounter: culprit,
+        createHistogram: culprit,
+        createObservableGauge: culprit,
+      },
+    },
   };
-  it.each(Object.entries(options))('I4: %s: stops nobody', async (_, each) => {
+  it.each(Object.entries(options))('I4, I60: %s: stops nobody', async (_, each) => {
     const { witnesses, story, informer } = rig((informer) => {
       informer.addEventHandler({
         onAdd: () => {
@@ -247,6 +263,7 @@ describe('an option that throws', () => {
     await informer.stop();
     expect(witnesses).toEqual([STORY, STORY]);
     expect(thrown).toBeGreaterThan(0);
+    expect(informer.status.phase).toBe('stopped');
   });
 
   it('I13: an index function is shown with the key it refuses, and the rest goes on', async () => {

@@ -130,6 +130,11 @@ describe('what is no object of the kind', () => {
     ],
     ['one without metadata', line('ADDED', { kind: 'Pod' }), /one without metadata/],
     ['one without a name', line('MODIFIED', { metadata: {} }), /one without a name/],
+    ...['namespace', 'uid', 'resourceVersion'].map((field): [string, string, RegExp] => [
+      `one whose ${field} is no text`,
+      line('MODIFIED', { metadata: { name: 'a', [field]: 5 } }),
+      /one whose name, namespace, UID or version is no text/,
+    ]),
     ['no object', line('DELETED', null), /no object/],
     ['a text', line('ADDED', 'x'), /no object/],
     [

@@ -45,7 +45,7 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'watching, synced',
     'left: shop/web-1',
     'relists: 1',
-    'stopped, synced',
+    'stopped',
   ],
   '05-conflation.ts': [
     'many commits: true',

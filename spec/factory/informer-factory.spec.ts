@@ -24,7 +24,10 @@ describe('an informer factory', () => {
         { labelSelector: ' a = 1 , b = 2 ' },
         { labelSelector: { matchLabels: { a: '1', b: '2' } } },
       ],
-      [{ fieldSelector: 'spec.nodeName=n' }],
+      [
+        { fieldSelector: 'spec.nodeName=n,status.phase!=Failed' },
+        { fieldSelector: 'status.phase!=Failed,spec.nodeName==n' },
+      ],
       [{ namespace: '' }],
     ];
     expect(informers).toEqual([]);
@@ -49,7 +52,12 @@ describe('an informer factory', () => {
       [{ namespaces: ['shop', ''] }, 'name at least one'],
       [{ namespace: 'shop', namespaces: ['shop'] }, 'not both'],
       [{ labelSelector: 'a in b' }, 'label selector'],
+      [{ labelSelector: { matchLabels: { app: 'web,team=b' } } }, 'value of "app"'],
+      [{ labelSelector: { app: 'web' } } as never, '"app" is no part of a selector'],
       [{ fieldSelector: 'name' }, 'field selector'],
+      // From an object that lacks it: client-go's nil selector is nothing, and this would be everything.
+      [{ labelSelector: undefined } as never, 'labelSelector is undefined'],
+      [{ fieldSelector: null } as never, 'fieldSelector is null'],
       [{ as: 'rows' } as never, "'object', 'metadata' or 'table'"],
     ];
     for (const [scope, message] of refused) {

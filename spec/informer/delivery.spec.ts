@@ -1,8 +1,14 @@
 /** Slow subscribers: what waits for them is bounded, and nobody else waits. */
 
-import { type ChangeSet, createSharedInformer, type DeliveryPolicy } from 'rx-informer';
+import {
+  type ChangeSet,
+  createSharedInformer,
+  type DeliveryPolicy,
+  type ListPart,
+} from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { firstValueFrom, NEVER, Subject, timer } from 'rxjs';
+import { filter, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { brief } from '../support/brief.ts';
 import {
@@ -151,6 +157,93 @@ describe('delivery', () => {
     source.send(modified(pod('web', 2)));
     source.send(deleted(pod('web', 3)));
     expect(seen).toEqual(['snapshot*! +web@1', 'watch* ~web@1>2', 'watch* -web@3']);
+    await informer.stop();
+  });
+
+  for (const policy of [
+    { kind: 'drop', limit: 1 },
+    { kind: 'buffer', limit: 1, overflow: 'reset' },
+    { kind: 'buffer', limit: 1, overflow: 'conflate' },
+    { kind: 'conflate' },
+  ] as const) {
+    const overflow = 'overflow' in policy ? ` with ${policy.overflow}` : '';
+    it(`I1, I11: ${policy.kind}${overflow} delivers a change once when ready fires between the commit and its delivery`, async () => {
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source);
+      const gate = new Subject<void>();
+      let open = false;
+      // Hears each commit first.
+      informer.changes$.subscribe(() => {
+        if (open) gate.next();
+      });
+      source.listed(1, pod('web', 1));
+      const seen: string[] = [];
+      informer
+        .deliver({ ...policy, ready: () => gate })
+        .changes$.subscribe((set) => seen.push(brief(set)));
+      source.send(added(pod('a', 2)));
+      source.send(added(pod('b', 3)));
+      open = true;
+      source.send(added(pod('c', 4)));
+      open = false;
+      gate.next();
+      gate.next();
+      const told = seen.flatMap((set) => set.match(/[+~]\S+/g) ?? []);
+      expect([...told].sort()).toEqual(
+        seen.some((set) => /^snapshot.*\+c/.test(set))
+          ? ['+a@2', '+b@3', '+c@4', '+web@1', '+web@1']
+          : ['+a@2', '+b@3', '+c@4', '+web@1'],
+      );
+      await informer.stop();
+    });
+  }
+
+  it('I2, I11: pause delivers in order, and synced never goes back', () => {
+    const pages = new Subject<ListPart<Pod>>();
+    const informer = createSharedInformer<Pod>({
+      watchList: false,
+      list: ({ continue: token }) =>
+        pages.pipe(
+          filter(({ metadata }) => token === undefined || metadata?.continue !== '1'),
+          take(1),
+        ),
+      watch: () => NEVER,
+    });
+    const gate = new Subject<void>();
+    const policy = { kind: 'buffer', limit: 1, overflow: 'pause', ready: () => gate } as const;
+    const seen: string[] = [];
+    informer.deliver(policy).changes$.subscribe((set) => seen.push(brief(set)));
+    for (let page = 1; page < 6; page++) {
+      const metadata = { resourceVersion: '9', ...(page < 4 ? { continue: String(page) } : {}) };
+      pages.next({ items: page < 4 ? [pod(`p${page}`, page)] : [], metadata });
+    }
+    for (let round = 0; round < 8; round++) gate.next();
+    const versions = seen.flatMap((set) => (set.match(/@\d+/g) ?? []).map((at) => at.slice(1)));
+    expect(versions).toEqual(['1', '2', '3']);
+    const synced = seen.map((set) => set.includes('*'));
+    expect(synced.at(-1)).toBe(true);
+    expect(synced).toEqual([...synced].sort());
+    void informer.stop();
+  });
+
+  it('I11: a subscriber of a run that was stopped does not hold up the next run', async () => {
+    const { source, informer, delivery, seen, gate } = slow((ready) => ({
+      kind: 'buffer',
+      limit: 1,
+      overflow: 'pause',
+      ready,
+    }));
+    for (let version = 2; version < 5; version++) source.send(added(pod(`p${version}`, version)));
+    expect(delivery.lag).toBe(2);
+    await informer.stop();
+    source.listed(9, pod('web', 9));
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 1_000 });
+    expect(informer.lastSyncResourceVersion).toBe('9');
+    // What it had been given is still delivered.
+    gate.next();
+    gate.next();
+    expect(seen.slice(1)).toEqual(['watch* +p2@2', 'watch* +p3@3', 'watch* +p4@4'].slice(0, 2));
     await informer.stop();
   });
 

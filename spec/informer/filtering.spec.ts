@@ -134,4 +134,44 @@ describe('a filtering handler', () => {
     expect(asked).toBe(1);
     await informer.stop();
   });
+
+  it('I4, I23: a filter and a handler that fail in one call are both reported', async () => {
+    const failing = (how: 'throws' | 'rejects') => {
+      const errors: unknown[] = [];
+      const source = scriptedListWatch();
+      const informer = createSharedInformer<Pod>(source, {
+        onUnhandledError: (error) => errors.push(error),
+      });
+      informer.addEventHandler(
+        filteringEventHandler<Pod>({
+          filter: ({ metadata }) => {
+            if (metadata.labels?.tier === 'bad') throw new RangeError('no tier');
+            return true;
+          },
+          handler: {
+            onDelete: () => {
+              const error = new Error('not deleted');
+              if (how === 'throws') throw error;
+              return Promise.reject(error);
+            },
+          },
+        }),
+      );
+      source.listed(1, web(1, 'web'));
+      informer.start();
+      source.send(modified(web(2, 'bad')));
+      return { errors, informer };
+    };
+    for (const how of ['throws', 'rejects'] as const) {
+      const { errors, informer } = failing(how);
+      await settle();
+      await settle();
+      expect(errors).toHaveLength(1);
+      const [both] = errors as AggregateError[];
+      expect(both).toBeInstanceOf(AggregateError);
+      expect(both?.errors.map(String)).toEqual(['RangeError: no tier', 'Error: not deleted']);
+      expect(both?.message).toBe('filter and onDelete failed: no tier; not deleted');
+      await informer.stop();
+    }
+  });
 });

@@ -175,6 +175,31 @@ describe('handlers', () => {
       }, 60_000);
     }));
 
+  it('X5, I18: a period or a linger over 2^31 ms is kept, and an infinite one is never', async () => {
+    for (const longMs of [3e9, Number.POSITIVE_INFINITY]) {
+      const source = scriptedListWatch();
+      let resyncs = 0;
+      const handler = { onUpdate: () => resyncs++ };
+      const informer = createSharedInformer(source, { resyncPeriodMs: longMs, lingerMs: longMs });
+      const own = createSharedInformer(source);
+      source.listed(1, pod('web', 1));
+      const held = informer.changes$.subscribe();
+      source.listed(1, pod('web', 1));
+      own.addEventHandler(handler, { resyncPeriodMs: longMs });
+      own.start();
+      informer.changes$.subscribe((set) => {
+        if (set.cause === 'resync') resyncs++;
+      });
+      held.unsubscribe();
+      const left = createSharedInformer(source, { lingerMs: longMs });
+      source.listed(1, pod('web', 1));
+      left.changes$.subscribe().unsubscribe();
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect([resyncs, left.status.phase, left.indexer.size]).toEqual([0, 'watching', 1]);
+      await Promise.all([informer.stop(), own.stop(), left.stop()]);
+    }
+  });
+
   it('I18: a period that is no number is refused', () => {
     const informer = createSharedInformer(scriptedListWatch());
     expect(() => informer.addEventHandler({}, { resyncPeriodMs: -1 })).toThrow(

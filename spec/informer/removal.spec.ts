@@ -54,6 +54,18 @@ describe('removal', () => {
     expect(slow.log).toHaveLength(2);
   });
 
+  it('I22: a drain that a drop cuts short ends while a policy is awaited', async () => {
+    const { informer, slow, registration } = slowInformer(['a', 'b'], {
+      delivery: { kind: 'conflate', ready: () => NEVER },
+    });
+    await slow.finish(2);
+    const drained = informer.removeEventHandler(registration, { pending: 'drain' });
+    expect(await isOver(drained)).toBe(false);
+    await informer.removeEventHandler(registration);
+    expect(await isOver(drained)).toBe(true);
+    await informer.stop();
+  });
+
   it('I22: does not wait for the callback that asks', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);

@@ -13,7 +13,7 @@ import {
 } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, marbles } from 'rx-informer/testing';
-import { firstValueFrom, Subject } from 'rxjs';
+import { firstValueFrom, Subject, timer } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { brief } from '../support/brief.ts';
@@ -48,6 +48,29 @@ describe('status', () => {
     expect(informer.status.resourceVersion).toBe('60');
     await informer.stop();
   });
+
+  for (const compression of ['none', 'latest'] as const) {
+    it(`I16: synced is told when a demand opens after the reflector told its phase (${compression})`, () =>
+      marbles(({ scheduler }) => {
+        const source = scriptedListWatch();
+        const demand = () => timer(16, scheduler);
+        const informer = createSharedInformer(source, { scheduler, demand, compression });
+        const synced: boolean[] = [];
+        const words: string[] = [];
+        informer.status$.subscribe((status) => words.push(word(status)));
+        informer.synced$.subscribe((is) => synced.push(is));
+        source.listed(1, pod('web', 1));
+        informer.start();
+        scheduler.schedule(() => {
+          expect([informer.hasSynced, synced, words.at(-1)]).toEqual([
+            true,
+            [false, true],
+            'watching*',
+          ]);
+          void informer.stop();
+        }, 200);
+      }));
+  }
 
   it('I16: failures are told and heal; data streams go on without an error', () =>
     marbles(({ scheduler }) => {

@@ -1,8 +1,9 @@
 /** Who is told what, and when: late, leaving, throwing and re-entrant subscribers. */
 
 import { createSharedInformer } from 'rx-informer';
-import { type Subscription, take } from 'rxjs';
+import { config, type Subscription, take, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { isolated } from '../../lib/informer/isolated.ts';
 import { brief } from '../support/brief.ts';
 import {
   added,
@@ -27,6 +28,24 @@ function synced(...objects: ReturnType<typeof pod>[]) {
   informer.start();
   return { source, informer, errors, contexts };
 }
+
+describe('isolation', () => {
+  it('I4: an error of the stream reaches rxjs where a subscriber has no error callback', async () => {
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
+    const failing = isolated<number>(
+      throwError(() => new Error('a defect')),
+      () => undefined,
+    );
+    failing.subscribe({ next: () => undefined });
+    failing.subscribe({ next: () => undefined, complete: () => undefined });
+    const told: unknown[] = [];
+    failing.subscribe({ next: () => undefined, error: (error) => told.push(error) });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    config.onUnhandledError = null;
+    expect([reported.length, told.length]).toEqual([2, 1]);
+  });
+});
 
 describe('subscribers', () => {
   it('I1: a late subscriber gets the state as one reset set, then what follows', async () => {

@@ -2,30 +2,27 @@ import {
   createPollingListWatch,
   type ListPart,
   type PollingOptions,
+  type WatchRequest,
   type WatchSignal,
 } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { defer, type Observable, of, throwError, timer } from 'rxjs';
+import { defer, type Observable, of, Subject, throwError, timer } from 'rxjs';
 import { map, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { reflect } from '../../lib/reflector/reflector.ts';
-import { answer, brief, type Pod, pod, script, whole } from '../reflector/script.ts';
+import { answer, brief, type Pod, refusal, script, whole } from '../reflector/script.ts';
 
-const known = (...pods: string[]) =>
-  new Map(pods.map((text) => [`d/${text.split('@')[0]}`, pod(text)]));
 const REQUEST = { resourceVersion: '5', timeoutSeconds: 300 };
 
 /** The signals of polling these lists, each with its time. */
 function polled(
   lists: Observable<ListPart<Pod>>[],
   untilMs: number,
-  more: { readonly known?: Map<string, Pod>; readonly scope?: string } = {},
+  more: Pick<WatchRequest<Pod>, 'demand'> = {},
   options: PollingOptions = {},
 ): string[] {
   return marbles(({ scheduler, flush }) => {
-    const { scope, ...request } = more;
-    const scripted = script({ lists }, scope === undefined ? {} : { scope });
-    const polling = createPollingListWatch(scripted.listerWatcher, {
+    const polling = createPollingListWatch(script({ lists }).listerWatcher, {
       scheduler,
       random: () => 0,
       intervalMs: 1_000,
@@ -33,15 +30,14 @@ function polled(
     });
     const told: string[] = [];
     const tell = (text: string) => told.push(`${scheduler.now()} ${text}`);
-    const run = polling.watch({ ...REQUEST, ...request }).subscribe({
+    const run = polling.watch({ ...REQUEST, ...more }).subscribe({
       next: (signal: WatchSignal<Pod>) => {
-        if (signal.kind !== 'events') return tell(signal.kind);
-        const words = signal.events.map((event) =>
-          event.type === 'BOOKMARK'
-            ? `b@${event.resourceVersion}`
-            : `${event.type} ${'key' in event ? event.key : ''}`,
+        if (signal.kind !== 'listed') return tell(signal.kind);
+        const { items, rejected = [], resourceVersion } = signal;
+        const names = items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
+        return tell(
+          [...names, ...rejected.map(({ key }) => `?${key}`), `)${resourceVersion}`].join(' '),
         );
-        return tell(words.join(' '));
       },
       error: (error) => tell(`# ${error.code}`),
     });
@@ -52,50 +48,40 @@ function polled(
 }
 
 describe('a kind that cannot be watched', () => {
-  it('W5: is listed again and again, and the difference comes as events', () => {
+  it('W5: is listed again and again, and each list comes whole', () => {
     const lists = [
       of(whole('6', ['a@1', 'b@2'])),
-      of(whole('7', ['a@7', 'c@7'])),
-      of(whole('7', ['a@7', 'c@7'])),
+      of({ ...whole('7', ['a@7', 'c@7']), rejected: [refusal('d@7')] }),
+      of(whole('7')),
     ];
     expect(polled(lists, 3_500)).toEqual([
       '0 opened',
-      '1000 ADDED d/a ADDED d/b b@6',
-      '2000 DELETED d/b MODIFIED d/a ADDED d/c b@7',
-      '3000 b@7',
+      '1000 a@1 b@2 )6',
+      '2000 a@7 c@7 ?d/d )7',
+      '3000 )7',
     ]);
-  });
-
-  it('W5: is compared with what the consumer knows, within its scope', () => {
-    const own = known('a@1', 'b@2');
-    own.set('other/z', pod('z@1'));
-    const lists = [of(whole('6', ['a@6']))];
-    expect(polled(lists, 1_500, { known: own, scope: 'd' })[1]).toBe(
-      '1000 DELETED d/b MODIFIED d/a b@6',
-    );
-    expect(polled(lists, 1_500, { known: own })[1]).toBe(
-      '1000 DELETED d/b DELETED other/z MODIFIED d/a b@6',
-    );
-  });
-
-  it('W5: an object of another UID is deleted and added', () => {
-    const recreated = { ...pod('a@9'), metadata: { ...pod('a@9').metadata, uid: 'other' } };
-    const lists = [of({ items: [recreated], metadata: { resourceVersion: '9' } })];
-    expect(polled(lists, 1_500, { known: known('a@1') })[1]).toBe('1000 DELETED d/a ADDED d/a b@9');
-  });
-
-  it('W5: an object that was refused is not missing', () => {
-    const lists = [of({ items: [], rejected: ['d/a'], metadata: { resourceVersion: '9' } })];
-    expect(polled(lists, 1_500, { known: known('a@1') })[1]).toBe('1000 b@9');
   });
 
   it('W5: is listed in pages, and a token that expires begins anew', () => {
     const lists = [
-      of({ ...whole('6', ['a@1'], 'C1'), rejected: ['d/b'] }),
+      of({ ...whole('6', ['a@1'], 'C1'), rejected: [refusal('b@6')] }),
       throwError(() => answer(410, 'Expired')),
       of(whole('8', ['c@8'])),
     ];
-    expect(polled(lists, 1_500, { known: known('b@2') })[1]).toBe('1000 DELETED d/b ADDED d/c b@8');
+    expect(polled(lists, 1_500)[1]).toBe('1000 c@8 )8');
+    const pages = [of(whole('6', ['a@1'], 'C1')), of(whole('8', ['c@8']))];
+    expect(polled(pages, 1_500)[1]).toBe('1000 a@1 c@8 )6');
+  });
+
+  it('W5: is not listed while its consumer has no room', () => {
+    const room = new Subject<void>();
+    let asked = 0;
+    const demand = () => {
+      asked++;
+      return asked === 2 ? room : null;
+    };
+    const told = polled([of(whole('6'))], 9_500, { demand });
+    expect([told, asked]).toEqual([['0 opened', '1000 )6'], 2]);
   });
 
   it('W5: waits between the end of a list and the next, with up to a fifth at random', () => {
@@ -124,7 +110,7 @@ describe('a kind that cannot be watched', () => {
       flush();
       expect(errors).toEqual([]);
       expect(scripted.asked).toEqual(['L0', 'L']);
-      expect(told).toEqual(['(a@1', ')@5', '+a@9 b@9']);
+      expect(told).toEqual(['(a@1', ')@5', 'a@9)@9']);
     });
   });
 

@@ -73,7 +73,8 @@ describe('list', () => {
     const matches = vi.fn(() => false);
     expect(lister.list({ ...selectEverything, matches })).toHaveLength(4);
     expect(matches).not.toHaveBeenCalled();
-    for (const everything of [undefined, '', {}, selectEverything, { fieldSelector: '' }]) {
+    expect(lister.list()).toBe(indexer.list());
+    for (const everything of ['', {}, selectEverything, { fieldSelector: '' }]) {
       expect(lister.list(everything)).toBe(indexer.list());
     }
     expect(names(lister.list('app=web'))).toBe('ac');
@@ -105,6 +106,51 @@ describe('list', () => {
     expect(() => lister.list(slip)).toThrow(/"app" is no part of a selector.*matchLabels/);
     expect(() => lister.list('app in web')).toThrow(TypeError);
     expect(() => lister.list({ fieldSelector: 'name' })).toThrow(TypeError);
+  });
+
+  it('L2: throws on what is half a selector, or two in one', () => {
+    const lister = createLister(filled(), pods);
+    const slips: [unknown, RegExp][] = [
+      [{ labelSelector: 'app=web', matchLabels: { app: 'db' } }, /"matchLabels" .*labelSelector/],
+      [{ labelSelector: { app: 'web' } }, /"app" is no part of a selector/],
+      [{ matchLabels: { app: 'web,team=b' } }, /value of "app"/],
+      [{ fieldSelector: { 'metadata.name': 'a' } }, /fieldSelector is {.*text/],
+      [[], /selector \[\]/],
+      [7, /selector 7/],
+    ];
+    for (const [slip, told] of slips) {
+      expect(() => lister.list(slip as string)).toThrow(TypeError);
+      expect(() => lister.list(slip as string)).toThrow(told);
+      expect(() => lister.namespace('shop').list(slip as string)).toThrow(told);
+    }
+  });
+
+  it('L10: without a selection is everything, with one that is missing it throws, and says what to pass', () => {
+    const lister = createLister(filled(), pods);
+    const service: { spec: { selector?: Record<string, string> } } = { spec: {} };
+    for (const list of [
+      (selection: never) => lister.list(selection),
+      (selection: never) => lister.namespace('shop').list(selection),
+      (selection: never) => lister.namespace('').list(selection),
+    ]) {
+      for (const missing of [undefined, null]) {
+        expect(() => list(missing as never)).toThrow(TypeError);
+        expect(() => list(missing as never)).toThrow(
+          `list: the selection is ${missing}; call list() or give '' for everything, or selectNothing`,
+        );
+        const byLabels = { labelSelector: missing } as never;
+        expect(() => list(byLabels)).toThrow(`list: labelSelector is ${missing}; give ''`);
+        const byFields = { labelSelector: 'app', fieldSelector: missing } as never;
+        expect(() => list(byFields)).toThrow(`list: fieldSelector is ${missing}; give ''`);
+      }
+      const selector = { matchLabels: service.spec.selector } as never;
+      expect(() => list(selector)).toThrow(/matchLabels is undefined/);
+    }
+    // @ts-expect-error: the compiler says so, too
+    expect(() => lister.list(service.spec.selector)).toThrow(TypeError);
+    // @ts-expect-error
+    expect(() => lister.namespace('shop').list(undefined)).toThrow(TypeError);
+    expect(lister.list()).toHaveLength(4);
   });
 
   it('L3: answers cannot be changed, and are shared where nothing has changed', () => {
@@ -211,6 +257,24 @@ describe('before the store is synced', () => {
     await informer.stop();
   });
 
+  it('L6: a warning that throws fails no read', async () => {
+    vi.useFakeTimers();
+    try {
+      const thrown = new Error('from onWarning');
+      const onWarning = () => {
+        throw thrown;
+      };
+      const lister = createLister(createIndexer<Pod>(), pods, { onWarning });
+      expect(lister.list()).toEqual([]);
+      expect(() => lister.get('a')).toThrow(ApiError);
+      expect(lister.namespace('shop').list()).toEqual([]);
+      // It is not lost either.
+      expect(() => vi.runAllTimers()).toThrow(thrown);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('L6: warns on the console where nobody else is told', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     createLister(createIndexer<Pod>(), pods).list();
@@ -278,6 +342,22 @@ describe('reads of a minimum version', () => {
     const sent = { metadata: { name: 'w', namespace: 'shop' } };
     await expect(lister.atLeast(sent)).rejects.toThrow(/has no resourceVersion.*answered/);
     await expect(lister.atLeast('next')).rejects.toThrow(TypeError);
+  });
+
+  it('L7: wait for a custom resource with fields of its own that are called key, uid or deleted', async () => {
+    const { source, informer, lister } = running();
+    const fields = { key: 'value', uid: 'another', deleted: true, resourceVersion: '3' };
+    const written = { ...pod('w', 15), ...fields };
+    const wait = lister.atLeast(written);
+    expect(await state(wait)).toBe('pending');
+    source.send(added(pod('w', 15)));
+    expect(await state(wait)).toBe('there');
+    await informer.stop();
+    for (const none of [{}, null, 7, { key: 7, resourceVersion: '1' }, { kind: 'Pod' }]) {
+      const failure = await lister.atLeast(none as never).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(TypeError);
+      expect((failure as Error).message).toMatch(/^atLeast: .*give/);
+    }
   });
 
   it('L7: of one object do not wait for the rest: with several namespaces the store is as old as the oldest', async () => {

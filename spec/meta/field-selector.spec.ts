@@ -38,6 +38,19 @@ describe('field selector', () => {
     );
   });
 
+  it('M4: has one text for one meaning: no order, one sign, each term once', () => {
+    const forms = [
+      'status.phase!=Failed,spec.nodeName=n',
+      'spec.nodeName==n,status.phase!=Failed',
+      ' spec.nodeName =n,status.phase!=Failed,,spec.nodeName==n',
+    ];
+    expect([...new Set(forms.map((text) => parseFieldSelector(text).toString()))]).toEqual([
+      'spec.nodeName=n,status.phase!=Failed',
+    ]);
+    const { requirements } = parseFieldSelector('b==2,a!=1');
+    expect(requirements.map(({ field }) => field)).toEqual(['b', 'a']);
+  });
+
   it('M4: escapes what it writes', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (value, other) => {

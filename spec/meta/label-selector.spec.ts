@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatLabelSelector, parseLabelSelector } from '../../lib/meta/label-selector.ts';
+import {
+  formatLabelSelector,
+  type LabelSelector,
+  parseLabelSelector,
+} from '../../lib/meta/label-selector.ts';
 
 const matches = (text: string, labels: Record<string, string> | undefined) =>
   parseLabelSelector(text).matches(labels);
@@ -91,6 +95,84 @@ describe('label selector', () => {
     expect(() =>
       formatLabelSelector({ matchExpressions: [{ key: 'a', operator: 'constructor' }] }),
     ).toThrow(TypeError);
+  });
+
+  it.each<[unknown, RegExp]>([
+    // Sent as text, this would be two requirements, and one of another team.
+    [{ matchLabels: { app: 'web,team=b' } }, /value of "app" is "web,team=b"; it must be .* 63/],
+    [{ matchLabels: { app: 'web)' } }, /value of "app"/],
+    [{ matchLabels: { app: ' web' } }, /value of "app"/],
+    [{ matchLabels: { app: 'x'.repeat(64) } }, /value of "app"/],
+    [{ matchLabels: { app: 7 } }, /value of "app" is 7/],
+    [{ matchLabels: { app: null } }, /value of "app" is null/],
+    [{ matchLabels: { 'a=b': 'c' } }, /"a=b" is no label key/],
+    [{ matchLabels: { '!a': 'c' } }, /"!a" is no label key/],
+    [{ matchLabels: { '': 'c' } }, /"" is no label key/],
+    [{ matchLabels: { 'A.com/x': 'c' } }, /"A.com\/x" is no label key/],
+    [{ matchLabels: 'app=web' }, /matchLabels is "app=web"; it must be labels/],
+    [{ matchLabels: undefined }, /matchLabels is undefined; it must be labels/],
+    [{ matchLabels: null, matchExpressions: [] }, /matchLabels is null/],
+    [{ matchExpressions: { key: 'a', operator: 'Exists' } }, /matchExpressions is {.*a list/],
+    [{ matchExpressions: [null] }, /an expression is null/],
+    [{ matchExpressions: [{ key: 'a,b', operator: 'Exists' }] }, /"a,b" is no label key/],
+    [{ matchExpressions: [{ operator: 'Exists' }] }, /undefined is no label key/],
+    [
+      { matchExpressions: [{ key: 'a', operator: 'In', values: 'web' }] },
+      /values of "a" are "web"/,
+    ],
+    [{ matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'a)b'] }] }, /"a\)b"/],
+    [{ matchExpressions: [{ key: 'a', operator: 'NotIn', values: [1] }] }, /value of "a" is 1/],
+    [{ app: 'web' }, /"app" is no part of a selector.*{ matchLabels: { "app": … } }/],
+    [parseLabelSelector('a=1'), /"requirements" is no part of a selector/],
+    [[], /label selector \[\]: it must be text or a LabelSelector/],
+    [7, /label selector 7: it must be/],
+    [undefined, /label selector undefined: .*'' selects everything/],
+    [null, /label selector null: /],
+  ])('M3: refuses %j as an object as it would as text', (selector, told) => {
+    expect(() => parseLabelSelector(selector as object)).toThrow(TypeError);
+    expect(() => parseLabelSelector(selector as object)).toThrow(told);
+  });
+
+  it('M3: has one text for one meaning: no order, each requirement once', () => {
+    const forms = ['a=1,a!=2,b', 'b,a!=2,a==1', 'a!=2,b,a=1,b,a in (1),a notin (2)'];
+    expect([...new Set(forms.map((text) => parseLabelSelector(text).toString()))]).toEqual([
+      'a!=2,a=1,b',
+    ]);
+    const twice = { key: 'a', operator: 'In', values: ['1'] };
+    const object = { matchLabels: { a: '1' }, matchExpressions: [twice, twice] };
+    expect(parseLabelSelector(object).toString()).toBe('a=1');
+    expect(parseLabelSelector(object).requirements).toHaveLength(1);
+  });
+
+  it('M3: means the same as an object and as its text, whatever is in it', () => {
+    const word = fc.oneof(
+      fc.constantFrom('', 'a', 'web', 'x,y', 'a=b', '!a', 'in', '-', 'a_', 'a.b/c', '1)', ' a'),
+      fc.string({ maxLength: 4 }),
+    );
+    const operator = fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist');
+    const expression = fc.record({ key: word, operator, values: fc.array(word, { maxLength: 3 }) });
+    const object = fc.record(
+      { matchLabels: fc.dictionary(word, word), matchExpressions: fc.array(expression) },
+      { requiredKeys: [] },
+    );
+    let read = 0;
+    fc.assert(
+      fc.property(object, fc.dictionary(word, word), (selector, labels) => {
+        let parsed: LabelSelector;
+        try {
+          parsed = parseLabelSelector(selector);
+        } catch (error) {
+          expect(error).toBeInstanceOf(TypeError);
+          return;
+        }
+        read++;
+        const again = parseLabelSelector(parsed.toString());
+        expect(again.requirements).toEqual(parsed.requirements);
+        expect(again.matches(labels)).toBe(parsed.matches(labels));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(read).toBeGreaterThan(100);
   });
 
   const key = fc.constantFrom('a', 'b', 'example.com/c', 'in', 'constructor');

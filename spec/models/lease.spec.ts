@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { Observable, type Subscriber } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { Drain } from '../../lib/rx/drain.ts';
 import { type Lease, lease } from '../../lib/rx/lease.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -34,6 +35,7 @@ class Real {
     {
       lingerMs: LINGER_MS,
       scheduler: this.time,
+      drain: new Drain(),
       onStart: () => this.starts++,
       onEnd: (why) => this.ends.push(why),
     },

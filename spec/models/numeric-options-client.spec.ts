@@ -26,16 +26,17 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 const LONGEST_MS = 2 ** 31 - 1;
 const { NaN: none, POSITIVE_INFINITY: infinite, NEGATIVE_INFINITY: minus } = Number;
 const VALUES: readonly unknown[] = [
-  ...[0, -0, 0.5, 1, 1.5, 2 ** 31 - 1, 2 ** 31, 1e12, 2 ** 53 + 2, infinite],
-  ...[-0.5, -1, -(2 ** 31), minus, none, '5', null],
+  ...[0, -0, Number.MIN_VALUE, 0.5, 1, 1.5, 2 ** 31 - 1, 2 ** 31, 1e12, 2 ** 53 + 2, infinite],
+  ...[-0.5, -1, -(2 ** 31), minus, none, '5'],
 ];
 const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && !Number.isNaN(value);
 const atLeast = (min: number) => (value: unknown) => isNumber(value) && value >= min;
+const above = (min: number) => (value: unknown) => isNumber(value) && value > min;
 const whole = (min: number) => (value: unknown) =>
   Number.isSafeInteger(value) && (value as number) >= min;
 const wholeOrInfinite = (min: number) => (value: unknown) =>
-  value === infinite || whole(min)(value);
+  value === infinite || (Number.isInteger(value) && (value as number) >= min);
 
 const server = createFakeApiServer();
 server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
@@ -70,7 +71,7 @@ const ROWS: readonly Row[] = [
   },
   {
     option: 'headersTimeoutMs',
-    takes: atLeast(0),
+    takes: above(0),
     use: (headersTimeoutMs) => createUndiciTransport({ baseUrl, headersTimeoutMs }),
   },
   ...[
@@ -78,7 +79,7 @@ const ROWS: readonly Row[] = [
     { option: 'burst', takes: atLeast(1) },
     { option: 'maxBodyBytes', takes: atLeast(1) },
     { option: 'maxConnections', takes: wholeOrInfinite(1) },
-    { option: 'headersTimeoutMs', takes: atLeast(0) },
+    { option: 'headersTimeoutMs', takes: above(0) },
   ].map((row) => ({
     ...row,
     use: (value: never) =>
@@ -171,8 +172,7 @@ describe('a numeric option', () => {
         if (takes(value)) expect(error, what).toBeUndefined();
         else {
           expect(error, what).toBeInstanceOf(TypeError);
-          const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
-          expect(String(error)).toContain(`${option} is ${shown}; it must be a`);
+          expect(String(error)).toContain(`${option} is ${value}; it must be `);
         }
       }
     },
@@ -234,7 +234,7 @@ describe('a body', () => {
 });
 
 describe.each(['http', 'http2'] as const)('a pool over %s', (protocol: Protocol) => {
-  it.each([0, infinite, 2 ** 31, 2 ** 53 + 2])(
+  it.each([infinite, 2 ** 31, 2 ** 53 + 2])(
     'M13: waits for a head however long it may take with headersTimeoutMs %d',
     async (headersTimeoutMs) => {
       const warnings: string[] = [];

@@ -1,9 +1,16 @@
-import { type ChangeSet, toView, type View } from 'rx-informer';
+import {
+  type ChangeSet,
+  createSharedInformer,
+  type InformerStatus,
+  toView,
+  type View,
+} from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
 import { config, EMPTY, firstValueFrom, NEVER, Observable, of, Subject } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
+import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
 
 /** A source that gives the state at once, as an informer does, and counts who holds it. */
 function live(...first: Pod[]) {
@@ -37,6 +44,59 @@ function reactStore(view: Pick<View<Pod>, 'subscribe' | 'getSnapshot'>) {
 
 afterEach(() => {
   config.onUnhandledError = null;
+});
+
+describe('a view over stop and start', () => {
+  it('Q5: subscribes again when its informer runs again, if it knows the status', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const view = toView<Pod>({ status$: informer.status$ })(informer.changes$);
+    const { leave, renders } = reactStore(view);
+    source.listed(1, servedPod('a', 1));
+    await informer.stop();
+    expect([names(view.getSnapshot()), source.open]).toEqual(['a', 0]);
+    const rendered = renders();
+    informer.start();
+    source.listed(2, servedPod('b', 2));
+    expect(names(view.getSnapshot())).toBe('b');
+    expect(renders()).toBeGreaterThan(rendered);
+    await informer.stop();
+    leave();
+    informer.start();
+    source.listed(3, servedPod('c', 3));
+    expect(names(view.getSnapshot())).toBe('b');
+    await informer.stop();
+  });
+
+  it('Q5: subscribes again with its next subscriber, for those who stayed, too', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const view = toView<Pod>()(informer.changes$);
+    const stayed = reactStore(view);
+    source.listed(1, servedPod('a', 1));
+    await informer.stop();
+    source.listed(2, servedPod('b', 2));
+    const later = reactStore(view);
+    expect(names(view.getSnapshot())).toBe('b');
+    const before = stayed.renders();
+    source.send(added(servedPod('c', 3)));
+    expect([names(view.getSnapshot()), stayed.renders() - before]).toEqual(['b,c', 1]);
+    later.leave();
+    stayed.leave();
+    await informer.stop();
+  });
+
+  it('Q5: a source that completes at once is not subscribed in circles', () => {
+    let opened = 0;
+    const source = new Observable<ChangeSet<Pod>>((subscriber) => {
+      opened++;
+      subscriber.complete();
+    });
+    const status$ = of({ phase: 'watching' } as InformerStatus);
+    const leave = toView<Pod>({ status$ })(source).subscribe(() => undefined);
+    expect(opened).toBe(1);
+    leave();
+  });
 });
 
 describe('toView', () => {

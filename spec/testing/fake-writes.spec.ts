@@ -1,6 +1,7 @@
 /** Patches, dry runs and deletions on the fake server, where a real one could not be watched so closely. */
 import * as fc from 'fast-check';
-import type { JsonPatchOperation } from 'rx-informer';
+import { defineResource, type JsonPatchOperation } from 'rx-informer';
+import { leases } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -205,6 +206,58 @@ describe('writes of a fake server', () => {
       expect((await answer.json()).status).toBe('Success');
       expect(server.objects.list(pods).map((each) => each.metadata.name)).toEqual(['b']);
     }
+  });
+
+  const putting = (server: ReturnType<typeof createFakeApiServer>, plural: string) => {
+    return async (metadata: object, name = 'a') => {
+      const body = JSON.stringify({ metadata: { name, ...metadata } });
+      const url = `http://fake/apis/${plural}/${name}`;
+      const answer = await server.fetch(url, { method: 'PUT', body });
+      return answer.status;
+    };
+  };
+
+  it('A10: a PUT of a lease creates one that is not there, and must name the version of one that is', async () => {
+    const server = createFakeApiServer();
+    const put = putting(server, 'coordination.k8s.io/v1/namespaces/shop/leases');
+    expect(await put({})).toBe(201);
+    expect(await put({ labels: { mine: '1' } })).toBe(422);
+    expect(await put({ uid: 'another' }, 'b')).toBe(409);
+    const lease = server.objects.get(leases, shop('a'));
+    const { resourceVersion, uid } = lease?.metadata ?? {};
+    expect(await put({ resourceVersion, uid, labels: { mine: '1' } })).toBe(200);
+  });
+
+  it('A10: a PUT does so of any resource with these traits', async () => {
+    const resource = defineResource({
+      ...{ group: 'example.com', version: 'v1', plural: 'widgets' },
+      ...{ kind: 'Widget', namespaced: false },
+    });
+    const server = createFakeApiServer();
+    server.addResource(resource, { createOnUpdate: true, unconditionalUpdate: true });
+    const body = (labels: object) => ({ kind: 'Widget', metadata: { name: 'a', labels } });
+    const put = (labels: object) =>
+      server.fetch('http://fake/apis/example.com/v1/widgets/a', {
+        method: 'PUT',
+        body: JSON.stringify(body(labels)),
+      });
+    expect((await put({})).status).toBe(201);
+    expect((await put({ mine: '1' })).status).toBe(200);
+    expect(server.objects.get(resource, { name: 'a' })?.metadata.labels).toEqual({ mine: '1' });
+  });
+
+  it('A11: a generated name is 58 characters of what it is made from and five more, by request or not', async () => {
+    const server = createFakeApiServer();
+    const generateName = `${'g'.repeat(60)}-`;
+    const metadata = { namespace: 'shop', generateName };
+    const made = server.objects.create(pods, { metadata });
+    expect(made.metadata.name).toMatch(/^g{58}[a-z0-9]{5}$/);
+    const url = 'http://fake/api/v1/namespaces/shop/pods';
+    const answer = await server.fetch(url, { method: 'POST', body: JSON.stringify({ metadata }) });
+    expect((await answer.json()).metadata).toMatchObject({
+      name: expect.stringMatching(/^g{58}[a-z0-9]{5}$/),
+      generateName,
+    });
   });
 
   it('take their time from the scheduler', () => {

@@ -89,14 +89,14 @@ describe('tables of a fake server', () => {
     ]);
   });
 
-  it('tell how a pod is', async () => {
+  it('A12: tell how a pod is, as kubectl prints it', async () => {
     const server = createFakeApiServer();
     const make = (name: string, status: object, metadata: object = {}) =>
       server.objects.create(pods, {
         metadata: { name, ...metadata },
         ...{ spec: { containers: [{ name: 'c' }, { name: 'd' }], nodeName: 'n' }, status },
       });
-    const of = (ready: boolean, restartCount: number, state: object = {}) => ({
+    const of = (ready: boolean, restartCount: number, state: object = { running: {} }) => ({
       ready,
       restartCount,
       state,

@@ -3,6 +3,7 @@ import { Alert, Drawer, Stack, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { Pod } from 'rx-informer/resources';
 import { usePod } from '../cluster/use-live.ts';
+import { ownerOf } from '../pods/pod-row.ts';
 import { podStatus } from '../pods/pod-status.ts';
 import classes from './pod-details.module.css';
 
@@ -42,7 +43,6 @@ export function PodDetails({ uid, onClose }: PodDetailsProps) {
 
 function Facts({ pod }: { readonly pod: Pod }) {
   const { metadata = {}, spec, status } = pod;
-  const owner = metadata.ownerReferences?.[0];
   return (
     <Stack gap="lg" data-testid="details">
       <Pairs
@@ -51,7 +51,7 @@ function Facts({ pod }: { readonly pod: Pod }) {
           Namespace: metadata.namespace,
           Status: podStatus(pod).text,
           Node: spec?.nodeName,
-          Owner: owner && `${owner.kind}/${owner.name}`,
+          Owner: ownerOf(pod),
           'Pod IP': status?.podIP,
           Created: metadata.creationTimestamp,
           UID: metadata.uid,

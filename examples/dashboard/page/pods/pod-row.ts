@@ -23,42 +23,28 @@ export interface PodRow {
   readonly text: string;
 }
 
-function ownerOf(pod: Pod): string {
+/** The owner that controls a pod, else the first; '' where it has none. */
+export function ownerOf(pod: Pod): string {
   const owners = pod.metadata?.ownerReferences ?? [];
   const owner = owners.find((reference) => reference.controller) ?? owners[0];
   return owner === undefined ? '' : `${owner.kind}/${owner.name}`;
 }
 
+function looksAs(row: PodRow, before: PodRow): boolean {
+  for (const field of Object.keys(row) as (keyof PodRow)[]) {
+    if (row[field] !== before[field]) return false;
+  }
+  return true;
+}
+
 /** The row of a pod; `before` itself where nothing that is shown has changed. */
 export function podRow(pod: Pod, before?: PodRow): PodRow {
   const { metadata = {}, spec, status } = pod;
-  const containers = status?.containerStatuses ?? [];
-  let ready = 0;
-  let restarts = 0;
-  for (const container of containers) {
-    if (container.ready) ready++;
-    restarts += container.restartCount;
-  }
-  const { text: statusText, tone } = podStatus(pod);
-  const total = spec?.containers.length ?? containers.length;
+  const { text: statusText, tone, ready, containers, restarts } = podStatus(pod);
+  const { name = '', namespace = '' } = metadata;
   const node = spec?.nodeName ?? '';
-  if (
-    before !== undefined &&
-    before.uid === metadata.uid &&
-    before.status === statusText &&
-    before.ready === ready &&
-    before.restarts === restarts &&
-    before.tone === tone &&
-    before.node === node &&
-    before.containers === total &&
-    before.phase === (status?.phase ?? 'Unknown')
-  ) {
-    return before;
-  }
-  const name = metadata.name ?? '';
-  const namespace = metadata.namespace ?? '';
   const owner = ownerOf(pod);
-  return {
+  const row: PodRow = {
     uid: metadata.uid ?? `${namespace}/${name}`,
     name,
     namespace,
@@ -66,11 +52,12 @@ export function podRow(pod: Pod, before?: PodRow): PodRow {
     status: statusText,
     tone,
     ready,
-    containers: total,
+    containers,
     restarts,
     createdMs: Date.parse(metadata.creationTimestamp ?? '') || 0,
     node,
     owner,
     text: `${namespace}/${name} ${node} ${owner}`.toLowerCase(),
   };
+  return before !== undefined && looksAs(row, before) ? before : row;
 }

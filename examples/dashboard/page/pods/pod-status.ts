@@ -1,34 +1,26 @@
 /**
- * The status of a pod in one word, as `kubectl get pods` has it: the phase says little, the reason why a
- * container waits or ended says what a person wants to know.
+ * How a pod is, as `kubectl get pods` has it: the phase says little, the reason why a container waits or ended says
+ * what a person wants to know. An init container that always restarts is a native sidecar: it counts as a container.
  * kubectl: pkg/printers/internalversion/printers.go, printPod.
  */
-import type { Pod } from 'rx-informer/resources';
+import type { ContainerStatus, Pod } from 'rx-informer/resources';
 
 /** How a status should feel: all well, under way, in trouble, over. */
 export type Tone = 'good' | 'busy' | 'bad' | 'done';
 
-/** A status and its tone. */
-export interface PodStatusText {
+/** The columns of a pod that tell how it is. */
+export interface PodStatus {
   readonly text: string;
   readonly tone: Tone;
-}
-
-interface ContainerStatus {
-  readonly ready: boolean;
-  readonly state?: {
-    readonly waiting?: { readonly reason?: string };
-    readonly terminated?: {
-      readonly reason?: string;
-      readonly exitCode: number;
-      readonly signal?: number;
-    };
-    readonly running?: unknown;
-  };
+  /** So many of its containers are ready. */
+  readonly ready: number;
+  readonly containers: number;
+  readonly restarts: number;
 }
 
 const BUSY = new Set([
   'Pending',
+  'SchedulingGated',
   'ContainerCreating',
   'PodInitializing',
   'Terminating',
@@ -36,46 +28,104 @@ const BUSY = new Set([
 ]);
 const DONE = new Set(['Succeeded', 'Completed']);
 
-function endOf(state: NonNullable<ContainerStatus['state']>['terminated']): string {
-  if (state === undefined) return '';
-  return state.reason || (state.signal ? `Signal:${state.signal}` : `ExitCode:${state.exitCode}`);
+type Ended = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
+
+function endOf({ reason, signal, exitCode }: Ended): string {
+  return reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 }
 
-function initText(pod: Pod): string | undefined {
-  const statuses: readonly ContainerStatus[] = pod.status?.initContainerStatuses ?? [];
-  const total = pod.spec?.initContainers?.length ?? statuses.length;
-  for (const [index, { state }] of statuses.entries()) {
-    if (state?.terminated?.exitCode === 0) continue;
-    if (state?.terminated !== undefined) return `Init:${endOf(state.terminated)}`;
-    const waiting = state?.waiting?.reason;
-    if (waiting && waiting !== 'PodInitializing') return `Init:${waiting}`;
-    return `Init:${index}/${total}`;
+function hasCondition(pod: Pod, type: string): boolean {
+  const conditions = pod.status?.conditions ?? [];
+  return conditions.some((condition) => condition.type === type && condition.status === 'True');
+}
+
+interface Told {
+  /** `undefined`: nothing new. */
+  readonly text: string | undefined;
+  readonly ready: number;
+  readonly restarts: number;
+}
+
+/** Up to the first init container that is neither done nor up. */
+function initialization(
+  pod: Pod,
+  sidecars: ReadonlySet<string>,
+): Told & { sidecarRestarts: number } {
+  const statuses = pod.status?.initContainerStatuses ?? [];
+  let ready = 0;
+  let restarts = 0;
+  let sidecarRestarts = 0;
+  for (const [index, status] of statuses.entries()) {
+    const { terminated, waiting } = status.state ?? {};
+    const isSidecar = sidecars.has(status.name);
+    restarts += status.restartCount;
+    if (isSidecar) sidecarRestarts += status.restartCount;
+    if (terminated?.exitCode === 0) continue;
+    if (isSidecar && status.started) {
+      if (status.ready) ready++;
+      continue;
+    }
+    let text = `${index}/${pod.spec?.initContainers?.length ?? statuses.length}`;
+    if (terminated !== undefined) text = endOf(terminated);
+    else if (waiting?.reason && waiting.reason !== 'PodInitializing') text = waiting.reason;
+    return { text: `Init:${text}`, ready, restarts, sidecarRestarts };
   }
-  return undefined;
+  return { text: undefined, ready, restarts, sidecarRestarts };
 }
 
-function textOf(pod: Pod): string {
-  const { status } = pod;
-  if (pod.metadata?.deletionTimestamp !== undefined) return 'Terminating';
-  const init = initText(pod);
-  if (init !== undefined) return init;
-  let text = status?.reason || status?.phase || 'Unknown';
-  let running = false;
-  const containers: readonly ContainerStatus[] = status?.containerStatuses ?? [];
-  for (const { ready, state } of containers.toReversed()) {
-    if (state?.waiting?.reason) text = state.waiting.reason;
-    else if (state?.terminated !== undefined) text = endOf(state.terminated);
-    else if (ready && state?.running !== undefined) running = true;
+/** What the first container that tells something says; the last is asked first. */
+function running(pod: Pod, before: string): Told {
+  let text = before;
+  let failed: string | undefined;
+  let ready = 0;
+  let restarts = 0;
+  for (const status of (pod.status?.containerStatuses ?? []).toReversed()) {
+    const { waiting, terminated, running: isUp } = status.state ?? {};
+    restarts += status.restartCount;
+    if (waiting?.reason) text = waiting.reason;
+    else if (terminated !== undefined) {
+      text = endOf(terminated);
+      if (terminated.exitCode !== 0) failed = text;
+    } else if (status.ready && isUp !== undefined) ready++;
   }
-  return text === 'Completed' && running ? 'Running' : text;
+  if (text === 'Completed') {
+    if (ready > 0 && hasCondition(pod, 'Ready')) text = 'Running';
+    else if (failed !== undefined) text = failed;
+    else if (ready > 0) text = 'NotReady';
+  }
+  return { text, ready, restarts };
 }
 
-/** The status of a pod and how it should feel. */
-export function podStatus(pod: Pod): PodStatusText {
-  const text = textOf(pod);
-  if (DONE.has(text)) return { text, tone: 'done' };
-  if (BUSY.has(text) || /^Init:\d/.test(text)) return { text, tone: 'busy' };
-  if (text !== 'Running') return { text, tone: 'bad' };
-  const whole = pod.status?.containerStatuses?.every((container) => container.ready) ?? false;
-  return { text, tone: whole ? 'good' : 'busy' };
+function toneOf(text: string, whole: boolean): Tone {
+  if (DONE.has(text)) return 'done';
+  if (BUSY.has(text) || /^Init:\d/.test(text)) return 'busy';
+  if (text !== 'Running') return 'bad';
+  return whole ? 'good' : 'busy';
+}
+
+/** How a pod is, and how that should feel. */
+export function podStatus(pod: Pod): PodStatus {
+  const { spec, status, metadata } = pod;
+  const phase = status?.phase ?? 'Unknown';
+  const always = (spec?.initContainers ?? []).filter((each) => each.restartPolicy === 'Always');
+  const gated = status?.conditions?.some(
+    ({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated',
+  );
+  let text = gated ? 'SchedulingGated' : status?.reason || phase;
+  const init = initialization(pod, new Set(always.map(({ name }) => name)));
+  text = init.text ?? text;
+  let { ready, restarts } = init;
+  if (init.text === undefined || hasCondition(pod, 'Initialized')) {
+    const now = running(pod, text);
+    text = now.text ?? text;
+    ready += now.ready;
+    restarts = init.sidecarRestarts + now.restarts;
+  }
+  if (metadata?.deletionTimestamp !== undefined) {
+    if (status?.reason === 'NodeLost') text = 'Unknown';
+    else if (phase !== 'Failed' && phase !== 'Succeeded') text = 'Terminating';
+  }
+  const own = spec?.containers.length ?? status?.containerStatuses?.length ?? 0;
+  const containers = own + always.length;
+  return { text, tone: toneOf(text, ready === containers), ready, containers, restarts };
 }

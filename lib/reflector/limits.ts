@@ -1,0 +1,29 @@
+/** The limits of a reflector: its numeric options, checked, with their defaults filled in. */
+import { checkedCount, checkedDuration, checkedTimeout } from '../rx/checked-option.ts';
+import type { ReflectOptions } from './reflector.ts';
+
+type NumericOptions = Partial<Pick<ReflectOptions<unknown>, keyof ReflectorLimits>>;
+
+/** Every limit, in milliseconds where it ends in `Ms`. */
+export interface ReflectorLimits {
+  readonly requestTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly pauseLimitMs: number;
+  readonly healthyMs: number;
+  readonly minWatchTimeoutMs: number;
+  readonly pageSize: number | undefined;
+}
+
+/** Throws a `TypeError` that names the option if one is out of its range. */
+export function limitsOf(options: NumericOptions): ReflectorLimits {
+  const { requestTimeoutMs = 30_000, idleTimeoutMs = 85_000, pauseLimitMs = 60_000 } = options;
+  const { healthyMs = 120_000, minWatchTimeoutMs = 300_000, pageSize } = options;
+  return {
+    requestTimeoutMs: checkedTimeout(requestTimeoutMs, 'requestTimeoutMs'),
+    idleTimeoutMs: checkedTimeout(idleTimeoutMs, 'idleTimeoutMs'),
+    pauseLimitMs: checkedDuration(pauseLimitMs, 'pauseLimitMs'),
+    healthyMs: checkedDuration(healthyMs, 'healthyMs'),
+    minWatchTimeoutMs: checkedTimeout(minWatchTimeoutMs, 'minWatchTimeoutMs'),
+    pageSize: pageSize === undefined ? undefined : checkedCount(pageSize, 'pageSize', 1),
+  };
+}

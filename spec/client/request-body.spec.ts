@@ -1,0 +1,142 @@
+/** What may be the body of a call, and how it leaves. */
+import { createClient } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+
+/** A client whose requests are kept: the bytes and the content type, or `none`. */
+function kept() {
+  const sent: string[] = [];
+  const client = createClient({
+    baseUrl: 'http://server',
+    fetch: async (_url, init) => {
+      const { headers = {}, body } = init ?? {};
+      const text = body === undefined ? 'none' : await new Response(body).text();
+      sent.push(`${headers['content-type'] ?? '-'} ${text}`);
+      return new Response('{}', { headers: { 'content-type': 'application/json' } });
+    },
+  });
+  const put = (body: unknown, headers?: Record<string, string>) =>
+    client.request({ method: 'PUT', path: '/x', body, ...(headers ? { headers } : {}) });
+  return { put, sent };
+}
+
+const bytes = new TextEncoder().encode('{"a":"é"}');
+/** The same bytes in the middle of a longer buffer. */
+function padded(): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(bytes.length + 4);
+  all.set(bytes, 2);
+  return all.subarray(2, 2 + bytes.length);
+}
+
+describe('a body', () => {
+  it.each<[string, () => unknown]>([
+    ['text', () => '{"a":"é"}'],
+    ['a Uint8Array', padded],
+    ['a Buffer', () => Buffer.from(bytes)],
+    ['an ArrayBuffer', () => bytes.slice().buffer],
+    [
+      'a SharedArrayBuffer',
+      () => {
+        const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+        shared.set(bytes);
+        return shared.buffer;
+      },
+    ],
+    [
+      'a DataView',
+      () => {
+        const { buffer, byteOffset, byteLength } = padded();
+        return new DataView(buffer, byteOffset, byteLength);
+      },
+    ],
+    ['a Blob', () => new Blob([bytes])],
+  ])('C22: that is %s goes out as it is', async (_name, body) => {
+    const { put, sent } = kept();
+    await put(body());
+    await put(body(), { 'Content-Type': 'application/json-patch+json' });
+    expect(sent).toEqual(['- {"a":"é"}', 'application/json-patch+json {"a":"é"}']);
+  });
+
+  it('C22: that is data goes out as JSON, none as none, and a Blob has its own type', async () => {
+    const { put, sent } = kept();
+    const own = { toJSON: () => ({ made: 'by its own' }) };
+    class Model {
+      readonly kind = 'Pod';
+    }
+    const bodies = [{ a: [1] }, [1], null, 7, true, own, new Model(), new Date(0), undefined];
+    for (const body of bodies) await put(body);
+    await put(new Blob(['a: 1'], { type: 'application/yaml' }));
+    expect(sent).toEqual([
+      'application/json {"a":[1]}',
+      'application/json [1]',
+      'application/json null',
+      'application/json 7',
+      'application/json true',
+      'application/json {"made":"by its own"}',
+      'application/json {"kind":"Pod"}',
+      'application/json "1970-01-01T00:00:00.000Z"',
+      '- none',
+      'application/yaml a: 1',
+    ]);
+  });
+
+  const cyclic: Record<string, unknown> = { secret: 'hunter2' };
+  cyclic['self'] = cyclic;
+  it.each<[string, unknown]>([
+    ['a circle', cyclic],
+    ['a bigint', { size: 10n }],
+    [
+      'a toJSON that throws',
+      {
+        toJSON() {
+          throw new Error('hunter2');
+        },
+      },
+    ],
+    ['a function', () => 'hunter2'],
+    ['a symbol', Symbol('hunter2')],
+    ['a Promise', Promise.resolve({ a: 'hunter2' })],
+    ['a Map', new Map([['a', 'hunter2']])],
+    ['a stream', new ReadableStream()],
+    ['a form', new FormData()],
+    ['search parameters', new URLSearchParams('a=hunter2')],
+  ])(
+    'C22, T3: that is no JSON rejects the call before anything is sent, and is not quoted: %s',
+    async (_name, body) => {
+      const { put, sent } = kept();
+      // Not by a throw: whoever only catches the promise must hear of it.
+      const rejected = put(body);
+      const failure = await rejected.catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(TypeError);
+      const { message, cause } = failure as TypeError;
+      expect(message).toMatch(/^PUT \/x: the body .*; give text, bytes, a Blob or plain data$/);
+      expect(message).not.toContain('hunter2');
+      expect(cause).toBeUndefined();
+      expect(sent).toEqual([]);
+    },
+  );
+
+  it('C22: that is a Blob which cannot be read rejects the call', async () => {
+    const { put, sent } = kept();
+    const blob = new Blob(['x']);
+    blob.arrayBuffer = () => Promise.reject(new Error('the file is gone'));
+    await expect(put(blob)).rejects.toThrow('PUT /x: the body could not be read');
+    expect(sent).toEqual([]);
+  });
+
+  it('C22: is sent again whole when a call is tried again', async () => {
+    const sent: string[] = [];
+    const client = createClient({
+      baseUrl: 'http://server',
+      fetch: async (_url, init) => {
+        sent.push(await new Response(init?.body).text());
+        const busy = sent.length < 3;
+        return new Response('{}', {
+          status: busy ? 429 : 200,
+          headers: { 'content-type': 'application/json', ...(busy ? { 'retry-after': '0' } : {}) },
+        });
+      },
+    });
+    await client.request({ method: 'PUT', path: '/x', body: new Blob(['once']) });
+    expect(sent).toEqual(['once', 'once', 'once']);
+  });
+});

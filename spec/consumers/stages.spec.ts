@@ -1,0 +1,175 @@
+/** Listeners and choices of single stages that throw: reported, and the stage goes on. */
+import {
+  ApiError,
+  applyDeltas,
+  createClient,
+  createIndexer,
+  createListWatch,
+  createSharedInformer,
+  type Decoding,
+  type Delta,
+  deltaFifo,
+  jsonDecoding,
+  type ListerWatcher,
+  reflect,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { NEVER, of, Subject, throwError } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { brief } from '../store/sets.ts';
+import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { unhandled } from './unhandled.ts';
+
+class Misdeed extends Error {}
+
+let thrown = 0;
+function culprit(): never {
+  thrown++;
+  throw new Misdeed('no');
+}
+
+let errors: ReturnType<typeof unhandled>;
+beforeEach(() => {
+  errors = unhandled();
+  thrown = 0;
+});
+afterEach(() => errors.restore());
+
+describe('a listener of a stage that throws', () => {
+  const listed = (onSkipped: () => never) => {
+    const server = createFakeApiServer();
+    for (const name of ['bad', 'good']) {
+      server.objects.create(configMaps, { metadata: { name, namespace: 'shop' } });
+    }
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const transform = (object: ConfigMap) => {
+      if (object.metadata?.name === 'bad') throw new Error('no');
+      return object;
+    };
+    return createListWatch(client, configMaps, { transform, onSkipped });
+  };
+
+  it.each(['pages', 'stream'] as const)(
+    'D14: onSkipped of a list-watch: the list is whole all the same, by %s',
+    async (initialList) => {
+      const informer = createSharedInformer(listed(culprit), { initialList });
+      informer.start();
+      await informer.whenSynced({ timeoutMs: 5_000 });
+      expect(informer.indexer.listKeys()).toEqual(['shop/good']);
+      expect([thrown, informer.status.relists, informer.status.error]).toEqual([1, 0, undefined]);
+      await informer.stop();
+      expect(await errors.heard()).toHaveLength(1);
+    },
+  );
+
+  it('D14, R22: onSkipped and onStatus of a reflector, and a ListerWatcher that is told', async () => {
+    const time = new VirtualTime();
+    const told: string[] = [];
+    const skipped = { reason: ApiError.local('Unexpected', 'none') };
+    const listerWatcher: ListerWatcher<Pod> = {
+      watchList: true,
+      onWatchListUnsupported: culprit,
+      list: ({ onSkipped }) => {
+        onSkipped?.(skipped);
+        return of({ items: [pod('a', 1)], metadata: { resourceVersion: '1' } });
+      },
+      watch: ({ sendInitialEvents }) =>
+        sendInitialEvents ? throwError(() => ApiError.fromStatus({}, 400)) : NEVER,
+    };
+    const subscription = reflect(listerWatcher, {
+      scheduler: time,
+      onSkipped: culprit,
+      onStatus: culprit,
+    }).subscribe((deltas) => told.push(...deltas.map(({ type }) => type)));
+    await time.advance(1_000);
+    subscription.unsubscribe();
+    expect(told).toEqual(['replace-abort', 'replacing', 'replaced']);
+    expect(await errors.heard()).toHaveLength(thrown);
+  });
+
+  it('D14: a decoder: its body is a failure', async () => {
+    const server = createFakeApiServer();
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const decoding: Decoding = {
+      watch: (context) => jsonDecoding.watch(context),
+      list: () => ({ push: culprit, end: culprit, failure: undefined }),
+    };
+    const seen: unknown[] = [];
+    createListWatch(client, configMaps, { decoding })
+      .list({ resourceVersion: '0' })
+      .subscribe({ error: (error) => seen.push(error) });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(seen).toEqual([expect.any(ApiError)]);
+    expect(String(seen[0])).toMatch(/LIST v1\/configmaps: no/);
+    expect(await errors.heard()).toEqual([]);
+  });
+
+  it('F15: onUnknownDeletion and onQueue of a queue: nothing is lost', async () => {
+    const source = new Subject<readonly Delta<Pod>[]>();
+    const out: string[] = [];
+    source
+      .pipe(deltaFifo<Pod>({ onUnknownDeletion: culprit, onQueue: culprit }))
+      .subscribe((deltas) => out.push(...deltas.map((delta) => ('key' in delta ? delta.key : ''))));
+    source.next([
+      { type: 'added', key: 'shop/a', object: pod('a', 1) },
+      { type: 'deleted', key: 'shop/nobody', finalStateUnknown: true },
+      { type: 'added', key: 'shop/b', object: pod('b', 2) },
+    ]);
+    source.next([{ type: 'added', key: 'shop/c', object: pod('c', 3) }]);
+    expect(out).toEqual(['shop/a', 'shop/b', 'shop/c']);
+    expect([thrown, (await errors.heard()).length]).toEqual([2, 2]);
+  });
+
+  it('F15: what the queue reads throws: the stream errors, and is not silent for ever', () => {
+    const known = { size: 1, keys: () => [], get: culprit };
+    const seen: unknown[] = [];
+    const source = new Subject<readonly Delta<Pod>[]>();
+    source.pipe(deltaFifo<Pod>({ known })).subscribe({ error: (error) => seen.push(error) });
+    source.next([{ type: 'deleted', key: 'shop/a', finalStateUnknown: true }]);
+    expect(seen).toEqual([expect.any(Misdeed)]);
+  });
+
+  it('S22: onRejected and onCommitted of a store: the commit is whole', async () => {
+    const indexer = createIndexer<Pod>({
+      indexers: { picky: ({ metadata }) => (metadata.name === 'b' ? culprit() : []) },
+    });
+    const source = new Subject<readonly Delta<Pod>[]>();
+    const sets: string[] = [];
+    source
+      .pipe(applyDeltas(indexer, { onRejected: culprit, onCommitted: culprit }))
+      .subscribe((set) => sets.push(brief(set)));
+    const objects = [pod('a', 1), pod('b', 1), pod('c', 1)];
+    source.next([{ type: 'replaced', objects, resourceVersion: '1', trustVersions: true }]);
+    source.next([{ type: 'added', key: 'shop/d', object: pod('d', 2) }]);
+    expect(sets).toEqual(['initial*i +shop/a@1 +shop/c@1', 'watch* +shop/d@2']);
+    expect(await errors.heard()).toHaveLength(thrown - 1);
+  });
+});
+
+describe('a choice that fails', () => {
+  const backoffs: Record<string, () => number> = {
+    throws: culprit,
+    'answers no number': () => Number.NaN * ++thrown,
+    'answers less than nothing': () => -++thrown,
+  };
+  it.each(Object.entries(backoffs))(
+    'R22: a backoff that %s counts as the default',
+    async (_, backoff) => {
+      const time = new VirtualTime();
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, { scheduler: time, random: () => 0, backoff });
+      informer.start();
+      source.listed(1, pod('a', 1));
+      source.fail(new Error('lost'));
+      await time.advance(799);
+      expect([informer.status.phase, source.asked.length]).toEqual(['backoff', 2]);
+      await time.advance(1);
+      expect([informer.status.phase, source.asked.length]).toEqual(['watching', 3]);
+      expect(thrown).toBe(1);
+      await informer.stop();
+      expect(await errors.heard()).toHaveLength(1);
+    },
+  );
+});

@@ -1,0 +1,83 @@
+/** How the dashboard says how a pod is: as kubectl does, which a real kube-apiserver is asked in the conformance suite. */
+import type { Pod } from 'rx-informer/resources';
+import { changeSet } from 'rx-informer/testing';
+import { describe, expect, test } from 'vitest';
+import { noFilter } from '../../examples/dashboard/page/pods/filter.ts';
+import { PodList } from '../../examples/dashboard/page/pods/pod-list.ts';
+import { podRow } from '../../examples/dashboard/page/pods/pod-row.ts';
+import { type PrintedPod, printedPods } from '../support/printed-pods.ts';
+
+function podOf({ init, containers, status, deleted }: PrintedPod): Pod {
+  const metadata = { uid: 'u', name: 'p', namespace: 'shop', resourceVersion: '5' };
+  return {
+    metadata: { ...metadata, ...(deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) },
+    spec: { initContainers: init, containers },
+    status,
+  } as Pod;
+}
+
+const named = (what: string) => {
+  const found = printedPods.find((each) => each.what === what);
+  if (found === undefined) throw new Error(`no pod is ${what}`);
+  return podRow(podOf(found));
+};
+
+describe('a row', () => {
+  test.each(printedPods)('says of $what: $columns', (pod) => {
+    const { ready, containers, status, restarts } = podRow(podOf(pod));
+    expect([`${ready}/${containers}`, status, restarts]).toEqual(pod.columns);
+  });
+
+  test('feels as its status', () => {
+    expect(named('one with a native sidecar').tone).toBe('good');
+    expect(named('one whose native sidecar is not ready').tone).toBe('busy');
+    expect(named('one that scheduling gates hold').tone).toBe('busy');
+    expect(named('one in its second initialization').tone).toBe('busy');
+    expect(named('one whose initialization failed').tone).toBe('bad');
+    expect(named('one that is deleted').tone).toBe('busy');
+    expect(named('one that is deleted with its node lost').tone).toBe('bad');
+    expect(named('one that is done').tone).toBe('done');
+  });
+});
+
+describe('a pod that is adopted', () => {
+  const pod = (owner: string, resourceVersion: string, controller = true): Pod => ({
+    metadata: {
+      ...{ uid: 'u', name: 'p', namespace: 'shop', resourceVersion },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner, controller },
+      ],
+    },
+    spec: { containers: [{ name: 'c' }] },
+    status: { phase: 'Running' },
+  });
+
+  test('has its new owner, in sort and filter, too', () => {
+    const list = new PodList({ key: 'owner', descending: false });
+    const before = pod('old', '5');
+    const beside: Pod = {
+      ...pod('middle', '6'),
+      metadata: { ...pod('middle', '6').metadata, uid: 'v', name: 'q' },
+    };
+    list.apply(changeSet({ added: [before, beside] }));
+    const owners = () => list.getSnapshot().rows.map(({ owner }) => owner);
+    expect(owners()).toEqual(['ReplicaSet/middle', 'ReplicaSet/old']);
+    list.filter({ ...noFilter, text: 'alpha' });
+    expect(owners()).toEqual([]);
+    list.apply(changeSet({ updated: [{ previous: before, object: pod('alpha', '7') }] }));
+    expect(owners()).toEqual(['ReplicaSet/alpha']);
+    list.filter(noFilter);
+    expect(owners()).toEqual(['ReplicaSet/alpha', 'ReplicaSet/middle']);
+  });
+
+  test('keeps its row where nothing that is shown changes', () => {
+    const row = podRow(pod('old', '5'));
+    expect(podRow(pod('old', '6'), row)).toBe(row);
+    for (const other of [pod('new', '6'), { ...pod('old', '6'), status: { phase: 'Failed' } }]) {
+      expect(podRow(other, row)).not.toBe(row);
+    }
+    const nameless = { metadata: { name: 'p' }, spec: { containers: [] } } as Pod;
+    const first = podRow(nameless);
+    expect(podRow(nameless, first)).toBe(first);
+  });
+});

@@ -1,0 +1,65 @@
+/** What an informer takes for all namespaces, and what for one. */
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type ListerWatcher,
+} from 'rx-informer';
+import { configMaps } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { gated, knowing, replaced, replacing, pod as small } from '../delta/pods.ts';
+import { pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+
+describe("the namespace ''", () => {
+  it('W12, F4, I8: is all namespaces: what was deleted while the informer was stopped goes at its next list', async () => {
+    const server = createFakeApiServer();
+    const create = (namespace: string, name: string) =>
+      server.objects.create(configMaps, { metadata: { namespace, name } });
+    create('shop', 'kept');
+    create('lab', 'gone');
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const source = createListWatch(client, configMaps, { namespace: '' });
+    expect(source.scope).toBeUndefined();
+    const informer = createSharedInformer(source);
+    const deleted: string[] = [];
+    informer.addEventHandler({ onDelete: ({ key }) => deleted.push(key) });
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.stop();
+    server.objects.delete(configMaps, { namespace: 'lab', name: 'gone' });
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    expect(informer.indexer.listKeys()).toEqual(['shop/kept']);
+    expect(deleted).toEqual(['lab/gone']);
+    await informer.stop();
+  });
+
+  it("W12: a ListerWatcher of one's own may say so, too", async () => {
+    const source = scriptedListWatch('');
+    const informer = createSharedInformer(source);
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.stop();
+    source.listed(5, pod('b', 1));
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    expect(informer.indexer.listKeys()).toEqual(['shop/b']);
+    await informer.stop();
+  });
+
+  it('W12, I15: beside another one it is refused: it would delete what the other listed', () => {
+    const sources: ListerWatcher<ReturnType<typeof pod>>[] = [
+      scriptedListWatch(''),
+      scriptedListWatch('shop'),
+    ];
+    expect(() => createSharedInformer(sources)).toThrow(/need a scope/);
+  });
+
+  it('W12, F9: a list of it misses keys of every namespace, and flows on an empty store only', () => {
+    const { send, pop } = gated({ known: knowing(small('shop/a', 1), small('node', 1)) });
+    send(replacing([small('lab/a', 2)], { scope: '' }), replaced([], 9, { scope: '' }));
+    expect(pop()).toEqual(['-shop/a@1? -node@1? [lab/a@2]@9']);
+  });
+});

@@ -1,0 +1,159 @@
+/** What an informer makes of a kind that is polled. */
+import {
+  type ApiError,
+  createPollingListWatch,
+  createSharedInformer,
+  type ListPart,
+  reflect,
+  type SharedInformerOptions,
+} from 'rx-informer';
+import { Observable, of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { brief } from '../store/sets.ts';
+import { type Pod, pod } from '../support/scripted-list-watch.ts';
+
+/** A collection that can be listed only. */
+function collection() {
+  let part: ListPart<Pod> = { items: [], metadata: { resourceVersion: '1' } };
+  let asked = 0;
+  return {
+    get asked() {
+      return asked;
+    },
+    holds(resourceVersion: string, ...items: Pod[]) {
+      part = { items, metadata: { resourceVersion } };
+    },
+    list: () =>
+      new Observable<ListPart<Pod>>((subscriber) => {
+        asked++;
+        return of(part).subscribe(subscriber);
+      }),
+  };
+}
+
+/** An informer that polls every second. */
+function polled(
+  source: ReturnType<typeof collection> & { scope?: string },
+  options: SharedInformerOptions<Pod> = {},
+) {
+  const time = new VirtualTime();
+  const listWatch = createPollingListWatch(source, {
+    scheduler: time,
+    random: () => 0,
+    intervalMs: 1_000,
+  });
+  const errors: ApiError[] = [];
+  const informer = createSharedInformer(listWatch, {
+    scheduler: time,
+    random: () => 0,
+    onError: (error) => void errors.push(error),
+    ...options,
+  });
+  const sets: string[] = [];
+  informer.changes$.subscribe((set) => sets.push(brief(set)));
+  informer.start();
+  return { time, informer, errors, sets };
+}
+
+/** As a ComponentStatus is: no UID, no version. */
+const bare = (name: string, kind: string): Pod =>
+  ({ kind, metadata: { name, namespace: 'shop' } }) as Pod;
+
+describe('a kind that is polled', () => {
+  it('W13, S9: an update of an object without a resourceVersion is seen by its content', async () => {
+    const source = collection();
+    source.holds('', bare('etcd', 'well'), bare('scheduler', 'well'));
+    const { time, informer, errors, sets } = polled(source);
+    await time.advance(1_500);
+    source.holds('', bare('etcd', 'ill'), bare('scheduler', 'well'));
+    await time.advance(2_000);
+    expect(informer.indexer.getByKey('shop/etcd')?.kind).toBe('ill');
+    source.holds('', bare('scheduler', 'well'));
+    await time.advance(2_000);
+    expect(sets.slice(-2)).toEqual([
+      'relist* ~shop/etcd@undefined>undefined',
+      'relist* -shop/etcd@undefined?',
+    ]);
+    expect(errors).toEqual([]);
+    await informer.stop();
+  });
+
+  it('W14, R21: several changes in one poll come in any order of versions, and none is a failure', async () => {
+    const source = collection();
+    source.holds('5', pod('a', 1), pod('b', 2), pod('c', 3));
+    const { time, informer, errors, sets } = polled(source);
+    await time.advance(500);
+    source.holds('9', pod('a', 9), pod('b', 8), pod('c', 7), pod('d', 6), pod('late', 4));
+    await time.advance(1_000);
+    expect(sets.at(-1)).toBe('relist* ~shop/a@1>9 ~shop/b@2>8 ~shop/c@3>7 +shop/d@6 +shop/late@4');
+    expect([errors, source.asked]).toEqual([[], 2]);
+    expect(informer.status).toMatchObject({ phase: 'watching', resourceVersion: '9', relists: 0 });
+    await informer.stop();
+  });
+
+  it('W14: nothing is told where nothing changed, and a list of one scope misses nothing of another', async () => {
+    const source = Object.assign(collection(), { scope: 'shop' });
+    source.holds('5', pod('a', 1));
+    const { time, informer, sets } = polled(source);
+    await time.advance(500);
+    const told = sets.length;
+    const words: string[] = [];
+    informer.status$.subscribe(({ phase }) => words.push(phase));
+    await time.advance(60_000);
+    expect([sets.length, words, source.asked > 50]).toEqual([told, ['watching'], true]);
+    await informer.stop();
+  });
+
+  it('W14, S12: what the store refuses is tried again at each poll, and is no failure', async () => {
+    const source = collection();
+    let refuses = true;
+    source.holds('5', pod('a', 1), pod('b', 2));
+    const { time, informer, errors } = polled(source, {
+      indexers: {
+        strict: ({ metadata }) => {
+          if (refuses && metadata.name === 'a') throw new Error('not yet');
+          return [];
+        },
+      },
+    });
+    await time.advance(10_500);
+    expect([informer.indexer.listKeys(), informer.status.quarantined]).toEqual([['shop/b'], 1]);
+    refuses = false;
+    await time.advance(1_000);
+    expect([informer.indexer.size, informer.status.quarantined, errors]).toEqual([2, 0, []]);
+    await informer.stop();
+  });
+
+  it('W14: a server that went back is believed, also where the list has no version', async () => {
+    const source = collection();
+    source.holds('', pod('a', 9), pod('b', 9));
+    const { time, informer, errors } = polled(source);
+    await time.advance(500);
+    source.holds('', pod('a', 3));
+    await time.advance(1_000);
+    expect(informer.indexer.list()).toEqual([pod('a', 3)]);
+    source.holds('7', pod('a', 5));
+    await time.advance(1_000);
+    source.holds('6', pod('a', 5, 'other'));
+    await time.advance(1_000);
+    expect([informer.indexer.list(), errors]).toEqual([[pod('a', 5, 'other')], []]);
+    await informer.stop();
+  });
+
+  it('W14: needs to know nothing of its consumer', async () => {
+    const source = collection();
+    source.holds('5', pod('b', 1), pod('a', 4));
+    const time = new VirtualTime();
+    const options = { scheduler: time, random: () => 0 };
+    const listWatch = createPollingListWatch(source, { ...options, intervalMs: 1_000 });
+    const errors: ApiError[] = [];
+    const types: string[] = [];
+    const run = reflect(listWatch, { ...options, onError: (error) => void errors.push(error) });
+    const subscription = run.subscribe((deltas) => types.push(...deltas.map(({ type }) => type)));
+    await time.advance(3_500);
+    subscription.unsubscribe();
+    expect(errors).toEqual([]);
+    expect(types).toEqual(['replacing', 'replaced', 'replaced', 'replaced', 'replaced']);
+  });
+});

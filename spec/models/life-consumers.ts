@@ -1,0 +1,51 @@
+/** Consumers that believe what they are told, and notice what cannot be: a fold that does not fit, a call out of turn. */
+import { type ChangeSet, metaNamespaceKeyFunc, type ResourceEventHandler } from 'rx-informer';
+import type { Pod } from '../support/scripted-list-watch.ts';
+
+/** What a consumer has come to believe, by key. */
+export class Belief {
+  readonly objects = new Map<string, Pod>();
+  readonly #who: string;
+  readonly #fail: (what: string) => void;
+
+  constructor(who: string, fail: (what: string) => void) {
+    this.#who = who;
+    this.#fail = fail;
+  }
+
+  set(set: ChangeSet<Pod>): void {
+    if (set.reset) this.objects.clear();
+    for (const { key, previous, object } of set.changes) this.change(key, previous, object);
+  }
+
+  change(key: string, previous: Pod | undefined, object: Pod | undefined): void {
+    const had = this.objects.get(key);
+    if (had !== previous) {
+      const version = (pod: Pod | undefined) => pod?.metadata.resourceVersion ?? 'nothing';
+      this.#fail(`${this.#who}: ${key} was ${version(had)}, told from ${version(previous)}`);
+    }
+    if (object === undefined) this.objects.delete(key);
+    else this.objects.set(key, object);
+  }
+}
+
+/** A handler that believes; `around` wraps each call. */
+export function believing(
+  belief: Belief,
+  around: (kind: 'onAdd' | 'onUpdate' | 'onDelete') => unknown,
+): ResourceEventHandler<Pod> {
+  return {
+    onAdd: (object) => {
+      belief.change(metaNamespaceKeyFunc(object), undefined, object);
+      return around('onAdd');
+    },
+    onUpdate: (previous, object) => {
+      belief.change(metaNamespaceKeyFunc(object), previous, object);
+      return around('onUpdate');
+    },
+    onDelete: ({ key, previous }) => {
+      belief.change(key, previous, undefined);
+      return around('onDelete');
+    },
+  };
+}

@@ -1,0 +1,474 @@
+/** An informer, a server and consumers under random calls, beside the model of what the calls amount to. */
+import {
+  byNamespace,
+  createSharedInformer,
+  type DeliveryPolicy,
+  type EventHandlerRegistration,
+  type InformerStatus,
+  metaNamespaceKeyFunc,
+  type SharedInformer,
+  toView,
+  type View,
+} from 'rx-informer';
+import { type Observable, Subject, type Subscription } from 'rxjs';
+import { expect } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import type { Pod } from '../support/scripted-list-watch.ts';
+import { LifeModel, type ModelHolder } from './life-calls.ts';
+import { Belief, believing } from './life-consumers.ts';
+import { LifeServer } from './life-server.ts';
+
+export const STREAMS = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$'] as const;
+export const TOLD = ['status$', 'synced$', 'metrics$'] as const;
+export const POLICIES = ['none', 'conflate', 'buffer', 'reset', 'pause', 'drop'] as const;
+
+/** One call that a test, or a consumer within a callback, makes. */
+export type Act =
+  | { readonly do: 'start' | 'stop' | 'expire' | 'close' | 'ready' | 'throw' }
+  | { readonly do: 'subscribe'; readonly stream: (typeof STREAMS)[number] }
+  | { readonly do: 'deliver'; readonly policy: (typeof POLICIES)[number] }
+  | { readonly do: 'listen'; readonly stream: (typeof TOLD)[number] }
+  | { readonly do: 'handle'; readonly slow: boolean; readonly policy: (typeof POLICIES)[number] }
+  | { readonly do: 'leave' | 'view' | 'hush'; readonly at: number }
+  | { readonly do: 'remove'; readonly at: number; readonly pending: 'drop' | 'drain' }
+  | { readonly do: 'write'; readonly at: number; readonly end: boolean }
+  | { readonly do: 'refuse'; readonly at: number; readonly on: boolean }
+  | { readonly do: 'room'; readonly open: boolean }
+  | { readonly do: 'wait'; readonly timeoutMs?: number };
+
+/** Callbacks in which a consumer may call back. */
+export const CALLBACKS = [
+  ...['next', 'complete', 'told', 'onAdd', 'onUpdate', 'onDelete', 'after await'],
+  ...['policy', 'demand', 'index', 'view', 'error'],
+] as const;
+export type Callback = (typeof CALLBACKS)[number];
+
+export interface WorldOptions {
+  readonly lingerMs: number;
+  readonly latencyMs: number;
+  readonly polled: boolean;
+  readonly scopes: readonly (string | undefined)[];
+  readonly compression: 'none' | 'latest';
+}
+
+interface Consumer {
+  readonly holder: ModelHolder;
+  readonly belief: Belief | undefined;
+  /** Under a policy: it completes once it has taken what waits for it. */
+  readonly slow: boolean;
+  subscription: Subscription | undefined;
+  completed: boolean;
+}
+
+interface Handled {
+  readonly belief: Belief;
+  addedAfterStops: number;
+  registration: EventHandlerRegistration | undefined;
+  removed: boolean;
+  running: number;
+}
+
+export class World {
+  readonly time = new VirtualTime();
+  readonly server: LifeServer;
+  readonly informer: SharedInformer<Pod>;
+  readonly model: LifeModel;
+  readonly consumers: Consumer[] = [];
+  readonly handlers: Handled[] = [];
+  readonly wrong: string[] = [];
+  readonly #plans = new Map<Callback, (readonly Act[])[]>();
+  readonly #refused = new Set<string>();
+  readonly #ready = new Subject<void>();
+  readonly #scopes: readonly (string | undefined)[];
+  readonly #view: View<Pod>;
+  readonly #viewed: (() => void)[] = [];
+  /** What the view holds: one subscription for all who look at it. */
+  #viewHolder: ModelHolder | undefined;
+  readonly #listening: { readonly last: () => unknown; readonly subscription: Subscription }[] = [];
+  readonly #waits: { outcome: string; readonly inVain: boolean }[] = [];
+  #room: Subject<void> | undefined;
+  /** Callbacks of the informer that run now. Within one only a subscription may call another. */
+  #depth = 0;
+  #subscribing = 0;
+  #acting = 0;
+  #stopsDone = 0;
+
+  constructor({ lingerMs, latencyMs, polled, scopes, compression }: WorldOptions) {
+    this.#scopes = scopes;
+    this.model = new LifeModel(lingerMs);
+    this.server = new LifeServer({ latencyMs, polled, scheduler: this.time });
+    this.informer = createSharedInformer(
+      scopes.map((scope) => this.server.listerWatcher(scope)),
+      {
+        ...{ lingerMs, compression },
+        scheduler: this.time,
+        random: () => 0,
+        // The server sends no bookmarks.
+        idleTimeoutMs: Number.POSITIVE_INFINITY,
+        indexers: { namespace: byNamespace, picky: (object) => this.#index(object) },
+        demand: () => {
+          this.#act('demand');
+          return this.#room ?? null;
+        },
+        onUnhandledError: (error) => {
+          if (String(error) !== 'Error: a consumer threw') this.#fail(`reported: ${String(error)}`);
+          this.#act('error');
+        },
+        onWarning: () => undefined,
+      },
+    );
+    this.#view = toView<Pod>()(this.informer.changes$);
+  }
+
+  /** Calls these within the next callback of this kind. */
+  plan(callback: Callback, acts: readonly Act[]): void {
+    const plans = this.#plans.get(callback) ?? [];
+    plans.push(acts);
+    this.#plans.set(callback, plans);
+  }
+
+  act(act: Act): void {
+    const { informer, model, server } = this;
+    switch (act.do) {
+      case 'start':
+        model.start();
+        return informer.start();
+      case 'stop':
+        return this.#stop();
+      case 'subscribe':
+        return this.#subscribe(act.stream);
+      case 'deliver':
+        return this.#subscribe('changes$', this.#policy(act.policy));
+      case 'leave':
+        return this.#leave(pick(this.consumers, act.at));
+      case 'listen':
+        return this.#listen(act.stream);
+      case 'hush':
+        pick(this.#listening, act.at)?.subscription.unsubscribe();
+        return;
+      case 'handle':
+        return this.#handle(act.slow, this.#policy(act.policy));
+      case 'remove':
+        return this.#remove(pick(this.handlers, act.at), act.pending);
+      case 'view':
+        return this.#toggleView(act.at);
+      case 'write':
+        return server.write(act.at, act.end);
+      case 'expire':
+        return server.expire();
+      case 'close':
+        return server.close();
+      case 'refuse': {
+        const key = [...server.objects.keys()][act.at % Math.max(1, server.objects.size)] ?? '';
+        if (act.on) this.#refused.add(key);
+        else this.#refused.clear();
+        return;
+      }
+      case 'room':
+        return this.#setRoom(act.open);
+      case 'ready':
+        return this.#ready.next();
+      case 'wait':
+        return this.#wait(act.timeoutMs);
+      case 'throw':
+        throw new Error('a consumer threw');
+    }
+  }
+
+  /** What must hold whenever nothing is under way. */
+  check(): void {
+    const { informer, model } = this;
+    expect(this.wrong).toEqual([]);
+    const { phase } = informer.status;
+    const is = phase === 'idle' || phase === 'stopped' ? phase : 'running';
+    expect([is, informer.isStopped]).toEqual([model.phase, model.phase === 'stopped']);
+    if (model.phase !== 'running')
+      expect([this.server.open, informer.hasSynced]).toEqual([0, false]);
+    for (const { holder, completed, slow } of this.consumers) {
+      if (!holder.left && (completed || !slow)) expect(completed).toBe(holder.completed);
+    }
+    const looked = this.handlers.some(({ removed }) => !removed);
+    if (model.phase === 'idle' && !looked) expect(informer.indexer.size).toBe(0);
+    for (const { last } of this.#listening) last();
+    for (const wait of this.#waits) {
+      if (wait.inVain) expect(wait.outcome).toBe('Stopped');
+    }
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.time.advance(ms);
+    this.model.tick(this.time.now());
+  }
+
+  /** Everything recovers: then everybody believes what the server holds, and a stop leaves nothing. */
+  async end(): Promise<void> {
+    const { informer, model, server } = this;
+    this.#plans.clear();
+    this.#refused.clear();
+    this.#setRoom(true);
+    await this.#settle();
+    this.act({ do: 'start' });
+    const fresh = this.consumers.length;
+    this.act({ do: 'subscribe', stream: 'changes$' });
+    await this.#settle();
+    // What was refused is let in at the next list.
+    server.expire();
+    server.write(0);
+    for (let round = 0; round < 3; round++) await this.#settle();
+    this.check();
+    expect(informer.status).toMatchObject({ phase: 'watching', synced: true, quarantined: 0 });
+    const truth = this.#truth();
+    expect(this.consumers[fresh]?.belief?.objects).toEqual(truth);
+    this.#agree(truth);
+    model.stop();
+    await informer.stop();
+    await this.#settle();
+    this.check();
+    for (const { holder, completed } of this.consumers) expect(completed || holder.left).toBe(true);
+    expect(this.#waits.filter(({ outcome }) => outcome === 'pending')).toEqual([]);
+    for (const leave of this.#viewed) leave();
+    expect([server.open, this.time.pending]).toEqual([0, 0]);
+  }
+
+  #agree(truth: ReadonlyMap<string, Pod>): void {
+    const { indexer } = this.informer;
+    expect(new Map(indexer.list().map((object) => [metaNamespaceKeyFunc(object), object]))).toEqual(
+      truth,
+    );
+    for (const namespace of ['a', 'b', 'c']) {
+      expect(indexer.byIndex('namespace', namespace).length).toBe(
+        [...truth.keys()].filter((key) => key.startsWith(`${namespace}/`)).length,
+      );
+    }
+    for (const { belief, holder } of this.consumers) {
+      if (belief !== undefined && !holder.left && !holder.completed) {
+        expect(belief.objects).toEqual(truth);
+      }
+    }
+    for (const { belief, removed } of this.handlers) {
+      if (!removed) expect(belief.objects).toEqual(truth);
+    }
+    if (this.#viewed.length > 0 && this.#viewHolder?.completed === false) {
+      expect(new Set(this.#view.getSnapshot())).toEqual(new Set(truth.values()));
+    }
+  }
+
+  #truth(): Map<string, Pod> {
+    const objects = this.#scopes.flatMap((scope) => this.server.inScope(scope));
+    return new Map(objects.map((object) => [metaNamespaceKeyFunc(object), object]));
+  }
+
+  async #settle(): Promise<void> {
+    for (let round = 0; round < 8; round++) {
+      this.#ready.next();
+      await this.pass(5_000);
+    }
+  }
+
+  #fail(what: string): void {
+    this.wrong.push(what);
+  }
+
+  /** A callback of the informer: not within another, and whatever is planned happens in it. */
+  #called(callback: Callback, may: boolean, what: string): void {
+    if (!may) this.#fail(`${what}: called when it must not be`);
+    if (this.#depth > 0 && this.#subscribing === 0) this.#fail(`${what}: called within a callback`);
+    const subscribing = this.#subscribing;
+    this.#subscribing = 0;
+    this.#depth++;
+    try {
+      this.#act(callback);
+    } finally {
+      this.#depth--;
+      this.#subscribing = subscribing;
+    }
+  }
+
+  #act(callback: Callback): void {
+    const acts = this.#plans.get(callback)?.shift();
+    this.#acting++;
+    try {
+      for (const act of acts ?? []) this.act(act);
+    } finally {
+      this.#acting--;
+    }
+  }
+
+  #within<R>(subscribe: () => R): R {
+    this.#subscribing++;
+    try {
+      return subscribe();
+    } finally {
+      this.#subscribing--;
+    }
+  }
+
+  #index(object: Pod): readonly string[] {
+    if (this.#refused.has(metaNamespaceKeyFunc(object))) throw new Error('refused');
+    return [object.metadata.uid];
+  }
+
+  #policy(kind: (typeof POLICIES)[number]): DeliveryPolicy<Pod> {
+    const ready = () => {
+      this.#act('policy');
+      return this.#ready;
+    };
+    switch (kind) {
+      case 'none':
+        return { kind: 'conflate' };
+      case 'conflate':
+        return { kind, ready };
+      case 'drop':
+        return { kind, limit: 1, ready };
+      default: {
+        const overflow = kind === 'buffer' ? 'conflate' : kind;
+        return { kind: 'buffer', limit: 1, overflow, ready };
+      }
+    }
+  }
+
+  #stop(): void {
+    const { indexer } = this.informer;
+    const before = [...indexer.keys()];
+    const readable = this.model.phase === 'running' || this.model.phase === 'stopped';
+    this.model.stop();
+    void this.informer.stop().then(() => this.#stopsDone++);
+    // Outside of a callback it takes effect at once, and the store stays readable, unless somebody starts anew.
+    if (this.#acting > 0 || !readable || this.model.phase !== 'stopped') return;
+    const after = [...indexer.keys()];
+    if (after.join() !== before.join())
+      this.#fail(`stop: the store was ${before}, and is ${after}`);
+  }
+
+  #subscribe(stream: (typeof STREAMS)[number], policy?: DeliveryPolicy<Pod>): void {
+    const who = `${policy?.kind ?? stream} ${this.consumers.length}`;
+    const of = stream === 'changes$';
+    const belief = of ? new Belief(who, (what) => this.#fail(what)) : undefined;
+    const holder = this.model.subscribe();
+    const slow = policy?.ready !== undefined;
+    const consumer: Consumer = { holder, belief, slow, subscription: undefined, completed: false };
+    this.consumers.push(consumer);
+    const source: Observable<unknown> =
+      policy === undefined ? this.informer[stream] : this.informer.deliver(policy).changes$;
+    const subscription = this.#within(() =>
+      source.subscribe({
+        next: (value: unknown) => {
+          belief?.set(value as Parameters<Belief['set']>[0]);
+          this.#called('next', !holder.left && !consumer.completed, who);
+        },
+        complete: () => {
+          consumer.completed = true;
+          this.#act('complete');
+        },
+      }),
+    );
+    consumer.subscription = subscription;
+  }
+
+  #leave(consumer: Consumer | undefined): void {
+    // While it subscribes there is nothing yet by which it could leave.
+    if (consumer?.subscription === undefined) return;
+    this.model.leave(consumer.holder, this.time.now());
+    consumer.subscription.unsubscribe();
+  }
+
+  #listen(stream: (typeof TOLD)[number]): void {
+    const { informer } = this;
+    const source: Observable<unknown> = informer[stream];
+    let last: unknown;
+    const subscription = this.#within(() =>
+      source.subscribe((value: unknown) => {
+        last = value;
+        this.#called('told', true, stream);
+      }),
+    );
+    const now = () => {
+      if (subscription.closed) return;
+      if (stream === 'synced$') expect(last).toBe(informer.status.synced);
+      if (stream === 'status$') {
+        const { phase, synced } = last as InformerStatus;
+        expect([phase, synced]).toEqual([informer.status.phase, informer.status.synced]);
+      }
+    };
+    this.#listening.push({ last: now, subscription });
+  }
+
+  #handle(slow: boolean, policy: DeliveryPolicy<Pod>): void {
+    const who = `handler ${this.handlers.length}`;
+    const handled: Handled = {
+      belief: new Belief(who, (what) => this.#fail(what)),
+      addedAfterStops: this.model.stops,
+      registration: undefined,
+      removed: false,
+      running: 0,
+    };
+    this.handlers.push(handled);
+    const handler = believing(handled.belief, (kind) => {
+      // A stop that was called takes effect in its turn.
+      const held = this.informer.isStopped && this.#stopsDone > handled.addedAfterStops;
+      this.#called(kind, !handled.removed && handled.running === 0 && !held, `${who} ${kind}`);
+      if (!slow) return undefined;
+      handled.running++;
+      return new Promise<void>((resolve) => this.time.schedule(() => resolve(), 7)).then(() => {
+        handled.running--;
+        this.#act('after await');
+      });
+    });
+    handled.registration = this.informer.addEventHandler(handler, { delivery: policy });
+    if (handled.removed) void this.informer.removeEventHandler(handled.registration);
+  }
+
+  #remove(handled: Handled | undefined, pending: 'drop' | 'drain'): void {
+    if (handled?.registration === undefined) return;
+    // What a drain still tells, also after a stop, is judged by the fold alone.
+    if (pending === 'drop') handled.removed = true;
+    else handled.addedAfterStops = Number.POSITIVE_INFINITY;
+    void this.informer.removeEventHandler(handled.registration, { pending });
+    if (pending === 'drain') this.handlers.splice(this.handlers.indexOf(handled), 1);
+  }
+
+  #toggleView(at: number): void {
+    const leave = at % 2 === 0 ? undefined : this.#viewed.pop();
+    if (leave !== undefined) {
+      if (this.#viewed.length === 0) this.#leaveView();
+      return leave();
+    }
+    // Until a stop that was called takes effect, those who come share the subscription that it completes (Q5).
+    if (this.#acting > 0) return;
+    const held = this.#viewHolder;
+    if (held === undefined || held.left || held.completed) {
+      this.#viewHolder = this.model.subscribe();
+    }
+    this.#viewed.push(this.#within(() => this.#view.subscribe(() => this.#act('view'))));
+  }
+
+  #leaveView(): void {
+    if (this.#viewHolder !== undefined) this.model.leave(this.#viewHolder, this.time.now());
+  }
+
+  #wait(timeoutMs?: number): void {
+    const wait = { outcome: 'pending', inVain: this.model.phase === 'stopped' };
+    this.#waits.push(wait);
+    this.informer.whenSynced(timeoutMs === undefined ? {} : { timeoutMs }).then(
+      () => {
+        wait.outcome = 'synced';
+      },
+      ({ reason }: { reason: string }) => {
+        wait.outcome = reason;
+      },
+    );
+  }
+
+  #setRoom(open: boolean): void {
+    const room = this.#room;
+    if (open) {
+      this.#room = undefined;
+      room?.next();
+      room?.complete();
+    } else this.#room ??= new Subject<void>();
+  }
+}
+
+function pick<V>(all: readonly V[], at: number): V | undefined {
+  return all[at % Math.max(1, all.length)];
+}

@@ -1,0 +1,162 @@
+/** Every numeric option of an informer and its stages over its whole range: it has a meaning, or is refused by name. */
+import {
+  createInformer,
+  createPollingListWatch,
+  createSharedInformer,
+  exponentialBackoff,
+  reflect,
+} from 'rx-informer';
+import { NEVER } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { scriptedListWatch } from '../support/scripted-list-watch.ts';
+
+type Make = (value: number) => unknown;
+const informer = (options: object) => createSharedInformer(scriptedListWatch(), options);
+const handled = (options: object) => informer({}).addEventHandler({}, options);
+const reflected = (options: object) =>
+  reflect(scriptedListWatch(), options).subscribe().unsubscribe();
+const waited = (timeoutMs: number) => {
+  const started = informer({});
+  const wait = started.whenSynced({ timeoutMs });
+  void started.stop();
+  return wait.then(
+    () => undefined,
+    (error: Error) => {
+      if (error instanceof TypeError) throw error;
+    },
+  );
+};
+
+const LONG = [2 ** 31, 3e9, Number.MAX_VALUE] as const;
+const NEVER_A_NUMBER = [Number.NaN, -1, -0.5, Number.NEGATIVE_INFINITY, '5'] as const;
+
+/** By option: what makes use of it, what it takes beside long times, and what it refuses beside what is no number. */
+const OPTIONS: readonly {
+  readonly name: string;
+  readonly law: string;
+  readonly make: Make;
+  readonly takes: readonly number[];
+  readonly refuses: readonly number[];
+}[] = [
+  ...[
+    { name: 'lingerMs', law: 'I5', make: (lingerMs: number) => informer({ lingerMs }) },
+    {
+      name: 'resyncPeriodMs',
+      law: 'I18',
+      make: (resyncPeriodMs: number) => informer({ resyncPeriodMs }),
+    },
+    {
+      name: 'resyncPeriodMs',
+      law: 'I26',
+      make: (resyncPeriodMs: number) => createInformer(scriptedListWatch(), {}, { resyncPeriodMs }),
+    },
+    {
+      name: 'resyncPeriodMs',
+      law: 'I18',
+      make: (resyncPeriodMs: number) => handled({ resyncPeriodMs }),
+    },
+    { name: 'slowAfterMs', law: 'I24', make: (slowAfterMs: number) => handled({ slowAfterMs }) },
+    { name: 'timeoutMs', law: 'I9', make: waited },
+    {
+      name: 'pauseLimitMs',
+      law: 'R16',
+      make: (pauseLimitMs: number) => reflected({ pauseLimitMs }),
+    },
+    { name: 'healthyMs', law: 'R12', make: (healthyMs: number) => reflected({ healthyMs }) },
+  ].map((option) => ({ ...option, takes: [0, 0.5, 1, Number.POSITIVE_INFINITY], refuses: [] })),
+  ...[
+    {
+      name: 'requestTimeoutMs',
+      law: 'R15',
+      make: (requestTimeoutMs: number) => reflected({ requestTimeoutMs }),
+    },
+    {
+      name: 'idleTimeoutMs',
+      law: 'R15',
+      make: (idleTimeoutMs: number) => reflected({ idleTimeoutMs }),
+    },
+    {
+      name: 'minWatchTimeoutMs',
+      law: 'R20',
+      make: (minWatchTimeoutMs: number) => reflected({ minWatchTimeoutMs }),
+    },
+    {
+      name: 'intervalMs',
+      law: 'W5',
+      make: (intervalMs: number) => createPollingListWatch(scriptedListWatch(), { intervalMs }),
+    },
+  ].map((option) => ({ ...option, takes: [0.5, 1, Number.POSITIVE_INFINITY], refuses: [0] })),
+  ...(['baseMs', 'factor', 'capMs', 'jitter'] as const).map((name) => ({
+    name,
+    law: 'X4',
+    make: (value: number) => exponentialBackoff({ [name]: value }),
+    takes: [0, 0.5, 1],
+    refuses: [Number.POSITIVE_INFINITY],
+  })),
+  {
+    name: 'pageSize',
+    law: 'R3',
+    make: (pageSize) => reflected({ pageSize }),
+    takes: [1, 500],
+    refuses: [0, 0.5, Number.POSITIVE_INFINITY],
+  },
+  {
+    name: 'slowPending',
+    law: 'I24',
+    make: (slowPending) => handled({ slowPending }),
+    takes: [0, 1],
+    refuses: [0.5, Number.POSITIVE_INFINITY],
+  },
+  {
+    name: 'limit',
+    law: 'I11',
+    make: (limit) => informer({}).deliver({ kind: 'drop', limit }),
+    takes: [1, 2, Number.POSITIVE_INFINITY],
+    refuses: [0, 0.5],
+  },
+  {
+    name: 'limit',
+    law: 'I20',
+    make: (limit) => handled({ delivery: { kind: 'drop', limit, ready: () => NEVER } }),
+    takes: [1, 2, Number.POSITIVE_INFINITY],
+    refuses: [0, 0.5],
+  },
+];
+
+describe('numeric options', () => {
+  for (const { name, law, make, takes, refuses } of OPTIONS) {
+    it(`${law}: ${name} takes its whole range, and refuses the rest by name`, async () => {
+      for (const value of [...takes, ...LONG]) await make(value);
+      for (const value of [...refuses, ...NEVER_A_NUMBER]) {
+        const refusal = (async () => make(value as number))();
+        await expect(refusal, String(value)).rejects.toThrow(TypeError);
+        await expect(refusal, String(value)).rejects.toThrow(`${name} is ${value}`);
+      }
+    });
+  }
+
+  it('R20: a watch asks for a whole number of seconds that a server can count', () => {
+    for (const [minWatchTimeoutMs, seconds] of [
+      [1, 1],
+      [300_000, 300],
+      [Number.POSITIVE_INFINITY, 2 ** 31 - 1],
+    ] as const) {
+      const asked: number[] = [];
+      const source = scriptedListWatch();
+      source.listed(1);
+      reflect(
+        {
+          ...source,
+          watch: ({ timeoutSeconds }) => {
+            asked.push(timeoutSeconds);
+            return NEVER;
+          },
+        },
+        { minWatchTimeoutMs, random: () => 0 },
+      )
+        .subscribe()
+        .unsubscribe();
+      expect(asked).toEqual([seconds]);
+    }
+  });
+});
