@@ -132,9 +132,10 @@ export async function clientFromKubeConfig(
   const user: FullUser | null = kubeConfig.getCurrentUser();
   const named = cluster?.proxyUrl;
   const proxy = named || environmentProxy(baseUrl);
-  if (proxy)
-    checkProxy(proxy, named ? 'proxy-url' : 'the HTTPS_PROXY or HTTP_PROXY of the environment');
-  const repeated = Object.entries(user?.impersonation ?? {}).filter(([, values]) => values[1]);
+  const said = named ? 'proxy-url' : 'the HTTPS_PROXY or HTTP_PROXY of the environment';
+  if (proxy) checkProxy(proxy, said);
+  const headers = Object.entries(user?.impersonation ?? {});
+  const repeated = headers.filter(([, values]) => values.length > 1);
   const transport = authorized(kubeConfigCredentials(kubeConfig), (tls) =>
     createUndiciTransport({
       baseUrl,
