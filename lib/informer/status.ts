@@ -10,7 +10,7 @@ import type { ReflectorStatus } from '../reflector/status.ts';
 export type InformerPhase =
   /** No subscriber and not started. */
   | 'idle'
-  /** Waits for a connection. */
+  /** The request was not sent yet: it waits for the rate limiter, for credentials or for a connection. */
   | 'queued'
   /** Reads a LIST in pages. */
   | 'listing'
