@@ -11,7 +11,7 @@ import {
   Observable,
   Subject,
 } from 'rxjs';
-import { finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
+import { exhaustMap, finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
 import { deltaFifo } from '../delta/delta-fifo.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -22,6 +22,7 @@ import { reflect } from '../reflector/reflector.ts';
 import type { Demand } from '../rx/demand.ts';
 import { type Drain, through } from '../rx/drain.ts';
 import type { Timing } from '../rx/timing.ts';
+import { turn } from '../rx/turn.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
@@ -75,6 +76,11 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     if (quarantine.size > 0) retried.next([{ type: 'retry' }]);
   };
   const tell = () => drain.run(() => board.publish());
+  const skips = new Subject<void>();
+  const skip = (reason: ApiError) => {
+    board.skip(reason);
+    skips.next();
+  };
   const reflectAll = () =>
     merge(
       ...listerWatchers.map((listerWatcher, at) =>
@@ -89,9 +95,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
           },
           onSkipped: (skipped) => {
             // What can be tried again travels with the others, to the commit.
-            if (skipped.key !== undefined && skipped.retry !== undefined) return;
-            board.skip(skipped.reason);
-            tell();
+            if (skipped.key === undefined || skipped.retry === undefined) skip(skipped.reason);
           },
         }),
       ),
@@ -105,7 +109,13 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     );
     // In the drain from here on: the queue resolves what it pops against a store that has seen all before it.
     const ready: Demand = () => demand()?.pipe(through(drain)) ?? null;
-    return deltas$.pipe(
+    // A server that sends nothing but what is skipped is told of once a turn, not once an object.
+    const tellSkips$ = skips.pipe(
+      exhaustMap(() => turn(scheduler)),
+      takeUntil(ended),
+      tap(tell),
+    );
+    const commits$ = deltas$.pipe(
       through(drain),
       deltaFifo<T>({
         known: indexer,
@@ -121,13 +131,13 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
       applyDeltas(indexer, {
         scopes,
         onRejected: ({ key, error }) => {
-          if (key === '') board.skip(ApiError.local('Rejected', shownError(error)));
+          if (key === '') skip(ApiError.local('Rejected', shownError(error)));
         },
         onCommitted: () => parts.onCommitted(),
       }),
       tap((set) => parts.deliver(set)),
-      ignoreElements(),
     );
+    return merge(tellSkips$, commits$).pipe(ignoreElements());
   });
   return { run$, retryRefused };
 }

@@ -137,7 +137,9 @@ export class Committer<T extends KubernetesObject> {
 
   #replace(delta: Replaced<T>, work: Work<T>): void {
     const { scopes } = this;
-    const how = delta.trustVersions ? 'trusting' : 'doubting';
+    // What an earlier run has left may be of another history: a server that was restored since then.
+    const trusted = delta.trustVersions && scopes.isSynced(delta.scope);
+    const how = trusted ? 'trusting' : 'doubting';
     this.#releaseUnlisted(delta);
     if (delta.flowed !== true) this.#dropMissing(delta, work);
     for (const object of delta.objects) this.#put(object, undefined, how, work);

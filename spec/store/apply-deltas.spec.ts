@@ -200,6 +200,20 @@ describe('applyDeltas: what a delta does', () => {
     expect(send(replaced([pod('a', 5), other, changed], 7))).toEqual(['relist* ~c@>']);
   });
 
+  it('S9: of a store that an earlier run has filled the content decides: its server may have been restored since', () => {
+    const { indexer } = storing([pod('a', 5), pod('b', 5)]);
+    const [a] = [indexer.get('a')];
+    const source = new Subject<readonly Delta<Pod>[]>();
+    const told: string[] = [];
+    source.pipe(applyDeltas(indexer)).subscribe((set) => told.push(brief(set)));
+    const other = { ...pod('b', 5), kind: 'Pod' };
+    source.next([replaced([pod('a', 5), other], 6)]);
+    source.next([replaced([pod('a', 5), pod('b', 5)], 7)]);
+    expect(told).toEqual(['initial*i ~b@5>5']);
+    expect(indexer.get('a')).toBe(a);
+    expect(indexer.get('b')).toEqual(other);
+  });
+
   it('S9, S10: objects without UID or version are told by their key', () => {
     const bare = (key: string, kind: string): Pod => ({ ...pod(key, '', ''), kind });
     const { send, sets, indexer, source } = storing([bare('a', 'one')]);
