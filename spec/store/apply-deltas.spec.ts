@@ -229,6 +229,14 @@ describe('applyDeltas: what a delta does', () => {
     expect(send(missed(pod('a', 3)))).toEqual(['watch* -a@9?']);
   });
 
+  it('S18, T7: a last state that cannot be kept is told as it was stored, and the rest of the commit stands', () => {
+    const { send, indexer } = storing([pod('a', 1)]);
+    const nested = JSON.parse(`{"in":${'{"in":'.repeat(50_000)}1${'}'.repeat(50_000)}}`);
+    const deep = Object.assign(pod('a', 5), { status: nested });
+    expect(send(added(pod('b', 4)), deleted(deep))).toEqual(['watch* -a@1 +b@4']);
+    expect(indexer.listKeys()).toEqual(['b']);
+  });
+
   it('F4, F9: a list without tombstones before it deletes too, but nothing refused and nothing of other scopes', () => {
     const { send, indexer } = storing([pod('shop/a', 1), pod('shop/b', 1), pod('lab/a', 1)]);
     const rest = { scope: 'shop', rejected: [refusal(pod('shop/b', 2))] };
