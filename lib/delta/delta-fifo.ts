@@ -182,8 +182,8 @@ export function deltaFifo<T extends KubernetesObject>(
         if (newest !== undefined && isStaleEnd(delta, stateOf(newest))) return;
         if (refused !== undefined && !isStaleEnd(delta, refused)) overlay.refuse(key, undefined);
         overlay.set(key, undefined);
-        const told = delta.object !== undefined || newest === undefined;
-        out.push(told ? delta : { ...delta, object: newest });
+        const isTold = delta.object !== undefined || newest === undefined;
+        out.push(isTold ? delta : { ...delta, object: newest });
       };
       const resolveDelta = (delta: Delta<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
         if (delta.type === 'deleted') return remove(delta, overlay, out);

@@ -3,7 +3,7 @@
  * generation of the informer.
  */
 import { defer, EMPTY, type MonoTypeOperatorFunction, merge, Observable, Subject } from 'rxjs';
-import { finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
+import { exhaustMap, finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
 import { deltaFifo } from '../delta/delta-fifo.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -15,6 +15,7 @@ import type { Demand } from '../rx/demand.ts';
 import { type Drain, through } from '../rx/drain.ts';
 import { longInterval } from '../rx/long-timer.ts';
 import type { Timing } from '../rx/timing.ts';
+import { turn } from '../rx/turn.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
@@ -74,6 +75,11 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
       what();
       board.publish();
     });
+  const skips = new Subject<void>();
+  const skip = (reason: ApiError) => {
+    board.skip(reason);
+    skips.next();
+  };
   const reflectAll = (generation: number) =>
     merge(
       ...listerWatchers.map((listerWatcher, at) =>
@@ -86,22 +92,28 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
             tell(generation, () => board.reflectors.set(listerWatcher.scope ?? String(at), status)),
           onSkipped: (skipped) => {
             // What can be tried again travels with the others, to the commit.
-            if (skipped.key !== undefined && skipped.retry !== undefined) return;
-            tell(generation, () => board.skip(skipped.reason));
+            if (skipped.key === undefined || skipped.retry === undefined) skip(skipped.reason);
           },
         }),
       ),
     );
   const run$ = defer(() => {
+    const { generation } = board;
     const ended = new Subject<void>();
     const resync$ = parts.resyncMs === 0 ? EMPTY : longInterval(parts.resyncMs, scheduler);
     const deltas$ = merge(
-      reflectAll(board.generation).pipe(finalize(() => ended.next())),
+      reflectAll(generation).pipe(finalize(() => ended.next())),
       retried.pipe(takeUntil(ended)),
     );
     // In the drain from here on: the queue resolves what it pops against a store that has seen all before it.
     const ready: Demand = () => demand()?.pipe(through(drain)) ?? null;
-    return deltas$.pipe(
+    // A server that sends nothing but what is skipped is told of once a turn, not once an object.
+    const tellSkips$ = skips.pipe(
+      exhaustMap(() => turn(scheduler)),
+      takeUntil(ended),
+      tap(() => tell(generation, () => undefined)),
+    );
+    const commits$ = deltas$.pipe(
       through(drain),
       deltaFifo<T>({
         known: indexer,
@@ -117,13 +129,13 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
       applyDeltas(indexer, {
         scopes,
         onRejected: ({ key, error }) => {
-          if (key === '') board.skip(ApiError.local('Rejected', shownError(error)));
+          if (key === '') skip(ApiError.local('Rejected', shownError(error)));
         },
         onCommitted: () => parts.onCommitted(),
       }),
       tap((set) => parts.deliver(set)),
-      ignoreElements(),
     );
+    return merge(tellSkips$, commits$).pipe(ignoreElements());
   });
   return { run$, retryRefused };
 }

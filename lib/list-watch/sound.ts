@@ -3,7 +3,7 @@
  * and what throws further in is nobody's failure, so that nobody would try again.
  */
 import type { Refused } from '../decode/decoding.ts';
-import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
+import type { ListMeta, ListPart, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -38,6 +38,12 @@ function malformed(what: string): ApiError {
   return ApiError.local('Malformed', `the ListerWatcher gave ${what}`);
 }
 
+function isListMeta(metadata: unknown): boolean {
+  if (!isObject(metadata)) return false;
+  const { resourceVersion, continue: token } = metadata as Partial<ListMeta>;
+  return typeof resourceVersion === 'string' && (token === undefined || typeof token === 'string');
+}
+
 /** Throws an `ApiError` on what is no part of a list. */
 export function soundPart<T>(part: ListPart<T>): ListPart<T> {
   if (!isObject(part) || !Array.isArray(part.items)) throw malformed('a part without items');
@@ -45,6 +51,9 @@ export function soundPart<T>(part: ListPart<T>): ListPart<T> {
   const { rejected = [] } = part;
   if (!Array.isArray(rejected) || !rejected.every(isRefused)) {
     throw malformed('a refused object without its key, version or reason');
+  }
+  if (part.metadata !== undefined && !isListMeta(part.metadata)) {
+    throw malformed('metadata without a version');
   }
   return part;
 }

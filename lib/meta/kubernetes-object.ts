@@ -69,5 +69,10 @@ export function hasSoundMetadata(object: object): boolean {
   if (metadata === undefined || metadata === null) return true;
   if (typeof metadata !== 'object') return false;
   const { name, namespace, uid, resourceVersion } = metadata as Record<keyof ObjectMeta, unknown>;
-  return [name, namespace, uid, resourceVersion].every(isTextOrNone);
+  return (
+    isTextOrNone(name) &&
+    isTextOrNone(namespace) &&
+    isTextOrNone(uid) &&
+    isTextOrNone(resourceVersion)
+  );
 }

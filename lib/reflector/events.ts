@@ -36,7 +36,8 @@ export function readEvents<T>(
   };
   for (const event of events) {
     if (event.type === 'ERROR') return end(event.error);
-    if (event.type !== 'ADDED') adopting = true;
+    // One that is refused may be among the first, which come in no order of versions.
+    if (event.type !== 'ADDED' && event.type !== 'REJECTED') adopting = true;
     if (event.type === 'BOOKMARK') {
       if (isOlder(event.resourceVersion, resourceVersion)) return end(undefined, true);
       ({ resourceVersion } = event);

@@ -11,7 +11,7 @@ import { soundSignal } from '../list-watch/sound.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import { type Backoff, exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
-import { allOf, type Demand, timeSlice, unlimited } from '../rx/demand.ts';
+import { allOf, type Demand, reliable, timeSlice, unlimited } from '../rx/demand.ts';
 import { idleTimeout } from '../rx/idle-timeout.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type MachineEffect, machine } from '../rx/machine.ts';
@@ -117,7 +117,7 @@ export function reflect<T>(
       return random();
     },
   });
-  const asked = options.demand ?? unlimited;
+  const asked = reliable(options.demand ?? unlimited, reportUnhandled);
 
   const failedInput = (error: unknown): ReflectorInput<T> => {
     if (error instanceof Paused) return { type: 'paused' };

@@ -137,7 +137,9 @@ export class Committer<T extends KubernetesObject> {
 
   #replace(delta: Replaced<T>, work: Work<T>): void {
     const { scopes } = this;
-    const how = delta.trustVersions ? 'trusting' : 'doubting';
+    // What an earlier run has left may be of another history: a server that was restored since then.
+    const trusted = delta.trustVersions && scopes.isSynced(delta.scope);
+    const how = trusted ? 'trusting' : 'doubting';
     this.#releaseUnlisted(delta);
     if (delta.flowed !== true) this.#dropMissing(delta, work);
     for (const object of delta.objects) this.#put(object, undefined, how, work);
@@ -282,11 +284,17 @@ export class Committer<T extends KubernetesObject> {
     // A deletion that was missed is told with what was known where it was found out.
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
     const net = this.#net(key, work, had);
+    const last = { id: uidOf(ended) || key, object: this.#guarded(ended, had, work) };
     work.transaction.remove(key);
-    go(
-      net,
-      { id: uidOf(ended) || key, object: work.transaction.guarded(ended) },
-      delta.finalStateUnknown,
-    );
+    go(net, last, delta.finalStateUnknown);
+  }
+
+  /** A last state that cannot be guarded, as one that is nested without measure, is told as it was stored. */
+  #guarded(ended: T, had: T, { transaction }: Work<T>): T {
+    try {
+      return transaction.guarded(ended);
+    } catch {
+      return had;
+    }
   }
 }

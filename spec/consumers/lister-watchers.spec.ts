@@ -65,6 +65,12 @@ const lists: Record<string, (request: ListRequest<Pod>) => List> = {
   'gives a part without items': () =>
     of(garbage<ListPart<Pod>>({ metadata: { resourceVersion: '5' } })),
   'gives a part without metadata': () => of(garbage<ListPart<Pod>>({ items: [pod('web', 5)] })),
+  'gives a version that is no text': () =>
+    of(garbage<ListPart<Pod>>({ items: [pod('half', 5)], metadata: { resourceVersion: 5 } })),
+  'gives metadata that are none': () =>
+    of(garbage<ListPart<Pod>>({ items: [pod('half', 5)], metadata: 7 })),
+  'gives a token that is no text': () =>
+    of(garbage<ListPart<Pod>>({ items: [], metadata: { resourceVersion: '5', continue: 7 } })),
   'gives the same token again and again': () =>
     of({ items: [], metadata: { resourceVersion: '5', continue: 'x' } }),
   ...Object.fromEntries(

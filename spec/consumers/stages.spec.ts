@@ -89,6 +89,39 @@ describe('a listener of a stage that throws', () => {
     expect(await errors.heard()).toHaveLength(thrown);
   });
 
+  it('R22: a demand of a reflector: counts as met, also after a pause', async () => {
+    const time = new VirtualTime();
+    // Shut until the request is given up, then failing at each read.
+    const demand = () => {
+      if (time.now() < 60_000) return NEVER;
+      return throwError(() => {
+        thrown++;
+        return new Misdeed();
+      });
+    };
+    const server = createFakeApiServer({ scheduler: time });
+    server.objects.create(configMaps, { metadata: { name: 'a', namespace: 'shop' } });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+    const told: string[] = [];
+    const failed: unknown[] = [];
+    const subscription = reflect(createListWatch(client, configMaps, { scheduler: time }), {
+      scheduler: time,
+      random: () => 0,
+      demand,
+      initialList: 'pages',
+    }).subscribe({
+      next: (deltas) => told.push(...deltas.map(({ type }) => type)),
+      error: (error) => failed.push(error),
+    });
+    await time.advance(61_000);
+    await time.advance(10_000);
+    subscription.unsubscribe();
+    expect(failed).toEqual([]);
+    expect(told).toEqual(['replace-abort', 'replacing', 'replaced']);
+    expect(thrown).toBeGreaterThan(1);
+    expect(await errors.heard()).toHaveLength(thrown);
+  });
+
   it('D14: a decoder: its body is a failure', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });

@@ -38,6 +38,14 @@ export interface Backoff {
 
 const WINDOWS_MS = [1_000, 10_000, 60_000, 300_000];
 
+/** What else is known of the client. */
+export interface Manners {
+  /** So early may a timer of a real clock fire. */
+  readonly earlyMs?: number;
+  /** It lists again and again instead of watching, with at least this between two lists. */
+  readonly pollMs?: number;
+}
+
 /** How many tries may begin within a window. */
 export function cyclesWithin(windowMs: number, { baseMs, capMs }: Backoff): number {
   let cycles = 1;
@@ -50,9 +58,15 @@ export function cyclesWithin(windowMs: number, { baseMs, capMs }: Backoff): numb
 }
 
 /** What may be asked within a window. */
-export function allowance(windowMs: number, backoff: Backoff): { reads: number; watches: number } {
+export function allowance(
+  windowMs: number,
+  backoff: Backoff,
+  { pollMs = Number.POSITIVE_INFINITY }: Manners = {},
+): { reads: number; watches: number } {
   const cycles = cyclesWithin(windowMs, backoff);
-  return { reads: 4 * cycles, watches: 2 * cycles + Math.floor(windowMs / 1000) };
+  // A poll is a list, or two where the token of its pages expires.
+  const polled = 2 * Math.floor(windowMs / pollMs);
+  return { reads: 4 * cycles + polled, watches: 2 * cycles + Math.floor(windowMs / 1000) };
 }
 
 /** The busiest window of each length. */
@@ -72,13 +86,14 @@ export interface Load {
   watches: number;
 }
 
-/** Notes what was over the budget; answers the busiest minute. `earlyMs`: so early may a timer of a real clock fire. */
+/** Notes what was over the budget; answers the busiest minute. */
 export function checkBudget(
   seen: readonly Seen[],
   backoff: Backoff,
   wrong: string[],
-  earlyMs = 0,
+  manners: Manners = {},
 ): Load {
+  const { earlyMs = 0 } = manners;
   const load: Load = { reads: 0, watches: 0 };
   const groups = new Map<string, Seen[]>();
   for (const request of seen) {
@@ -91,7 +106,7 @@ export function checkBudget(
     const reads = requests.filter(({ kind }) => kind === 'list' || kind === 'stream');
     const watches = requests.filter(({ kind }) => kind === 'watch');
     for (const windowMs of WINDOWS_MS) {
-      const allowed = allowance(windowMs, backoff);
+      const allowed = allowance(windowMs, backoff, manners);
       for (const [what, all] of [
         ['reads', reads],
         ['watches', watches],

@@ -52,6 +52,7 @@ export async function runHttp(
   }
   await sleep(lengthMs);
   machine.heal();
+  scene.recover();
   stopWriting();
 
   /** Judged again and again until nothing is wrong, or the time is over. */

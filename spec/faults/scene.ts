@@ -4,6 +4,7 @@ import {
   byNamespace,
   createClient,
   createListWatch,
+  createPollingListWatch,
   createSharedInformer,
   exponentialBackoff,
   type IndexerReader,
@@ -26,6 +27,7 @@ import { type Backoff, checkBudget, type Load } from './budget.ts';
 import { type Consumers, createConsumers } from './consumers.ts';
 import { createHistory, type History, type Pod, pods } from './history.ts';
 import { compareStore, type Selects, type Thing, Truth } from './judge.ts';
+import { createMoods, type Refuses } from './moods.ts';
 import { type ObservedFetch, observedFetch } from './observed-fetch.ts';
 
 /** Where and how fast a seed is played. */
@@ -68,6 +70,8 @@ export interface Scene {
   write(meanMs: number): () => void;
   start(): void;
   stop(): Promise<void>;
+  /** Nobody refuses objects any more. */
+  recover(): void;
   /** Shuts the consumer's own door, or opens it. */
   shut(shut: boolean): void;
   /** Compares all there is with the truth. */
@@ -103,12 +107,16 @@ const SCOPES: readonly Scope[] = [
 ];
 const INDICES = { namespace: byNamespace, tier: byLabel('tier') };
 
+function pick<V>(random: () => number, values: readonly V[]): V {
+  return values[Math.floor(random() * values.length)] as V;
+}
+
 export async function createScene(stage: Stage): Promise<Scene> {
   const { seed, scheduler, speed } = stage;
   // One source each: that one asks more often must not change what the others get.
   const chance = (salt: number) => seededRandom(seed * 101 + salt);
   const random = chance(1);
-  const of = <V>(values: readonly V[]): V => values[Math.floor(random() * values.length)] as V;
+  const of = <V>(values: readonly V[]): V => pick(random, values);
   const wrong: string[] = [];
 
   const watchList = random() < 0.75;
@@ -149,6 +157,18 @@ export async function createScene(stage: Stage): Promise<Scene> {
     restores: random() < 0.2,
     huge: random() < 0.01,
   });
+  // Drawn by themselves, so that a seed of before is what it was in all the rest.
+  const later = chance(7);
+  const polls = later() < 0.1;
+  const refuses: Refuses = later() < 0.3 ? pick(later, ['transform', 'index', 'both']) : 'none';
+  const all = later() < 0.5 ? { namespace: '' } : {};
+  const pollMs = 20_000 / speed;
+  const moods = createMoods({
+    refuses,
+    scheduler,
+    random: chance(8),
+    meanMs: 15_000 / speed,
+  });
   for (let step = 0; step < 6; step++) history.step();
 
   const reached = await stage.reach?.(server);
@@ -160,18 +180,27 @@ export async function createScene(stage: Stage): Promise<Scene> {
     scheduler,
   });
   const open = new BehaviorSubject(true);
-  const listWatches = scope.listWatches.map((each) =>
-    createListWatch(client, pods, { ...each, scheduler }),
-  );
+  const listWatches = scope.listWatches.map((each) => {
+    const asked = {
+      ...all,
+      ...each,
+      ...(refuses === 'none' ? {} : { transform: moods.transform }),
+    };
+    const source = createListWatch(client, pods, { ...asked, scheduler });
+    const polling = { scheduler, random: chance(9), intervalMs: pollMs };
+    return polls ? createPollingListWatch(source, polling) : source;
+  });
+  const drawnResyncMs = of([0, 0, 30_000]);
   const informer = createSharedInformer<Pod>(listWatches, {
     name: `seed ${seed}`,
     scheduler,
     random: chance(4),
-    indexers: INDICES,
+    indexers: refuses === 'none' ? INDICES : { ...INDICES, moody: moods.index },
     initialList,
     compression,
     backoff: exponentialBackoff(backoff),
-    resyncPeriodMs: of([0, 0, 30_000]) / speed,
+    // Who is refused is let in at a resync, if nothing else comes.
+    resyncPeriodMs: (refuses === 'none' ? drawnResyncMs : 30_000) / speed,
     demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
     onUnhandledError: (error) => wrong.push(`unhandled: ${error}`),
     ...(pageSize === undefined ? {} : { pageSize }),
@@ -200,6 +229,10 @@ export async function createScene(stage: Stage): Promise<Scene> {
   });
   const told = [`${scope.name}, ${initialList} list, ${compression}`];
   told.push(`${watchList ? 'with' : 'without'} streaming lists, backoff from ${backoff.baseMs} ms`);
+  const isAll = scope.listWatches.every(({ namespace }) => namespace === undefined);
+  if (isAll && 'namespace' in all) told.push("namespace ''");
+  if (polls) told.push(`polled every ${pollMs} ms`);
+  if (refuses !== 'none') told.push(`refused for a while by ${refuses}`);
   told.push(`history ${historyLimit}, a fault every ${meanMs} ms`);
 
   return {
@@ -236,17 +269,23 @@ export async function createScene(stage: Stage): Promise<Scene> {
       await informer.stop();
       consumers.rest();
     },
+    recover: moods.recover,
     shut: (shut) => open.next(!shut),
     compare(when) {
       consumers.finish(when);
       const store = informer.indexer as unknown as IndexerReader<Thing>;
       compareStore(store, INDICES, truth, scope.selects, when, wrong);
-      const { phase, synced, error, staleSinceMs } = informer.status;
-      if (phase !== 'watching' || !synced || error !== undefined || staleSinceMs !== undefined) {
-        wrong.push(`status, ${when}: ${JSON.stringify({ phase, synced, error, staleSinceMs })}`);
+      const { phase, synced, error, staleSinceMs, quarantined } = informer.status;
+      const well = phase === 'watching' && synced && error === undefined;
+      if (!well || staleSinceMs !== undefined || quarantined > 0) {
+        const told = JSON.stringify({ phase, synced, error, staleSinceMs, quarantined });
+        wrong.push(`status, ${when}: ${told}`);
       }
     },
     checkBudget: () =>
-      checkBudget(observed.seen, tolerated, wrong, stage.slack === undefined ? 0 : 20),
+      checkBudget(observed.seen, tolerated, wrong, {
+        earlyMs: stage.slack === undefined ? 0 : 20,
+        ...(polls ? { pollMs } : {}),
+      }),
   };
 }

@@ -45,6 +45,7 @@ export async function runVirtual(seed: number): Promise<Outcome> {
   await time.advance(leftMs);
 
   machine.heal();
+  scene.recover();
   stopWriting();
   scene.shut(false);
   await time.advance(HEALS_WITHIN_MS);

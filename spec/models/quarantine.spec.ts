@@ -103,10 +103,11 @@ class World {
     const expected: Record<string, string> = {};
     for (const [key, { metadata, colour }] of this.server.now) {
       if (this.#namespace !== undefined && metadata.namespace !== this.#namespace) continue;
-      const isStored = indexer.getByKey(key)?.metadata.resourceVersion === metadata.resourceVersion;
+      const { resourceVersion } = metadata;
       // Who may be refused may be let in as well: somebody else said when.
-      const isRefused = !isStored && colour !== 'plain';
-      expected[key] = `${isRefused ? 'refused' : 'stored'} ${metadata.resourceVersion}`;
+      const isRefused =
+        colour !== 'plain' && indexer.refused.get(key)?.resourceVersion === resourceVersion;
+      expected[key] = `${isRefused ? 'refused' : 'stored'} ${resourceVersion}`;
     }
     for (const thing of indexer.list()) {
       const { resourceVersion } = thing.metadata;

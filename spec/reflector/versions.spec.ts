@@ -182,6 +182,7 @@ describe('the first ADDED', () => {
     ['in no order of versions', ['+a@30', '+b@10', '+c@20'], 'W'],
     ['until a bookmark', ['+a@30', '+b@10', 'b@35'], 'W35'],
     ['until a change', ['+a@30', '~a@36', '+d@37'], 'W37'],
+    ['also where one is refused', ['?a@30', '+b@10', '+c@20'], 'W'],
     ['until a deletion', ['+a@30', '-a@36'], 'W36'],
   ])('R4: do not move the version: %s (TestWatchListResourceVersion)', (_name, sent, next) => {
     marbles(({ cold, scheduler, flush }) => {

@@ -200,6 +200,20 @@ describe('applyDeltas: what a delta does', () => {
     expect(send(replaced([pod('a', 5), other, changed], 7))).toEqual(['relist* ~c@>']);
   });
 
+  it('S9: of a store that an earlier run has filled the content decides: its server may have been restored since', () => {
+    const { indexer } = storing([pod('a', 5), pod('b', 5)]);
+    const [a] = [indexer.get('a')];
+    const source = new Subject<readonly Delta<Pod>[]>();
+    const told: string[] = [];
+    source.pipe(applyDeltas(indexer)).subscribe((set) => told.push(brief(set)));
+    const other = { ...pod('b', 5), kind: 'Pod' };
+    source.next([replaced([pod('a', 5), other], 6)]);
+    source.next([replaced([pod('a', 5), pod('b', 5)], 7)]);
+    expect(told).toEqual(['initial*i ~b@5>5']);
+    expect(indexer.get('a')).toBe(a);
+    expect(indexer.get('b')).toEqual(other);
+  });
+
   it('S9, S10: objects without UID or version are told by their key', () => {
     const bare = (key: string, kind: string): Pod => ({ ...pod(key, '', ''), kind });
     const { send, sets, indexer, source } = storing([bare('a', 'one')]);
@@ -213,6 +227,14 @@ describe('applyDeltas: what a delta does', () => {
   it('S18: a missed deletion never carries less than what the store had', () => {
     const { send } = storing([pod('a', 9)]);
     expect(send(missed(pod('a', 3)))).toEqual(['watch* -a@9?']);
+  });
+
+  it('S18, T7: a last state that cannot be kept is told as it was stored, and the rest of the commit stands', () => {
+    const { send, indexer } = storing([pod('a', 1)]);
+    const nested = JSON.parse(`{"in":${'{"in":'.repeat(50_000)}1${'}'.repeat(50_000)}}`);
+    const deep = Object.assign(pod('a', 5), { status: nested });
+    expect(send(added(pod('b', 4)), deleted(deep))).toEqual(['watch* -a@1 +b@4']);
+    expect(indexer.listKeys()).toEqual(['b']);
   });
 
   it('F4, F9: a list without tombstones before it deletes too, but nothing refused and nothing of other scopes', () => {
