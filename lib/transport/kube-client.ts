@@ -70,6 +70,8 @@ export interface KubeClient {
   request<R = unknown>(request: KubeRequest): Promise<R>;
   /** A request as a stream of bytes, with the client's headers and rate limit. Nothing is retried. */
   send(request: TransportRequest): Observable<TransportEvent>;
+  /** Of its {@link Transport}. Lists are then streamed only where `initialList: 'stream'` says so. */
+  readonly hidesEncoding?: boolean;
   /** Ends all connections. Open requests error; later ones too. */
   close(): Promise<void>;
 }
@@ -265,6 +267,9 @@ export function createClient(options: KubeClientOptions): KubeClient {
 
   return {
     baseUrl,
+    get hidesEncoding() {
+      return transport.hidesEncoding ?? false;
+    },
     send,
     close: () => transport.close(),
     request: <R>(request: KubeRequest) => {
