@@ -121,6 +121,7 @@ export type {
   DecodeContext,
   Decoder,
   Decoding,
+  Refused,
   Skipped,
   Transform,
 } from './decode/decoding.ts';
@@ -198,6 +199,7 @@ export { type ListProgress, listPages } from './list-watch/list-pages.ts';
 export type {
   ListerWatcher,
   ListRequest,
+  RequestTurn,
   WatchRequest,
   WatchSignal,
 } from './list-watch/lister-watcher.ts';
@@ -237,7 +239,7 @@ export {
   type ObjectName,
   splitMetaNamespaceKey,
 } from './meta/key.ts';
-export type { KnownObjects } from './meta/known-objects.ts';
+export type { KnownObjects, RefusedState } from './meta/known-objects.ts';
 export type {
   KubernetesList,
   KubernetesObject,
@@ -291,9 +293,10 @@ export { type Backoff, exponentialBackoff } from './rx/backoff.ts';
 export { allOf, type Demand, timeSlice, unlimited } from './rx/demand.ts';
 export type { Timing } from './rx/timing.ts';
 // store: the local copy
-export { type ApplyDeltasOptions, applyDeltas, type Rejection } from './store/apply-deltas.ts';
+export { type ApplyDeltasOptions, applyDeltas } from './store/apply-deltas.ts';
 export type { Cause, ChangeSet, UpdatedObject } from './store/change-set.ts';
 export type { ChangeStream, EndingPipe } from './store/change-stream.ts';
+export type { Rejection } from './store/committer.ts';
 export { type ConflateByKeyOptions, conflateByKey } from './store/conflate-by-key.ts';
 export {
   createExpirationStore,
@@ -328,6 +331,7 @@ export {
   type MutationCacheOptions,
 } from './store/mutation-cache.ts';
 export type { MutationGuard } from './store/mutation-guard.ts';
+export type { Quarantine, RefusedObjects } from './store/quarantine.ts';
 // transport: requests as streams of bytes
 export { createFetchTransport, type Fetch } from './transport/fetch-transport.ts';
 export {

@@ -232,7 +232,9 @@ export interface EvictOptions
 export interface PodClient<T extends KubernetesObject> extends ResourceClient<T> {
   /**
    * The lines of a container's log, without their ends. Completes at the end of the log, errors with an
-   * `ApiError`; unsubscribing aborts the request. Bytes that are no UTF-8 become U+FFFD.
+   * `ApiError`, also where the log was cut (as far as the transport can tell: undici's can, `fetch` may take an HTTP/2
+   * stream that was reset with NO_ERROR or CANCEL for its end); unsubscribing aborts the request. Bytes that are no
+   * UTF-8 become U+FFFD.
    *
    * ```
    * bytes   --"a\nb"--"c\nd"--|

@@ -4,31 +4,38 @@
  */
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
-import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';
+import {
+  hasSoundMetadata,
+  type KubernetesObject,
+  type ObjectMeta,
+} from '../meta/kubernetes-object.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
-import type { DecodeContext } from './decoding.ts';
+import type { DecodeContext, Refused } from './decoding.ts';
 
 /** Let in, with its key; refused, though it exists; or nothing that concerns this informer. */
 export type Admitted<T> =
   | { readonly verdict: 'admitted'; readonly key: string; readonly object: T }
-  | { readonly verdict: 'rejected'; readonly key: string; readonly resourceVersion: string }
+  | { readonly verdict: 'rejected'; readonly refused: Refused }
   | { readonly verdict: 'skipped' };
 
 const SKIPPED = { verdict: 'skipped' } as const;
 
-function changedIdentity(before: KubernetesObject, after: KubernetesObject): string | undefined {
-  for (const field of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
-    if (before.metadata?.[field] !== after.metadata?.[field]) return `metadata.${field}`;
-  }
-  return undefined;
+const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
+/** What a transform may not change. */
+type Identity = Pick<ObjectMeta, (typeof IDENTITY)[number]>;
+
+function identityOf({ metadata }: KubernetesObject): Identity {
+  const identity: Identity = {};
+  for (const field of IDENTITY) Object.assign(identity, { [field]: metadata?.[field] });
+  return identity;
 }
 
 function transformed<T extends KubernetesObject>(
   object: T,
   key: string,
+  before: Identity,
   transform: (object: T) => T,
 ): T {
-  const before = { metadata: { ...object.metadata } };
   let after: T;
   try {
     after = transform(object);
@@ -40,9 +47,9 @@ function transformed<T extends KubernetesObject>(
     const message = `${key}: the transform returned ${typeof after === 'string' ? 'a text' : String(after)}, no object`;
     throw ApiError.local('Rejected', message);
   }
-  const changed = changedIdentity(before, after);
+  const changed = IDENTITY.find((field) => before[field] !== after.metadata?.[field]);
   if (changed === undefined) return after;
-  const message = `${key}: the transform changed ${changed}; a store without it would lose updates`;
+  const message = `${key}: the transform changed metadata.${changed}; a store without it would lose updates`;
   throw ApiError.local('Rejected', message);
 }
 
@@ -85,16 +92,17 @@ export function createAdmission<T extends KubernetesObject>(
       return unexpected('one without a name');
     }
     if (transform === undefined) return { verdict: 'admitted', key, object };
+    // Taken before the transform sees the object, which it may change in place before it is refused.
+    const before = identityOf(object);
+    const retry = () => transformed(object, key, before, transform);
     try {
-      return { verdict: 'admitted', key, object: transformed(object, key, transform) };
+      return { verdict: 'admitted', key, object: retry() };
     } catch (error) {
-      const resourceVersion = metadata.resourceVersion ?? '';
+      const { uid = '', resourceVersion = '' } = before;
+      const reason = ApiError.from(error, key);
       // What is deleted needs no second try.
-      if (!deleted) {
-        const retry = () => transformed(object, key, transform);
-        onSkipped({ reason: ApiError.from(error, key), key, resourceVersion, retry });
-      }
-      return { verdict: 'rejected', key, resourceVersion };
+      if (!deleted) onSkipped({ reason, key, resourceVersion, retry });
+      return { verdict: 'rejected', refused: { key, uid, resourceVersion, reason, retry } };
     }
   };
 }

@@ -3,7 +3,7 @@ import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { createAdmission } from './admission.ts';
-import type { DecodeContext, Decoder, Decoding } from './decoding.ts';
+import type { DecodeContext, Decoder, Decoding, Refused } from './decoding.ts';
 import { LineFramer } from './json-lines.ts';
 import { ItemFramer } from './list-items.ts';
 import { bookmarkMeta, expectKind, fromEvent, tellColumns, toRow } from './projection.ts';
@@ -118,13 +118,14 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
     const isDeleted = type === 'DELETED';
     const admitted = this.#admit(received, isDeleted);
     if (admitted.verdict === 'skipped') return;
-    const { key } = admitted;
     if (admitted.verdict === 'rejected') {
-      const { resourceVersion } = admitted;
-      out.push({ type: isDeleted ? type : 'REJECTED', key, resourceVersion });
+      const { refused } = admitted;
+      const { key, resourceVersion } = refused;
+      if (isDeleted) out.push({ type, key, resourceVersion });
+      else out.push({ type: 'REJECTED', key, refused });
       return;
     }
-    const { object } = admitted;
+    const { key, object } = admitted;
     if (!isDeleted) out.push({ type, key, object });
     else out.push({ type, key, object, resourceVersion: object.metadata?.resourceVersion ?? '' });
   }
@@ -164,7 +165,7 @@ function isList(kind: unknown): boolean {
 /** A list part while it is filled. */
 interface PartUnderWay<T> {
   items: T[];
-  rejected: string[];
+  rejected: Refused[];
   metadata?: ListMeta;
 }
 
@@ -257,7 +258,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   #keep(received: unknown, out: PartUnderWay<T>): void {
     const admitted = this.#admit(received);
     if (admitted.verdict === 'admitted') out.items.push(admitted.object);
-    else if (admitted.verdict === 'rejected') out.rejected.push(admitted.key);
+    else if (admitted.verdict === 'rejected') out.rejected.push(admitted.refused);
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a watch line and a list body become: the vocabulary of `decode/`. */
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { Refused } from './decoding.ts';
 
 /** One line of a WATCH, decoded. Wire literals stay as on the wire. */
 export type WatchEvent<T> =
@@ -20,14 +21,14 @@ export type WatchEvent<T> =
     }
   /** The server ends the stream with a Status. */
   | { readonly type: 'ERROR'; readonly error: ApiError }
-  /** An object that exists but that the transform or the key function refused: it has a version, no state. */
-  | { readonly type: 'REJECTED'; readonly key: string; readonly resourceVersion: ResourceVersion };
+  /** An object that exists but that the transform refused: it has a version, no state. */
+  | { readonly type: 'REJECTED'; readonly key: string; readonly refused: Refused };
 
 /** Some items of a list; the last part of a request has its metadata. */
 export interface ListPart<T> {
   readonly items: readonly T[];
-  /** Keys of items that exist but were refused by the transform. */
-  readonly rejected?: readonly string[];
+  /** Items that exist but were refused by the transform. */
+  readonly rejected?: readonly Refused[];
   readonly metadata?: ListMeta;
 }
 

@@ -18,7 +18,7 @@ import { told } from '../rx/unhandled.ts';
 import { keyOrNone, Overlay, OwnKnownObjects } from './overlay.ts';
 import { type Compression, type Entry, Pending } from './pending.ts';
 import { isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
-import { isStaleEnd } from './stale-end.ts';
+import { isStaleEnd, stateOf } from './stale-end.ts';
 
 /** What {@link deltaFifo} takes. */
 export interface DeltaFifoOptions<T> {
@@ -89,6 +89,7 @@ export function deltaFifo<T extends KubernetesObject>(
       const wholes = new Map<Delta<T>, WholeList<T>>();
       const relists = new Map<string | undefined, RelistUnderWay<T>>();
       let resync = false;
+      let retry = false;
       let ended = false;
       /** Nothing stands behind what is being resolved that would have to know of it. */
       let isLast = false;
@@ -112,7 +113,7 @@ export function deltaFifo<T extends KubernetesObject>(
             return;
           }
           case 'replace-abort':
-            return relistOf(delta.scope).reset();
+            return relistOf(delta.scope).abort() ? pending.pushWhole(delta) : undefined;
           case 'replaced': {
             // A place of its own, also where a source sends one delta twice.
             const place = { ...delta };
@@ -121,6 +122,9 @@ export function deltaFifo<T extends KubernetesObject>(
           }
           case 'bookmark':
             return pending.pushWhole(delta);
+          case 'retry':
+            retry = true;
+            return undefined;
           default:
             return pending.push(delta);
         }
@@ -139,6 +143,7 @@ export function deltaFifo<T extends KubernetesObject>(
           out.push({ type: 'deleted', key, object, finalStateUnknown: true });
           overlay.set(key, undefined);
         }
+        if (!isLast) overlay.refuseListed(rejected, scope, flowed);
         const objects: T[] = [];
         for (const [key, object] of held) {
           objects.push(object);
@@ -150,7 +155,7 @@ export function deltaFifo<T extends KubernetesObject>(
           ...delta,
           objects,
           ...(flowed ? { flowed } : {}),
-          ...(rejected.size === 0 ? {} : { rejected: [...rejected] }),
+          ...(rejected.size === 0 ? {} : { rejected: [...rejected.values()] }),
         });
       };
       const resolve = (place: Entry<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
@@ -158,6 +163,7 @@ export function deltaFifo<T extends KubernetesObject>(
           if (place.deleted !== undefined) remove(place.deleted, overlay, out, place.fleeting);
           if (place.ended !== undefined) remove(place.ended, overlay, out, true);
           if (place.present !== undefined) resolveDelta(place.present, overlay, out);
+          if (place.refused !== undefined) resolveDelta(place.refused, overlay, out);
         } else resolveDelta(place.delta, overlay, out);
       };
       const remove = (
@@ -166,14 +172,18 @@ export function deltaFifo<T extends KubernetesObject>(
         out: Delta<T>[],
         fleeting = false,
       ) => {
-        const newest = overlay.get(delta.key);
-        if (newest === undefined) {
-          if (!fleeting) onUnknownDeletion(delta.key);
+        const { key } = delta;
+        const newest = overlay.get(key);
+        const refused = overlay.refused(key);
+        if (newest === undefined && refused === undefined) {
+          if (!fleeting) onUnknownDeletion(key);
           return;
         }
-        if (isStaleEnd(delta, newest)) return;
-        overlay.set(delta.key, undefined);
-        out.push(delta.object === undefined ? { ...delta, object: newest } : delta);
+        if (newest !== undefined && isStaleEnd(delta, stateOf(newest))) return;
+        if (refused !== undefined && !isStaleEnd(delta, refused)) overlay.refuse(key, undefined);
+        overlay.set(key, undefined);
+        const told = delta.object !== undefined || newest === undefined;
+        out.push(told ? delta : { ...delta, object: newest });
       };
       const resolveDelta = (delta: Delta<T>, overlay: Overlay<T>, out: Delta<T>[]) => {
         if (delta.type === 'deleted') return remove(delta, overlay, out);
@@ -190,8 +200,13 @@ export function deltaFifo<T extends KubernetesObject>(
             const key = keyOrNone(object);
             if (key !== undefined) overlay.set(key, object);
           }
-          for (const key of delta.removed ?? []) overlay.set(key, undefined);
-        } else if ('key' in delta) overlay.set(delta.key, delta.object);
+          for (const refused of delta.rejected ?? []) overlay.refuse(refused.key, refused);
+          for (const key of delta.removed ?? []) {
+            overlay.set(key, undefined);
+            overlay.refuse(key, undefined);
+          }
+        } else if (delta.type === 'refused') overlay.refuse(delta.key, delta.refused);
+        else if ('key' in delta) overlay.set(delta.key, delta.object);
       };
       const pop = () => {
         const entries = pending.take();
@@ -201,6 +216,8 @@ export function deltaFifo<T extends KubernetesObject>(
           isLast = at === entries.length - 1 && !resync;
           resolve(entries[at] as Entry<T>, overlay, out);
         }
+        if (retry) out.push({ type: 'retry' });
+        retry = false;
         if (resync) {
           resync = false;
           for (const key of [...known.keys()]) {
@@ -215,7 +232,7 @@ export function deltaFifo<T extends KubernetesObject>(
       // What the consumer sends back while it is told is resolved against what it knows then: never within a pop.
       const server = createServer({
         ready,
-        hasWork: () => pending.size > 0 || resync,
+        hasWork: () => pending.size > 0 || resync || retry,
         serve: pop,
         onIdle: () => {
           if (ended) subscriber.complete();

@@ -1,6 +1,6 @@
 /** What is known while the queue is resolved: what has passed through, and what stands before in the same pop. */
-import { metaNamespaceKeyFunc } from '../meta/key.ts';
-import type { KnownObjects } from '../meta/known-objects.ts';
+import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
+import type { KnownObjects, RefusedState } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 
@@ -12,6 +12,7 @@ export function keyOrNone(object: KubernetesObject): string | undefined {
 /** Knows what has passed through: what the operator resolves against when it stands alone. */
 export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects<T> {
   readonly #objects = new Map<string, T>();
+  readonly refused: Map<string, RefusedState> = new Map<string, RefusedState>();
 
   get size(): number {
     return this.#objects.size;
@@ -27,16 +28,46 @@ export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects
 
   apply(deltas: readonly Delta<T>[]): void {
     for (const delta of deltas) {
-      if (delta.type === 'deleted') this.#objects.delete(delta.key);
-      else if ('key' in delta) this.#objects.set(delta.key, delta.object);
-      else if (delta.type === 'replacing' || delta.type === 'replaced') {
-        for (const object of delta.objects) {
-          const key = keyOrNone(object);
-          if (key !== undefined) this.#objects.set(key, object);
-        }
-        if (delta.type !== 'replacing') continue;
-        for (const key of delta.removed ?? []) this.#objects.delete(key);
+      switch (delta.type) {
+        case 'deleted':
+          this.#objects.delete(delta.key);
+          this.refused.delete(delta.key);
+          break;
+        case 'refused':
+          this.refused.set(delta.key, delta.refused);
+          break;
+        case 'added':
+        case 'updated':
+        case 'sync':
+          this.#has(delta.key, delta.object);
+          break;
+        case 'replacing':
+        case 'replaced':
+          this.#listed(delta);
       }
+    }
+  }
+
+  #has(key: string, object: T): void {
+    this.#objects.set(key, object);
+    this.refused.delete(key);
+  }
+
+  #listed(delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>): void {
+    if (delta.type === 'replaced' && delta.flowed !== true) {
+      for (const key of this.refused.keys()) {
+        if (inScope(key, delta.scope)) this.refused.delete(key);
+      }
+    }
+    for (const object of delta.objects) {
+      const key = keyOrNone(object);
+      if (key !== undefined) this.#has(key, object);
+    }
+    for (const refused of delta.rejected ?? []) this.refused.set(refused.key, refused);
+    if (delta.type !== 'replacing') return;
+    for (const key of delta.removed ?? []) {
+      this.#objects.delete(key);
+      this.refused.delete(key);
     }
   }
 }
@@ -45,6 +76,8 @@ export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects
 export class Overlay<T> {
   readonly #known: KnownObjects<T>;
   readonly #over = new Map<string, T | undefined>();
+  /** `undefined`: not refused any more. */
+  readonly #refused = new Map<string, RefusedState | undefined>();
 
   constructor(known: KnownObjects<T>) {
     this.#known = known;
@@ -59,8 +92,29 @@ export class Overlay<T> {
     this.#over.set(key, object);
   }
 
+  /** The state in which it was refused last, unless that is over. */
+  refused(key: string): RefusedState | undefined {
+    return this.#refused.has(key) ? this.#refused.get(key) : this.#known.refused?.get(key);
+  }
+
+  refuse(key: string, state: RefusedState | undefined): void {
+    this.#refused.set(key, state);
+  }
+
+  /** A list says who is refused in its scope, and who is not, unless its parts went through and said so before. */
+  refuseListed(
+    states: ReadonlyMap<string, RefusedState>,
+    scope: string | undefined,
+    flowed: boolean,
+  ): void {
+    const before = flowed ? [] : [...this.#refused.keys(), ...(this.#known.refused?.keys() ?? [])];
+    for (const key of before) if (inScope(key, scope)) this.#refused.set(key, undefined);
+    for (const [key, state] of states) this.#refused.set(key, state);
+  }
+
+  /** Something stands in the queue for it. */
   touched(key: string): boolean {
-    return this.#over.has(key);
+    return this.#over.has(key) || this.#refused.get(key) !== undefined;
   }
 
   keys(): Iterable<string> {

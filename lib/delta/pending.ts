@@ -3,14 +3,17 @@
  * and never makes an update of a delete and a recreate.
  */
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
-import { isStaleEnd } from './stale-end.ts';
+import { isStaleEnd, stateOf } from './stale-end.ts';
 
 /** How deltas of one key are folded while they wait: not at all, or to one net delta. */
 export type Compression = 'none' | 'latest';
 
 type Keyed<T> = Extract<Delta<T>, { key: string }>;
 type Deleted<T> = Extract<Delta<T>, { type: 'deleted' }>;
+type Refusal<T> = Extract<Delta<T>, { type: 'refused' }>;
+type Present<T> = Exclude<Keyed<T>, Deleted<T> | Refusal<T>>;
 
 /** A place in the queue: a delta, a whole list, or what one key amounts to. */
 export type Entry<T> =
@@ -21,10 +24,14 @@ export type Entry<T> =
       deleted: Deleted<T> | undefined;
       /** The last end of another object under this name: of two, one is that of the object the consumer has. */
       ended: Deleted<T> | undefined;
-      present: Exclude<Keyed<T>, Deleted<T>> | undefined;
+      present: Present<T> | undefined;
+      /** Its newest state, behind the one that was let in. */
+      refused: Refusal<T> | undefined;
       /** It came and went while it waited. */
       fleeting: boolean;
     };
+
+type Net<T> = Extract<Entry<T>, { kind: 'net' }>;
 
 function uid(object: unknown): string {
   return uidOf(object as KubernetesObject);
@@ -94,31 +101,48 @@ export class Pending<T> {
 
   #fold(delta: Keyed<T>, last: Entry<T> | undefined): void {
     if (last?.kind !== 'net') {
-      const deleted = delta.type === 'deleted' ? delta : undefined;
-      const present = delta.type === 'deleted' ? undefined : delta;
       const entry: Entry<T> = {
         kind: 'net',
-        deleted,
+        deleted: delta.type === 'deleted' ? delta : undefined,
         ended: undefined,
-        present,
+        present: delta.type === 'deleted' || delta.type === 'refused' ? undefined : delta,
+        refused: delta.type === 'refused' ? delta : undefined,
         fleeting: false,
       };
       this.entries.push(entry);
       this.#last.set(delta.key, entry);
       return;
     }
-    const { present } = last;
+    if (delta.type === 'refused') this.#foldRefusal(delta, last);
     // Something is pending for the key: that is delivered, and a resync says nothing beside it.
-    if (delta.type === 'sync') return;
-    if (delta.type === 'deleted') {
-      if (present !== undefined && isStaleEnd(delta, present.object as KubernetesObject)) return;
-      if (last.deleted === undefined) last.fleeting = true;
-      // Without a state of its own it ends the newest one that waits.
-      const state = delta.object ?? present?.object;
-      const ended = state === undefined ? delta : { ...delta, object: state };
-      this.#end(last, ended, present === undefined);
-      last.present = undefined;
+    else if (delta.type === 'deleted') this.#foldEnd(delta, last);
+    else if (delta.type !== 'sync') this.#foldState(delta, last);
+  }
+
+  #foldRefusal(delta: Refusal<T>, last: Net<T>): void {
+    const newest = last.refused?.refused.resourceVersion ?? '';
+    if (!isOlder(delta.refused.resourceVersion, newest)) last.refused = delta;
+  }
+
+  #foldEnd(delta: Deleted<T>, last: Net<T>): void {
+    const { present, refused } = last;
+    if (present !== undefined && isStaleEnd(delta, stateOf(present.object as KubernetesObject))) {
       return;
+    }
+    if (refused !== undefined && !isStaleEnd(delta, refused.refused)) last.refused = undefined;
+    if (last.deleted === undefined) last.fleeting = true;
+    // Without a state of its own it ends the newest one that waits.
+    const state = delta.object ?? present?.object;
+    const ended = state === undefined ? delta : { ...delta, object: state };
+    this.#end(last, ended, present === undefined);
+    last.present = undefined;
+  }
+
+  #foldState(delta: Present<T>, last: Net<T>): void {
+    const { present, refused } = last;
+    const { resourceVersion } = stateOf(delta.object as KubernetesObject);
+    if (refused !== undefined && !isOlder(resourceVersion, refused.refused.resourceVersion)) {
+      last.refused = undefined;
     }
     if (present !== undefined && uid(present.object) !== uid(delta.object)) {
       // Another object under the same name: the end of the one before was missed.
@@ -132,7 +156,7 @@ export class Pending<T> {
     last.present = { ...delta, type };
   }
 
-  #end(net: Extract<Entry<T>, { kind: 'net' }>, delta: Deleted<T>, adjacent: boolean): void {
+  #end(net: Net<T>, delta: Deleted<T>, adjacent: boolean): void {
     const last = net.ended ?? net.deleted;
     if (last === undefined) net.deleted = delta;
     else if (!adjacent || !isSameEnd(last, delta)) net.ended = delta;

@@ -2,6 +2,7 @@
  * A list under way. On an empty store its parts flow through at once: the first page paints, and nothing is held
  * twice. A later list gathers here and is handed over whole.
  */
+import type { Refused } from '../decode/decoding.ts';
 import { inScope } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -25,7 +26,8 @@ export interface WholeList<T> {
   readonly held: ReadonlyMap<string, T>;
   /** Its parts went through on an empty store, so that what is known of the scope by now is of this list. */
   readonly flowed: boolean;
-  readonly rejected: ReadonlySet<string>;
+  /** Objects that exist, as far as they were held back, in a state that was refused. */
+  readonly rejected: ReadonlyMap<string, Refused>;
   /** Objects without a key, for the store to refuse. */
   readonly keyless: readonly T[];
 }
@@ -33,7 +35,7 @@ export interface WholeList<T> {
 /** Gathers the parts of one scope's list. */
 export class RelistUnderWay<T extends KubernetesObject> {
   #held = new Map<string, T>();
-  #rejected = new Set<string>();
+  #rejected = new Map<string, Refused>();
   #keyless: T[] = [];
   #begun = false;
   #flows = false;
@@ -44,26 +46,49 @@ export class RelistUnderWay<T extends KubernetesObject> {
       this.#begun = true;
       this.#flows = storeIsEmpty();
     }
-    for (const object of part.objects) {
-      // What flows is counted by the store: no second set of keys beside it.
-      if (this.#flows && this.#rejected.size === 0) continue;
-      const key = keyOrNone(object);
-      if (key !== undefined) this.#rejected.delete(key);
-      if (this.#flows) continue;
-      if (key === undefined) this.#keyless.push(object);
-      else this.#held.set(key, object);
-    }
+    // What flows is counted by the store: no second set of keys beside it.
+    if (this.#flows) return part;
+    this.#take(part.objects);
     for (const key of part.removed ?? []) {
       this.#held.delete(key);
       this.#rejected.delete(key);
     }
-    for (const key of part.rejected ?? []) this.#refuse(key);
-    return this.#flows ? part : undefined;
+    this.#refuse(part.rejected);
+    return undefined;
   }
 
   /** The list ended well. */
   end(delta: Replaced<T>): WholeList<T> {
-    for (const object of delta.objects) {
+    this.#take(delta.objects);
+    this.#refuse(delta.rejected);
+    const whole = {
+      delta,
+      held: this.#held,
+      flowed: this.#flows,
+      rejected: this.#rejected,
+      keyless: this.#keyless,
+    };
+    this.#reset();
+    return whole;
+  }
+
+  /** The list came to nothing. What flowed through stays until a whole list says otherwise; whether any did. */
+  abort(): boolean {
+    const flowed = this.#flows;
+    this.#reset();
+    return flowed;
+  }
+
+  #reset(): void {
+    this.#held = new Map();
+    this.#rejected = new Map();
+    this.#keyless = [];
+    this.#begun = false;
+    this.#flows = false;
+  }
+
+  #take(objects: readonly T[]): void {
+    for (const object of objects) {
       const key = keyOrNone(object);
       if (key === undefined) {
         this.#keyless.push(object);
@@ -72,30 +97,13 @@ export class RelistUnderWay<T extends KubernetesObject> {
       this.#rejected.delete(key);
       this.#held.set(key, object);
     }
-    for (const key of delta.rejected ?? []) this.#refuse(key);
-    const whole = {
-      delta,
-      held: this.#held,
-      flowed: this.#flows,
-      rejected: this.#rejected,
-      keyless: this.#keyless,
-    };
-    this.reset();
-    return whole;
   }
 
-  /** The list came to nothing. What flowed through stays until a whole list says otherwise. */
-  reset(): void {
-    this.#held = new Map();
-    this.#rejected = new Set();
-    this.#keyless = [];
-    this.#begun = false;
-    this.#flows = false;
-  }
-
-  /** Its new state is refused: whatever state is known stays. */
-  #refuse(key: string): void {
-    this.#held.delete(key);
-    this.#rejected.add(key);
+  /** Their new state is refused: whatever state is known stays. */
+  #refuse(rejected: readonly Refused[] = []): void {
+    for (const refused of rejected) {
+      this.#held.delete(refused.key);
+      this.#rejected.set(refused.key, refused);
+    }
   }
 }

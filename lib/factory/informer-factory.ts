@@ -22,8 +22,8 @@ export interface InformerHandle<
   readonly informer: I;
   readonly lister: Lister<T>;
   /**
-   * Lets go, once. With the last hold gone the informer lingers, then is stopped and forgotten: its streams
-   * complete. Do not use it after this.
+   * Lets go, once. With the last hold gone an informer that runs lingers, whoever runs it; then it is stopped and
+   * forgotten: its streams complete. Do not use it after this.
    */
   release(): void;
 }
@@ -38,13 +38,13 @@ export interface FactoryLife {
   /** The names of its informers, in the order in which they were asked for. */
   readonly informers: readonly string[];
   /**
-   * Starts all its informers, and from now on each as it is asked for. Twice is once; after `stop()` it is a
-   * new generation of the same informers.
+   * Starts all its informers, also those that were stopped by themselves, and from now on each as it is asked for.
+   * Of one that runs it is nothing new; after `stop()` it is a new generation of the same informers.
    */
   start(): void;
   /**
    * Resolves when all that were asked for are synced. Rejects with a `NotSyncedError` that names who is missing
-   * and why when `timeoutMs` are over, or when one is stopped meanwhile. One that fails holds up no other: each
+   * and why when `timeoutMs` are over, or at once when one is stopped. One that fails holds up no other: each
    * informer's own `whenSynced` tells of it alone.
    */
   whenSynced(options?: WaitOptions): Promise<void>;

@@ -11,6 +11,7 @@ export interface Awaited {
   readonly name: string;
   readonly informer: {
     readonly hasSynced: boolean;
+    readonly isStopped: boolean;
     readonly status: InformerStatus;
     whenSynced(options?: WaitOptions): Promise<void>;
   };
@@ -62,24 +63,25 @@ function why(status: InformerStatus): string {
 
 /**
  * Resolves when all of them are synced. Rejects with a {@link NotSyncedError} when `timeoutMs` are over, or when
- * one of them is stopped, which then will not be.
+ * one of them is stopped or was, which then will not be: what a stop leaves in a store grows old.
  */
 export async function whenAllSynced(
   informers: readonly Awaited[],
   options: WaitOptions = {},
 ): Promise<void> {
-  try {
-    await Promise.all(informers.map(({ informer }) => informer.whenSynced(options)));
-  } catch {
-    // All have the same time: what is known of each at this moment is why.
-    const missing = informers
-      .filter(({ informer }) => !informer.hasSynced)
-      .map(({ name, informer }) => ({ name, status: informer.status }));
-    // The last one may have become so in the very moment.
-    if (missing.length === 0) return;
-    const { timeoutMs } = options;
-    const stopped = missing.some(({ status }) => status.phase === 'stopped');
-    const after = stopped || timeoutMs === undefined ? '' : ` after ${timeoutMs} ms`;
-    throw new NotSyncedError(missing, informers.length, after);
+  const isMissing = ({ informer }: Awaited) => informer.isStopped || !informer.hasSynced;
+  if (!informers.some(({ informer }) => informer.isStopped)) {
+    const all = Promise.all(informers.map(({ informer }) => informer.whenSynced(options)));
+    await all.catch(() => undefined);
   }
+  // All have the same time: what is known of each at this moment is why.
+  const missing = informers
+    .filter(isMissing)
+    .map(({ name, informer }) => ({ name, status: informer.status }));
+  // The last one may have become so in the very moment.
+  if (missing.length === 0) return;
+  const { timeoutMs } = options;
+  const stopped = missing.some(({ status }) => status.phase === 'stopped');
+  const after = stopped || timeoutMs === undefined ? '' : ` after ${timeoutMs} ms`;
+  throw new NotSyncedError(missing, informers.length, after);
 }

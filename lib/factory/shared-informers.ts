@@ -113,8 +113,8 @@ export class SharedInformers {
 
   start(): void {
     this.#takeName();
-    if (this.#started) return;
     this.#started = true;
+    // Also those that were stopped by themselves; of one that runs it is nothing new.
     for (const { informer } of this.#entries.values()) informer.start();
   }
 
@@ -159,7 +159,10 @@ export class SharedInformers {
     const scope = readScope(resource, asked, this.#options);
     const identity = identityOf(resource, scope);
     const known = this.#entries.get(identity);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      if (this.#started && known.informer.isStopped) known.informer.start();
+      return known;
+    }
     const name = this.#nameOf(resource, scope);
     const informer = this.#make(resource, scope, name);
     const { onWarning } = this.#options;
@@ -196,8 +199,9 @@ export class SharedInformers {
       void entry.informer.stop();
     };
     const { lingerMs = 30_000 } = this.#options;
-    // What is not running has nothing to keep warm.
-    if (!this.#started || lingerMs <= 0) return forget();
+    // What is not running has nothing to keep warm; it may run for its subscribers, though the factory was not started.
+    const { phase } = entry.informer.status;
+    if (phase === 'idle' || phase === 'stopped' || lingerMs <= 0) return forget();
     entry.linger = longTimer(lingerMs, this.#scheduler).subscribe(forget);
   }
 

@@ -17,7 +17,6 @@ import { HandlerFeed } from './handler-feed.ts';
 import { InformerMeter, type InformerMetrics } from './informer-metrics.ts';
 import type { InformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { Quarantine } from './quarantine.ts';
 import { checkedResyncPeriod } from './registrations.ts';
 import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
@@ -96,7 +95,7 @@ export function createInformer<T extends KubernetesObject>(
     ...(options.mutationGuard === undefined ? {} : { mutationGuard: options.mutationGuard }),
   });
   const drain = new Drain();
-  const quarantine = new Quarantine<T>();
+  const quarantine = indexer.refused;
   const pauses = new PauseCounter();
   const board = new StatusBoard({ indexer, quarantine, scheduler, drain });
   const pending = () => feed.lag;

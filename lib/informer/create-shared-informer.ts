@@ -21,7 +21,6 @@ import { isolated } from './isolated.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { SharedInformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { Quarantine } from './quarantine.ts';
 import { checkedResyncPeriod, Registrations } from './registrations.ts';
 import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
@@ -88,7 +87,7 @@ export function createSharedInformer<T extends KubernetesObject>(
   const hub = new Hub(indexer);
   const over = () => lifecycle.over;
   const waits = new Waits({ scheduler, drain, over });
-  const quarantine = new Quarantine<T>();
+  const quarantine = indexer.refused;
   const pauses = new PauseCounter();
   const board = new StatusBoard({ indexer, quarantine, scheduler, drain });
 

@@ -9,9 +9,9 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Drain } from '../rx/drain.ts';
 import { type Lease, lease } from '../rx/lease.ts';
 import type { Indexer } from '../store/indexer.ts';
+import type { Quarantine } from '../store/quarantine.ts';
 import type { Hub } from './hub.ts';
 import type { InformerMeter } from './informer-metrics.ts';
-import type { Quarantine } from './quarantine.ts';
 import type { Registrations } from './registrations.ts';
 import type { InformerPhase } from './status.ts';
 import type { StatusBoard } from './status-board.ts';
@@ -28,7 +28,7 @@ export interface LifecycleParts<T extends KubernetesObject> {
   readonly hub: Hub<T>;
   readonly board: StatusBoard<T>;
   readonly meter: InformerMeter;
-  readonly quarantine: Quarantine<T>;
+  readonly quarantine: Quarantine;
   readonly registrations: Registrations<T>;
   readonly waits: Waits;
 }

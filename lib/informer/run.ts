@@ -6,7 +6,9 @@ import { defer, EMPTY, type MonoTypeOperatorFunction, merge, Observable, Subject
 import { finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
 import { deltaFifo } from '../delta/delta-fifo.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { shownError } from '../meta/shown-text.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { reflect } from '../reflector/reflector.ts';
 import type { Demand } from '../rx/demand.ts';
@@ -16,9 +18,9 @@ import type { Timing } from '../rx/timing.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
+import type { Quarantine } from '../store/quarantine.ts';
 import type { InformerMeter } from './informer-metrics.ts';
 import type { InformerOptions } from './options.ts';
-import type { Quarantine } from './quarantine.ts';
 import type { StatusBoard } from './status-board.ts';
 
 /** What a run is made of. */
@@ -29,7 +31,7 @@ export interface RunParts<T extends KubernetesObject> {
   readonly drain: Drain;
   readonly board: StatusBoard<T>;
   readonly meter: InformerMeter;
-  readonly quarantine: Quarantine<T>;
+  readonly quarantine: Quarantine;
   readonly demand: Demand;
   /** 0: never. */
   readonly resyncMs: number;
@@ -63,8 +65,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   const { scheduler } = parts.timing;
   const retried = new Subject<readonly Delta<T>[]>();
   const retryRefused = () => {
-    const deltas = quarantine.retry();
-    if (deltas.length > 0) retried.next(deltas);
+    if (quarantine.size > 0) retried.next([{ type: 'retry' }]);
   };
   // In order with the commits, and nothing of a run that is over.
   const tell = (generation: number, what: () => void) =>
@@ -84,8 +85,9 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
           onStatus: (status) =>
             tell(generation, () => board.reflectors.set(listerWatcher.scope ?? String(at), status)),
           onSkipped: (skipped) => {
-            if (!quarantine.skipped(skipped)) board.skip(skipped.reason);
-            tell(generation, () => undefined);
+            // What can be tried again travels with the others, to the commit.
+            if (skipped.key !== undefined && skipped.retry !== undefined) return;
+            tell(generation, () => board.skip(skipped.reason));
           },
         }),
       ),
@@ -101,7 +103,6 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     const ready: Demand = () => demand()?.pipe(through(drain)) ?? null;
     return deltas$.pipe(
       through(drain),
-      tap((deltas) => quarantine.observe(deltas)),
       deltaFifo<T>({
         known: indexer,
         ready,
@@ -115,7 +116,9 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
       measured(meter),
       applyDeltas(indexer, {
         scopes,
-        onRejected: (rejection) => quarantine.rejected(rejection),
+        onRejected: ({ key, error }) => {
+          if (key === '') board.skip(ApiError.local('Rejected', shownError(error)));
+        },
         onCommitted: () => parts.onCommitted(),
       }),
       tap((set) => parts.deliver(set)),

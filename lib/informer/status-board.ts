@@ -6,13 +6,20 @@ import type { ReflectorStatus } from '../reflector/status.ts';
 import { Audience } from '../rx/audience.ts';
 import type { Drain } from '../rx/drain.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import type { Quarantine } from './quarantine.ts';
+import type { RefusedObjects } from '../store/quarantine.ts';
 import { type InformerPhase, type InformerStatus, mergeStatus, sameTransition } from './status.ts';
+
+/** Of those who were refused so many are shown. */
+const SHOWN = 10;
+
+function shown(refused: RefusedObjects): NonNullable<InformerStatus['quarantine']> {
+  return refused.latest(SHOWN).map(({ key, reason }) => ({ key, error: reason }));
+}
 
 /** One informer's status. `publish` is called in the informer's drain. */
 export class StatusBoard<T> {
   readonly #indexer: IndexerReader<T>;
-  readonly #quarantine: Quarantine<T>;
+  readonly #quarantine: RefusedObjects;
   readonly #scheduler: SchedulerLike;
   readonly #drain: Drain;
   readonly #audience = new Audience<InformerStatus>();
@@ -30,7 +37,7 @@ export class StatusBoard<T> {
 
   constructor(of: {
     readonly indexer: IndexerReader<T>;
-    readonly quarantine: Quarantine<T>;
+    readonly quarantine: RefusedObjects;
     readonly scheduler: SchedulerLike;
     readonly drain: Drain;
   }) {
@@ -148,7 +155,7 @@ export class StatusBoard<T> {
       quarantined,
       skipped: this.#skipped,
       unknownDeletions: this.#unknownDeletions,
-      ...(quarantined === 0 ? {} : { quarantine: this.#quarantine.shown() }),
+      ...(quarantined === 0 ? {} : { quarantine: shown(this.#quarantine) }),
       ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
       ...(several ? { scopes: Object.fromEntries(this.reflectors) } : {}),
     };

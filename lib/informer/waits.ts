@@ -4,7 +4,7 @@
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
-import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isResourceVersion } from '../meta/resource-version.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 import type { Drain } from '../rx/drain.ts';
@@ -125,12 +125,16 @@ function reached(version: string | undefined, target: string): boolean {
   return order !== undefined && order >= 0;
 }
 
-/** Whether the store has seen all up to this version. */
+/**
+ * Whether the store has seen all up to this version. Who is refused is no delay: it may stay so for ever, and the
+ * status says who.
+ */
 export function isAtLeast(
-  indexer: Pick<IndexerReader<unknown>, 'resourceVersion'>,
+  indexer: Pick<IndexerReader<unknown>, 'resourceVersion' | 'synced'>,
   resourceVersion: string,
 ): boolean {
-  return reached(indexer.resourceVersion, resourceVersion);
+  // Before its first list a store knows single objects only, whatever their versions.
+  return indexer.synced && reached(indexer.resourceVersion, resourceVersion);
 }
 
 /** What there is at `key` once `target` has been observed; `undefined` before. */
@@ -140,16 +144,18 @@ export function observed<T extends KubernetesObject>(
   target: string | ObservedDeletion,
 ): { readonly value: T | undefined } | undefined {
   const object = indexer.getByKey(key);
+  const refused = indexer.refused.get(key);
   if (typeof target !== 'string') {
     // Before its first list a store does not know what is not there.
     const { uid, resourceVersion } = target;
-    if (!indexer.synced || (object !== undefined && uidOf(object) === uid)) return undefined;
+    if (!indexer.synced || uidOf(object) === uid || refused?.uid === uid) return undefined;
     const there =
       resourceVersion === undefined || reached(indexer.resourceVersion, resourceVersion);
     return there ? { value: object } : undefined;
   }
-  // The store's own version counts too: what was written may have been deleted since.
-  const own = object?.metadata?.resourceVersion;
-  const there = reached(own, target) || reached(indexer.resourceVersion, target);
-  return there ? { value: object } : undefined;
+  if (reached(versionOf(object), target)) return { value: object };
+  // The store's own version counts too: what was written may have been deleted since. It says nothing of an object
+  // of which the newest state was refused.
+  if (refused !== undefined) return undefined;
+  return isAtLeast(indexer, target) ? { value: object } : undefined;
 }

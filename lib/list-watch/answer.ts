@@ -7,7 +7,7 @@ import type { TransportEvent, TransportRequest } from '../transport/transport.ts
 
 /** What became of an answer so far. `alive`: bytes came that closed nothing. */
 export type Answer<Out> =
-  | { readonly kind: 'queued' | 'opened' | 'alive' }
+  | { readonly kind: 'queued' | 'sending' | 'opened' | 'alive' }
   | { readonly kind: 'decoded'; readonly value: Out };
 
 /** An error answer is a Status, or a proxy's page: more of it than this is not worth reading. */
@@ -59,8 +59,9 @@ export function decodeAnswer<Out>(options: {
     sending.add(
       client.send(request).subscribe({
         next: (event) => {
-          if (event.kind === 'queued') subscriber.next({ kind: 'queued' });
-          else if (event.kind === 'head') {
+          if (event.kind === 'queued' || event.kind === 'sending') {
+            subscriber.next({ kind: event.kind });
+          } else if (event.kind === 'head') {
             head = event;
             ok = event.status >= 200 && event.status < 300;
             const refusal = ok ? options.refusal?.(event) : undefined;

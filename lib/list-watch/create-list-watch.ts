@@ -197,7 +197,10 @@ export function listWatchOf<T extends KubernetesObject>(
           ...(request.demand === undefined ? {} : { demand: request.demand }),
         },
       }).pipe(
-        mergeMap((answer): ListPart<T>[] => (answer.kind === 'decoded' ? [answer.value] : [])),
+        mergeMap((answer): ListPart<T>[] => {
+          if (answer.kind === 'queued' || answer.kind === 'sending') request.onTurn?.(answer.kind);
+          return answer.kind === 'decoded' ? [answer.value] : [];
+        }),
       ),
     watch: (request) =>
       decodeAnswer({

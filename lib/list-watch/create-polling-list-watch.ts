@@ -3,8 +3,9 @@
  * lists again and again, and hands over each list whole. Two lists are no history: what lies between them has no
  * order, and only the store knows what differs from what it holds.
  */
-import { concat, defer, EMPTY, interval, type Observable, of } from 'rxjs';
+import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
 import { ignoreElements, map, repeat, take, takeUntil } from 'rxjs/operators';
+import type { Refused } from '../decode/decoding.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -65,10 +66,11 @@ export function createPollingListWatch<T extends KubernetesObject>(
     };
     const source: ListerWatcher<T> = { list: (page) => lister.list(page), watch: () => of() };
     const room = defer(() => demand?.() ?? EMPTY).pipe(take(1), ignoreElements());
-    const listed = defer(() => {
+    const listed = new Observable<WatchSignal<T>>((signals) => {
       let items: T[] = [];
-      let rejected: string[] = [];
-      return listPages(source, asked).pipe(
+      let rejected: Refused[] = [];
+      const pages = listPages(source, { ...asked, onTurn: (kind) => signals.next({ kind }) });
+      const told = pages.pipe(
         map((progress): WatchSignal<T> => {
           if (progress.kind === 'listed') {
             const { resourceVersion } = progress;
@@ -77,11 +79,12 @@ export function createPollingListWatch<T extends KubernetesObject>(
           if (progress.kind === 'restart') [items, rejected] = [[], []];
           else {
             for (const item of progress.items) items.push(item);
-            for (const key of progress.rejected) rejected.push(key);
+            for (const refused of progress.rejected) rejected.push(refused);
           }
           return alive;
         }),
       );
+      return told.subscribe(signals);
     });
     // Who has no room for one list is not brought a second.
     return concat(room, listed);

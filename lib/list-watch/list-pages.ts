@@ -6,6 +6,7 @@
  */
 import { defer, Observable, Subscription } from 'rxjs';
 import { map } from 'rxjs/operators';
+import type { Refused } from '../decode/decoding.ts';
 import type { ListMeta, ListPart } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
@@ -19,7 +20,7 @@ export type ListProgress<T> =
   | {
       readonly kind: 'part';
       readonly items: readonly T[];
-      readonly rejected: readonly string[];
+      readonly rejected: readonly Refused[];
       /** Objects still to come, where the server says. */
       readonly remaining?: number;
     }

@@ -3,11 +3,14 @@
  * ask again. client-go: tools/cache/listwatch.go.
  */
 import type { Observable } from 'rxjs';
-import type { Skipped } from '../decode/decoding.ts';
+import type { Refused, Skipped } from '../decode/decoding.ts';
 import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';
+
+/** Where a request stands before its answer: it waits on this side, or it is on its way. */
+export type RequestTurn = 'queued' | 'sending';
 
 /** What a LIST asks for. */
 export interface ListRequest<T> {
@@ -21,6 +24,8 @@ export interface ListRequest<T> {
   readonly demand?: Demand;
   /** Told of every object that did not get through. */
   readonly onSkipped?: (skipped: Skipped) => void;
+  /** Told when the request has to wait before it is sent, and when that is over: none of it is the server's silence. */
+  readonly onTurn?: (turn: RequestTurn) => void;
 }
 
 /** What a WATCH asks for. */
@@ -37,15 +42,18 @@ export interface WatchRequest<T> {
   readonly onSkipped?: (skipped: Skipped) => void;
 }
 
-/** What a watch tells. `alive` says that bytes came, also when they were no whole event. */
+/**
+ * What a watch tells. `queued` says that it waits on this side, `sending` that this is over; `alive` says that bytes
+ * came, also when they were no whole event.
+ */
 export type WatchSignal<T> =
-  | { readonly kind: 'queued' | 'opened' | 'alive' }
+  | { readonly kind: RequestTurn | 'opened' | 'alive' }
   | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] }
   /** The collection as a whole, from a watch that lists instead: all that it lacks is gone. */
   | {
       readonly kind: 'listed';
       readonly items: readonly T[];
-      readonly rejected?: readonly string[];
+      readonly rejected?: readonly Refused[];
       readonly resourceVersion: ResourceVersion | '';
     };
 
@@ -54,7 +62,8 @@ export type WatchSignal<T> =
  *
  * Laws: each call is one request and retries nothing; nothing happens before the subscription, and
  * unsubscribing aborts. A watch says `opened` once it is answered: one that says nothing for 30 s is ended, and
- * later one from which neither events nor `alive` came for 85 s (both are options of the reflector). A LIST's last
+ * later one from which neither events nor `alive` came for 85 s (both are options of the reflector); between `queued`
+ * and the next signal no time counts, nor between the two calls of a LIST's `onTurn`. A LIST's last
  * part has metadata, then it completes. A WATCH completes when the server closes it cleanly. Both error with an
  * `ApiError`; anything else is taken as a failure of the network.
  */

@@ -2,13 +2,17 @@
  * Looks at what a ListerWatcher gives before anything relies on it: one that somebody wrote himself may give anything,
  * and what throws further in is nobody's failure, so that nobody would try again.
  */
+import type { Refused } from '../decode/decoding.ts';
 import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 
-const KINDS: ReadonlySet<unknown> = new Set(['queued', 'opened', 'alive', 'events', 'listed']);
+const KINDS: ReadonlySet<unknown> = new Set([
+  ...['queued', 'sending', 'opened', 'alive'],
+  ...['events', 'listed'],
+]);
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
@@ -17,6 +21,13 @@ function isObject(value: unknown): value is object {
 /** Without a name the store refuses it; with one that is no text nobody could say what it is. */
 function isItem(value: unknown): value is KubernetesObject {
   return isObject(value) && hasSoundMetadata(value);
+}
+
+function isRefused(value: unknown): value is Refused {
+  if (!isObject(value)) return false;
+  const { key, uid, resourceVersion, reason, retry } = value as Partial<Refused>;
+  const texts = [key, uid, resourceVersion].every((text) => typeof text === 'string');
+  return texts && key !== '' && reason instanceof ApiError && typeof retry === 'function';
 }
 
 function isKeyed(object: unknown, key: unknown): boolean {
@@ -32,8 +43,8 @@ export function soundPart<T>(part: ListPart<T>): ListPart<T> {
   if (!isObject(part) || !Array.isArray(part.items)) throw malformed('a part without items');
   if (!part.items.every(isItem)) throw malformed('an item that is no object');
   const { rejected = [] } = part;
-  if (!Array.isArray(rejected) || !rejected.every((key) => typeof key === 'string')) {
-    throw malformed('a refused object without a key');
+  if (!Array.isArray(rejected) || !rejected.every(isRefused)) {
+    throw malformed('a refused object without its key, version or reason');
   }
   return part;
 }
@@ -45,9 +56,10 @@ function isSound<T>(event: WatchEvent<T>): boolean {
     case 'MODIFIED':
       return isKeyed(event.object, event.key);
     case 'DELETED':
-    case 'REJECTED':
       if (typeof event.key !== 'string' || typeof event.resourceVersion !== 'string') return false;
-      return !('object' in event) || event.object === undefined || isKeyed(event.object, event.key);
+      return event.object === undefined || isKeyed(event.object, event.key);
+    case 'REJECTED':
+      return isRefused(event.refused) && event.refused.key === event.key;
     case 'BOOKMARK':
       return typeof event.resourceVersion === 'string';
     case 'ERROR':

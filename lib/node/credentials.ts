@@ -7,8 +7,10 @@
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { ApiError } from '../meta/api-error.ts';
+import { shownText } from '../meta/shown-text.ts';
 import type { TlsOptions } from './dispatcher.ts';
-import { copy } from './load-kube-config.ts';
+import type { FullUser } from './kube-config-fields.ts';
+import { addedTo, copy } from './load-kube-config.ts';
 
 /** What one request needs. */
 export interface Credentials {
@@ -19,8 +21,8 @@ export interface Credentials {
 
 /** The credentials of one user. */
 export interface CredentialSource {
-  /** Rejects with an {@link ApiError} of reason `Credentials`. */
-  current(): Promise<Credentials>;
+  /** At once where they are known and fresh. Rejects with an {@link ApiError} of reason `Credentials`. */
+  current(): Credentials | Promise<Credentials>;
   /** The server refused these: the next `current()` asks again. False when asking cannot help. */
   refused(credentials: Credentials): boolean;
 }
@@ -40,8 +42,19 @@ async function ask(config: KubeConfig): Promise<Credentials> {
     // A token read from a file ends with a newline.
     if (value !== undefined) headers[name.toLowerCase()] = String(value).trim();
   }
-  if (typeof options.auth === 'string') {
-    headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  const user: FullUser | null = config.getCurrentUser();
+  if (user?.username) {
+    // client-node makes 'undefined' of no password.
+    const pair = `${user.username}:${user.password ?? ''}`;
+    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+  }
+  if (user?.exec && headers.authorization === undefined && !(options.cert && options.key)) {
+    const who = `the credential plugin '${user.exec.command}' of user '${user.name}'`;
+    const text = `${who} gave neither a token nor a certificate with its key; try the same with kubectl`;
+    throw ApiError.local('Credentials', text);
+  }
+  for (const [name, [only, ...more]] of Object.entries(user?.impersonation ?? {})) {
+    if (only !== undefined && more.length === 0) headers[name] = only;
   }
   const tls: Record<string, unknown> = {};
   for (const name of TLS) if (options[name] !== undefined) tls[name] = options[name];
@@ -60,7 +73,9 @@ function failure(config: KubeConfig, error: unknown): ApiError {
   const { code, path } = error as { code?: unknown; path?: unknown };
   const at = typeof path === 'string' && path !== exec?.command ? `: ${path}` : '';
   const why = typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? ` (${code}${at})` : '';
-  const text = `${who} of user '${user?.name ?? ''}' failed${why}; try the same with kubectl`;
+  const hint = code === 'ENOENT' && path === exec?.command ? exec?.installHint : undefined;
+  const next = typeof hint === 'string' && hint !== '' ? hint : 'try the same with kubectl';
+  const text = `${who} of user '${user?.name ?? ''}' failed${why}; ${shownText(next)}`;
   return ApiError.local('Credentials', text);
 }
 
@@ -102,7 +117,7 @@ export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource 
   return {
     current() {
       if (known !== undefined && performance.now() - known.atMs < FRESH_MS) {
-        return Promise.resolve(known.credentials);
+        return known.credentials;
       }
       inFlight ??= fetch();
       return inFlight;
@@ -110,9 +125,7 @@ export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource 
     refused(credentials) {
       const user = config.getCurrentUser();
       const files = user?.certFile ?? user?.keyFile ?? user?.exec ?? user?.authProvider;
-      const own = (config as unknown as { custom_authenticators?: unknown[] })
-        .custom_authenticators;
-      if (!files && !own?.length) return false;
+      if (!files && addedTo(config).length === 0) return false;
       // Of many requests refused at once, the first drops them.
       if (known?.credentials === credentials) {
         known = undefined;

@@ -22,21 +22,29 @@ export interface DispatcherOptions {
   /** `http://`, `https://`, `socks5://` (names are resolved by the proxy); may carry `user:password@`. */
   readonly proxy?: string;
   /**
-   * The most connections at once. Over HTTP/1.1 each watch holds one of them; further requests wait.
-   * @defaultValue no limit
+   * The most connections at once. Over HTTP/1.1 each watch holds one of them; further requests wait, and say that
+   * they are `queued`. @defaultValue no limit
    */
   readonly maxConnections?: number;
-  /** How long to wait for the head of an answer, milliseconds. @defaultValue 30 000 */
+  /** How long to wait for the head of an answer, also of a proxy's, in milliseconds. @defaultValue 30 000 */
   readonly headersTimeoutMs?: number;
+  /**
+   * Headers that are sent with every request, each value as a line of its own, names in lower case: several
+   * `impersonate-group`. With them HTTP/1.1 is spoken, because over HTTP/2 undici makes one line of them.
+   * @defaultValue none
+   */
+  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>;
 }
 
 const MiB = 1 << 20;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** How long a head may take to come, where nobody says otherwise. */
+export const HEADERS_TIMEOUT_MS = 30_000;
 
 function settings(options: DispatcherOptions): Agent.Options {
   return {
     // ALPN offers both, the server chooses: over HTTP/2 all watches share one connection.
-    allowH2: true,
+    allowH2: options.repeatedHeaders === undefined,
     connections: options.maxConnections ?? null,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAliveTimeout: 30_000,
@@ -54,7 +62,7 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
       "rx-informer/node needs the package 'undici': npm install undici",
     );
   });
-  const { tls = {}, proxy } = options;
+  const { tls = {}, proxy, headersTimeoutMs: headersTimeout = HEADERS_TIMEOUT_MS } = options;
   const connect: buildConnector.BuildOptions = {
     ...tls,
     keepAlive: true,
@@ -67,10 +75,12 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
     ...common,
     // undici lets a SOCKS proxy resolve names, which is what the h stands for.
     uri: proxy.replace(/^socks5h:/i, 'socks5:'),
+    // The proxy's answer to CONNECT is a head like any: without a limit, who waits for it is queued for five minutes.
+    clientFactory: (origin, own) => new undici.Pool(origin, { ...own, headersTimeout }),
     requestTls: {
       timeout: CONNECT_TIMEOUT_MS,
       // Behind SOCKS, undici offers nothing by itself.
-      ...(socks ? { ALPNProtocols: ['http/1.1', 'h2'] } : {}),
+      ...(socks ? { ALPNProtocols: common.allowH2 ? ['http/1.1', 'h2'] : ['http/1.1'] } : {}),
       ...connect,
     },
   });
@@ -79,10 +89,10 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
 const PROXY_SCHEMES = ['http:', 'https:', 'socks:', 'socks5:', 'socks5h:'];
 
 /** Throws a `TypeError`, without the proxy's password, when undici could not use it. */
-export function checkProxy(proxy: string): void {
+export function checkProxy(proxy: string, name = 'the proxy'): void {
   const scheme = URL.canParse(proxy) ? new URL(proxy).protocol : 'none';
   if (PROXY_SCHEMES.includes(scheme)) return;
   throw new TypeError(
-    `the proxy must be http://, https:// or socks5://, with a host; its scheme is ${scheme}`,
+    `${name} must be http://, https:// or socks5://, with a host; its scheme is ${scheme}`,
   );
 }

@@ -10,6 +10,7 @@ import { ApiError } from '../meta/api-error.ts';
 import { networkError } from '../transport/fetch-transport.ts';
 import { queryString } from '../transport/query.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
+import { streamEnd } from './http2-ends.ts';
 
 /** Where requests go. */
 export interface Target {
@@ -19,6 +20,8 @@ export interface Target {
   readonly prefix: string;
   /** How long the head may take. */
   readonly headersTimeoutMs: number;
+  /** Sent as a line for each value. */
+  readonly repeatedHeaders: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Ours for what the caller left out. Names are in lower case by the port's contract. */
@@ -42,7 +45,23 @@ function headerOf(headers: Headers, name: string): string | null {
  */
 const HEAD_GRACE_MS = 1_000;
 
-/** Sends; the function that comes back ends it. */
+function optionsOf(target: Target, request: TransportRequest): Dispatcher.DispatchOptions {
+  return {
+    origin: target.origin,
+    path: `${target.prefix}${request.path}${queryString(request.query)}`,
+    method: request.method,
+    headers: { ...HEADERS, ...request.headers, ...target.repeatedHeaders },
+    body: request.body ?? null,
+    headersTimeout: target.headersTimeoutMs,
+    // A quiet watch is healthy: silence is judged by whoever reads it.
+    bodyTimeout: 0,
+  };
+}
+
+/**
+ * Sends; the function that comes back ends it. Until undici begins the request waits for a connection, and says so:
+ * `queued`, and `sending` then.
+ */
 export function exchange(
   dispatcher: Dispatcher,
   target: Target,
@@ -51,9 +70,11 @@ export function exchange(
 ): () => void {
   let controller: Dispatcher.DispatchController | undefined;
   let over = false;
+  let queued = false;
   let headed = false;
   let wait: Subscription | undefined;
   let grace: NodeJS.Timeout | undefined;
+  const end = streamEnd();
 
   const reset = () => {
     clearTimeout(grace);
@@ -63,6 +84,7 @@ export function exchange(
     if (over) return;
     over = true;
     wait?.unsubscribe();
+    end.release();
     if (headed || controller === undefined) reset();
     else grace = setTimeout(reset, HEAD_GRACE_MS).unref();
   };
@@ -83,8 +105,13 @@ export function exchange(
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
       controller = started;
+      if (queued && !over) {
+        queued = false;
+        subscriber.next({ kind: 'sending' });
+      }
       // Unsubscribed while it waited for a connection.
       if (over) started.abort(new Error('unsubscribed'));
+      else end.begin();
     },
     onResponseStart(reading, status, headers) {
       if (status < 200) return;
@@ -109,8 +136,14 @@ export function exchange(
     },
     onResponseEnd() {
       if (over) return;
+      if (end.wasCut) {
+        const text = `${request.method} ${request.path}: the server reset the stream before its end`;
+        fail(ApiError.local('Network', text));
+        return;
+      }
       over = true;
       wait?.unsubscribe();
+      end.release();
       subscriber.complete();
     },
     onResponseError(_, error) {
@@ -120,21 +153,13 @@ export function exchange(
     },
   };
   try {
-    dispatcher.dispatch(
-      {
-        origin: target.origin,
-        path: `${target.prefix}${request.path}${queryString(request.query)}`,
-        method: request.method,
-        headers: { ...HEADERS, ...request.headers },
-        body: request.body ?? null,
-        headersTimeout: target.headersTimeoutMs,
-        // A quiet watch is healthy: silence is judged by whoever reads it.
-        bodyTimeout: 0,
-      },
-      handler,
-    );
+    dispatcher.dispatch(optionsOf(target, request), handler);
   } catch (error) {
     fail(error);
+  }
+  if (controller === undefined && !over) {
+    queued = true;
+    subscriber.next({ kind: 'queued' });
   }
   return abort;
 }

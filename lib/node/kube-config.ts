@@ -1,13 +1,16 @@
 /// <reference types="node" />
 /** From a kubeconfig to a client: credentials in front of the transport, one pool of connections behind. */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { defer, type Observable } from 'rxjs';
-import { catchError, mergeMap, tap } from 'rxjs/operators';
+import { defer, from, type Observable } from 'rxjs';
+import { catchError, tap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { createClient, type KubeClient, type KubeClientOptions } from '../transport/kube-client.ts';
+import { queuedUntil } from '../transport/queued.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { type CredentialSource, type Credentials, kubeConfigCredentials } from './credentials.ts';
 import { checkProxy, type TlsOptions } from './dispatcher.ts';
+import { environmentProxy } from './environment-proxy.ts';
+import type { FullUser } from './kube-config-fields.ts';
 import { type KubeConfigSource, loadKubeConfig } from './load-kube-config.ts';
 import { createUndiciTransport, type UndiciTransport } from './undici-transport.ts';
 
@@ -59,20 +62,23 @@ function authorized(
     old?.retire().then(() => transports.delete(old));
     return pool.transport;
   };
+  const sentAs = (used: Credentials, request: TransportRequest, last: boolean) =>
+    transportFor(used.tls)
+      .send({ ...request, headers: { ...request.headers, ...used.headers } })
+      .pipe(
+        tap((event) => {
+          if (last || event.kind !== 'head' || event.status !== 401) return;
+          if (credentials.refused(used)) throw new Refused(used);
+        }),
+      );
   const attempt = (request: TransportRequest, last: boolean): Observable<TransportEvent> =>
-    defer(() => credentials.current()).pipe(
-      mergeMap((used) => {
-        const headers = { ...request.headers, ...used.headers };
-        return transportFor(used.tls)
-          .send({ ...request, headers })
-          .pipe(
-            tap((event) => {
-              if (last || event.kind !== 'head' || event.status !== 401) return;
-              if (credentials.refused(used)) throw new Refused(used);
-            }),
-          );
-      }),
-    );
+    defer(() => {
+      const known = credentials.current();
+      // A plugin may wait for a person: that is no silence of the server.
+      return known instanceof Promise
+        ? queuedUntil(from(known), (used) => sentAs(used, request, last))
+        : sentAs(known, request, last);
+    });
   return {
     send: (request) =>
       attempt(request, false).pipe(
@@ -92,10 +98,12 @@ function authorized(
  * A client for the cluster of a kubeconfig, with its certificates, tokens, exec plugins and proxy.
  *
  * Without a source: the files of `KUBECONFIG`, else `~/.kube/config`, else the service account of the pod it
- * runs in. Needs the packages `@kubernetes/client-node` and `undici`. Tokens and certificates that rotate are
+ * runs in. Without a `proxy-url`, the proxy of the environment is used (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), as by
+ * kubectl. Needs the packages `@kubernetes/client-node` and `undici`. Tokens and certificates that rotate are
  * taken up; on a 401 they are asked for once more. Credentials that cannot be had are an `ApiError` of reason
- * `Credentials` for the request, with nothing of a plugin's output. Rejects with a `TypeError` when there is no
- * kubeconfig or no such context.
+ * `Credentials` for the request, with nothing of a plugin's output; while a plugin or a person is waited for, requests
+ * say `queued`. Rejects with a `TypeError` when there is no kubeconfig, no such context, or a field in it that can
+ * be obeyed by kubectl and not here (docs/clients.md lists them).
  *
  * @example
  * ```ts
@@ -120,12 +128,17 @@ export async function clientFromKubeConfig(
   const kubeConfig = await loadKubeConfig(options);
   const cluster = kubeConfig.getCurrentCluster();
   const baseUrl = cluster?.server.replace(/\/+$/, '') ?? '';
-  const proxy = cluster?.proxyUrl;
-  if (proxy) checkProxy(proxy);
+  const user: FullUser | null = kubeConfig.getCurrentUser();
+  const named = cluster?.proxyUrl;
+  const proxy = named || environmentProxy(baseUrl);
+  if (proxy)
+    checkProxy(proxy, named ? 'proxy-url' : 'the HTTPS_PROXY or HTTP_PROXY of the environment');
+  const repeated = Object.entries(user?.impersonation ?? {}).filter(([, values]) => values[1]);
   const transport = authorized(kubeConfigCredentials(kubeConfig), (tls) =>
     createUndiciTransport({
       baseUrl,
       tls,
+      ...(repeated.length === 0 ? {} : { repeatedHeaders: Object.fromEntries(repeated) }),
       ...(proxy ? { proxy } : {}),
       ...(maxConnections === undefined ? {} : { maxConnections }),
       ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),

@@ -7,15 +7,16 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import type { KubeConfig, User } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { effective, fullCluster, fullUser, type RawKubeConfig } from './kube-config-fields.ts';
 
 /** Which kubeconfig. */
 export interface KubeConfigSource {
   /** Path of a kubeconfig; paths in it are relative to its folder. */
   readonly file?: string;
-  /** A kubeconfig, YAML or JSON. */
+  /** A kubeconfig, YAML or JSON; paths in it are relative to the working directory, but a plugin's must not be relative. */
   readonly text?: string;
-  /** client-node's own. */
+  /** client-node's own: with the fields that it knows, which are neither `as-groups` nor `as-uid` nor `as-user-extra`. */
   readonly config?: KubeConfig;
   /** @defaultValue its `current-context` */
   readonly context?: string;
@@ -37,34 +38,25 @@ async function clientNode(): Promise<ClientNode> {
   }
 }
 
-/** client-node ignores `tokenFile`, which for kubectl goes before `token`. */
-function withTokenFile(user: User, file: unknown, folder: string): User {
-  if (typeof file !== 'string' || file === '') return user;
-  const { token, ...rest } = user;
-  const config = { tokenFile: resolve(folder, file) };
-  return { ...rest, authProvider: { name: 'tokenFile', config } };
-}
-
-interface RawUsers {
-  users?: readonly { name?: unknown; user?: { tokenFile?: unknown } | null }[] | null;
-}
-
-function parse(library: ClientNode, text: string, what: string, folder: string): KubeConfig {
+function parse(library: ClientNode, text: string, what: string, folder?: string): KubeConfig {
   const config = new library.KubeConfig();
+  let raw: RawKubeConfig;
   try {
     config.loadFromString(text);
-    config.makePathsAbsolute(folder);
-    for (const { name, user } of library.loadYaml<RawUsers>(text).users ?? []) {
-      config.users = config.users.map((known) =>
-        known.name === name ? withTokenFile(known, user?.tokenFile, folder) : known,
-      );
-    }
+    raw = library.loadYaml<RawKubeConfig>(text);
   } catch (error) {
     // The parser's own message shows the lines around the error.
     const line = (error as { mark?: { line?: unknown } } | null)?.mark?.line;
     const where = typeof line === 'number' ? ` (line ${line + 1})` : '';
     throw new TypeError(`clientFromKubeConfig: ${what} is no valid kubeconfig${where}`);
   }
+  config.makePathsAbsolute(folder ?? process.cwd());
+  config.users = config.users.map((user, at) =>
+    fullUser(user, raw.users?.[at]?.user ?? {}, folder),
+  );
+  config.clusters = config.clusters.map((cluster, at) =>
+    fullCluster(cluster, raw.clusters?.[at]?.cluster ?? {}),
+  );
   return config;
 }
 
@@ -113,7 +105,7 @@ async function loadDefault(): Promise<KubeConfig> {
 async function load(source: KubeConfigSource): Promise<KubeConfig> {
   if (source.config !== undefined) return source.config;
   if (source.text !== undefined) {
-    return parse(await clientNode(), source.text, 'the text', process.cwd());
+    return parse(await clientNode(), source.text, 'the text');
   }
   if (source.file !== undefined) return read(await clientNode(), source.file);
   return loadDefault();
@@ -150,10 +142,11 @@ export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConf
   // client-node forgets the cluster's CA when there is no user, and refuses http:// (`kubectl proxy`).
   const anonymous = { name: 'anonymous' };
   const plain = /^http:/i.test(cluster.server);
+  const own = await effective(user ?? anonymous, cluster, addedTo(config).length > 0);
   return copy(config, {
-    clusters: [plain ? { ...cluster, skipTLSVerify: true } : cluster],
-    users: [user ?? anonymous],
-    contexts: [{ ...context, user: (user ?? anonymous).name }],
+    clusters: [plain ? { ...own.cluster, skipTLSVerify: true } : own.cluster],
+    users: [own.user],
+    contexts: [{ ...context, user: own.user.name }],
     currentContext: context.name,
   });
 }
@@ -164,10 +157,16 @@ type Sections = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentCon
 export function copy(config: KubeConfig, sections: Sections = config): KubeConfig {
   const fresh: KubeConfig = Reflect.construct(config.constructor, []);
   fresh.loadFromOptions(sections);
-  // Those that the caller added; client-node has no getter for them.
-  const { custom_authenticators: added } = config as unknown as {
-    custom_authenticators?: readonly Parameters<KubeConfig['addAuthenticator']>[0][];
-  };
-  for (const authenticator of added ?? []) fresh.addAuthenticator(authenticator);
+  for (const authenticator of addedTo(config)) fresh.addAuthenticator(authenticator);
   return fresh;
+}
+
+/** The authenticators that the caller added; client-node has no getter for them. */
+export function addedTo(
+  config: KubeConfig,
+): readonly Parameters<KubeConfig['addAuthenticator']>[0][] {
+  const { custom_authenticators: added } = config as unknown as {
+    custom_authenticators?: ReturnType<typeof addedTo>;
+  };
+  return added ?? [];
 }

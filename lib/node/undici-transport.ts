@@ -3,12 +3,19 @@
  * The transport for Node: undici's `dispatch`, which costs a third of what `fetch` costs to read, with
  * back-pressure down to the socket, HTTP/2, TLS and proxies.
  */
-import { Observable, type Subscriber } from 'rxjs';
+import { from, Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../meta/api-error.ts';
+import { checkBaseUrl, checkPath } from '../transport/address.ts';
 import { networkError } from '../transport/fetch-transport.ts';
-import type { Transport, TransportEvent } from '../transport/transport.ts';
-import { checkProxy, type DispatcherOptions, openDispatcher } from './dispatcher.ts';
+import { queuedUntil } from '../transport/queued.ts';
+import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
+import {
+  checkProxy,
+  type DispatcherOptions,
+  HEADERS_TIMEOUT_MS,
+  openDispatcher,
+} from './dispatcher.ts';
 import { exchange, type Target } from './exchange.ts';
 
 /** What {@link createUndiciTransport} takes. */
@@ -28,22 +35,27 @@ export interface UndiciTransport extends Transport {
   retire(): Promise<void>;
 }
 
-function targetOf({ baseUrl, headersTimeoutMs = 30_000 }: UndiciTransportOptions): Target {
+function targetOf(options: UndiciTransportOptions): Target {
+  const { baseUrl, headersTimeoutMs = HEADERS_TIMEOUT_MS, repeatedHeaders = {} } = options;
+  checkBaseUrl('createUndiciTransport', baseUrl);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new TypeError("createUndiciTransport: baseUrl must be 'http(s)://host[:port][/path]'");
   }
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ''), headersTimeoutMs };
+  const prefix = url.pathname.replace(/\/+$/, '');
+  return { origin: url.origin, prefix, headersTimeoutMs, repeatedHeaders };
 }
 
 /**
  * A transport over undici (peer dependency, loaded with the first request).
  *
- * All requests share one pool; over HTTP/2 they share one connection. Unsubscribing aborts. A request's
- * demand pauses its socket or HTTP/2 stream after the chunk that closed it; up to 4 MiB of that stream may
- * be under way then. Bodies come uncompressed (`accept-encoding: identity`, always); a server that
- * compresses nevertheless is an error. A head has 30 s to come, a body any time. `close()` errors open
- * requests with reason `Stopped`. Throws a `TypeError` on a base URL or proxy that is none.
+ * All requests share one pool; over HTTP/2 they share one connection. A request that waits for a connection, or for
+ * one to be made, tells `queued`, and `sending` when it begins. Unsubscribing aborts. A request's demand pauses its
+ * socket or HTTP/2 stream after the chunk that closed it; up to 4 MiB of that stream may be under way then. Bodies
+ * come uncompressed (`accept-encoding: identity`, always); a server that compresses nevertheless is an error, and so
+ * is an HTTP/2 stream that is reset in its body. A head has 30 s to come, a body any time. The environment's proxy is
+ * not asked for: name one in `proxy`. `close()` errors open requests with reason `Stopped`. Throws a `TypeError` on a
+ * base URL or proxy that is none.
  *
  * @example
  * ```ts
@@ -59,6 +71,11 @@ function targetOf({ baseUrl, headersTimeoutMs = 30_000 }: UndiciTransportOptions
 export function createUndiciTransport(options: UndiciTransportOptions): UndiciTransport {
   const target = targetOf(options);
   if (options.proxy !== undefined) checkProxy(options.proxy);
+  if (options.dispatcher !== undefined && options.repeatedHeaders !== undefined) {
+    throw new TypeError(
+      'createUndiciTransport: repeatedHeaders need HTTP/1.1, which a given dispatcher may not speak; give one of both',
+    );
+  }
   let ready: Dispatcher | undefined = options.dispatcher;
   let opening: Promise<Dispatcher> | undefined;
   let closed = false;
@@ -85,6 +102,10 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
     await pool?.[how]().catch(() => undefined);
   };
   const stopped = () => ApiError.local('Stopped', 'the client was closed');
+  const through = (dispatcher: Dispatcher, request: TransportRequest) =>
+    new Observable<TransportEvent>((subscriber) =>
+      exchange(dispatcher, target, request, subscriber),
+    );
 
   return {
     send: (request) =>
@@ -93,17 +114,18 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
           subscriber.error(stopped());
           return undefined;
         }
-        let abort: (() => void) | undefined;
-        const start = (dispatcher: Dispatcher) => {
-          if (!subscriber.closed) abort = exchange(dispatcher, target, request, subscriber);
-        };
+        checkPath(request);
         open.add(subscriber);
-        if (ready !== undefined) start(ready);
-        else openPool().then(start, (error) => subscriber.error(networkError(request, error)));
-        return () => {
-          open.delete(subscriber);
-          abort?.();
-        };
+        subscriber.add(() => open.delete(subscriber));
+        const sent =
+          ready !== undefined
+            ? through(ready, request)
+            : queuedUntil(from(openPool()), (pool) => through(pool, request));
+        return sent.subscribe({
+          next: (event) => subscriber.next(event),
+          error: (error) => subscriber.error(networkError(request, error)),
+          complete: () => subscriber.complete(),
+        });
       }),
     retire: () => end('close'),
     async close() {

@@ -1,4 +1,5 @@
 /** Watch events as deltas: what moves the version, what ends a streaming LIST, where an ERROR cuts a batch. */
+import type { Refused } from '../decode/decoding.ts';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
@@ -46,22 +47,27 @@ export function readEvents<T>(
       });
       continue;
     }
-    let came: string;
-    if (event.type === 'REJECTED') came = event.resourceVersion;
-    else if (event.type === 'DELETED') {
-      came = event.resourceVersion;
-      const { key, object } = event;
+    if (event.type === 'DELETED') {
+      const { key, object, resourceVersion: came } = event;
       deltas.push(
         object === undefined
-          ? { type: 'deleted', key, finalStateUnknown: true }
+          ? { type: 'deleted', key, finalStateUnknown: true, resourceVersion: came }
           : { type: 'deleted', key, object, finalStateUnknown: false },
       );
-    } else {
-      came = versionOf(event.object as KubernetesObject);
-      // Its own end may have come before it: to believe it would bring back what is gone.
-      if (adopting && isOlder(came, resourceVersion)) return end(undefined, true);
+      if (adopting) resourceVersion = later(resourceVersion, came);
+      continue;
+    }
+    const came =
+      event.type === 'REJECTED'
+        ? event.refused.resourceVersion
+        : versionOf(event.object as KubernetesObject);
+    // Its own end may have come before it: to believe it would bring back what is gone.
+    if (adopting && isOlder(came, resourceVersion)) return end(undefined, true);
+    const { key } = event;
+    if (event.type === 'REJECTED') deltas.push({ type: 'refused', key, refused: event.refused });
+    else {
       const type = event.type === 'ADDED' ? 'added' : 'updated';
-      deltas.push({ type, key: event.key, object: event.object });
+      deltas.push({ type, key, object: event.object });
     }
     if (adopting) resourceVersion = later(resourceVersion, came);
   }
@@ -72,7 +78,7 @@ export function readEvents<T>(
 export interface StreamReading<T> {
   readonly objects: readonly T[];
   readonly removed: readonly string[];
-  readonly rejected: readonly string[];
+  readonly rejected: readonly Refused[];
   /** The bookmark that ends the list, and what came behind it. */
   readonly end:
     | { readonly resourceVersion: string; readonly rest: readonly WatchEvent<T>[] }
@@ -90,14 +96,14 @@ function ignoredRequest(): ApiError {
 export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T> {
   const objects = new Map<string, T>();
   const removed = new Set<string>();
-  const rejected = new Set<string>();
+  const rejected = new Map<string, Refused>();
   const reading = (
     end: StreamReading<T>['end'],
     error: ApiError | undefined,
   ): StreamReading<T> => ({
     objects: [...objects.values()],
     removed: [...removed],
-    rejected: [...rejected],
+    rejected: [...rejected.values()],
     end,
     error,
   });
@@ -117,7 +123,7 @@ export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T
     } else if (event.type === 'REJECTED') {
       objects.delete(key);
       removed.delete(key);
-      rejected.add(key);
+      rejected.set(key, event.refused);
     } else {
       removed.delete(key);
       rejected.delete(key);

@@ -27,9 +27,13 @@ export function createGate(demand: Demand, scheduler: SchedulerLike): Gate {
       }
       since ??= scheduler.now();
       return new Observable((subscriber) => {
+        let waits = true;
         const opened = () => {
-          since = undefined;
+          if (waits) since = undefined;
+          waits = false;
         };
+        // Also where the request ends in between: then nobody waits any more.
+        subscriber.add(opened);
         return wait.subscribe({
           next: (value) => {
             opened();

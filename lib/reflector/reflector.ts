@@ -5,8 +5,8 @@
 import { defer, Observable, of } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { Skipped } from '../decode/decoding.ts';
-import { listPages } from '../list-watch/list-pages.ts';
-import type { ListerWatcher, WatchSignal } from '../list-watch/lister-watcher.ts';
+import { type ListProgress, listPages } from '../list-watch/list-pages.ts';
+import type { ListerWatcher, RequestTurn, WatchSignal } from '../list-watch/lister-watcher.ts';
 import { soundSignal } from '../list-watch/sound.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -144,12 +144,13 @@ export function reflect<T>(
       ...(known === undefined ? {} : { known }),
       ...(options.onSkipped === undefined ? {} : { onSkipped: told(options.onSkipped) }),
     };
-    const watchdog = <Signal>(limitMs: () => number) =>
+    const watchdog = <Signal extends { readonly kind: string }>(limitMs: () => number) =>
       idleTimeout<Signal>({
         scheduler,
         limitMs,
         pauseLimitMs,
         waitingSinceMs: gate.closedSinceMs,
+        isQueued: ({ kind }) => kind === 'queued',
         error: (reason, idleMs) => {
           if (reason === 'pause') return new Paused();
           const seconds = Math.round(idleMs / 1000);
@@ -159,19 +160,20 @@ export function reflect<T>(
       });
 
     const listed = (resourceVersion: string, limit: number | undefined) =>
-      defer(() => {
+      new Observable<ListProgress<T> | { readonly kind: RequestTurn }>((pages) => {
         gate.open();
         return listPages(listerWatcher, {
           resourceVersion,
           ...(limit === undefined ? {} : { limit }),
           ...port,
-        });
+          onTurn: (kind) => pages.next({ kind }),
+        }).subscribe(pages);
       }).pipe(
         watchdog(() => requestTimeoutMs),
         map((progress): ReflectorInput<T> => {
-          if (progress.kind === 'restart') return { type: 'restart' };
           if (progress.kind === 'listed') return { ...progress, type: 'listed' };
-          return { ...progress, type: 'part' };
+          if (progress.kind === 'part') return { ...progress, type: 'part' };
+          return { type: progress.kind };
         }),
         catchError((error) => of(failedInput(error))),
       );
@@ -188,11 +190,11 @@ export function reflect<T>(
           ...port,
         });
       }).pipe(
+        map(soundSignal),
         watchdog<WatchSignal<T>>(() =>
           state.opened && state.phase === 'watching' ? idleTimeoutMs : requestTimeoutMs,
         ),
-        map((came): ReflectorInput<T> | undefined => {
-          const signal = soundSignal(came);
+        map((signal): ReflectorInput<T> | undefined => {
           if (signal.kind === 'events') return { type: 'events', events: signal.events };
           if (signal.kind === 'listed') return { ...signal, type: 'relisted' };
           return signal.kind === 'alive' ? undefined : { type: signal.kind };

@@ -11,6 +11,7 @@
  *            └─────────elapsed─────────┴─────────┴──────────┘◀─────room──────┘
  * ```
  */
+import type { Refused } from '../decode/decoding.ts';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { Backoff } from '../rx/backoff.ts';
@@ -35,7 +36,7 @@ export type Blocked = 'unauthorized' | 'forbidden' | 'no-such-resource';
 export interface ReflectorState {
   readonly phase: ReflectorPhase;
   readonly sinceMs: number;
-  /** The request waits for a connection. */
+  /** The request waits on this side: for the rate limiter, for credentials or for a connection. */
   readonly queued: boolean;
   /** The request was answered. */
   readonly opened: boolean;
@@ -71,14 +72,16 @@ export interface ReflectorState {
 
 /** What can happen. */
 export type ReflectorInput<T> =
-  /** Waits for a connection. */
+  /** Waits on this side. */
   | { readonly type: 'queued' }
+  /** Waits no more: it is on its way. */
+  | { readonly type: 'sending' }
   /** The answer has begun. */
   | { readonly type: 'opened' }
   | {
       readonly type: 'part';
       readonly items: readonly T[];
-      readonly rejected: readonly string[];
+      readonly rejected: readonly Refused[];
       readonly remaining?: number;
     }
   /** A page token expired: the list begins anew. */
@@ -89,7 +92,7 @@ export type ReflectorInput<T> =
   | {
       readonly type: 'relisted';
       readonly items: readonly T[];
-      readonly rejected?: readonly string[];
+      readonly rejected?: readonly Refused[];
       readonly resourceVersion: string;
     }
   /** The server closed the watch cleanly. */

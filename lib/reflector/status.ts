@@ -5,7 +5,7 @@ import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
 
 /** What a reflector is doing. Times are of the scheduler's clock, in milliseconds. */
 export interface ReflectorStatus {
-  /** `queued`: the request waits for a connection. */
+  /** `queued`: the request was not sent yet; it waits for the rate limiter, for credentials or for a connection. */
   readonly phase: ReflectorPhase | 'queued';
   /** A whole list has come. */
   readonly synced: boolean;

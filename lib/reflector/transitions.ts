@@ -3,11 +3,10 @@
  * phase or an input without a rule does not compile.
  */
 import { ApiError } from '../meta/api-error.ts';
-import { isOlder } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
-import type { Delta } from './delta.ts';
 import { readEvents, readStream } from './events.ts';
-import { aborting, failed, scoped, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
+import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
+import { emit, healthy, relisted, replaced, replacing } from './lists.ts';
 import { list, relist, watch } from './requests.ts';
 import type {
   Moment,
@@ -32,80 +31,17 @@ type Rules<T> = {
 /** A rule for every phase and input. */
 export type ReflectorTable<T> = { readonly [Phase in ReflectorPhase]: Rules<T> };
 
-function emit<T>(deltas: readonly Delta<T>[]): ReflectorEffect<T>[] {
-  return deltas.length === 0 ? [] : [{ type: 'emit', deltas }];
-}
-
-/** What a request that works says of the state. */
-function healthy(state: ReflectorState, moment: Moment): ReflectorState {
-  const { nowMs } = moment;
-  return {
-    ...state,
-    queued: false,
-    opened: true,
-    // Not after now: a clock that was set back would make it wait until it is there again.
-    healthySinceMs: Math.min(state.healthySinceMs ?? nowMs, nowMs),
-    error: undefined,
-    blocked: undefined,
-  };
-}
-
 /** Nothing follows: a late answer of a request that is no longer of interest. */
 const ignore = <T>(state: ReflectorState): Next<T> => [state, []];
 const markQueued = <T>(state: ReflectorState): Next<T> => [{ ...state, queued: true }, []];
+const markSending = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
+  { ...state, queued: false, requestedMs: moment.nowMs },
+  [],
+];
 const markOpened = <T>(state: ReflectorState): Next<T> => [
   { ...state, queued: false, opened: true },
   [],
 ];
-
-function replaced<T>(
-  state: ReflectorState,
-  resourceVersion: string,
-  objects: readonly T[],
-  rejected: readonly string[],
-  config: ReflectorConfig,
-): [ReflectorState, ReflectorEffect<T>[]] {
-  const delta: Delta<T> = {
-    type: 'replaced',
-    ...scoped(config),
-    objects,
-    resourceVersion,
-    trustVersions: !isOlder(resourceVersion, state.resourceVersion),
-    ...(rejected.length === 0 ? {} : { rejected }),
-  };
-  const next: ReflectorState = {
-    ...state,
-    resourceVersion,
-    synced: true,
-    versionUnavailable: false,
-    retriedNewest: false,
-    streamFailures: 0,
-    fruitless: 0,
-    relists: state.synced ? state.relists + 1 : state.relists,
-    staleSinceMs: undefined,
-    loaded: 0,
-    remaining: undefined,
-  };
-  return [next, [{ type: 'emit', deltas: [delta] }]];
-}
-
-function replacing<T>(
-  objects: readonly T[],
-  removed: readonly string[],
-  rejected: readonly string[],
-  config: ReflectorConfig,
-): Delta<T>[] {
-  if (objects.length === 0 && removed.length === 0 && rejected.length === 0) return [];
-  return [
-    {
-      type: 'replacing',
-      ...scoped(config),
-      objects,
-      ...(removed.length === 0 ? {} : { removed }),
-      ...(rejected.length === 0 ? {} : { rejected }),
-    },
-  ];
-}
 
 const onFailed = <T>(
   state: ReflectorState,
@@ -178,20 +114,6 @@ function streamEvents<T>(
   return [next, [...inFront, ...commit, ...effects]];
 }
 
-/** The whole collection from a watch: what a poll brings is no failure of it, so it counts as no relist. */
-const relisted = <T>(
-  state: ReflectorState,
-  { items, rejected = [], resourceVersion }: InputOf<T, 'relisted'>,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> => {
-  const [whole, commit] = replaced<T>(state, resourceVersion, items, rejected, config);
-  const { nowMs } = moment;
-  const sinceMs = state.phase === 'watching' ? state.sinceMs : nowMs;
-  const { relists } = state;
-  return [{ ...healthy(whole, moment), phase: 'watching', sinceMs, relists }, commit];
-};
-
 /** Drops the request until the consumer has room. */
 const pause = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
   {
@@ -220,6 +142,7 @@ const goOn = <T>(
 export function reflectorTable<T>(): ReflectorTable<T> {
   const deaf: Rules<T> = {
     queued: ignore,
+    sending: ignore,
     opened: ignore,
     part: ignore,
     restart: ignore,
@@ -236,6 +159,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     listing: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: markOpened,
       part: (state, { items, rejected, remaining }, _moment, config) => [
         {
@@ -262,6 +186,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     streaming: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: markOpened,
       events: streamEvents,
       relisted,
@@ -272,6 +197,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     watching: {
       ...deaf,
       queued: markQueued,
+      sending: markSending,
       opened: (state, _input, moment) => [
         { ...healthy(state, moment), staleSinceMs: undefined },
         [],

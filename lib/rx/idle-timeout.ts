@@ -1,7 +1,7 @@
 /**
  * Notices a stream from which nothing comes any more: a half-open socket gives no error, and after a laptop's
- * sleep the socket is dead though no timer ran. Time in which nobody reads does not count: a consumer's own
- * pause is no silence of the server.
+ * sleep the socket is dead though no timer ran. Time in which nobody reads does not count, nor time in which the
+ * request has still to be sent: a consumer's own pause, or a queue before the network, is no silence of the server.
  */
 import {
   type MonoTypeOperatorFunction,
@@ -11,11 +11,13 @@ import {
 } from 'rxjs';
 
 /** What {@link idleTimeout} takes. */
-export interface IdleTimeoutOptions {
+export interface IdleTimeoutOptions<T> {
   /** How long nothing may come, in milliseconds; asked anew at every check. */
   limitMs(): number;
   /** Since when nobody reads, on the scheduler's clock; `undefined` while a read is outstanding. */
   waitingSinceMs(): number | undefined;
+  /** Whether a value says that nothing was sent yet: from it to the next value no time counts. */
+  isQueued?(value: T): boolean;
   /** How long nobody may read, in milliseconds. */
   readonly pauseLimitMs: number;
   /** Makes the error: silence, a jump of the clock, or a pause over its limit. */
@@ -26,7 +28,7 @@ export interface IdleTimeoutOptions {
 }
 
 /** Errors when nothing comes for too long; passes all else through, complete and error too. */
-export function idleTimeout<T>(options: IdleTimeoutOptions): MonoTypeOperatorFunction<T> {
+export function idleTimeout<T>(options: IdleTimeoutOptions<T>): MonoTypeOperatorFunction<T> {
   const { scheduler, checkMs = 5_000 } = options;
   // A check that comes this late was not late by load: the machine slept.
   const jumpMs = Math.max(20_000, checkMs * 3);
@@ -34,6 +36,7 @@ export function idleTimeout<T>(options: IdleTimeoutOptions): MonoTypeOperatorFun
     new Observable<T>((subscriber) => {
       let aliveMs = scheduler.now();
       let checkedMs = aliveMs;
+      let queued = false;
       const fail = (reason: 'silence' | 'clock-jump' | 'pause', idleMs: number) => {
         subscriber.error(options.error(reason, idleMs));
       };
@@ -42,7 +45,7 @@ export function idleTimeout<T>(options: IdleTimeoutOptions): MonoTypeOperatorFun
         const gap = now - checkedMs;
         checkedMs = now;
         const waitingMs = options.waitingSinceMs();
-        if (gap < 0) aliveMs = now;
+        if (gap < 0 || queued) aliveMs = now;
         // What came since it woke shows that the connection outlived the sleep.
         else if (gap > jumpMs && now - aliveMs > jumpMs) return fail('clock-jump', now - aliveMs);
         else if (waitingMs !== undefined) {
@@ -65,6 +68,7 @@ export function idleTimeout<T>(options: IdleTimeoutOptions): MonoTypeOperatorFun
         source.subscribe({
           next: (value) => {
             aliveMs = scheduler.now();
+            queued = options.isQueued?.(value) ?? false;
             subscriber.next(value);
           },
           error: (error) => subscriber.error(error),

@@ -3,25 +3,36 @@
  */
 import type { SchedulerLike } from 'rxjs';
 
+/** Takes a token and answers how long to wait for it, in milliseconds; turns are kept in order. */
+export interface TokenReservations {
+  (): number;
+  /** Puts one back that was taken and is not used. Who took one after it waits no less for that. */
+  giveBack(): void;
+}
+
 /**
- * Each call takes a token and answers how long to wait for it, in milliseconds; turns are kept in order.
  * `qps` tokens a second, `burst` at once; a `qps` of 0 or less, or of Infinity, means no limit.
  */
 export function tokenReservations(options: {
   readonly qps: number;
   readonly burst: number;
   readonly scheduler: SchedulerLike;
-}): () => number {
+}): TokenReservations {
   const { qps, scheduler } = options;
-  if (!(qps > 0 && Number.isFinite(qps))) return () => 0;
+  if (!(qps > 0 && Number.isFinite(qps))) return Object.assign(() => 0, { giveBack: () => {} });
   const burst = Math.max(1, options.burst);
   let tokens = burst;
   let atMs = scheduler.now();
-  return () => {
+  const take = () => {
     const now = scheduler.now();
     tokens = Math.min(burst, tokens + (Math.max(0, now - atMs) / 1000) * qps);
     atMs = now;
     tokens -= 1;
     return tokens >= 0 ? 0 : Math.ceil((-tokens / qps) * 1000);
   };
+  return Object.assign(take, {
+    giveBack: () => {
+      tokens += 1;
+    },
+  });
 }

@@ -30,7 +30,10 @@ export function splitCommits<T>(
     commits.push(open);
     return open;
   };
-  const keyed = (delta: Extract<Delta<T>, { key: string }>, cause: 'watch' | 'resync') => {
+  const keyed = (
+    delta: Exclude<Extract<Delta<T>, { key: string }>, { type: 'refused' }>,
+    cause: 'watch' | 'resync',
+  ) => {
     const fits = open !== undefined && open.cause === cause && !open.keys.has(delta.key);
     const commit = fits ? (open as Open<T>) : begin(cause, false);
     commit.keys.add(delta.key);
@@ -57,9 +60,18 @@ export function splitCommits<T>(
     at = end;
     const delta = deltas[at] as Delta<T>;
     if (delta.type === 'replacing' || delta.type === 'replaced') whole(delta, missing);
-    else if (delta.type === 'replace-abort') continue;
-    else if (delta.type === 'bookmark') (open ?? begin('watch', false)).deltas.push(delta);
-    else keyed(delta, delta.type === 'sync' ? 'resync' : 'watch');
+    else if (delta.type === 'retry') {
+      // Whose keys it lets in is known only then, so nothing stands beside it.
+      begin('watch', false).deltas.push(delta);
+      open = undefined;
+    } else if (
+      delta.type === 'bookmark' ||
+      delta.type === 'refused' ||
+      delta.type === 'replace-abort'
+    ) {
+      // They change no object.
+      (open ?? begin('watch', false)).deltas.push(delta);
+    } else keyed(delta, delta.type === 'sync' ? 'resync' : 'watch');
   }
   return commits.filter((commit) => commit.deltas.length > 0);
 }

@@ -10,6 +10,7 @@ import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
+import { createQuarantine, type Quarantine, type RefusedObjects } from './quarantine.ts';
 import { type Snapshot, Snapshots } from './snapshot.ts';
 
 export type { Snapshot };
@@ -44,6 +45,8 @@ export interface IndexerReader<T> extends KnownObjects<T> {
   readonly synced: boolean;
   /** The key under which an object stands. */
   keyOf(object: T): string;
+  /** Objects that exist on the server but stay out of the store, because their newest state was refused. */
+  readonly refused: RefusedObjects;
 }
 
 /** What may be changed within {@link Indexer.transaction}. */
@@ -64,6 +67,7 @@ export interface IndexerTransaction<T> {
 
 /** A {@link IndexerReader} that can be written. */
 export interface Indexer<T> extends IndexerReader<T> {
+  readonly refused: Quarantine;
   /** Puts an object, new or not (client-go's Add and Update are one). */
   add(object: T): void;
   update(object: T): void;
@@ -89,6 +93,7 @@ export interface IndexerOptions<T> {
 
 class MapIndexer<T extends object> implements Indexer<T> {
   readonly keyOf: KeyFunc<T>;
+  readonly refused: Quarantine = createQuarantine();
   readonly #guard: MutationGuard;
   readonly #items = new Map<string, T>();
   readonly #tables = new Map<string, IndexTable<T>>();
@@ -247,6 +252,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
 
   clear(): void {
     this.#items.clear();
+    this.refused.clear();
     for (const table of this.#tables.values()) table.clear();
     this.#list = undefined;
     this.resourceVersion = '';

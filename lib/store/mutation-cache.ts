@@ -239,7 +239,8 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
   #isPassed(key: string, { resourceVersion }: Version): boolean {
     const stored = this.#store.getByKey(key);
     if (stored !== undefined) return !isOlder(versionOf(stored).resourceVersion, resourceVersion);
-    if (!this.#store.synced) return false;
+    // Of what the store refused its version says nothing.
+    if (!this.#store.synced || this.#store.refused.get(key) !== undefined) return false;
     return (compareResourceVersion(this.#store.resourceVersion, resourceVersion) ?? -1) >= 0;
   }
 }

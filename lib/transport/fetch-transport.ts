@@ -6,6 +6,7 @@ import { firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
+import { checkBaseUrl, checkPath } from './address.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
@@ -74,7 +75,9 @@ function isElsewhere(base: string): boolean {
 
 /**
  * Sends requests through `fetch`. Unsubscribing aborts; one read of the body is one chunk, and the next read
- * waits for the request's demand. Redirects are not followed: they would take the headers along.
+ * waits for the request's demand. Redirects are not followed: they would take the headers along. A queue within
+ * `fetch`, such as a browser's for its six connections a host, cannot be seen: its time is the server's. Throws a
+ * `TypeError` on a base URL that is none, and so does a request on a path that could lead to another host.
  *
  * A watch asks for no compression, of which browsers take no notice: they ask for gzip, and read the first of several
  * gzip members only. Across origins CORS keeps the header that tells from a page: `hidesEncoding` says so.
@@ -85,6 +88,7 @@ export function createFetchTransport(options: {
   readonly baseUrl: string;
   readonly fetch?: Fetch;
 }): Transport {
+  checkBaseUrl('createFetchTransport', options.baseUrl);
   const base = options.baseUrl.replace(/\/+$/, '');
   const send: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const open = new Set<Subscriber<TransportEvent>>();
@@ -101,6 +105,7 @@ export function createFetchTransport(options: {
           subscriber.error(stopped());
           return undefined;
         }
+        checkPath(request);
         const abort = new AbortController();
         open.add(subscriber);
         const fail = (error: unknown) => subscriber.error(networkError(request, error));

@@ -4,7 +4,6 @@
  */
 import {
   asyncScheduler,
-  concat,
   defer,
   EMPTY,
   firstValueFrom,
@@ -13,13 +12,16 @@ import {
   Observable,
   of,
   type SchedulerLike,
+  Subject,
   throwError,
 } from 'rxjs';
-import { ignoreElements, mergeMap, retry, take } from 'rxjs/operators';
+import { mergeMap, retry, takeUntil } from 'rxjs/operators';
 import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
 import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
+import { checkBaseUrl, checkPath } from './address.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
+import { queuedUntil } from './queued.ts';
 import { tokenBucket } from './rate-limit.ts';
 import { type SentBody, sentBody } from './request-body.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
@@ -48,7 +50,7 @@ export interface KubeClientOptions {
 export interface KubeRequest {
   /** @defaultValue 'GET' */
   readonly method?: string;
-  /** From the server's root: `/api/v1/namespaces`. */
+  /** From the server's root, encoded, without query: `/api/v1/namespaces`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as it is when text, bytes (a view, a buffer) or a Blob, else as JSON. */
@@ -72,7 +74,7 @@ export interface KubeClient {
   send(request: TransportRequest): Observable<TransportEvent>;
   /** Of its {@link Transport}. Lists are then streamed only where `initialList: 'stream'` says so. */
   readonly hidesEncoding?: boolean;
-  /** Ends all connections. Open requests error; later ones too. */
+  /** Ends all connections. Open requests, those that wait to be sent or sent again, and later ones error: `Stopped`. */
   close(): Promise<void>;
 }
 
@@ -175,7 +177,9 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
 /**
  * A client for one API server.
  *
- * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none, or that has a password.
+ * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none, or that has a password,
+ * a query or a fragment. A request whose path could lead to another host, or elsewhere on this one, fails with a
+ * `TypeError` before it is sent.
  *
  * @example
  * ```ts
@@ -190,21 +194,7 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
  */
 export function createClient(options: KubeClientOptions): KubeClient {
   const { baseUrl, scheduler = asyncScheduler, maxBodyBytes = 64 * 2 ** 20 } = options;
-  if (
-    typeof baseUrl !== 'string' ||
-    (baseUrl !== '' && !/^(https?:\/\/[^\s]+|\/[^\s]*)$/.test(baseUrl))
-  ) {
-    const shown = JSON.stringify(baseUrl)?.replace(/\/\/[^/]*@/, '//…@');
-    throw new TypeError(
-      `createClient: baseUrl is ${shown}; it must be 'http(s)://host[:port][/path]', a path, or ''`,
-    );
-  }
-  // Messages name the base URL.
-  if (/^https?:\/\/[^/?#]*@/.test(baseUrl)) {
-    throw new TypeError(
-      "createClient: baseUrl has a user or password in it; send them as headers: { authorization: 'Basic …' }",
-    );
-  }
+  checkBaseUrl('createClient', baseUrl);
   const transport =
     options.transport ??
     createFetchTransport({
@@ -212,6 +202,8 @@ export function createClient(options: KubeClientOptions): KubeClient {
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     });
   const limit = tokenBucket({ qps: options.qps ?? 50, burst: options.burst ?? 100, scheduler });
+  /** Errors when the client is closed, and at once for whoever comes later. */
+  const closing = new Subject<never>();
   const common: Record<string, string> = { accept: 'application/json' };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     common[name.toLowerCase()] = value;
@@ -219,13 +211,12 @@ export function createClient(options: KubeClientOptions): KubeClient {
 
   const send = (request: TransportRequest): Observable<TransportEvent> =>
     defer(() => {
+      checkPath(request);
       const headers = { ...common, ...request.headers };
       const sent = transport.send({ ...request, headers });
-      const wait = limit();
-      if (wait === null) return sent;
-      const queued: TransportEvent = { kind: 'queued' };
-      return concat(of(queued), wait.pipe(take(1), ignoreElements()), sent);
-    });
+      const turn = limit();
+      return turn === null ? sent : queuedUntil(turn, () => sent);
+    }).pipe(takeUntil(closing));
 
   const call = (request: KubeRequest): Observable<unknown> => {
     const where = `${request.method ?? 'GET'} ${request.path}`;
@@ -262,6 +253,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
           return delayMs === undefined ? throwError(() => error) : longTimer(delayMs, scheduler);
         },
       }),
+      takeUntil(closing),
     );
   };
 
@@ -271,7 +263,10 @@ export function createClient(options: KubeClientOptions): KubeClient {
       return transport.hidesEncoding ?? false;
     },
     send,
-    close: () => transport.close(),
+    close: () => {
+      closing.error(ApiError.local('Stopped', 'the client was closed'));
+      return transport.close();
+    },
     request: <R>(request: KubeRequest) => {
       const { signal } = request;
       const aborted = () =>

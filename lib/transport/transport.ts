@@ -22,10 +22,15 @@ export interface TransportRequest {
   readonly demand?: Demand;
 }
 
-/** Zero or one `queued`, then one `head`, then chunks. */
+/**
+ * `queued` and `sending` by turns, or neither, then one `head`, then chunks. A transport that cannot tell when a
+ * request leaves, as `fetch` cannot, says neither.
+ */
 export type TransportEvent =
-  /** Waits for a connection or a token of the rate limiter. */
+  /** Nothing was sent yet: it waits for a token of the rate limiter, for credentials or for a connection. */
   | { readonly kind: 'queued' }
+  /** That wait is over: from now on it is the server that is waited for. */
+  | { readonly kind: 'sending' }
   | { readonly kind: 'head'; readonly status: number; header(name: string): string | null }
   /** `bytes` are lent until `next()` returns: copy what must stay. */
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array };

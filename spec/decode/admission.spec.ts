@@ -163,7 +163,11 @@ describe('a transform', () => {
       },
     );
     expect(out.map(({ metadata }) => metadata?.name)).toEqual(['a', 'b']);
-    expect([rejected, failure]).toEqual([['d/bad'], undefined]);
+    expect(rejected).toEqual([
+      expect.objectContaining({ key: 'd/bad', uid: 'bad', resourceVersion: '1' }),
+    ]);
+    expect(failure).toBeUndefined();
+    expect(rejected?.[0]?.reason).toBe(skipped[0]?.reason);
     expect(
       skipped.map(({ key, resourceVersion, reason }) => [key, resourceVersion, reason.message]),
     ).toEqual([['d/bad', '1', 'd/bad: the transform threw: not this one']]);
@@ -175,7 +179,11 @@ describe('a transform', () => {
       { transform: throws },
     );
     expect(out.slice(0, 2)).toEqual([
-      { type: 'REJECTED', key: 'd/bad', resourceVersion: '1' },
+      {
+        type: 'REJECTED',
+        key: 'd/bad',
+        refused: expect.objectContaining({ key: 'd/bad', uid: 'bad', resourceVersion: '1' }),
+      },
       { type: 'DELETED', key: 'd/bad', resourceVersion: '1' },
     ]);
     // What is deleted needs no second try, and no report.
@@ -192,6 +200,19 @@ describe('a transform', () => {
     expect(() => skipped[0]?.retry?.()).toThrow('d/a: the transform threw: later');
     refuses = false;
     expect(skipped[0]?.retry?.()).toMatchObject({ metadata: { name: 'a' }, spec: 1 });
+  });
+
+  it('D15: that spoilt what it was given, and then refused, is not let in without it later', () => {
+    const transform: Transform<Anything> = (each) => {
+      const { metadata } = each;
+      if (metadata?.resourceVersion !== undefined) delete metadata.resourceVersion;
+      return each;
+    };
+    const { skipped, rejected } = list([bodyOf(object('a'))], { transform });
+    expect(rejected?.[0]?.resourceVersion).toBe('1');
+    for (let tries = 0; tries < 3; tries++) {
+      expect(() => skipped[0]?.retry?.()).toThrow(/changed metadata\.resourceVersion/);
+    }
   });
 
   it.each<[string, (each: Anything) => unknown, RegExp]>([

@@ -1,6 +1,12 @@
 /** Deltas of small pods, and a short notation for them, so that a test reads as the story that it tells. */
-import type { Delta, KubernetesObject } from 'rx-informer';
-import { type DeltaFifoOptions, deltaFifo } from 'rx-informer';
+import {
+  ApiError,
+  type Delta,
+  type DeltaFifoOptions,
+  deltaFifo,
+  type KubernetesObject,
+  type Refused,
+} from 'rx-informer';
 import { Subject } from 'rxjs';
 
 export interface Pod extends KubernetesObject {
@@ -36,6 +42,20 @@ export function deleted(object: Pod): Keyed {
   return { type: 'deleted', key: keyOf(object), object, finalStateUnknown: false };
 }
 
+/** What was refused of `object`; `retry` gives it. */
+export function refusal(object: Pod): Refused {
+  const { uid, resourceVersion } = object.metadata;
+  const key = keyOf(object);
+  const reason = ApiError.local('Rejected', `${key}: no`);
+  return { key, uid, resourceVersion, reason, retry: () => object };
+}
+
+export function refused(object: Pod): Keyed {
+  return { type: 'refused', key: keyOf(object), refused: refusal(object) };
+}
+
+export const retry = { type: 'retry' } as const;
+
 /** A deletion of which no state is known. */
 export function lost(key: string): Keyed {
   return { type: 'deleted', key, finalStateUnknown: true };
@@ -63,6 +83,8 @@ export function bookmark(version: number): Delta<Pod> {
   return { type: 'bookmark', resourceVersion: String(version) };
 }
 
+const refusals = (rejected: readonly Refused[] = []) =>
+  rejected.map(({ key, resourceVersion }) => `x${key}@${resourceVersion}`);
 const at = (object: Pod) => `${keyOf(object)}@${object.metadata.resourceVersion}`;
 
 function word(delta: Delta<Pod>): string {
@@ -73,15 +95,19 @@ function word(delta: Delta<Pod>): string {
       return `~${at(delta.object)}`;
     case 'sync':
       return `=${at(delta.object)}`;
+    case 'refused':
+      return `x${delta.key}@${delta.refused.resourceVersion}`;
+    case 'retry':
+      return '*';
     case 'deleted': {
       const what = delta.object === undefined ? delta.key : at(delta.object);
       return `-${what}${delta.finalStateUnknown ? '?' : ''}`;
     }
     case 'replacing':
-      return `(${delta.objects.map(at).join(' ')})`;
+      return `(${[...delta.objects.map(at), ...refusals(delta.rejected)].join(' ')})`;
     case 'replaced':
       return [
-        `[${delta.objects.map(at).join(' ')}]@${delta.resourceVersion}`,
+        `[${[...delta.objects.map(at), ...refusals(delta.rejected)].join(' ')}]@${delta.resourceVersion}`,
         ...(delta.flowed === undefined ? [] : ['too']),
       ].join(' ');
     case 'replace-abort':
@@ -91,7 +117,10 @@ function word(delta: Delta<Pod>): string {
   }
 }
 
-/** `+a@1` `~a@2` `=a@2` `-a@3` (`?` missed) `(a@1)` part `[a@1]@9 too` list, after parts that went through `!` abort `^9` bookmark. */
+/**
+ * `+a@1` `~a@2` `=a@2` `-a@3` (`?` missed) `xa@4` refused `*` retry `(a@1)` part `[a@1]@9 too` list, after parts that went
+ * through `!` abort `^9` bookmark.
+ */
 export function brief(deltas: readonly Delta<Pod>[]): string {
   return deltas.map(word).join(' ');
 }

@@ -12,6 +12,7 @@ import {
   knowing,
   lost,
   pod,
+  refusal,
   replaced,
   replacing,
   updated,
@@ -89,12 +90,12 @@ describe('deltaFifo: a relist', () => {
     const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1));
     const source = new Subject<Parameters<typeof brief>[0]>();
     const refused: unknown[] = [];
-    source.pipe(deltaFifo({ known })).subscribe((deltas) => refused.push(deltas));
+    source.pipe(deltaFifo({ known })).subscribe((deltas) => refused.push(brief(deltas)));
     source.next([
-      replacing([pod('c', 2)], { rejected: ['a'] }),
-      replaced([], 9, { rejected: ['b', 'c'] }),
+      replacing([pod('c', 2)], { rejected: [refusal(pod('a', 2))] }),
+      replaced([], 9, { rejected: [refusal(pod('b', 2)), refusal(pod('c', 3))] }),
     ]);
-    expect(refused).toEqual([[{ ...replaced([], 9), rejected: ['a', 'b', 'c'] }]]);
+    expect(refused).toEqual(['[xa@2 xb@2 xc@3]@9']);
   });
 
   it('F4: an object without a name goes on, for the store to refuse; the rest stays in order (TestRealFIFO_PopBrokenItemsInBatch)', () => {
@@ -155,7 +156,7 @@ describe('deltaFifo: the parts of a list', () => {
 
   it('F6: a list that comes to nothing deletes nothing, and leaves nothing for the next', () => {
     const { send, pop } = gated({ known: knowing(pod('a', 1)) });
-    send(replacing([pod('b', 2)], { removed: ['a'], rejected: ['c'] }), abort);
+    send(replacing([pod('b', 2)], { removed: ['a'], rejected: [refusal(pod('c', 2))] }), abort);
     expect(pop()).toEqual([]);
     send(replacing([pod('d', 3)]), replaced([], 9));
     expect(pop()).toEqual(['-a@1? [d@3]@9']);
@@ -168,9 +169,9 @@ describe('deltaFifo: the parts of a list', () => {
     source.next([replacing([pod('a', 1), pod('b', 1)])]);
     source.next([abort]);
     source.next([replacing([pod('b', 1)])]);
-    expect(out).toEqual(['(a@1 b@1)']);
+    expect(out).toEqual(['(a@1 b@1)', '!']);
     source.next([replaced([], 9)]);
-    expect(out[1]).toBe('-a@1? [b@1]@9');
+    expect(out[2]).toBe('-a@1? [b@1]@9');
   });
 
   it('F9: a relist of one scope deletes nothing of another, and scopes gather by themselves', () => {

@@ -2,7 +2,18 @@ import * as fc from 'fast-check';
 import { type Compression, type Delta, deltaFifo } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { added, deleted, keyOf, lost, type Pod, pod, updated } from './pods.ts';
+import {
+  added,
+  deleted,
+  keyOf,
+  lost,
+  type Pod,
+  pod,
+  refusal,
+  refused,
+  retry,
+  updated,
+} from './pods.ts';
 import { scanFifo } from './scan-oracle.ts';
 
 /** What a server and a reflector may do, as numbers that a history is made of. */
@@ -10,6 +21,7 @@ const step = fc.record({
   what: fc.constantFrom(
     ...(['put', 'put', 'put', 'put', 'delete', 'delete', 'lose', 'recreate', 'unknown'] as const),
     ...(['part', 'part', 'end', 'abort', 'bookmark', 'resync', 'pop', 'pop'] as const),
+    ...(['refuse', 'refuse', 'retry'] as const),
   ),
   key: fc.constantFrom('shop/a', 'shop/b', 'lab/a', 'lab/b'),
   scope: fc.constantFrom(undefined, undefined, 'shop', 'lab'),
@@ -34,11 +46,20 @@ function play(steps: readonly Step[]): Act[] {
     const scoped = scope === undefined ? {} : { scope };
     const mine = keys.filter((name) => scope === undefined || name.startsWith(`${scope}/`));
     const [first, ...others] = mine;
-    const fates = first === undefined || fate === 'none' ? {} : { [fate]: [first] };
+    const refusals =
+      fate === 'rejected' && first !== undefined ? [refusal(make(first, there.get(first)))] : [];
+    const fates: Pick<Extract<Delta<Pod>, { type: 'replacing' }>, 'removed' | 'rejected'> = {
+      ...(fate === 'removed' && first !== undefined ? { removed: [first] } : {}),
+      ...(refusals.length > 0 ? { rejected: refusals } : {}),
+    };
     const objects = (fate === 'none' ? mine : others).map((name) => make(name, there.get(name)));
     switch (what) {
       case 'put':
         return [old === undefined ? added(make(key)) : updated(make(key, old))];
+      case 'refuse':
+        return [refused(make(key, old))];
+      case 'retry':
+        return [retry];
       case 'recreate':
         return [updated(make(key))];
       case 'delete':
@@ -52,7 +73,7 @@ function play(steps: readonly Step[]): Act[] {
       case 'part':
         return [{ type: 'replacing', ...scoped, objects, ...fates }];
       case 'end': {
-        const rejected = fate === 'rejected' && first !== undefined ? { rejected: [first] } : {};
+        const rejected = refusals.length > 0 ? { rejected: refusals } : {};
         const resourceVersion = String(++version);
         const rest = { ...scoped, ...rejected, resourceVersion, trustVersions: true };
         return [{ type: 'replaced', objects, ...rest }];
@@ -88,7 +109,7 @@ function lines(deltas: readonly Delta<Pod>[]): unknown[] {
     if (delta.type !== 'replaced') out.push(delta);
     else {
       const objects = [...delta.objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-      const rejected = [...(delta.rejected ?? [])].sort();
+      const rejected = (delta.rejected ?? []).map(({ key }) => key).sort();
       out.push({ ...delta, objects, rejected });
     }
   }
@@ -116,7 +137,7 @@ function run(acts: readonly Act[], compression: Compression) {
 
 describe('deltaFifo and its definition', () => {
   it.each<Compression>(['none', 'latest'])(
-    'F12: equals the literal keyed scan on random histories, compression %s',
+    'F12, F16, F17: equals the literal keyed scan on random histories, compression %s',
     (compression) => {
       let popped = 0;
       fc.assert(

@@ -2,12 +2,13 @@
  * The queue as its definition says: one `scan` over three tagged inputs, with an immutable state. Folding and
  * lists are worked out at the pop from everything that came, so nothing here is shared with the operator.
  */
-import type { Compression, Delta } from 'rx-informer';
+import type { Compression, Delta, Refused } from 'rx-informer';
 import { merge, type Observable, type OperatorFunction } from 'rxjs';
 import { filter, map, scan } from 'rxjs/operators';
 import { keyOf, type Pod } from './pods.ts';
 
 type Keyed = Extract<Delta<Pod>, { key: string }>;
+type Present = Extract<Delta<Pod>, { type: 'added' | 'updated' | 'sync' }>;
 type Deleted = Extract<Delta<Pod>, { type: 'deleted' }>;
 type Part = Extract<Delta<Pod>, { type: 'replacing' }>;
 type Replaced = Extract<Delta<Pod>, { type: 'replaced' }>;
@@ -32,7 +33,10 @@ interface State {
   readonly queue: readonly Item[];
   readonly lists: ReadonlyMap<string | undefined, List>;
   readonly resync: boolean;
+  readonly retry: boolean;
   readonly known: World;
+  /** Who exists in a state that was refused. */
+  readonly refused: ReadonlySet<string>;
   readonly out: readonly Delta<Pod>[];
 }
 
@@ -55,8 +59,13 @@ function arrive(state: State, delta: Delta<Pod>): State {
       const next = withList(state, delta.scope, { ...begun, parts: [...begun.parts, delta] });
       return begun.flows ? withItem(next, { kind: 'delta', delta }) : next;
     }
-    case 'replace-abort':
-      return withList(state, delta.scope, undefined);
+    case 'replace-abort': {
+      const next = withList(state, delta.scope, undefined);
+      const flows = state.lists.get(delta.scope)?.flows === true;
+      return flows ? withItem(next, { kind: 'delta', delta }) : next;
+    }
+    case 'retry':
+      return { ...state, retry: true };
     case 'replaced': {
       const list = state.lists.get(delta.scope) ?? { flows: false, parts: [] };
       return withItem(withList(state, delta.scope, undefined), { kind: 'list', list, end: delta });
@@ -66,7 +75,8 @@ function arrive(state: State, delta: Delta<Pod>): State {
   }
 }
 
-const uidOf = (delta: Keyed) => delta.object?.metadata.uid;
+const uidOf = (delta: Keyed) =>
+  delta.type === 'refused' ? delta.refused.uid : delta.object?.metadata.uid;
 const oneEnd = (a: Keyed, b: Keyed) =>
   uidOf(a) === undefined || uidOf(b) === undefined || uidOf(a) === uidOf(b);
 const knows = (delta: Deleted) => (delta.finalStateUnknown ? 0 : 2) + (delta.object ? 1 : 0);
@@ -89,24 +99,30 @@ function mergeEnds(history: readonly Keyed[]): (Keyed | undefined)[] {
   return merged;
 }
 
-/** One life after the other: each is its newest state, or its end. */
+/** One life after the other: each is its newest state, or its end. A refusal counts as long as it is the last word. */
 function lives(history: readonly Keyed[]): Keyed[] {
-  const story: Keyed[] = [];
+  const last = history.at(-1);
+  const accepted = history.filter((delta) => delta.type !== 'refused');
+  return last?.type === 'refused' ? [...acceptedLives(accepted), last] : acceptedLives(accepted);
+}
+
+function acceptedLives(history: readonly (Present | Deleted)[]): Keyed[] {
+  const story: (Present | Deleted)[] = [];
   for (const delta of history) {
     const last = story.at(-1);
     if (last === undefined) story.push(delta);
     else if (last.type === 'deleted' && delta.type === 'deleted') {
       if (oneEnd(last, delta)) story.splice(-1, 1, better(last, delta));
       else story.push(delta);
-    } else if (delta.type === 'deleted') {
-      story.splice(-1, 1, delta.object ? delta : { ...delta, object: last.object as Pod });
     } else if (last.type === 'deleted') {
-      story.push({ ...delta, type: 'added' });
+      story.push({ ...(delta as Present), type: 'added' });
+    } else if (delta.type === 'deleted') {
+      story.splice(-1, 1, delta.object ? delta : { ...delta, object: last.object });
     } else if (uidOf(last) === uidOf(delta)) {
       story.splice(-1, 1, { ...delta, type: last.type === 'added' ? 'added' : delta.type });
     } else {
       const { key, object } = last;
-      const ended: Keyed = { type: 'deleted', key, object, finalStateUnknown: true };
+      const ended: Deleted = { type: 'deleted', key, object, finalStateUnknown: true };
       story.splice(-1, 1, ended, { ...delta, type: 'added' });
     }
   }
@@ -143,81 +159,92 @@ function folded(queue: readonly Item[], compression: Compression): readonly (Ite
   });
 }
 
-/** What a list holds at its end: what flowed, and what is handed over with the end. */
+/** What a list hands over with its end: what flowed, flowed with those who were refused. */
 function contents({ flows, parts }: List, end: Replaced) {
-  const objects = new Map<string, { object: Pod; flowed: boolean }>();
-  const rejected = new Set<string>();
-  const take = (object: Pod, flowed: boolean) => {
-    objects.delete(keyOf(object));
-    rejected.delete(keyOf(object));
-    objects.set(keyOf(object), { object, flowed });
-  };
-  const refuse = (key: string) => {
+  const objects = new Map<string, Pod>();
+  const rejected = new Map<string, Refused>();
+  const forget = (key: string) => {
     objects.delete(key);
-    rejected.add(key);
+    rejected.delete(key);
   };
-  for (const part of parts) {
-    for (const object of part.objects) take(object, flows);
-    for (const key of part.removed ?? []) {
-      objects.delete(key);
-      rejected.delete(key);
+  for (const part of flows ? [end] : [...parts, end]) {
+    for (const object of part.objects) {
+      forget(keyOf(object));
+      objects.set(keyOf(object), object);
     }
-    (part.rejected ?? []).forEach(refuse);
+    if (part.type === 'replacing') part.removed?.forEach(forget);
+    for (const refused of part.rejected ?? []) {
+      forget(refused.key);
+      rejected.set(refused.key, refused);
+    }
   }
-  for (const object of end.objects) take(object, false);
-  (end.rejected ?? []).forEach(refuse);
   return { objects, rejected };
 }
 
 function pop(state: State, compression: Compression): State {
   const world = new Map(state.known);
+  const refused = new Set(state.refused);
   const touched = new Set<string>();
   const out: Delta<Pod>[] = [];
   const put = (key: string, object: Pod | undefined) => {
     touched.add(key);
+    refused.delete(key);
     if (object === undefined) world.delete(key);
     else world.set(key, object);
   };
-  for (const item of folded(state.queue, compression)) {
-    if (Array.isArray(item)) {
-      for (const delta of item) {
-        const had = world.get(delta.key);
-        if (delta.type !== 'deleted') out.push(delta);
-        else if (had === undefined) continue;
-        else out.push({ ...delta, object: delta.object ?? had });
-        put(delta.key, delta.type === 'deleted' ? undefined : delta.object);
-      }
-    } else if (item.kind === 'list') {
-      const { objects, rejected } = contents(item.list, item.end);
-      // What flowed on an empty store is all there is of the scope: nothing can be missing.
-      for (const [key, object] of item.list.flows ? [] : [...world]) {
-        if (objects.has(key) || rejected.has(key) || !within(key, item.end.scope)) continue;
-        out.push({ type: 'deleted', key, object, finalStateUnknown: true });
-        put(key, undefined);
-      }
-      const handed = [...objects].filter(([, { flowed }]) => !flowed);
-      for (const [key, { object }] of handed) put(key, object);
-      out.push({
-        ...item.end,
-        objects: handed.map(([, { object }]) => object),
-        ...(item.list.flows ? { flowed: true } : {}),
-        ...(rejected.size > 0 ? { rejected: [...rejected] } : {}),
-      });
-    } else {
-      const { delta } = item;
-      if (delta.type === 'replacing') {
-        for (const object of delta.objects) put(keyOf(object), object);
-        for (const key of delta.removed ?? []) put(key, undefined);
-      }
+  const refuse = (key: string) => {
+    touched.add(key);
+    refused.add(key);
+  };
+  const tell = (delta: Keyed) => {
+    const { key } = delta;
+    if (delta.type !== 'deleted') {
       out.push(delta);
+      return delta.type === 'refused' ? refuse(key) : put(key, delta.object);
     }
+    const had = world.get(key);
+    if (had === undefined && !refused.has(key)) return;
+    const object = delta.object ?? had;
+    out.push(object === undefined ? delta : { ...delta, object });
+    put(key, undefined);
+  };
+  const tellList = ({ list, end }: Extract<Item, { kind: 'list' }>) => {
+    const { objects, rejected } = contents(list, end);
+    // What flowed on an empty store is all there is of the scope: nothing can be missing.
+    for (const [key, object] of list.flows ? [] : [...world]) {
+      if (objects.has(key) || rejected.has(key) || !within(key, end.scope)) continue;
+      out.push({ type: 'deleted', key, object, finalStateUnknown: true });
+      put(key, undefined);
+    }
+    for (const key of list.flows ? [] : refused) if (within(key, end.scope)) refused.delete(key);
+    for (const [key, object] of objects) put(key, object);
+    for (const key of rejected.keys()) refuse(key);
+    out.push({
+      ...end,
+      objects: [...objects.values()],
+      ...(list.flows ? { flowed: true } : {}),
+      ...(rejected.size > 0 ? { rejected: [...rejected.values()] } : {}),
+    });
+  };
+  const tellWhole = (delta: Extract<Item, { kind: 'delta' }>['delta']) => {
+    out.push(delta);
+    if (delta.type !== 'replacing') return;
+    for (const object of delta.objects) put(keyOf(object), object);
+    for (const { key } of delta.rejected ?? []) refuse(key);
+    for (const key of delta.removed ?? []) put(key, undefined);
+  };
+  for (const item of folded(state.queue, compression)) {
+    if (Array.isArray(item)) item.forEach(tell);
+    else if (item.kind === 'list') tellList(item);
+    else tellWhole(item.delta);
   }
+  if (state.retry) out.push({ type: 'retry' });
   if (state.resync) {
     for (const [key, object] of state.known) {
       if (!touched.has(key)) out.push({ type: 'sync', key, object });
     }
   }
-  return { ...state, queue: [], resync: false, known: world, out };
+  return { ...state, queue: [], resync: false, retry: false, known: world, refused, out };
 }
 
 /** The literal keyed scan. */
@@ -230,7 +257,9 @@ export function scanFifo(
     queue: [],
     lists: new Map(),
     resync: false,
+    retry: false,
     known: new Map(),
+    refused: new Set(),
     out: [],
   };
   return (source) =>

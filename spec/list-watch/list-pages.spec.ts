@@ -3,7 +3,7 @@ import { marbles } from 'rx-informer/testing';
 import { concat, type Observable, of, throwError } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { answer, expired, type Pod, pod, whole } from '../reflector/script.ts';
+import { answer, expired, type Pod, pod, refusal, whole } from '../reflector/script.ts';
 
 /** A lister that answers in order, and remembers what it was asked. */
 function lister(...answers: Observable<ListPart<Pod>>[]) {
@@ -74,15 +74,16 @@ describe('a list in pages', () => {
 
   it('W1: passes parts on as they come, refused ones and what remains too', () => {
     const progress: ListProgress<Pod>[] = [];
+    const rejected = [refusal('b@3')];
     const parts = of<ListPart<Pod>[]>(
       { items: [pod('a@1')] },
-      { items: [], rejected: ['d/b'] },
+      { items: [], rejected },
       { items: [], metadata: { resourceVersion: '10', remainingItemCount: 0 } },
     );
     listPages(lister(parts), first).subscribe((each) => progress.push(each));
     expect(progress).toEqual([
       { kind: 'part', items: [pod('a@1')], rejected: [] },
-      { kind: 'part', items: [], rejected: ['d/b'] },
+      { kind: 'part', items: [], rejected },
       { kind: 'part', items: [], rejected: [], remaining: 0 },
       { kind: 'listed', resourceVersion: '10', paginated: false },
     ]);

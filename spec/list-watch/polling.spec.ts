@@ -6,10 +6,11 @@ import {
   type WatchSignal,
 } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { type Observable, of, Subject, throwError } from 'rxjs';
+import { defer, type Observable, of, Subject, throwError, timer } from 'rxjs';
+import { map, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { reflect } from '../../lib/reflector/reflector.ts';
-import { answer, brief, type Pod, script, whole } from '../reflector/script.ts';
+import { answer, brief, type Pod, refusal, script, whole } from '../reflector/script.ts';
 
 const REQUEST = { resourceVersion: '5', timeoutSeconds: 300 };
 
@@ -35,7 +36,7 @@ function polled(
         const { items, rejected = [], resourceVersion } = signal;
         const names = items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
         return tell(
-          [...names, ...rejected.map((key) => `?${key}`), `)${resourceVersion}`].join(' '),
+          [...names, ...rejected.map(({ key }) => `?${key}`), `)${resourceVersion}`].join(' '),
         );
       },
       error: (error) => tell(`# ${error.code}`),
@@ -50,7 +51,7 @@ describe('a kind that cannot be watched', () => {
   it('W5: is listed again and again, and each list comes whole', () => {
     const lists = [
       of(whole('6', ['a@1', 'b@2'])),
-      of({ ...whole('7', ['a@7', 'c@7']), rejected: ['d/d'] }),
+      of({ ...whole('7', ['a@7', 'c@7']), rejected: [refusal('d@7')] }),
       of(whole('7')),
     ];
     expect(polled(lists, 3_500)).toEqual([
@@ -63,7 +64,7 @@ describe('a kind that cannot be watched', () => {
 
   it('W5: is listed in pages, and a token that expires begins anew', () => {
     const lists = [
-      of({ ...whole('6', ['a@1'], 'C1'), rejected: ['d/b'] }),
+      of({ ...whole('6', ['a@1'], 'C1'), rejected: [refusal('b@6')] }),
       throwError(() => answer(410, 'Expired')),
       of(whole('8', ['c@8'])),
     ];
@@ -110,6 +111,42 @@ describe('a kind that cannot be watched', () => {
       expect(errors).toEqual([]);
       expect(scripted.asked).toEqual(['L0', 'L']);
       expect(told).toEqual(['(a@1', ')@5', 'a@9)@9']);
+    });
+  });
+
+  it('W5, R15: is not ended as silent while a list waits for its turn', () => {
+    marbles(({ scheduler, flush }) => {
+      let lists = 0;
+      const polling = createPollingListWatch<Pod>(
+        {
+          list: ({ onTurn }) =>
+            lists++ === 0
+              ? of(whole('5', ['a@1']))
+              : defer(() => {
+                  onTurn?.('queued');
+                  return timer(300_000).pipe(
+                    tap(() => onTurn?.('sending')),
+                    map(() => whole('9', ['a@9'])),
+                  );
+                }),
+        },
+        { scheduler, random: () => 0, intervalMs: 10_000 },
+      );
+      const told: string[] = [];
+      const run = reflect(polling, {
+        scheduler,
+        onError: (error) => void told.push(error.message),
+        onStatus: ({ phase }) => told.push(`${scheduler.now()} ${phase}`),
+      });
+      const subscription = run.subscribe();
+      scheduler.schedule(() => subscription.unsubscribe(), 311_000);
+      flush();
+      expect([...new Set(told)]).toEqual([
+        '0 listing',
+        '0 watching',
+        '10000 queued',
+        '310000 watching',
+      ]);
     });
   });
 

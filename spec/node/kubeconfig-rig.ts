@@ -12,6 +12,10 @@ import { type Handler, listen, type Protocol, type Request } from './servers.ts'
 /** Called after the test, the last first. */
 export const endings: (() => Promise<unknown>)[] = [];
 const environment = { ...process.env };
+const CHANGED = [
+  ...['KUBECONFIG', 'HOME', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+];
 let made = '';
 
 /** A folder of this test's own. */
@@ -23,7 +27,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
   rmSync(made, { recursive: true });
-  for (const name of ['KUBECONFIG', 'HOME', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
+  for (const name of CHANGED) {
     if (environment[name] === undefined) delete process.env[name];
     else process.env[name] = environment[name];
   }
@@ -33,7 +37,7 @@ afterEach(async () => {
 export async function server(
   protocol: Protocol,
   accepts: (request: Request) => boolean = () => true,
-  options: { clientCertificates?: boolean } = {},
+  options: { clientCertificates?: boolean; allowHttp1?: boolean } = {},
 ) {
   const seen: Request[] = [];
   const handler: Handler = (request, response) => {

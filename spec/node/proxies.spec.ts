@@ -1,10 +1,11 @@
 /** Through an HTTP proxy and a SOCKS proxy, both on loopback, to a server that speaks HTTP/2. */
 import { createServer as createHttp } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
+import type { Transport } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { afterEach, expect, it } from 'vitest';
 import { watch } from './seen.ts';
-import { listen, opened } from './servers.ts';
+import { type Handler, listen, opened } from './servers.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
@@ -13,16 +14,32 @@ afterEach(async () => {
 });
 
 async function through(proxy: string, closeProxy: () => Promise<void>) {
-  const server = await listen('http2', (request, response) => response.end(request.url));
-  const transport = createUndiciTransport({ baseUrl: server.url, tls: { ca: testOnlyCa }, proxy });
-  endings.push(server.close, closeProxy, () => transport.close());
-  const request = { method: 'GET', path: '/version', use: 'call' } as const;
-  const all = Array.from({ length: 3 }, () => watch(transport.send(request)));
-  for (const seen of all) {
-    await seen.ended;
-    expect(seen.error).toBeUndefined();
-    expect(seen).toMatchObject({ status: 200, text: '/version' });
-  }
+  const came: unknown[] = [];
+  const handler: Handler = ({ url, httpVersion, rawHeaders }, response) => {
+    came.push([
+      httpVersion,
+      rawHeaders.filter((_, at, all) => /^x-twice$/i.test(all[at - 1] ?? '')),
+    ]);
+    response.end(url);
+  };
+  const server = await listen('http2', handler, { allowHttp1: true });
+  endings.push(server.close, closeProxy);
+  const options = { baseUrl: server.url, tls: { ca: testOnlyCa }, proxy };
+  const send = async (transport: Transport) => {
+    endings.push(() => transport.close());
+    const request = { method: 'GET', path: '/version', use: 'call' } as const;
+    const all = Array.from({ length: 3 }, () => watch(transport.send(request)));
+    for (const seen of all) {
+      await seen.ended;
+      expect(seen.error).toBeUndefined();
+      expect(seen).toMatchObject({ status: 200, text: '/version' });
+    }
+  };
+  await send(createUndiciTransport(options));
+  expect(came.splice(0)).toEqual(Array(3).fill(['2.0', []]));
+  // T15: a line for each value, which is HTTP/1.1.
+  await send(createUndiciTransport({ ...options, repeatedHeaders: { 'x-twice': ['a', 'b'] } }));
+  expect(came).toEqual(Array(3).fill(['1.1', ['a', 'b']]));
 }
 
 function join(a: Socket, b: Socket): void {
@@ -32,7 +49,7 @@ function join(a: Socket, b: Socket): void {
   b.on('close', () => a.destroy());
 }
 
-it('tunnels through an HTTP proxy that wants a password', async () => {
+it('T15: tunnels through an HTTP proxy that wants a password', async () => {
   const asked: (string | undefined)[] = [];
   const server = createHttp().on('connect', (request, socket: Socket) => {
     asked.push(request.headers['proxy-authorization']);
@@ -44,10 +61,11 @@ it('tunnels through an HTTP proxy that wants a password', async () => {
   });
   const proxy = await opened(server, 'http');
   await through(`http://me:hunter2@127.0.0.1:${proxy.port}`, proxy.close);
-  expect(asked).toEqual([`Basic ${Buffer.from('me:hunter2').toString('base64')}`]);
+  // Once over HTTP/2, and for each request over HTTP/1.1.
+  expect(asked).toEqual(Array(4).fill(`Basic ${Buffer.from('me:hunter2').toString('base64')}`));
 });
 
-it.each(['socks5', 'socks5h'])('goes through a %s proxy', async (scheme) => {
+it.each(['socks5', 'socks5h'])('T15: goes through a %s proxy', async (scheme) => {
   let tunnels = 0;
   const server = createServer((socket) => {
     // RFC 1928: no password, CONNECT to an IPv4 address.

@@ -32,15 +32,19 @@ const tls = { cert: testOnlyServerCert, key: testOnlyServerKey };
 export async function listen(
   protocol: Protocol,
   handler: Handler,
-  options: { readonly clientCertificates?: boolean } = {},
+  options: { readonly clientCertificates?: boolean; readonly allowHttp1?: boolean } = {},
 ): Promise<TestServer> {
+  const { allowHttp1 = false } = options;
   const check = options.clientCertificates ? { requestCert: true, ca: testOnlyCa } : {};
   const server =
     protocol === 'http'
       ? createHttp(handler)
       : protocol === 'https'
         ? createHttps({ ...tls, ...check }, handler)
-        : createSecureServer({ ...tls, ...check }, handler as unknown as OnHttp2);
+        : createSecureServer(
+            { ...tls, ...check, allowHTTP1: allowHttp1 },
+            handler as unknown as OnHttp2,
+          );
   return opened(server, protocol === 'http' ? 'http' : 'https');
 }
 

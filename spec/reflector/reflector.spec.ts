@@ -10,6 +10,7 @@ import {
   opened,
   type Pod,
   pod,
+  refusal,
   refused,
   script,
   whole,
@@ -59,7 +60,7 @@ describe('a reflector', () => {
       const run = reflect(scripted.listerWatcher, { scheduler, ...half }).subscribe();
       scheduler.schedule(() => run.unsubscribe(), 10);
       flush();
-      const { demand: _list, ...list } = scripted.lists[0] ?? {};
+      const { demand: _list, onTurn: _turn, ...list } = scripted.lists[0] ?? {};
       const { demand: _watch, ...watch } = scripted.watches[0] ?? {};
       expect(list).toEqual({ resourceVersion: '0', limit: 500 });
       expect(watch).toEqual({ resourceVersion: '3', timeoutSeconds: 450 });
@@ -150,15 +151,20 @@ describe('a reflector', () => {
     });
   });
 
-  it('R4: a rejected object moves the version like any other, and is told with its list', () => {
+  it('R4, R23: a refused object moves the version like any other, and is told in its place', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
-      const part = { items: [pod('a@1')], rejected: ['d/b'], metadata: { resourceVersion: '5' } };
+      const part = {
+        items: [pod('a@1')],
+        rejected: [refusal('b@3')],
+        metadata: { resourceVersion: '5' },
+      };
       const scripted = script({
         lists: [cold('(l|)', { l: part })],
-        watches: [cold('-r 1s |', { r: events('?b@9') }), cold('-')],
+        watches: [cold('-----r 1s |', { r: events('?b@9') }), cold('-')],
       });
       const deltas = reflect(scripted.listerWatcher, { scheduler, ...half }).pipe(map(brief));
-      expectObservable(deltas, '^ 1500ms !').toBe('(ab)', { a: '(a@1 ?b', b: ')@5' });
+      const told = { a: '(a@1 ?b', b: ')@5', c: '?b@9' };
+      expectObservable(deltas, '^ 1500ms !').toBe('(ab)-c', told);
       flush();
       expect(scripted.asked).toEqual(['L0', 'W5', 'W9']);
     });

@@ -5,6 +5,7 @@ import type {
   ListerWatcher,
   ListPart,
   ListRequest,
+  Refused,
   WatchEvent,
   WatchRequest,
   WatchSignal,
@@ -20,6 +21,15 @@ export interface Pod extends KubernetesObject {
 export function pod(text: string): Pod {
   const [name = '', resourceVersion = ''] = text.split('@');
   return { metadata: { name, namespace: 'd', uid: name, resourceVersion } };
+}
+
+/** `a@5` is d/a, refused at version 5. */
+export function refusal(text: string): Refused {
+  const object = pod(text);
+  const { name, uid, resourceVersion } = object.metadata;
+  const key = `d/${name}`;
+  const reason = ApiError.local('Rejected', `${key}: no`);
+  return { key, uid, resourceVersion, reason, retry: () => object };
 }
 
 /** The whole of a list in one part. */
@@ -40,7 +50,7 @@ export function event(text: string): WatchEvent<Pod> {
   if (text.startsWith('+')) return { type: 'ADDED', key, object };
   if (text.startsWith('~')) return { type: 'MODIFIED', key, object };
   if (text.startsWith('-')) return { type: 'DELETED', key, object, resourceVersion };
-  if (text.startsWith('?')) return { type: 'REJECTED', key, resourceVersion };
+  if (text.startsWith('?')) return { type: 'REJECTED', key, refused: refusal(text.slice(1)) };
   const [kind, version = ''] = text.split('@');
   return { type: 'BOOKMARK', resourceVersion: version, initialEventsEnd: kind === 'end' };
 }
@@ -139,12 +149,14 @@ export function brief(deltas: readonly Delta<Pod>[]): string {
           return `~${name(delta.object)}`;
         case 'sync':
           return `=${name(delta.object)}`;
+        case 'refused':
+          return `?${short(delta.key)}@${delta.refused.resourceVersion}`;
         case 'deleted':
           return delta.object === undefined ? `-${short(delta.key)}?` : `-${name(delta.object)}`;
         case 'replacing': {
           const { objects, removed = [], rejected = [] } = delta;
           const gone = removed.map((key) => `-${short(key)}`);
-          return `(${[...objects.map(name), ...gone, ...rejected.map((key) => `?${short(key)}`)].join(' ')}`;
+          return `(${[...objects.map(name), ...gone, ...rejected.map(({ key }) => `?${short(key)}`)].join(' ')}`;
         }
         case 'replace-abort':
           return 'x';

@@ -72,6 +72,10 @@ describe('a streaming list (TestWatchList)', () => {
       ['-c@6', '+c@7', '?a@8'],
       ['end@9'],
     ];
+    // The last word on a key within a batch stands.
+    const batch = ['+a@1', '?a@2', '+b@3', '?c@4', '-c@5', '-b@6', '?b@7'];
+    const { told: folded } = run({ watches: [open(batch, ['end@9'])], lists }, 100);
+    expect(folded).toEqual(['(-c ?a ?b', ')@9']);
     const { told } = run({ watches: [open(...sent)], lists }, 100);
     expect(told).toEqual(['(a@1 b@2 c@3', '(a@4 -b', '(c@7 ?a', ')@9']);
   });

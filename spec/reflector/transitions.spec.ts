@@ -61,6 +61,7 @@ type Expected = 'ignored' | readonly [ReflectorPhase, ...string[]];
 
 const inputs: { readonly [Type in Input['type']]: Extract<Input, { type: Type }> } = {
   queued: { type: 'queued' },
+  sending: { type: 'sending' },
   opened: { type: 'opened' },
   part: { type: 'part', items: [pod('a@1')], rejected: [] },
   restart: { type: 'restart' },
@@ -76,6 +77,7 @@ const inputs: { readonly [Type in Input['type']]: Extract<Input, { type: Type }>
 
 const deaf = {
   queued: 'ignored',
+  sending: 'ignored',
   opened: 'ignored',
   part: 'ignored',
   restart: 'ignored',
@@ -92,6 +94,7 @@ const deaf = {
 const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
   listing: {
     queued: ['listing'],
+    sending: ['listing'],
     opened: ['listing'],
     part: ['listing', 'emit replacing'],
     restart: ['listing', 'emit replace-abort'],
@@ -106,6 +109,7 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
   },
   streaming: {
     queued: ['streaming'],
+    sending: ['streaming'],
     opened: ['streaming'],
     part: 'ignored',
     restart: 'ignored',
@@ -120,6 +124,7 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
   },
   watching: {
     queued: ['watching'],
+    sending: ['watching'],
     opened: ['watching'],
     part: 'ignored',
     restart: 'ignored',

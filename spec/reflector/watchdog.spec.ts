@@ -7,7 +7,7 @@ import {
 } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { concat, defer, NEVER, type Observable, of, Subject, throwError, timer } from 'rxjs';
-import { map } from 'rxjs/operators';
+import { map, mergeMap, takeUntil, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { rig } from './rig.ts';
 import { events, opened, type Pod, refused, script, whole } from './script.ts';
@@ -68,6 +68,73 @@ describe('silence', () => {
     );
     // Two empty parts of which the second says something.
     expect(endsAt({ lists: [slow] })).toEqual(silent(30));
+  });
+
+  it('R15: does not begin before the request is sent: a queue is no silence of the server', () => {
+    const queued: WatchSignal<Pod> = { kind: 'queued' };
+    const late = (kind: 'sending' | 'opened') => timer(200_000).pipe(map(() => ({ kind })));
+    const waited = (kind: 'sending' | 'opened') => [concat(of(queued), late(kind), NEVER)];
+    const at = (ms: number) => [ms, 'Silent', expect.stringContaining('nothing came')];
+    // 30 s for the answer, 85 s after it.
+    expect(endsAt({ lists, watches: waited('sending') })).toEqual(at(230_000));
+    expect(endsAt({ lists, watches: waited('opened') })).toEqual(at(285_000));
+    expect(endsAt({ lists, watches: [concat(of(queued), NEVER)] })).toBeUndefined();
+  });
+
+  it('R15: does not begin before a page of a list is sent', () => {
+    marbles(({ scheduler, flush }) => {
+      const statuses: string[] = [];
+      const errors: number[] = [];
+      const run = reflect<Pod>(
+        {
+          watchList: false,
+          list: ({ continue: token, onTurn }) =>
+            defer(() => {
+              onTurn?.('queued');
+              if (token === undefined) {
+                return timer(100_000).pipe(map(() => whole('5', ['a@1'], 'C')));
+              }
+              return timer(100_000).pipe(
+                tap(() => onTurn?.('sending')),
+                mergeMap(() => NEVER),
+              );
+            }),
+          watch: () => NEVER,
+        },
+        {
+          scheduler,
+          onStatus: ({ phase }) => statuses.push(`${scheduler.now()} ${phase}`),
+          onError: () => {
+            errors.push(scheduler.now());
+            return 'stop';
+          },
+        },
+      ).subscribe();
+      scheduler.schedule(() => run.unsubscribe(), 400_000);
+      flush();
+      expect(errors).toEqual([230_000]);
+      expect(statuses).toEqual([
+        '0 listing',
+        '0 queued',
+        '100000 listing',
+        '100000 queued',
+        '200000 listing',
+        '230000 stopped',
+      ]);
+    });
+  });
+
+  it('R8: a watch that waited for its turn and then closed at once was a short one', () => {
+    const closed: Observable<WatchSignal<Pod>> = concat(
+      of<WatchSignal<Pod>>({ kind: 'queued' }),
+      timer(5_000).pipe(map((): WatchSignal<Pod> => ({ kind: 'sending' }))),
+      of(opened),
+    );
+    expect(endsAt({ lists, watches: [closed] })).toEqual([
+      5_000,
+      expect.any(String),
+      expect.stringContaining('closed'),
+    ]);
   });
 
   it('R15: does not end a watch with bookmarks, or with bytes that were no whole event', () => {
@@ -213,6 +280,36 @@ describe('a consumer without room', () => {
         [0, 'Network'],
         [31_200, 'Silent'],
       ]);
+    });
+  });
+
+  it('R15, R16: a page that ended while nobody read does not excuse the silence of the next', () => {
+    marbles(({ scheduler, flush }) => {
+      const errors: unknown[] = [];
+      const run = reflect<Pod>(
+        {
+          watchList: false,
+          list: ({ continue: token, demand }) =>
+            token !== undefined
+              ? NEVER
+              : defer(() => {
+                  const wait = demand?.() ?? NEVER;
+                  return of(whole('5', ['a@1'], 'C')).pipe(takeUntil(wait));
+                }),
+          watch: () => NEVER,
+        },
+        {
+          scheduler,
+          demand: () => NEVER,
+          onError: ({ reason }) => {
+            errors.push([scheduler.now(), reason]);
+            return 'stop';
+          },
+        },
+      ).subscribe();
+      scheduler.schedule(() => run.unsubscribe(), 100_000);
+      flush();
+      expect(errors).toEqual([[30_000, 'Silent']]);
     });
   });
 

@@ -198,6 +198,7 @@ describe('an idle timeout', () => {
     readonly limitMs?: number;
     readonly waitingSinceMs?: () => number | undefined;
     readonly pauseLimitMs?: number;
+    readonly isQueued?: (value: string) => boolean;
   }
   const watchdog = (scheduler: SchedulerLike, given: Given = {}) =>
     idleTimeout<string>({
@@ -206,6 +207,7 @@ describe('an idle timeout', () => {
       waitingSinceMs: given.waitingSinceMs ?? (() => undefined),
       pauseLimitMs: given.pauseLimitMs ?? 100,
       checkMs: 10,
+      isQueued: given.isQueued ?? (() => false),
       error: (reason, idleMs) => new Error(`${reason} ${idleMs}`),
     });
 
@@ -236,6 +238,14 @@ describe('an idle timeout', () => {
       const waitingSinceMs = () => (scheduler.now() >= 20 ? 20 : undefined);
       const source = cold('a').pipe(watchdog(scheduler, { waitingSinceMs, pauseLimitMs: 50 }));
       expectObservable(source).toBe('a 69ms #', undefined, new Error('pause 50'));
+    });
+  });
+
+  it('X6: does not count time in which the request has still to be sent', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const isQueued = (value: string) => value === 'q';
+      const source = cold('q 199ms s').pipe(watchdog(scheduler, { isQueued }));
+      expectObservable(source).toBe('q 199ms s 29ms #', undefined, new Error('silence 30'));
     });
   });
 

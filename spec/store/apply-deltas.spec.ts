@@ -9,6 +9,7 @@ import {
   missed,
   type Pod,
   pod,
+  refusal,
   replaced,
   replacing,
   updated,
@@ -216,7 +217,7 @@ describe('applyDeltas: what a delta does', () => {
 
   it('F4, F9: a list without tombstones before it deletes too, but nothing refused and nothing of other scopes', () => {
     const { send, indexer } = storing([pod('shop/a', 1), pod('shop/b', 1), pod('lab/a', 1)]);
-    const rest = { scope: 'shop', rejected: ['shop/b'] };
+    const rest = { scope: 'shop', rejected: [refusal(pod('shop/b', 2))] };
     expect(send(replaced([], 9, rest))).toEqual(['relist* -shop/a@1?']);
     expect(indexer.listKeys()).toEqual(['shop/b', 'lab/a']);
   });

@@ -11,8 +11,10 @@ import {
   missed,
   type Pod,
   pod,
+  refused,
   replaced,
   replacing,
+  retry,
   updated,
 } from '../delta/pods.ts';
 
@@ -36,7 +38,10 @@ describe('commits', () => {
     ['nothing', [], []],
     ['a bookmark stays in its place', [a, bookmark(5), b], ['watch +a@1 ^5 +b@2']],
     ['a bookmark alone', [bookmark(5)], ['watch ^5']],
-    ['an abort is nothing', [{ type: 'replace-abort' }], []],
+    ['an abort stays in its place', [a, { type: 'replace-abort' }, b], ['watch +a@1 ! +b@2']],
+    ['a refusal stays in its place', [a, refused(pod('a', 5)), b], ['watch +a@1 xa@5 +b@2']],
+    ['a refusal alone', [refused(pod('a', 5))], ['watch xa@5']],
+    ['a retry is one by itself', [a, retry, b], ['watch +a@1', 'watch *', 'watch +b@2']],
   ])('S6: %s (TestRealFIFO_PopMultipleDeltaInBatch)', (_story, deltas, expected) => {
     expect(split(deltas)).toEqual(expected);
   });
@@ -97,6 +102,8 @@ describe('commits', () => {
       fc.constant(replaced([], 1)),
       fc.constant(replacing([])),
       fc.constant(bookmark(1)),
+      key.map((name) => refused(pod(name, 1))),
+      fc.constant(retry),
     );
     fc.assert(
       fc.property(fc.array(delta), fc.boolean(), (deltas, synced) => {
@@ -104,8 +111,9 @@ describe('commits', () => {
         expect(commits.flatMap((commit) => commit.deltas)).toEqual(deltas);
         for (const commit of commits) {
           const single = commit.cause === 'watch' || commit.cause === 'resync';
-          const keys = commit.deltas.flatMap((it) => ('key' in it ? [it.key] : []));
+          const keys = commit.deltas.flatMap((it) => ('object' in it ? [it.key] : []));
           if (single) expect(new Set(keys).size).toBe(keys.length);
+          if (commit.deltas.includes(retry)) expect(commit.deltas).toEqual([retry]);
           const ends = commit.deltas.filter(({ type }) => type === 'replaced');
           expect(ends.length).toBeLessThan(2);
           if (ends.length === 1) expect(commit.deltas.at(-1)).toBe(ends[0]);

@@ -44,6 +44,17 @@ describe('a mutation cache', () => {
     },
   );
 
+  it('S20: a write that the store refused is no write that it has passed', () => {
+    const { cache, store, version } = rig({ includeAdds: true });
+    const source = new Subject<readonly Delta<Pod>[]>();
+    source.pipe(applyDeltas(store)).subscribe();
+    const end = { resourceVersion: '9', trustVersions: true } as const;
+    source.next([{ type: 'replaced', objects: [pod('pod', 'uid-1', '5', 'bad')], ...end }]);
+    cache.mutation(pod('pod', 'uid-1', '5'));
+    cache.mutation(pod('gone', 'uid-2', '6'));
+    expect([version(), version('gone')]).toEqual(['5', undefined]);
+  });
+
   it.each([
     { uid: 'uid-1', at: '1', there: false },
     { uid: 'uid-2', at: '3', there: false },

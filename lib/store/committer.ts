@@ -1,0 +1,292 @@
+/**
+ * What a commit does to the store, delta by delta: who is put in, who goes, and who is refused.
+ * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
+ */
+import type { Refused } from '../decode/decoding.ts';
+import { come, go, type Net, unfold, untouched } from '../delta/net-change.ts';
+import { isStaleEnd, stateOf } from '../delta/stale-end.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { inScope } from '../meta/key.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
+import { isOlder } from '../meta/resource-version.ts';
+import { shownCause, shownError } from '../meta/shown-text.ts';
+import type { Delta } from '../reflector/delta.ts';
+import { told } from '../rx/unhandled.ts';
+import { type ChangeSet, createChangeSet } from './change-set.ts';
+import type { Commit } from './commits.ts';
+import type { Indexer, IndexerTransaction } from './indexer.ts';
+import { sameContent } from './same-content.ts';
+import { Scopes } from './scopes.ts';
+
+/** An object that the store refused, because a key or index function threw. */
+export interface Rejection<T> {
+  /** '' for an object without one, which cannot be tried again. */
+  readonly key: string;
+  readonly object: T;
+  readonly error: unknown;
+}
+
+/** What a {@link Committer} takes. */
+export interface CommitterOptions<T> {
+  readonly scopes?: readonly string[] | undefined;
+  readonly onRejected?: ((rejection: Rejection<T>) => void) | undefined;
+}
+
+type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
+type Removal<T> = Omit<Extract<Delta<T>, { type: 'deleted' }>, 'type'>;
+
+/** Who says so: a watch, a part of a list, or a whole list, of which versions can be trusted or not. */
+type How = 'watch' | 'part' | 'trusting' | 'doubting';
+
+/** What a put of `object` over `existing` does. */
+function supersedes<T extends KubernetesObject>(
+  existing: T | undefined,
+  object: T,
+  how: How,
+): boolean {
+  if (existing === undefined || uidOf(existing) !== uidOf(object)) return true;
+  if (existing === object) return false;
+  const had = versionOf(existing);
+  const came = versionOf(object);
+  const same = had !== '' && had === came;
+  // A list is right about what there is, also when it is older than what was seen: etcd may have been restored,
+  // and a restore issues versions again.
+  if (how === 'doubting') return !sameContent(existing, object);
+  if (how === 'trusting') return had === '' ? !sameContent(existing, object) : !same;
+  return !same && !isOlder(came, had);
+}
+
+function rejected(key: string, error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const message = `${key}: ${shownError(error)}`;
+  return ApiError.local('Rejected', message, { cause: shownCause(error) });
+}
+
+/** One commit of a run. */
+interface Work<T> {
+  readonly nets: Map<string, Net<T>>;
+  readonly transaction: IndexerTransaction<T>;
+}
+
+/** Applies the commits of one run to a store. */
+export class Committer<T extends KubernetesObject> {
+  readonly #indexer: Indexer<T>;
+  readonly #onRejected: (rejection: Rejection<T>) => void;
+  readonly scopes: Scopes;
+  /** Whom a list refused whose parts go through, by its scope: of the others it has not spoken yet. */
+  readonly #flowing = new Map<string | undefined, Set<string>>();
+
+  constructor(indexer: Indexer<T>, options: CommitterOptions<T>) {
+    this.#indexer = indexer;
+    this.#onRejected = told(options.onRejected);
+    this.scopes = new Scopes(options.scopes ?? []);
+  }
+
+  /** Applies one commit; `undefined` when there is nothing to tell. */
+  apply(commit: Commit<T>): ChangeSet<T> | undefined {
+    const nets = new Map<string, Net<T>>();
+    const wasSynced = this.#indexer.synced;
+    this.#indexer.transaction((transaction) => {
+      const work = { nets, transaction };
+      for (const delta of commit.deltas) this.#delta(delta, work);
+      const { resourceVersion, synced } = this.scopes;
+      const touched = commit.cause === 'resync' && nets.size > 0;
+      transaction.mark({ resourceVersion, synced, touched });
+    });
+    const { rev, resourceVersion, synced } = this.#indexer;
+    const changes = unfold(nets.values());
+    if (changes.length === 0 && synced === wasSynced) return undefined;
+    const { cause, initial } = commit;
+    return createChangeSet({ rev, cause, initial, reset: false, synced, resourceVersion }, changes);
+  }
+
+  #delta(delta: Delta<T>, work: Work<T>): void {
+    const { scopes } = this;
+    switch (delta.type) {
+      case 'added':
+      case 'updated':
+        this.#put(delta.object, delta.key, 'watch', work);
+        return scopes.move(scopes.ofKey(delta.key), versionOf(delta.object));
+      case 'deleted':
+        this.#remove(delta, work);
+        if (delta.finalStateUnknown) return undefined;
+        return scopes.move(scopes.ofKey(delta.key), versionOf(delta.object));
+      case 'refused':
+        return this.#refuse(delta.refused, 'watch');
+      case 'sync':
+        return this.#resync(delta.key, work);
+      case 'retry':
+        return this.#retry(work);
+      case 'replacing':
+        return this.#part(delta, work);
+      case 'replaced':
+        return this.#replace(delta, work);
+      case 'bookmark':
+        return scopes.move(scopes.name(delta.scope), delta.resourceVersion);
+      case 'replace-abort':
+        this.#flowing.delete(delta.scope);
+    }
+  }
+
+  #part(delta: Extract<Delta<T>, { type: 'replacing' }>, work: Work<T>): void {
+    if (!this.#flowing.has(delta.scope)) this.#flowing.set(delta.scope, new Set());
+    for (const object of delta.objects) this.#put(object, undefined, 'part', work);
+    for (const refused of delta.rejected ?? []) this.#refuse(refused, 'part');
+    for (const key of delta.removed ?? []) this.#remove({ key, finalStateUnknown: false }, work);
+  }
+
+  #replace(delta: Replaced<T>, work: Work<T>): void {
+    const { scopes } = this;
+    const how = delta.trustVersions ? 'trusting' : 'doubting';
+    this.#releaseUnlisted(delta);
+    if (delta.flowed !== true) this.#dropMissing(delta, work);
+    for (const object of delta.objects) this.#put(object, undefined, how, work);
+    for (const refused of delta.rejected ?? []) this.#refuse(refused, how);
+    const name = scopes.name(delta.scope);
+    scopes.move(name, delta.resourceVersion, true);
+    scopes.sync(name);
+  }
+
+  /** Who was refused before is offered again by a whole list, or is gone. */
+  #releaseUnlisted({ scope, flowed }: Replaced<T>): void {
+    const { refused } = this.#indexer;
+    const listed = flowed === true ? this.#flowing.get(scope) : undefined;
+    this.#flowing.delete(scope);
+    for (const key of refused.keys()) {
+      if (inScope(key, scope) && listed?.has(key) !== true) refused.release(key);
+    }
+  }
+
+  /** What a whole list does not have, and the queue has not told yet. */
+  #dropMissing(delta: Replaced<T>, work: Work<T>): void {
+    const kept = new Set<string | undefined>(delta.rejected?.map(({ key }) => key));
+    for (const object of delta.objects) kept.add(this.#keyOf(object));
+    // A tombstone takes its key out of the map while its keys are walked, which a Map allows.
+    for (const key of this.#indexer.keys()) {
+      if (kept.has(key) || !inScope(key, delta.scope)) continue;
+      this.#remove({ key, finalStateUnknown: true }, work);
+    }
+  }
+
+  #keyOf(object: T): string | undefined {
+    try {
+      return this.#indexer.keyOf(object);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** What happened to a key in this commit; `had` is what is stored now. */
+  #net(key: string, { nets }: Work<T>, had: T | undefined): Net<T> {
+    let net = nets.get(key);
+    if (net === undefined) {
+      net = untouched(key, had === undefined ? undefined : { id: uidOf(had) || key, object: had });
+      nets.set(key, net);
+    }
+    return net;
+  }
+
+  #put(object: T, givenKey: string | undefined, how: How, work: Work<T>): void {
+    const { refused } = this.#indexer;
+    let key = givenKey ?? '';
+    try {
+      key = this.#indexer.keyOf(object);
+      const had = this.#indexer.getByKey(key);
+      if (supersedes(had, object, how)) {
+        // Before the write: the net remembers what was there.
+        const net = this.#net(key, work, had);
+        work.transaction.put(object, key);
+        come(net, uidOf(object) || key, object);
+      }
+      // One that is told late says nothing of the state that was refused after it.
+      const newest = refused.get(key);
+      if (newest === undefined || isOlder(versionOf(object), newest.resourceVersion)) return;
+      refused.release(key);
+    } catch (error) {
+      this.#reject(key, object, error);
+    }
+  }
+
+  /** The store itself refuses an object. Without a key nobody could tell when it is let in, or gone. */
+  #reject(key: string, object: T, error: unknown): void {
+    if (key !== '') {
+      const reason = rejected(key, error);
+      this.#keep({ key, ...stateOf(object), reason, retry: () => object });
+    }
+    this.#onRejected({ key, object, error });
+  }
+
+  /** It exists, in a state that was refused on its way. */
+  #refuse(refused: Refused, how: How): void {
+    const { key, uid, resourceVersion } = refused;
+    const had = this.#indexer.getByKey(key);
+    const { resourceVersion: newest = '' } = this.#indexer.refused.get(key) ?? {};
+    if (how === 'watch') {
+      if (isOlder(resourceVersion, versionOf(had)) || isOlder(resourceVersion, newest)) return;
+    }
+    // The store has just this state, from a time when it was let in.
+    const same = resourceVersion !== '' && versionOf(had) === resourceVersion;
+    if (same && uidOf(had) === uid && how !== 'doubting') return;
+    this.#keep(refused);
+  }
+
+  #keep(refused: Refused): void {
+    this.#indexer.refused.set(refused);
+    for (const [scope, keys] of this.#flowing) {
+      if (inScope(refused.key, scope)) keys.add(refused.key);
+    }
+  }
+
+  /** Tries again who was refused; the newest state of each, so its content decides whatever is stored. */
+  #retry(work: Work<T>): void {
+    const { refused } = this.#indexer;
+    const tried = refused.latest(refused.size).toReversed();
+    for (const each of tried) {
+      const { key } = each;
+      if (!this.#isConfirmed(key)) continue;
+      refused.release(key);
+      let object: T;
+      try {
+        object = each.retry() as T;
+        if (this.#indexer.keyOf(object) !== key) throw new TypeError('it has another key now');
+      } catch (error) {
+        this.#keep({ ...each, reason: rejected(key, error) });
+        continue;
+      }
+      this.#put(object, key, 'doubting', work);
+    }
+  }
+
+  /** Whether no list is under way that may turn out to miss it. */
+  #isConfirmed(key: string): boolean {
+    for (const [scope, keys] of this.#flowing) {
+      if (inScope(key, scope) && !keys.has(key)) return false;
+    }
+    return true;
+  }
+
+  #resync(key: string, work: Work<T>): void {
+    const had = this.#indexer.getByKey(key);
+    if (had !== undefined) this.#net(key, work, had).resync = true;
+  }
+
+  #remove(delta: Removal<T>, work: Work<T>): void {
+    const { refused } = this.#indexer;
+    const key = delta.object === undefined ? delta.key : (this.#keyOf(delta.object) ?? delta.key);
+    const newest = refused.get(key);
+    if (newest !== undefined && !isStaleEnd(delta, newest)) refused.release(key);
+    const had = this.#indexer.getByKey(key);
+    if (had === undefined) return;
+    let ended = delta.object ?? had;
+    if (isStaleEnd({ ...delta, object: ended }, stateOf(had))) return;
+    // A deletion that was missed is told with what was known where it was found out.
+    if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
+    const net = this.#net(key, work, had);
+    work.transaction.remove(key);
+    go(
+      net,
+      { id: uidOf(ended) || key, object: work.transaction.guarded(ended) },
+      delta.finalStateUnknown,
+    );
+  }
+}

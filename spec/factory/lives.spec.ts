@@ -1,0 +1,134 @@
+/** Informers whose life is not their factory's alone: run by who subscribes, stopped by themselves. */
+import { nodes, pods, secrets } from 'rx-informer/resources';
+import { describe, expect, it, vi } from 'vitest';
+import { place, rig } from './rig.ts';
+
+describe('a factory that was not started', () => {
+  it('G6: lets an informer linger that runs for who subscribes', async () => {
+    const { server, factory, time } = rig();
+    const own = factory({ lingerMs: 10_000 });
+    const names: string[] = [];
+    const completed = vi.fn();
+    const first = own.acquire(pods);
+    const seen = first.informer.added$.subscribe({
+      next: ({ metadata }) => names.push(metadata?.namespace ?? ''),
+      complete: completed,
+    });
+    await time.advance(100);
+    expect(names).toHaveLength(3);
+    // The page unmounts, lets go in either order, and mounts again.
+    first.release();
+    await time.advance(100);
+    expect(completed).not.toHaveBeenCalled();
+    seen.unsubscribe();
+    await time.advance(5_000);
+    const second = own.acquire(pods);
+    expect(second.informer).toBe(first.informer);
+    second.informer.changes$.subscribe({ complete: completed });
+    await time.advance(20_000);
+    expect(server.requests).toHaveLength(1);
+    second.release();
+    await time.advance(9_999);
+    expect(completed).not.toHaveBeenCalled();
+    await time.advance(1);
+    expect(completed).toHaveBeenCalledTimes(1);
+    expect([own.informers, server.openWatches]).toEqual([[], []]);
+    expect(time.pending).toBe(0);
+  });
+
+  it('G6: keeps nothing warm that does not run, and leaves no timer', async () => {
+    const { factory, time } = rig();
+    const own = factory({ lingerMs: 10_000 });
+    own.acquire(pods).release();
+    const ran = own.acquire(nodes);
+    const seen = ran.informer.changes$.subscribe();
+    await time.advance(100);
+    seen.unsubscribe();
+    // The informer's own linger is over before the hold is.
+    await time.advance(10_000);
+    expect(ran.informer.status.phase).toBe('idle');
+    ran.release();
+    expect(own.informers).toEqual([]);
+    await time.advance(0);
+    expect(time.pending).toBe(0);
+  });
+});
+
+describe('an informer that is stopped by itself', () => {
+  it('G15: is started again by who asks for it, as the same one', async () => {
+    const { server, factory, until } = rig();
+    const own = factory();
+    own.start();
+    for (const ask of [
+      () => own.informer(pods),
+      () => own.acquire(pods).informer,
+      () => {
+        own.lister(pods);
+        return own.informer(pods);
+      },
+    ]) {
+      const informer = own.informer(pods);
+      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await informer.stop();
+      expect(server.openWatches).toHaveLength(0);
+      server.objects.delete(pods, place('web-0'));
+      expect(ask()).toBe(informer);
+      expect(informer.isStopped).toBe(false);
+      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      expect(own.lister(pods).list()).toHaveLength(2);
+      expect(server.openWatches).toHaveLength(1);
+      server.objects.create(pods, { metadata: place('web-0') });
+    }
+  });
+
+  it('G15: is started again by the next start(), and by nobody before a start()', async () => {
+    const { server, factory, time, until } = rig();
+    const own = factory();
+    const informer = own.informer(pods);
+    own.informer(nodes);
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await informer.stop();
+    const requests = server.requests.length;
+    await time.advance(1_000);
+    expect(server.requests).toHaveLength(requests);
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    expect([informer.isStopped, server.openWatches.length]).toEqual([false, 2]);
+
+    await own.stop();
+    expect(own.acquire(pods).informer).toBe(informer);
+    await time.advance(1_000);
+    expect([informer.isStopped, server.openWatches.length]).toEqual([true, 0]);
+  });
+
+  it('G3: makes the factory unsynced, as a stop of all does, until it has listed again', async () => {
+    const { server, factory, until } = rig();
+    const own = factory();
+    const informer = own.informer(pods);
+    own.informer(nodes);
+    own.start();
+    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    const said = () =>
+      until(
+        own.whenSynced({ timeoutMs: 1_000 }).then(
+          () => 'synced',
+          ({ message }) => message,
+        ),
+      );
+    server.faults.neverAnswer({ resource: secrets });
+    own.informer(secrets);
+    const waiting = said();
+    await informer.stop();
+    await own.stop(secrets);
+    expect(await waiting).toBe('2 of 3 informers not synced: pods (stopped); secrets (stopped)');
+    expect(await said()).toBe('1 of 2 informers not synced: pods (stopped)');
+    own.start();
+    expect(await said()).toBe('synced');
+    await own.stop();
+    expect(await said()).toBe('2 of 2 informers not synced: pods (stopped); nodes (stopped)');
+    own.start();
+    expect(own.informer(pods).status.synced).toBe(false);
+    expect(await said()).toBe('synced');
+  });
+});

@@ -1,0 +1,289 @@
+/** Who is refused, seen from outside: what an informer shows, lets in, forgets, and what that costs. */
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type InformerStatus,
+  type SharedInformerOptions,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { BehaviorSubject, filter, take } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { HandFedServer, type Thing, things } from '../support/hand-fed-server.ts';
+import { deleted, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+
+/** Things that are red are refused by the transform, blue ones by an index function, for as long as these say so. */
+function refusing(options: SharedInformerOptions<Thing> = {}) {
+  const time = new VirtualTime();
+  const server = new HandFedServer(time);
+  const refuses = { red: true, blue: true };
+  const judge = (thing: Thing, colour: 'red' | 'blue') => {
+    if (thing.colour === colour && refuses[colour]) throw new Error(`${colour} is refused`);
+    return thing;
+  };
+  const transform = (thing: Thing) => judge(thing, 'red');
+  const source = createListWatch(server.client, things, { scheduler: time, transform });
+  const informer = createSharedInformer(source, {
+    scheduler: time,
+    random: () => 0,
+    backoff: () => 0,
+    resyncPeriodMs: 1_000,
+    initialList: 'pages',
+    indexers: { colour: (thing) => [judge(thing, 'blue').colour] },
+    ...options,
+  });
+  informer.start();
+  /** All that was written so far comes as one chunk. */
+  const feed = () => {
+    server.answer?.feed();
+    time.elapse(0);
+  };
+  const recover = () => {
+    Object.assign(refuses, { red: false, blue: false });
+    time.elapse(1_000);
+  };
+  const shown = () => {
+    const stored = informer.indexer
+      .list()
+      .map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
+    const refused = informer.status.quarantine?.map(({ key }) => `?${key.slice(5)}`) ?? [];
+    return [...stored, ...refused].join(' ');
+  };
+  return { time, server, refuses, informer, feed, recover, shown };
+}
+
+describe('an informer that refuses', () => {
+  it('I61: accepts and then refuses an object in one chunk: it is not forgotten', async () => {
+    const { server, feed, shown, recover, informer } = refusing();
+    feed();
+    server.put('shop/k', 'plain');
+    server.put('shop/k', 'red');
+    feed();
+    expect([shown(), informer.status.quarantined]).toEqual(['k@11 ?k', 1]);
+    recover();
+    expect(shown()).toBe('k@12');
+    await informer.stop();
+  });
+
+  it('I61: refuses an object by an index function whose end is in the same chunk: it does not come back', async () => {
+    const { server, feed, shown, recover, informer } = refusing();
+    feed();
+    server.put('shop/l', 'blue');
+    server.delete('shop/l');
+    feed();
+    expect([shown(), informer.status.unknownDeletions]).toEqual(['', 0]);
+    recover();
+    expect(shown()).toBe('');
+    await informer.stop();
+  });
+
+  it('I61: an object that is refused in one batch of a streaming list and deleted in a later one does not come back', async () => {
+    const { server, feed, shown, recover, informer } = refusing({ initialList: 'stream' });
+    for (const colour of ['red', 'blue']) server.put(`shop/${colour}`, colour);
+    server.put('shop/green', 'red');
+    // The request saw none of them: it was sent first.
+    feed();
+    for (const colour of ['red', 'blue']) server.delete(`shop/${colour}`);
+    server.put('shop/green', 'green');
+    feed();
+    server.markEnd();
+    feed();
+    expect([shown(), informer.status.synced]).toEqual(['green@16', true]);
+    recover();
+    expect(shown()).toBe('green@16');
+    await informer.stop();
+  });
+
+  it('I61: what a first list refused before it broke, and the next one misses, does not come back', async () => {
+    const { server, feed, shown, recover, informer } = refusing();
+    server.put('shop/gone', 'red');
+    server.put('shop/here', 'red');
+    // The request was sent before: it is asked again, and gets half of its answer.
+    server.answer?.fail(new Error('lost') as never);
+    feed();
+    server.answer?.fail(new Error('lost') as never);
+    const { length = 0 } = server.answer?.waiting ?? {};
+    server.answer?.feed(length - 10);
+    server.delete('shop/gone');
+    server.answer?.fail(new Error('lost') as never);
+    feed();
+    feed();
+    expect([shown(), informer.status.synced]).toEqual(['?here', true]);
+    recover();
+    expect(shown()).toBe('here@12');
+    await informer.stop();
+  });
+
+  it('I61: a resync while a page is hidden brings back nobody whose end waits', async () => {
+    const open = new BehaviorSubject(true);
+    const { server, feed, shown, recover, informer } = refusing({
+      demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
+    });
+    const added: string[] = [];
+    informer.addEventHandler({ onAdd: (_object, _initial, { key }) => added.push(key) });
+    feed();
+    server.put('shop/red', 'red');
+    server.put('shop/blue', 'blue');
+    feed();
+    expect(shown()).toBe('?blue ?red');
+    open.next(false);
+    server.delete('shop/red');
+    server.delete('shop/blue');
+    feed();
+    recover();
+    recover();
+    open.next(true);
+    expect([shown(), added, informer.status.unknownDeletions]).toEqual(['', [], 0]);
+    await informer.stop();
+  });
+
+  it('R23, I61: an object that is refused, deleted, and told again does not come back', async () => {
+    const { server, feed, shown, recover, informer } = refusing();
+    feed();
+    server.put('shop/k', 'red');
+    const again = server.answer?.waiting ?? new Uint8Array();
+    server.delete('shop/k');
+    feed();
+    if (server.answer !== undefined) server.answer.waiting = again;
+    feed();
+    // It goes back behind what was seen: not believed, and the newest is listed.
+    expect(informer.status.error?.message).toMatch(/the server went back/);
+    feed();
+    feed();
+    expect([shown(), informer.status.phase]).toEqual(['', 'watching']);
+    recover();
+    expect(shown()).toBe('');
+    await informer.stop();
+  });
+
+  it('I61: what is let in at a resync during the first list answers no wait', async () => {
+    const { server, informer, time, refuses } = refusing();
+    server.answer?.fail(new Error('lost') as never);
+    server.put('shop/k', 'red');
+    for (let at = 0; at < 3; at++) server.put(`shop/other${at}`, 'plain');
+    server.answer?.fail(new Error('lost') as never);
+    time.elapse(0);
+    const { length = 0 } = server.answer?.waiting ?? {};
+    server.answer?.feed(length - 10);
+    const settled: string[] = [];
+    void informer.whenAtLeast('11').then(() => settled.push('at least 11'));
+    void informer.whenObserved('shop/none', '11').then(() => settled.push('none'));
+    const gone = { uid: 'u9', deleted: true } as const;
+    void informer.whenObserved('shop/none', gone).then(() => settled.push('gone'));
+    void informer.whenObserved('shop/k', '11').then(() => settled.push('k'));
+    refuses.red = false;
+    time.elapse(1_000);
+    await time.advance(0);
+    expect(informer.indexer.has('shop/k')).toBe(true);
+    expect([settled, informer.hasSynced, informer.lastSyncResourceVersion]).toEqual([
+      ['k'],
+      false,
+      '',
+    ]);
+    server.answer?.feed();
+    await time.advance(0);
+    expect(settled).toEqual(['k', 'at least 11', 'none', 'gone']);
+    await informer.stop();
+  });
+});
+
+describe('a wait', () => {
+  const observing = () => {
+    const rig = refusing();
+    rig.feed();
+    const settled: string[] = [];
+    const wait = (what: string, promise: Promise<unknown>) =>
+      void promise.then(() => settled.push(what), String);
+    return { ...rig, settled, wait };
+  };
+
+  it('I62: for a version is not met by a later event while its object is refused', async () => {
+    const { server, feed, settled, wait, informer, time, recover } = observing();
+    for (const [name, colour] of [
+      ['r', 'red'],
+      ['b', 'blue'],
+    ] as const)
+      server.put(`shop/${name}`, colour);
+    wait('r', informer.whenObserved('shop/r', '11'));
+    wait('b', informer.whenObserved('shop/b', '12'));
+    wait('all', informer.whenAtLeast('13'));
+    server.put('shop/other', 'plain');
+    feed();
+    await time.advance(0);
+    // For the collection who is refused is no delay: it may stay so for ever, and the status says who.
+    expect(settled).toEqual(['all']);
+    recover();
+    await time.advance(0);
+    expect(settled).toEqual(['all', 'r', 'b']);
+    await informer.stop();
+  });
+
+  it('I62: for a deletion is not met by an object that is only refused', async () => {
+    const { server, feed, settled, wait, informer, time } = observing();
+    server.put('shop/r', 'red');
+    feed();
+    wait('u1', informer.whenObserved('shop/r', { uid: 'u1', deleted: true }));
+    wait('another', informer.whenObserved('shop/r', { uid: 'u0', deleted: true }));
+    await time.advance(0);
+    expect(settled).toEqual(['another']);
+    server.delete('shop/r');
+    feed();
+    await time.advance(0);
+    expect(settled).toEqual(['another', 'u1']);
+    await informer.stop();
+  });
+});
+
+describe('refusing all there is', () => {
+  const COUNT = 20_000;
+  const many = () => {
+    const server = createFakeApiServer({ resources: [configMaps] });
+    for (let at = 0; at < COUNT; at++) {
+      server.objects.create(configMaps, { metadata: { name: `c${at}`, namespace: 'shop' } });
+    }
+    return createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  };
+  const refuse = (): never => {
+    throw new Error('never');
+  };
+
+  it.each<[string, { transform?: () => ConfigMap }, SharedInformerOptions<ConfigMap>]>([
+    ['a transform', { transform: refuse }, {}],
+    ['an index function', {}, { indexers: { never: refuse } }],
+  ])('I63: %s: is told once a batch, and costs in proportion', async (_name, listed, options) => {
+    const informer = createSharedInformer(createListWatch(many(), configMaps, listed), options);
+    const told: InformerStatus[] = [];
+    informer.status$.subscribe((status) => told.push(status));
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 15_000 });
+    expect(informer.status.quarantined).toBe(COUNT);
+    expect(informer.status.quarantine).toHaveLength(10);
+    expect(told.length).toBeLessThan(1_000);
+    await informer.stop();
+  });
+
+  it('I63: one by one in a watch costs in proportion, too', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { indexers: { never: refuse } });
+    source.listed(1);
+    informer.start();
+    /** Milliseconds of each quarter, one event at a time. */
+    const quarters = (send: (at: number) => void) =>
+      [0, 1, 2, 3].map((quarter) => {
+        const since = performance.now();
+        for (let at = 0; at < COUNT / 4; at++) send(quarter * (COUNT / 4) + at);
+        return performance.now() - since;
+      });
+    const came = quarters((at) => source.send(modified(pod(`p${at}`, 2 + at))));
+    expect(informer.status.quarantined).toBe(COUNT);
+    // The latest go first: those who are shown.
+    const went = quarters((at) => source.send(deleted(pod(`p${COUNT - 1 - at}`, COUNT + 2 + at))));
+    expect(informer.status.quarantined).toBe(0);
+    // In proportion to the number of those who stay out the last would take seven times the first, and the other way.
+    expect(came[3]).toBeLessThan(4 * (came[0] ?? 0) + 200);
+    expect(went[0]).toBeLessThan(4 * (went[3] ?? 0) + 200);
+    await informer.stop();
+  });
+});

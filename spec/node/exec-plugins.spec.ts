@@ -1,0 +1,177 @@
+/** Credential plugins: from where they run, what they are told, and what is refused. */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { clientFromKubeConfig } from 'rx-informer/node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { folder, open, server } from './kubeconfig-rig.ts';
+import { base64, kubeconfig } from './kubeconfigs.ts';
+import { expectClean } from './seen.ts';
+import { testOnlyCa } from './test-only-certificates.ts';
+
+const version = { path: '/version' };
+const apiVersion = 'client.authentication.k8s.io/v1';
+const from = process.cwd();
+beforeEach(() => process.chdir(folder()));
+afterEach(() => process.chdir(from));
+
+/** Writes a plugin that gives this token, `$0` for its own path, and what it was told in a file beside it. */
+function plugin(file: string, token: string): void {
+  const path = join(folder(), file);
+  mkdirSync(dirname(path), { recursive: true });
+  const answer = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token } });
+  writeFileSync(
+    path,
+    `#!/bin/sh\nprintf '%s' "$KUBERNETES_EXEC_INFO" > "$0.told"\necho '${answer}'\n`,
+  );
+  chmodSync(path, 0o700);
+}
+
+/** Writes a kubeconfig of one user with this plugin. */
+function config(file: string, url: string, exec: object, name = 'dev'): string {
+  const path = join(folder(), file);
+  mkdirSync(dirname(path), { recursive: true });
+  const text = kubeconfig({ server: url }, { exec: { apiVersion, ...exec } });
+  writeFileSync(path, text.replaceAll('"dev"', JSON.stringify(name)));
+  return path;
+}
+
+describe('an exec plugin', () => {
+  it('T13: is run from the folder of its kubeconfig, not from the working directory', async () => {
+    const { url } = await server('http');
+    plugin('home/bin/login', 'good');
+    plugin('bin/login', 'evil');
+    for (const command of ['./bin/login', 'bin/login', '../home/bin/login']) {
+      const file = config('home/config', url, { command });
+      expect(await (await open({ file })).request(version)).toEqual({
+        authorization: 'Bearer good',
+      });
+    }
+    // Also where the file itself was named relative to the working directory.
+    config('home/config', url, { command: './bin/login' });
+    const client = await open({ file: 'home/config' });
+    mkdirSync(join(folder(), 'other'));
+    process.chdir('other');
+    expect(await client.request(version)).toEqual({ authorization: 'Bearer good' });
+  });
+
+  it('T13: of several files is run from the folder of its own', async () => {
+    const { url } = await server('http');
+    const files = ['a', 'b'].map((name) => {
+      plugin(`${name}/login`, name);
+      return config(`${name}/config`, url, { command: './login' }, name);
+    });
+    plugin('login', 'evil');
+    process.env.KUBECONFIG = files.join(':');
+    for (const context of ['a', 'b']) {
+      const client = await open({ context });
+      expect(await client.request(version)).toEqual({ authorization: `Bearer ${context}` });
+    }
+  });
+
+  it('T13: that is a bare name is looked for in PATH', async () => {
+    const { url } = await server('http');
+    plugin('home/login-e', 'evil');
+    plugin('login-e', 'evil');
+    plugin('path/login-e', 'good');
+    const { PATH } = process.env;
+    process.env.PATH = `${join(folder(), 'path')}:${PATH}`;
+    const file = config('home/config', url, { command: 'login-e' });
+    const answer = await (await open({ file })).request(version);
+    process.env.PATH = PATH;
+    expect(answer).toEqual({ authorization: 'Bearer good' });
+  });
+
+  it('T13: with a relative path is refused where there is no folder', async () => {
+    plugin('login', 'evil');
+    const text = kubeconfig(
+      { server: 'http://127.0.0.1:1' },
+      { exec: { apiVersion, command: './login' } },
+    );
+    const instance = new KubeConfig();
+    instance.loadFromString(text);
+    for (const source of [{ text }, { config: instance }, instance]) {
+      await expect(clientFromKubeConfig(source)).rejects.toThrow(
+        /^clientFromKubeConfig: the command '.\/login' of user 'dev' is relative .* give an absolute path, a bare name, or the file/,
+      );
+    }
+    // Of the chosen user only.
+    const other = JSON.parse(text);
+    other.contexts.push({ name: 'other', context: { cluster: 'dev' } });
+    await open({ text: JSON.stringify(other), context: 'other' });
+  });
+
+  it('T13: of an auth-provider is one, too', async () => {
+    const provider = { name: 'gcp', config: { 'cmd-path': './login', 'cmd-args': 'x' } };
+    const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { 'auth-provider': provider });
+    await expect(clientFromKubeConfig({ text })).rejects.toThrow("the command './login'");
+  });
+
+  it('T14: is told its version, that nobody is there, and the cluster where it asks for that', async () => {
+    const { url } = await server('https');
+    plugin('home/login', 'good');
+    const path = join(folder(), 'home/config');
+    const cluster = {
+      server: url,
+      'certificate-authority': 'ca.crt',
+      'tls-server-name': 'api.test',
+      extensions: [
+        { name: 'other', extension: { no: true } },
+        { name: 'client.authentication.k8s.io/exec', extension: { audience: 'shop' } },
+      ],
+    };
+    writeFileSync(join(folder(), 'home/ca.crt'), testOnlyCa);
+    const told = async (exec: object) => {
+      const env = [{ name: 'KUBERNETES_EXEC_INFO', value: 'of the file' }];
+      writeFileSync(
+        path,
+        kubeconfig(cluster, { exec: { apiVersion, command: './login', env, ...exec } }),
+      );
+      await (await open({ file: path })).request(version);
+      const { readFileSync } = await import('node:fs');
+      return JSON.parse(readFileSync(join(folder(), 'home/login.told'), 'utf8'));
+    };
+    const info = { apiVersion, kind: 'ExecCredential' };
+    expect(await told({})).toEqual({ ...info, spec: { interactive: false } });
+    expect(await told({ provideClusterInfo: true, interactiveMode: 'IfAvailable' })).toEqual({
+      ...info,
+      spec: {
+        interactive: false,
+        cluster: {
+          server: url,
+          'tls-server-name': 'api.test',
+          'certificate-authority-data': base64(testOnlyCa),
+          config: { audience: 'shop' },
+        },
+      },
+    });
+  });
+
+  it('T14: that wants a terminal is refused by name', async () => {
+    const exec = { apiVersion, command: 'login', interactiveMode: 'Always' };
+    const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { exec });
+    await expect(clientFromKubeConfig({ text })).rejects.toThrow(
+      "clientFromKubeConfig: the plugin 'login' of user 'dev' wants a terminal (interactiveMode: Always)",
+    );
+  });
+
+  it('T14: that is not there is answered with its hint', async () => {
+    const exec = { apiVersion, command: 'no-such-plugin', installHint: 'brew install no-such' };
+    const client = await open({ text: kubeconfig({ server: 'http://127.0.0.1:1' }, { exec }) });
+    const error = await client.request(version).catch((reason) => reason);
+    expect(expectClean(error, 'Credentials', []).message).toContain(
+      "'no-such-plugin' of user 'dev' failed (ENOENT); brew install no-such",
+    );
+  });
+
+  it('T14: that gives neither a token nor a certificate does not make us nobody', async () => {
+    const api = await server('http');
+    plugin('login', '');
+    const file = config('config', api.url, { command: './login' });
+    const error = await (await open({ file })).request(version).catch((reason) => reason);
+    expect(expectClean(error, 'Credentials', []).message).toContain(
+      'gave neither a token nor a certificate with its key',
+    );
+    expect(api.seen).toHaveLength(0);
+  });
+});

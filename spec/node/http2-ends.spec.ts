@@ -1,0 +1,131 @@
+/** Over HTTP/2 a server may reset a stream in its body; with some codes Node shows that as an end. */
+import { channel } from 'node:diagnostics_channel';
+import { createClient, createResourceClient, type TransportRequest } from 'rx-informer';
+import { createUndiciTransport } from 'rx-informer/node';
+import { pods } from 'rx-informer/resources';
+import { Subject } from 'rxjs';
+import { afterEach, expect, it } from 'vitest';
+import { type RawStream, rawHttp2 } from './raw-http2.ts';
+import { expectClean, until, watch } from './seen.ts';
+import { testOnlyCa } from './test-only-certificates.ts';
+
+const NO_ERROR = 0;
+const INTERNAL_ERROR = 2;
+const CANCEL = 8;
+const get: TransportRequest = { method: 'GET', path: '/x', use: 'watch' };
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+  for (const name of ['created', 'close']) {
+    expect(channel(`http2.client.stream.${name}`).hasSubscribers).toBe(false);
+  }
+});
+
+async function open(answer: (stream: RawStream) => void) {
+  const server = await rawHttp2(answer);
+  const transport = createUndiciTransport({ baseUrl: server.url, tls: { ca: testOnlyCa } });
+  endings.push(server.close, () => transport.close());
+  return { server, transport };
+}
+const soon = (task: () => void) => setTimeout(task, 20);
+
+it.each([NO_ERROR, CANCEL, INTERNAL_ERROR])(
+  'T18: a stream that is reset with code %i in its body is no whole one',
+  async (code) => {
+    const { transport } = await open((stream) => {
+      stream.data('half');
+      soon(() => stream.reset(code));
+    });
+    const seen = watch(transport.send(get));
+    await seen.ended;
+    expect([seen.text, seen.completed]).toEqual(['half', false]);
+    expectClean(seen.error, 'Network', []);
+  },
+);
+
+it('T18: one that ended before it was reset is whole', async () => {
+  const { transport } = await open((stream) => {
+    stream.data('half');
+    soon(() => {
+      stream.data(' and half', true);
+      stream.reset(NO_ERROR);
+    });
+  });
+  const both = [watch(transport.send(get)), watch(transport.send(get))];
+  for (const seen of both) {
+    await seen.ended;
+    expect(seen).toMatchObject({ text: 'half and half', completed: true });
+  }
+});
+
+it.each([
+  ['whole', true],
+  ['reset', false],
+])('T18: a %s one is known when somebody reads again, too', async (how, isWhole) => {
+  const { transport } = await open((stream) => {
+    stream.data('half');
+    soon(() => {
+      stream.data(' and half', isWhole);
+      if (how === 'reset') stream.reset(NO_ERROR);
+    });
+  });
+  const room = new Subject<void>();
+  const demand = () => (sent.text === 'half' ? room : null);
+  const sent = watch(transport.send({ ...get, demand }));
+  await until('the first half', () => sent.text === 'half');
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(sent.text).toBe('half');
+  room.next();
+  await sent.ended;
+  expect([sent.text, sent.completed]).toEqual(['half and half', isWhole]);
+});
+
+it('T18: each of many on one connection has its own end', async () => {
+  let requests = 0;
+  const { server, transport } = await open((stream) => {
+    const nth = requests++;
+    stream.data('x');
+    soon(() =>
+      nth % 2 === 0 ? stream.data('y', true) : stream.reset(nth % 4 === 1 ? NO_ERROR : CANCEL),
+    );
+  });
+  const all = Array.from({ length: 12 }, () => watch(transport.send(get)));
+  await Promise.all(all.map((seen) => seen.ended));
+  expect(all.map(({ completed }) => completed)).toEqual(
+    Array.from({ length: 12 }, (_, at) => at % 2 === 0),
+  );
+  expect(server.connections).toBe(1);
+});
+
+it('T18, C10: a log that is cut says so', async () => {
+  const { server, transport } = await open((stream) => {
+    stream.data('one\ntwo\n');
+    soon(() => stream.reset(CANCEL));
+  });
+  const client = createClient({ baseUrl: server.url, transport });
+  const lines: string[] = [];
+  const end = await new Promise((resolve) =>
+    createResourceClient(client, pods)
+      .log('shop/web-0')
+      .subscribe({
+        next: (line) => lines.push(line),
+        complete: () => resolve('complete'),
+        error: resolve,
+      }),
+  );
+  expect(lines).toEqual(['one', 'two']);
+  expect(expectClean(end, 'Network', []).message).toContain('reset the stream before its end');
+});
+
+it('T18: who leaves before, and what never was answered, leaves nothing behind', async () => {
+  const { transport } = await open((stream) => stream.data('x'));
+  const seen = watch(transport.send(get));
+  await until('a byte', () => seen.bytes === 1);
+  seen.subscription.unsubscribe();
+  const early = watch(transport.send(get));
+  early.subscription.unsubscribe();
+  const open_ = watch(transport.send(get));
+  await until('a byte', () => open_.bytes === 1);
+  await transport.close();
+});

@@ -1,0 +1,213 @@
+/** Fields of a kubeconfig: what kubectl obeys is obeyed, or refused by name. */
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { clientFromKubeConfig } from 'rx-informer/node';
+import { describe, expect, it } from 'vitest';
+import { environmentProxy } from '../../lib/node/environment-proxy.ts';
+import { endings, folder, open, server } from './kubeconfig-rig.ts';
+import { base64, kubeconfig } from './kubeconfigs.ts';
+import { opened } from './servers.ts';
+import { testOnlyCa } from './test-only-certificates.ts';
+
+const version = { path: '/version' };
+const nowhere = { server: 'http://127.0.0.1:1' };
+const refused = (user: object) => clientFromKubeConfig({ text: kubeconfig(nowhere, user) });
+
+describe('acting as somebody else', () => {
+  const impersonated = (headers: object) =>
+    Object.entries(headers).filter(([name]) => name.startsWith('impersonate-'));
+  /** The headers as lines, as they came. */
+  const lines = (raw: readonly string[]) =>
+    raw.flatMap((name, at) =>
+      at % 2 === 0 && /^impersonate-/i.test(name) ? [`${name.toLowerCase()}: ${raw[at + 1]}`] : [],
+    );
+
+  it.each(['http', 'http2'] as const)('T15: is told to the server (%s)', async (protocol) => {
+    const api = await server(protocol);
+    const user = {
+      token: 't',
+      as: 'jürgen',
+      'as-uid': 'u-1',
+      'as-groups': ['dev team'],
+      'as-user-extra': { 'acme.com/Project%': ['shop'] },
+    };
+    const cluster = { server: api.url, 'certificate-authority-data': base64(testOnlyCa) };
+    await (await open({ text: kubeconfig(cluster, user) })).request(version);
+    expect(Object.fromEntries(impersonated(api.seen[0]?.headers ?? {}))).toEqual({
+      'impersonate-user': Buffer.from('jürgen').toString('latin1'),
+      'impersonate-uid': 'u-1',
+      'impersonate-group': 'dev team',
+      'impersonate-extra-acme.com%2fproject%25': 'shop',
+    });
+  });
+
+  it.each(['http', 'https', 'http2'] as const)(
+    'T15: of several groups is one line each, which undici has over HTTP/1.1 only (%s)',
+    async (protocol) => {
+      const api = await server(protocol, undefined, { allowHttp1: true });
+      const user = {
+        as: 'me',
+        'as-groups': ['a', 'b, c', 'd'],
+        'as-user-extra': { scope: ['x', 'y'], one: ['z'] },
+      };
+      const cluster = { server: api.url, 'certificate-authority-data': base64(testOnlyCa) };
+      const client = await open({ text: kubeconfig(cluster, user) });
+      await Promise.all([client.request(version), client.request(version)]);
+      for (const { httpVersion, rawHeaders } of api.seen) {
+        expect(httpVersion).toBe('1.1');
+        expect(lines(rawHeaders).sort()).toEqual([
+          'impersonate-extra-one: z',
+          'impersonate-extra-scope: x',
+          'impersonate-extra-scope: y',
+          'impersonate-group: a',
+          'impersonate-group: b, c',
+          'impersonate-group: d',
+          'impersonate-user: me',
+        ]);
+      }
+      expect(api.seen).toHaveLength(2);
+    },
+  );
+
+  it('T15: without a name, or with what is no text, is refused by name', async () => {
+    const named = (user: object, what: string) =>
+      expect(refused(user)).rejects.toThrow(`clientFromKubeConfig: user 'dev' ${what}`);
+    await named({ 'as-groups': ['a'] }, 'has as-groups, as-uid or as-user-extra without as');
+    await named({ 'as-uid': 'u' }, 'has as-groups, as-uid or as-user-extra without as');
+    await named({ as: 'me', 'as-groups': 'a' }, 'has an as-groups that is no list of texts');
+    await named({ as: 'me', 'as-uid': 5 }, 'has an as-uid that is no text');
+    await named({ as: 5 }, 'has an as that is no text');
+    await named({ as: 'me', 'as-user-extra': { a: 'b' } }, 'has an as-user-extra');
+    await named({ as: 'me\r\nx: y' }, 'has an as that is no text');
+  });
+});
+
+describe('a user', () => {
+  it('T16: may have an empty password', async () => {
+    const api = await server('http');
+    for (const user of [{ username: 'joe' }, { username: 'joe', password: '' }]) {
+      const client = await open({ text: kubeconfig({ server: api.url }, user) });
+      expect(await client.request(version)).toEqual({ authorization: `Basic ${base64('joe:')}` });
+    }
+  });
+
+  it('T16: has one way to say who it is', async () => {
+    const message = /user 'dev' has more than one way to say who it is: (.*); keep one/;
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'login' };
+    const provider = { name: 'oidc', config: {} };
+    await expect(refused({ token: 'hunter2', username: 'me' })).rejects.toThrow(message);
+    await expect(refused({ exec, 'auth-provider': provider })).rejects.toThrow(message);
+    await expect(refused({ token: 'hunter2', username: 'me' })).rejects.not.toThrow(/hunter2/);
+  });
+
+  it('T16: with an auth-provider that nobody knows is not sent as nobody', async () => {
+    await expect(refused({ 'auth-provider': { name: 'openstack' } })).rejects.toThrow(
+      "clientFromKubeConfig: user 'dev' has the auth-provider 'openstack', which is not known here",
+    );
+  });
+});
+
+describe('a cluster', () => {
+  it('T16: data go before files, as kubectl reads them', async () => {
+    const { url } = await server('https');
+    const file = join(folder(), 'config');
+    writeFileSync(join(folder(), 'old.crt'), 'no certificate');
+    const cluster = {
+      server: url,
+      'certificate-authority': 'old.crt',
+      'certificate-authority-data': base64(testOnlyCa),
+    };
+    writeFileSync(file, kubeconfig(cluster, { token: 't' }));
+    expect(await (await open({ file })).request(version)).toMatchObject({
+      authorization: 'Bearer t',
+    });
+  });
+});
+
+describe('the proxy of the environment', () => {
+  const of = (url: string, NO_PROXY = '', more: NodeJS.ProcessEnv = {}) =>
+    environmentProxy(url, { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'q:2', NO_PROXY, ...more });
+
+  it('T17: is that of the scheme, in capitals first', () => {
+    expect(of('https://api.test')).toBe('http://p:1');
+    expect(of('http://api.test')).toBe('http://q:2');
+    expect(environmentProxy('https://a', { https_proxy: 'socks5://s' })).toBe('socks5://s');
+    expect(environmentProxy('https://a', { https_proxy: 'x', HTTPS_PROXY: 'y' })).toBe('http://y');
+    expect(environmentProxy('https://a', { HTTP_PROXY: 'x', ALL_PROXY: 'y' })).toBeUndefined();
+    expect(environmentProxy('https://a', { HTTPS_PROXY: '' })).toBeUndefined();
+    expect(environmentProxy('/no/url', { HTTPS_PROXY: 'x' })).toBeUndefined();
+  });
+
+  it.each(['https://localhost:6443', 'https://127.0.0.1', 'https://127.9.9.9', 'https://[::1]:1'])(
+    'T17: is not for this machine: %s',
+    (url) => {
+      expect(of(url)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['*', 'https://api.test', false],
+    ['api.test', 'https://api.test', false],
+    ['API.test', 'https://Api.Test', false],
+    ['test', 'https://api.test', false],
+    ['.test', 'https://api.test', false],
+    ['*.test', 'https://api.test', false],
+    ['.api.test', 'https://api.test', true],
+    ['pi.test', 'https://api.test', true],
+    ['other, ,api.test', 'https://api.test', false],
+    ['api.test:6443', 'https://api.test:6443', false],
+    ['api.test:6443', 'https://api.test', true],
+    ['api.test:443', 'https://api.test', false],
+    ['10.0.0.1', 'https://10.0.0.1:6443', false],
+    ['10.0.0.1:1', 'https://10.0.0.1:6443', true],
+    ['10.0.0.1:6443', 'https://10.0.0.1:6443', false],
+    ['10.0.0.0/8', 'https://10.9.8.7', false],
+    ['10.0.0.0/8', 'https://11.9.8.7', true],
+    ['10.0.0.0/99', 'https://10.9.8.7', true],
+    ['fd00::/8', 'https://[fd00:0::1]:6443', false],
+    ['[fd00::1]:6443', 'https://[fd00:0::1]:6443', false],
+    ['fd00::1', 'https://[fd00:0::1]:6443', false],
+    ['0.0.0.1', 'https://10.0.0.1', true],
+    [':6443', 'https://api.test:6443', true],
+  ])('T17: NO_PROXY=%s and %s', (noProxy, url, goes) => {
+    expect(of(url, noProxy) !== undefined).toBe(goes);
+    expect(of(url, '', { no_proxy: noProxy, NO_PROXY: undefined }) !== undefined).toBe(goes);
+  });
+
+  it('T17: is used, unless the kubeconfig names one', async () => {
+    const urls: (string | undefined)[] = [];
+    const proxies = await Promise.all(
+      ['of the environment', 'of the file'].map(async (name) => {
+        const proxy = await opened(
+          createServer(({ url }, response) => {
+            urls.push(`${name}: ${url}`);
+            response.end();
+          }),
+          'http',
+        );
+        endings.push(proxy.close);
+        return proxy.url;
+      }),
+    );
+    process.env.HTTP_PROXY = proxies[0] ?? '';
+    const cluster = { server: 'http://api.test' };
+    await (await open({ text: kubeconfig(cluster) })).request(version);
+    const named = { ...cluster, 'proxy-url': proxies[1] ?? '' };
+    await (await open({ text: kubeconfig(named) })).request(version);
+    process.env.NO_PROXY = 'api.test';
+    await (await open({ text: kubeconfig(named) })).request(version);
+    expect(urls).toEqual([
+      'of the environment: http://api.test/version',
+      'of the file: http://api.test/version',
+      'of the file: http://api.test/version',
+    ]);
+  });
+
+  it('T17: that cannot be used is refused by name, without its password', async () => {
+    process.env.HTTP_PROXY = 'ftp://me:hunter2@proxy';
+    const client = clientFromKubeConfig({ text: kubeconfig({ server: 'http://api.test' }) });
+    await expect(client).rejects.toThrow(/HTTP_PROXY .*its scheme is ftp:/);
+    await expect(client).rejects.not.toThrow(/hunter2/);
+  });
+});

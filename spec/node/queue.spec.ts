@@ -1,0 +1,151 @@
+/** Who waits for a connection or for credentials says so, and the server is not blamed for it. */
+
+import { createServer } from 'node:net';
+import {
+  type ApiError,
+  createClient,
+  createListWatch,
+  type KubeClient,
+  type ReflectorStatus,
+  reflect,
+  type Transport,
+} from 'rx-informer';
+import { createUndiciTransport } from 'rx-informer/node';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { expect, it } from 'vitest';
+import { endings, open } from './kubeconfig-rig.ts';
+import { kubeconfig } from './kubeconfigs.ts';
+import { expectClean, until, watch } from './seen.ts';
+import { listen, opened, type Response } from './servers.ts';
+import { testOnlyCa } from './test-only-certificates.ts';
+
+const get = { method: 'GET', path: '/api/v1/pods', use: 'watch' } as const;
+
+/** A reflector with little patience, and what it said. */
+function reflected(client: KubeClient, initialList: 'pages' | 'stream') {
+  const errors: ApiError[] = [];
+  const seen: { status?: ReflectorStatus } = {};
+  const run = reflect(createListWatch(client, pods), {
+    initialList,
+    requestTimeoutMs: 200,
+    onError: (error) => void errors.push(error),
+    onStatus: (status) => {
+      seen.status = status;
+    },
+  }).subscribe();
+  endings.push(async () => run.unsubscribe());
+  return { run, errors, seen };
+}
+
+/** What one request tells, `|` at its end. */
+function kindsOf(transport: Transport): string[] {
+  const told: string[] = [];
+  transport.send(get).subscribe({
+    next: ({ kind }) => told.push(kind),
+    complete: () => told.push('|'),
+    error: (error) => told.push(String(error)),
+  });
+  return told;
+}
+const whole = ['queued', 'sending', 'head', 'chunk', '|'];
+
+it('T12: waits for a connection as queued, and is sending when undici begins', async () => {
+  const responses: Response[] = [];
+  const server = await listen('http', (_, response) => responses.push(response));
+  const transport = createUndiciTransport({ baseUrl: server.url, maxConnections: 1 });
+  endings.push(server.close, () => transport.close());
+  const first = kindsOf(transport);
+  await until('the first', () => responses.length === 1);
+  const second = kindsOf(transport);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect([first, second]).toEqual([['queued', 'sending'], ['queued']]);
+  responses[0]?.end('x');
+  await until('the second', () => responses.length === 2);
+  expect(second).toEqual(['queued', 'sending']);
+  responses[1]?.end('x');
+  await until('the end', () => second.at(-1) === '|');
+  expect([first, second]).toEqual([whole, whole]);
+});
+
+it('T12: over HTTP/2 a connection that is there is no wait', async () => {
+  const server = await listen('http2', (_, response) => response.end('x'));
+  const tls = { ca: testOnlyCa };
+  const transport = createUndiciTransport({ baseUrl: server.url, tls, maxConnections: 1 });
+  endings.push(server.close, () => transport.close());
+  const first = kindsOf(transport);
+  await until('the first', () => first.at(-1) === '|');
+  const second = kindsOf(transport);
+  await until('the second', () => second.at(-1) === '|');
+  expect([first, second]).toEqual([whole, ['head', 'chunk', '|']]);
+});
+
+it('T12: leaves a full pool when it is told so', async () => {
+  const server = await listen('http', () => {});
+  const transport = createUndiciTransport({ baseUrl: server.url, maxConnections: 1 });
+  endings.push(server.close, () => transport.close());
+  for (const _ of [1, 2]) {
+    const kinds: string[] = [];
+    const run = transport.send(get).subscribe(({ kind }) => {
+      kinds.push(kind);
+      queueMicrotask(() => run.unsubscribe());
+    });
+    await until('the wait', () => run.closed);
+    expect(kinds).toEqual(['queued']);
+  }
+});
+
+it.each(['pages', 'stream'] as const)(
+  'R15, T12: a second informer (%s) on one connection is queued, and blames nobody',
+  async (initialList) => {
+    const fake = createFakeApiServer();
+    fake.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+    const server = await fake.serve();
+    const transport = createUndiciTransport({ baseUrl: server.url, maxConnections: 1 });
+    const client = createClient({ baseUrl: server.url, transport });
+    endings.push(server.close, () => client.close());
+    const first = reflected(client, 'stream');
+    await until('the first', () => first.seen.status?.synced === true);
+    const second = reflected(client, initialList);
+    await until('the queue', () => second.seen.status?.phase === 'queued');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect([second.errors, second.seen.status?.phase]).toEqual([[], 'queued']);
+    first.run.unsubscribe();
+    await until('the second', () => second.seen.status?.synced === true);
+    expect([first.errors, second.errors]).toEqual([[], []]);
+  },
+);
+
+it('R15, T12: a plugin that takes its time is no silence of the server', async () => {
+  const fake = createFakeApiServer();
+  const server = await fake.serve();
+  endings.push(server.close);
+  const print = `setTimeout(() => console.log(JSON.stringify({
+    apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 't' } })), 1_000)`;
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: process.execPath,
+    args: ['-e', print],
+  };
+  const client = await open({ text: kubeconfig({ server: server.url }, { exec }) });
+  const { errors, seen } = reflected(client, 'pages');
+  expect(seen.status?.phase).toBe('queued');
+  await until('the list', () => seen.status?.synced === true);
+  expect(errors).toEqual([]);
+});
+
+it('T12: a proxy that does not answer keeps nobody queued for longer than a head may take', async () => {
+  const silent = await opened(
+    createServer((socket) => void socket.resume()),
+    'http',
+  );
+  const transport = createUndiciTransport({
+    baseUrl: 'https://127.0.0.1:1',
+    proxy: silent.url,
+    headersTimeoutMs: 100,
+  });
+  endings.push(silent.close, () => transport.close());
+  const seen = watch(transport.send(get));
+  await until('the end', () => seen.error !== undefined);
+  expect(expectClean(seen.error, 'Network', []).message).toContain('HEADERS_TIMEOUT');
+});

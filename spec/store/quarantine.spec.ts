@@ -1,0 +1,262 @@
+import { applyDeltas, createIndexer, type Delta, deltaFifo, type Quarantine } from 'rx-informer';
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { createQuarantine } from '../../lib/store/quarantine.ts';
+import {
+  added,
+  deleted,
+  gated,
+  knowing,
+  lost,
+  type Pod,
+  pod,
+  refusal,
+  refused,
+  replaced,
+  replacing,
+  retry,
+  updated,
+  brief as words,
+} from '../delta/pods.ts';
+import { bad, refusing, storing } from './sets.ts';
+
+const abort = { type: 'replace-abort' } as const;
+
+const short = (it: Pod) => `${it.metadata.name}@${it.metadata.resourceVersion}`;
+
+/** Who is refused, oldest first: `a@5`. */
+function kept(quarantine: Quarantine): string {
+  const all = quarantine.latest(quarantine.size).toReversed();
+  return all.map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).join(' ');
+}
+
+describe('the quarantine of a store', () => {
+  it.each<[string, Delta<Pod>[], string, string]>([
+    ['accepted, then refused', [updated(pod('a', 5)), refused(pod('a', 6))], 'a@5', 'a@6'],
+    ['refused, then accepted', [refused(pod('a', 5)), updated(pod('a', 6))], 'a@6', ''],
+    ['refused twice', [refused(pod('a', 5)), refused(pod('a', 6))], 'a@1', 'a@6'],
+    ['refused, then deleted', [refused(pod('a', 5)), deleted(pod('a', 6))], '', ''],
+    ['unknown, refused, then deleted', [refused(pod('n', 5)), deleted(pod('n', 6))], 'a@1', ''],
+    ['unknown, refused, then lost', [refused(pod('n', 5)), lost('n')], 'a@1', ''],
+    [
+      'refused anew under another UID: what was there stays',
+      [refused(pod('a', 5, 'a2')), refused(pod('n', 6))],
+      'a@1',
+      'a@5 n@6',
+    ],
+    [
+      'another object, refused, and then the end of the one before',
+      [refused(pod('a', 6, 'a2')), deleted(pod('a', 5))],
+      '',
+      'a@6',
+    ],
+    ['refused, then told late', [refused(pod('a', 6)), updated(pod('a', 5))], 'a@5', 'a@6'],
+    ['refused late', [updated(pod('a', 6)), refused(pod('a', 5))], 'a@6', ''],
+    ['refused later, then late', [refused(pod('a', 6)), refused(pod('a', 5))], 'a@1', 'a@6'],
+    ['refused as it is stored', [refused(pod('a', 1))], 'a@1', ''],
+    ['by the store, then deleted', [added(bad('b', 5)), deleted(bad('b', 6))], 'a@1', ''],
+    ['by the store', [added(bad('b', 5)), added(pod('c', 6))], 'a@1 c@6', 'b@5'],
+    ['by the store, then lost in between', [added(bad('b', 5)), lost('b')], 'a@1', ''],
+  ])('S23, F18: an object that is %s', (_story, deltas, stored, out) => {
+    for (const batches of [[deltas], deltas.map((delta) => [delta])]) {
+      for (const compression of ['none', 'latest'] as const) {
+        const indexer = createIndexer<Pod>({ indexers: { strict: refusing } });
+        indexer.add(pod('a', 1));
+        const source = new Subject<readonly Delta<Pod>[]>();
+        source.pipe(deltaFifo({ known: indexer, compression }), applyDeltas(indexer)).subscribe();
+        for (const batch of batches) source.next(batch);
+        expect(indexer.list().map(short).join(' ')).toBe(stored);
+        expect(kept(indexer.refused)).toBe(out);
+      }
+    }
+  });
+
+  it('S23: a whole list says who is refused, and who is gone; one of a scope, of that', () => {
+    const { indexer, send } = storing([pod('shop/a', 1), pod('lab/a', 1)]);
+    send(refused(pod('shop/b', 5)), refused(pod('shop/c', 5)), refused(pod('lab/b', 5)));
+    send(replaced([pod('shop/c', 6)], 9, { scope: 'shop', rejected: [refusal(pod('shop/a', 7))] }));
+    expect(kept(indexer.refused)).toBe('lab/b@5 shop/a@7');
+    expect(indexer.listKeys()).toEqual(['shop/a', 'lab/a', 'shop/c']);
+    send(replaced([], 10));
+    expect([kept(indexer.refused), indexer.size]).toEqual(['', 0]);
+  });
+
+  it('S23: a list that goes back in time is believed, also in what it refuses', () => {
+    const { indexer, send } = storing([pod('a', 50)]);
+    send(replaced([], 20, { trustVersions: false, rejected: [refusal(pod('a', 10))] }));
+    expect(kept(indexer.refused)).toBe('a@10');
+    expect(send(retry)).toEqual(['watch* ~a@50>10']);
+    expect(kept(indexer.refused)).toBe('');
+  });
+
+  it('S23, F19: of a list that came to nothing it keeps who was refused, until a whole one misses them', () => {
+    const { indexer, send } = storing(undefined);
+    send(replacing([], { rejected: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
+    send(abort);
+    expect(kept(indexer.refused)).toBe('a@1 b@1');
+    send(replacing([], { rejected: [refusal(pod('b', 2))] }));
+    send(replaced([], 9, { flowed: true }));
+    expect(kept(indexer.refused)).toBe('b@2');
+  });
+
+  it('S23: what left a list again while it went through is not kept', () => {
+    const { indexer, send } = storing(undefined);
+    send(replacing([], { rejected: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
+    send(replacing([pod('b', 2)], { removed: ['a'] }));
+    expect([kept(indexer.refused), indexer.listKeys()]).toEqual(['', ['b']]);
+  });
+
+  it('S24: a retry lets in who is accepted now, and moves no version', () => {
+    let refuses = true;
+    const indexers = {
+      indexers: {
+        strict: (it: Pod) => {
+          if (refuses && it.metadata.uid === 'bad') throw new Error('no');
+          return [];
+        },
+      },
+    };
+    const { indexer, send, rejections } = storing([pod('a', 1)], {}, indexers);
+    const stubborn = { ...refusal(pod('s', 5)), retry: () => refusing(bad('s', 5)) };
+    send(added(bad('b', 7)), { type: 'refused', key: 's', refused: stubborn });
+    send(refused(pod('a', 8)));
+    expect(send(retry)).toEqual(['watch* ~a@1>8']);
+    expect([kept(indexer.refused), rejections.length]).toEqual(['b@7 s@5', 2]);
+    expect(indexer.refused.get('s')?.reason.message).toBe('s: bad object');
+    refuses = false;
+    const { resourceVersion } = indexer;
+    expect(send(retry)).toEqual(['watch* +b@7']);
+    expect(kept(indexer.refused)).toBe('s@5');
+    expect(indexer.resourceVersion).toBe(resourceVersion);
+  });
+
+  it('S24: before the first list it neither syncs the store nor moves its version', () => {
+    const { indexer, send } = storing(undefined);
+    send(replacing([pod('b', 9)], { rejected: [refusal(pod('a', 5))] }));
+    expect(send(retry)).toEqual(['watch +a@5']);
+    expect([indexer.synced, indexer.resourceVersion]).toEqual([false, '']);
+  });
+
+  it('S24: who was refused before is not tried while a list may turn out to miss it', () => {
+    const { indexer, send } = storing(undefined);
+    send(refused(pod('gone', 5)));
+    send(replacing([pod('b', 9)]));
+    expect(send(retry)).toEqual([]);
+    expect(kept(indexer.refused)).toBe('gone@5');
+    send(replaced([], 10, { flowed: true }));
+    expect([kept(indexer.refused), indexer.listKeys()]).toEqual(['', ['b']]);
+  });
+
+  it('S24: what a retry makes under another key is refused for good', () => {
+    const { indexer, send } = storing([]);
+    send({ type: 'refused', key: 'a', refused: { ...refusal(pod('a', 5)), retry: () => 7 } });
+    expect(send(retry, retry)).toEqual([]);
+    expect(kept(indexer.refused)).toBe('a@5');
+  });
+
+  it('S25: an object without a key is reported, and not kept', () => {
+    const nameless = { metadata: { uid: 'x', resourceVersion: '1' } } as Pod;
+    const { indexer, send, rejections } = storing([]);
+    expect(send(replaced([nameless, pod('a', 1)], 5))).toEqual(['relist* +a@1']);
+    expect([rejections.length, rejections[0]?.key, indexer.refused.size]).toEqual([1, '', 0]);
+  });
+
+  it('S26: shows the latest first at the price of those it shows', () => {
+    const quarantine = createQuarantine();
+    for (let at = 0; at < 1_000; at++) quarantine.set(refusal(pod(`p${at}`, at + 1)));
+    const shown = () => quarantine.latest(3).map(({ key }) => key);
+    expect(shown()).toEqual(['p999', 'p998', 'p997']);
+    quarantine.release('p998');
+    quarantine.set(refusal(pod('p5', 2_000)));
+    expect(shown()).toEqual(['p5', 'p999', 'p997']);
+    quarantine.release('p5');
+    quarantine.release('p0');
+    expect([quarantine.release('p0'), quarantine.size, shown()[0]]).toEqual([false, 997, 'p999']);
+    quarantine.clear();
+    expect([quarantine.size, shown(), [...quarantine.keys()]]).toEqual([0, [], []]);
+    quarantine.set(refusal(pod('a', 1)));
+    expect(shown()).toEqual(['a']);
+  });
+});
+
+describe('deltaFifo: refusals', () => {
+  it.each<[string, 'none' | 'latest', Delta<Pod>[], string]>([
+    ['in its place', 'none', [updated(pod('a', 2)), refused(pod('a', 3))], '~a@2 xa@3'],
+    ['folded behind', 'latest', [updated(pod('a', 2)), refused(pod('a', 3))], '~a@2 xa@3'],
+    ['and over', 'latest', [refused(pod('a', 2)), updated(pod('a', 3))], '~a@3'],
+    ['but told late', 'latest', [refused(pod('a', 3)), updated(pod('a', 2))], '~a@2 xa@3'],
+    ['and ended', 'latest', [refused(pod('a', 2)), deleted(pod('a', 3))], '-a@3'],
+    ['never known', 'latest', [refused(pod('n', 2)), deleted(pod('n', 3))], ''],
+    [
+      'of another, and the end of the first',
+      'latest',
+      [refused(pod('a', 3, 'a2')), deleted(pod('a', 2))],
+      '-a@2 xa@3',
+    ],
+    [
+      'only',
+      'latest',
+      [refused(pod('a', 2)), refused(pod('b', 3)), refused(pod('a', 4))],
+      'xa@4 xb@3',
+    ],
+  ])('F16: one %s, with %s', (_story, compression, deltas, expected) => {
+    const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
+    send(...deltas);
+    expect(pop().join('')).toBe(expected);
+  });
+
+  it('F17: a retry comes behind all that waits, once, and is gone with it', () => {
+    const { send, pop, resync$ } = gated({ known: knowing(pod('a', 1), pod('b', 1)) });
+    send(retry, updated(pod('a', 2)), retry, deleted(pod('c', 3)));
+    resync$.next();
+    send(refused(pod('b', 4)));
+    expect(pop()).toEqual(['~a@2 xb@4 *']);
+    expect(pop()).toEqual([]);
+    send(retry);
+    expect(pop()).toEqual(['*']);
+  });
+
+  it('F18: the end of one that was refused is passed on, and is no unknown one', () => {
+    const alone = gated();
+    alone.send(refused(pod('a', 2)), deleted(pod('a', 3)));
+    expect([alone.pop(), alone.unknown]).toEqual([['xa@2 -a@3'], []]);
+    alone.send(deleted(pod('a', 4)));
+    expect([alone.pop(), alone.unknown]).toEqual([[], ['a']]);
+    const before = gated({
+      known: Object.assign(knowing(), { refused: new Map([['a', refusal(pod('a', 2))]]) }),
+    });
+    before.send(lost('a'), lost('b'));
+    expect([before.pop(), before.unknown]).toEqual([['-a?'], ['b']]);
+  });
+
+  it('F18: a list says anew whose end is known', () => {
+    const known = Object.assign(knowing(), { refused: new Map([['a', refusal(pod('a', 2))]]) });
+    const { send, pop, unknown } = gated({ known });
+    send(replaced([], 9, { rejected: [refusal(pod('b', 8))] }), lost('a'), lost('b'));
+    expect([pop(), unknown]).toEqual([['[xb@8]@9 -b?'], ['a']]);
+  });
+
+  it('F18, S8: the end of a refused state that comes late ends nothing', () => {
+    const end = (version: string): Delta<Pod> => ({
+      type: 'deleted',
+      key: 'a',
+      finalStateUnknown: true,
+      resourceVersion: version,
+    });
+    const { send, indexer, source } = storing([pod('a', 9)]);
+    const out: string[] = [];
+    deltaFifo<Pod>({ known: indexer })(source).subscribe((deltas) => out.push(words(deltas)));
+    expect(send(end('8'))).toEqual([]);
+    expect(out).toEqual([]);
+    expect(send(end('10'))).toEqual(['watch* -a@9?']);
+  });
+
+  it('F19: a list that comes to nothing is told on where its parts went through', () => {
+    const flowing = gated();
+    flowing.send(replacing([], { rejected: [refusal(pod('a', 1))] }), abort);
+    expect(flowing.pop()).toEqual(['(xa@1) !']);
+    const holding = gated({ known: knowing(pod('z', 1)) });
+    holding.send(replacing([], { rejected: [refusal(pod('a', 1))] }), abort);
+    expect(holding.pop()).toEqual([]);
+  });
+});

@@ -1,0 +1,209 @@
+/** Who waits for its turn: it is told so, keeps its place, gives its token back, and is not pending after the end. */
+import {
+  type ApiError,
+  createClient,
+  createListWatch,
+  type KubeClientOptions,
+  type ReflectorStatus,
+  reflect,
+  type Transport,
+  type TransportEvent,
+} from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { concat, NEVER, type Observable, of, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+const path = '/api/v1/pods';
+const head: TransportEvent = { kind: 'head', status: 200, header: () => null };
+
+/** A client whose requests are answered by this, and what its streams told. */
+function rig(
+  options: Partial<KubeClientOptions> = {},
+  answer: () => Observable<TransportEvent> = () => of(head),
+) {
+  const time = new VirtualTime();
+  const log: string[] = [];
+  let sent = 0;
+  const transport: Transport = {
+    send: () => {
+      sent++;
+      return answer();
+    },
+    close: () => Promise.resolve(),
+  };
+  const client = createClient({ baseUrl: '', transport, scheduler: time, ...options });
+  const send = (name: string) =>
+    client.send({ method: 'GET', path, use: 'watch' }).subscribe({
+      next: ({ kind }) => log.push(`${time.now()} ${name} ${kind}`),
+      error: ({ reason }) => log.push(`${time.now()} ${name} # ${reason}`),
+    });
+  return {
+    time,
+    log,
+    client,
+    send,
+    get sent() {
+      return sent;
+    },
+  };
+}
+
+describe('the turn of a request', () => {
+  it('T5: of one that leaves goes to those behind it', async () => {
+    const { time, log, send } = rig({ qps: 1, burst: 1 });
+    send('a');
+    const [b] = [send('b'), send('c'), send('d')];
+    await time.advance(300);
+    b?.unsubscribe();
+    await time.advance(5_000);
+    expect(log.filter((line) => line.endsWith('head'))).toEqual([
+      '0 a head',
+      '1000 c head',
+      '2000 d head',
+    ]);
+  });
+
+  it('T5: of many that leave is given back, and no more than that', async () => {
+    const { time, log, send } = rig({ qps: 1, burst: 2 });
+    send('a');
+    send('b');
+    const gone = Array.from({ length: 100 }, (_, at) => send(`gone ${at}`));
+    await time.advance(500);
+    for (const each of gone) each.unsubscribe();
+    expect(time.pending).toBe(0);
+    log.length = 0;
+    send('c');
+    await time.advance(500);
+    expect(log).toEqual(['500 c queued', '1000 c head']);
+    await time.advance(60_000);
+    log.length = 0;
+    for (const name of ['d', 'e', 'f']) send(name);
+    expect(log).toEqual(['61000 d head', '61000 e head', '61000 f queued']);
+  });
+
+  it('T5: is kept in order, also by who asks within the turn of another', async () => {
+    const time = new VirtualTime();
+    const order: string[] = [];
+    const transport: Transport = { send: () => of(head), close: () => Promise.resolve() };
+    const client = createClient({ baseUrl: '', transport, scheduler: time, qps: 1, burst: 1 });
+    const send = (name: string, then = () => {}) =>
+      client.send({ method: 'GET', path, use: 'list' }).subscribe(({ kind }) => {
+        if (kind !== 'head') return;
+        order.push(`${time.now()} ${name}`);
+        then();
+      });
+    send('a');
+    send('b', () => send('d'));
+    send('c');
+    await time.advance(10_000);
+    expect(order).toEqual(['0 a', '1000 b', '2000 c', '3000 d']);
+  });
+
+  it('T12: is told as queued until it comes, and as sending then', async () => {
+    const { time, log, send } = rig({ qps: 1, burst: 1 }, () => NEVER);
+    send('a');
+    send('b');
+    await time.advance(2_000);
+    expect(log).toEqual(['0 b queued', '1000 b sending']);
+  });
+
+  it('T12: is one wait where the transport has a queue as well', async () => {
+    const free = new Subject<TransportEvent>();
+    const queued: TransportEvent = { kind: 'queued' };
+    const { time, log, send } = rig({ qps: 1, burst: 1 }, () => concat(of(queued), free));
+    send('a');
+    send('b');
+    await time.advance(2_000);
+    free.next({ kind: 'sending' });
+    free.next(head);
+    expect(log).toEqual([
+      '0 a queued',
+      '0 b queued',
+      '2000 a sending',
+      '2000 b sending',
+      '2000 a head',
+      '2000 b head',
+    ]);
+  });
+
+  it('R15, X6: is no silence of the server, so that many informers do not starve each other', async () => {
+    const time = new VirtualTime();
+    const server = createFakeApiServer({ scheduler: time });
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+    const client = createClient({
+      baseUrl: 'http://fake',
+      fetch: server.fetch,
+      scheduler: time,
+      qps: 5,
+      burst: 10,
+    });
+    for (const initialList of ['stream', 'pages'] as const) {
+      const from = time.now();
+      const errors: ApiError[] = [];
+      const synced: number[] = [];
+      const phases = new Set<ReflectorStatus['phase']>();
+      const runs = Array.from({ length: 200 }, (_, at) => {
+        let done = false;
+        return reflect(createListWatch(client, pods, { scheduler: time }), {
+          scheduler: time,
+          initialList,
+          onError: (error) => void errors.push(error),
+          onStatus: (status) => {
+            phases.add(status.phase);
+            if (!done && status.synced) synced[at] = time.now() - from;
+            done = status.synced;
+          },
+        }).subscribe();
+      });
+      await time.advance(150_000);
+      for (const run of runs) run.unsubscribe();
+      expect([errors, phases.has('queued')]).toEqual([[], true]);
+      expect(synced.filter(() => true)).toHaveLength(200);
+      // One request each when it streams; else a list, and watches of those who are done in between.
+      expect(Math.max(...synced)).toBeLessThanOrEqual(initialList === 'stream' ? 38_000 : 78_000);
+      await time.advance(60_000);
+    }
+    expect(time.pending).toBe(0);
+  });
+});
+
+describe('a client that is closed', () => {
+  const ends = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'an answer',
+      ({ reason }: ApiError) => reason,
+    );
+
+  it('T6: ends what waits for its turn, and leaves no timer', async () => {
+    const { time, log, client, send } = rig({ qps: 0.01, burst: 1 }, () => NEVER);
+    send('a');
+    send('b');
+    const call = ends(client.request({ path }));
+    const third = ends(client.request({ path }));
+    await client.close();
+    expect([await call, await third]).toEqual(['Stopped', 'Stopped']);
+    expect(log).toEqual(['0 b queued', '0 a # Stopped', '0 b # Stopped']);
+    expect(time.pending).toBe(0);
+  });
+
+  it('T6: ends what waits for its Retry-After, however long that is', async () => {
+    const header = (name: string) => (name === 'retry-after' ? '86400' : null);
+    const rigged = rig({}, () => of<TransportEvent>({ kind: 'head', status: 429, header }));
+    const call = ends(rigged.client.request({ path }));
+    await rigged.time.advance(10_000);
+    await rigged.client.close();
+    expect(await call).toBe('Stopped');
+    expect([rigged.sent, rigged.time.pending]).toEqual([1, 0]);
+  });
+
+  it('T6: asks its transport nothing more', async () => {
+    const { client, send, log, ...rigged } = rig();
+    await client.close();
+    await client.close();
+    send('a');
+    expect(await ends(client.request({ path }))).toBe('Stopped');
+    expect([rigged.sent, log]).toEqual([0, ['0 a # Stopped']]);
+  });
+});
