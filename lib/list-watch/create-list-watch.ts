@@ -8,16 +8,15 @@ import type { DecodeContext, Decoding, Skipped, Transform } from '../decode/deco
 import { jsonDecoding } from '../decode/json-decoding.ts';
 import type { Projection } from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
-import { ApiError } from '../meta/api-error.ts';
 import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
-import { shownText } from '../meta/shown-text.ts';
 import { told } from '../rx/unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
 import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
 import { signals } from './signals.ts';
+import { streamingSupport } from './streaming-support.ts';
 
 /** Query parameters of a request, by name. */
 export type ListOptions = Record<string, string>;
@@ -49,11 +48,6 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   /** @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike;
 }
-
-// What a server has shown that it cannot do, by client and resource: asked once, not at every relist.
-const withoutWatchList = new WeakMap<KubeClient, Set<string>>();
-/** In the place of a resource: of all of them. */
-const EVERY_RESOURCE = '*';
 
 function listQuery<T>(request: ListRequest<T>): ListOptions {
   const { resourceVersion, limit } = request;
@@ -112,25 +106,6 @@ function accepted(kind: string): { readonly headers: Readonly<Record<string, str
   return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` } };
 }
 
-/**
- * Refuses a streaming LIST that comes compressed, and says so: Kubernetes 1.37 sends a gzip member for each flush, of
- * which browsers read the first and take its end for the end of the body, or wait for ever.
- */
-function compressed(client: KubeClient, where: string, onSeen: () => void) {
-  const hides = () => client.hidesEncoding === true;
-  // Known beforehand and asked for all the same: it was told to.
-  const isTold = hides();
-  return (head: { header(name: string): string | null }): ApiError | undefined => {
-    const encoding = head.header('content-encoding') ?? 'identity';
-    const isSeen = encoding !== 'identity';
-    if (isSeen) onSeen();
-    else if (isTold || !hides()) return undefined;
-    const how = isSeen ? `comes as ${shownText(encoding)}` : 'hides whether it is compressed';
-    const message = `${where}: the streaming list ${how}, of which a browser may read a part only; it is listed instead`;
-    return new ApiError({ code: 406, reason: 'NotAcceptable', message });
-  };
-}
-
 /** Lists and watches the collection of `resource`, whole or as a projection of it. */
 export function listWatchOf<T extends KubernetesObject>(
   client: KubeClient,
@@ -147,10 +122,9 @@ export function listWatchOf<T extends KubernetesObject>(
     ...(fieldSelector ? { fieldSelector } : {}),
     ...(projection?.member === 'rows' ? { includeObject: 'Metadata' } : {}),
   };
-  const remembered = withoutWatchList.get(client) ?? new Set<string>();
-  withoutWatchList.set(client, remembered);
   const as = projection === undefined ? '' : ` as ${projection.eventKind}`;
-  const memory = `${resource.apiVersion}/${resource.plural}${as}`;
+  const what = `${resource.apiVersion}/${resource.plural}${as}`;
+  const streaming = streamingSupport(client, what);
 
   const query = (own: ListOptions): ListOptions => {
     const all = { ...common, ...own };
@@ -175,17 +149,13 @@ export function listWatchOf<T extends KubernetesObject>(
   return {
     ...(namespace ? { scope: namespace } : {}),
     get watchList() {
-      const may = (options.watchList ?? true) && !remembered.has(memory);
-      if (!may || remembered.has(EVERY_RESOURCE)) return false;
-      return client.hidesEncoding === true ? 'when-told' : true;
+      return options.watchList === false ? false : streaming.known;
     },
-    onWatchListUnsupported() {
-      remembered.add(memory);
-    },
+    onWatchListUnsupported: streaming.rememberNone,
     list: (request) =>
       decodeAnswer({
         client,
-        where: `LIST ${memory}`,
+        where: `LIST ${what}`,
         scheduler,
         decoder: () => decoding.list(context(request)),
         request: {
@@ -205,13 +175,9 @@ export function listWatchOf<T extends KubernetesObject>(
     watch: (request) =>
       decodeAnswer({
         client,
-        where: `WATCH ${memory}`,
+        where: `WATCH ${what}`,
         scheduler,
-        ...(request.sendInitialEvents === true
-          ? {
-              refusal: compressed(client, `WATCH ${memory}`, () => remembered.add(EVERY_RESOURCE)),
-            }
-          : {}),
+        ...(request.sendInitialEvents === true ? { refusal: streaming.refusal() } : {}),
         decoder: () => decoding.watch(context(request)),
         request: {
           method: 'GET',
