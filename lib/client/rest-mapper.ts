@@ -7,6 +7,7 @@ import { firstValueFrom, from } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { DiscoveredResource, Discovery, ServedApi } from './discovery.ts';
 import { nearNames } from './near-names.ts';
@@ -153,7 +154,7 @@ export function createRestMapper(
   options: RestMapperOptions = {},
 ): RestMapper {
   const { minRefreshMs = 1_000 } = options;
-  const { scheduler } = timingOf(options);
+  const passedMs = stopwatch(timingOf(options).scheduler);
   const made = new Map<string, Resource>();
   let kept: { readonly api: ServedApi; readonly atMs: number } | undefined;
   let asking: Promise<ServedApi> | undefined;
@@ -162,7 +163,7 @@ export function createRestMapper(
   const ask = (): Promise<ServedApi> => {
     if (asking !== undefined) return asking;
     const asked = epoch;
-    const atMs = scheduler.now();
+    const atMs = passedMs();
     const current = discovery.served().then((served) => {
       const api = withFailed(served, kept?.api);
       if (asked === epoch) kept = { api, atMs };
@@ -183,7 +184,7 @@ export function createRestMapper(
   const find = async (sought: Sought, { signal }: CallOptions): Promise<Resource> => {
     const hit = kept && bestOf(sought, kept.api);
     if (hit !== undefined) return resourceOf(hit);
-    if (kept !== undefined && scheduler.now() - kept.atMs < minRefreshMs && asking === undefined) {
+    if (kept !== undefined && passedMs() - kept.atMs < minRefreshMs && asking === undefined) {
       throw noMatch(sought, kept.api);
     }
     // Asked for all who look: one who gives up must not end it for the others.

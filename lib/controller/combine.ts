@@ -1,7 +1,19 @@
 /** And, or, not: over predicates of changes as over conditions of objects. */
+import { isThenable } from '../rx/thenable.ts';
 
 /** A question about a value. */
 export type Test<V> = (value: V) => boolean;
+
+/** The answer of a test. Throws a `TypeError` where that is a Promise, which would count as true whatever it becomes. */
+export function ask<V>(test: Test<V>, value: V): boolean {
+  const answer = test(value);
+  if (!isThenable(answer)) return answer;
+  // Nobody will look at how it ends.
+  Promise.resolve(answer).catch(() => undefined);
+  throw new TypeError(
+    'a test answered a Promise; it must answer at once, so ask what it needs before, or in the reconcile',
+  );
+}
 
 /**
  * True when all tests are; asks them in order, up to the first that is false. Of no test: true.
@@ -16,7 +28,7 @@ export type Test<V> = (value: V) => boolean;
  * ```
  */
 export function and<V>(...tests: readonly Test<V>[]): Test<V> {
-  return (value) => tests.every((test) => test(value));
+  return (value) => tests.every((test) => ask(test, value));
 }
 
 /**
@@ -34,10 +46,10 @@ export function and<V>(...tests: readonly Test<V>[]): Test<V> {
  * ```
  */
 export function or<V>(...tests: readonly Test<V>[]): Test<V> {
-  return (value) => tests.some((test) => test(value));
+  return (value) => tests.some((test) => ask(test, value));
 }
 
 /** True when the test is not. */
 export function not<V>(test: Test<V>): Test<V> {
-  return (value) => !test(value);
+  return (value) => !ask(test, value);
 }

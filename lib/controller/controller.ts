@@ -123,11 +123,15 @@ export interface Controller {
   readonly queued: number;
   /** Keys that are worked on. */
   readonly working: readonly string[];
-  /** Begins: caches first, then the election, then work. Twice is once; after `stop` it begins anew. */
+  /**
+   * Begins: caches first, then the election, then work. Twice is once; after `stop` it begins anew, and while it stops
+   * once that is done.
+   */
   start(): void;
   /**
    * Takes in nothing more, lets running reconciles finish, gives up the lease if it holds one, and resolves. What
-   * was queued is dropped. Informers are let go of, as by any subscriber, not stopped. Never rejects.
+   * was queued is dropped. Informers are let go of, as by any subscriber, not stopped. A `start` that waits for a stop is
+   * taken back. Never rejects.
    */
   stop(options?: StopOptions): Promise<void>;
   /**

@@ -3,19 +3,19 @@
  * or lost, and never hold up or fail a reconcile. client-go: tools/events.
  */
 import { type SchedulerLike, Subscription } from 'rxjs';
-import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { resourcePath } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { tokenReservations } from '../rx/token-bucket.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { EVENTS, type RecordedEvent, Series } from './event-series.ts';
+import { type RecordedEvent, Series } from './event-series.ts';
+import { EventWriter } from './event-writer.ts';
 
 /** What {@link createEventRecorder} takes. */
 export interface EventRecorderOptions extends Timing {
-  /** Who reports: the controller's name. */
+  /** Who reports: the controller's name, a qualified name such as `example.com/my-controller`. */
   readonly component: string;
   /** Which of its processes. @defaultValue the component */
   readonly instance?: string;
@@ -47,37 +47,44 @@ export interface EventRecorder {
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
 }
 
-const TRIES = 12;
-const RETRY_MS = 10_000;
+/** A qualified name, as `reportingController` has to be. */
+const COMPONENT =
+  /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 class SeriesRecorder implements EventRecorder {
-  readonly #client: Pick<KubeClient, 'request'>;
   readonly #options: EventRecorderOptions;
   readonly #scheduler: SchedulerLike;
-  readonly #random: () => number;
-  readonly #reserve: () => number;
+  readonly #passedMs: () => number;
+  readonly #writer: EventWriter;
   /** By what they say; the one that was quiet the longest first. */
   readonly #series = new Map<string, Series>();
-  readonly #queue = new Set<Series>();
   /** Counts that wait for their time. */
   readonly #later = new Map<Series, Subscription>();
-  readonly #closing = new AbortController();
-  #current: Series | undefined;
-  #writing: Promise<void> | undefined;
   #closed = false;
 
   constructor(client: Pick<KubeClient, 'request'>, options: EventRecorderOptions) {
-    this.#client = client;
     this.#options = options;
     const { scheduler, random } = timingOf(options);
     this.#scheduler = scheduler;
-    this.#random = random;
+    this.#passedMs = stopwatch(scheduler);
     const { qps = 5, burst = 25 } = options;
-    this.#reserve = tokenReservations({ qps, burst, scheduler });
+    this.#writer = new EventWriter({
+      client,
+      scheduler,
+      random,
+      reserve: tokenReservations({ qps, burst, scheduler }),
+      behind: (series) => {
+        if (!this.#later.has(series)) this.#enqueueLater(series);
+      },
+      dropped: (series, error) => {
+        this.#series.delete(series.key);
+        this.#drop(error);
+      },
+    });
   }
 
   get pending(): number {
-    return this.#queue.size + this.#later.size + (this.#current === undefined ? 0 : 1);
+    return this.#writer.size + this.#later.size;
   }
 
   event(object: KubernetesObject, event: RecordedEvent): void {
@@ -93,18 +100,17 @@ class SeriesRecorder implements EventRecorder {
     while (this.pending > 0) {
       for (const [series, timer] of this.#later) {
         timer.unsubscribe();
-        this.#queue.add(series);
+        this.#writer.write(series);
       }
       this.#later.clear();
-      this.#write();
-      await this.#writing;
+      await this.#writer.whenIdle();
     }
   }
 
   async close(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     this.#closed = true;
     const timer = longTimer(options.timeoutMs ?? 5_000, this.#scheduler);
-    const held = timer.subscribe(() => this.#closing.abort());
+    const held = timer.subscribe(() => this.#writer.close());
     await this.flush();
     held.unsubscribe();
     this.#series.clear();
@@ -113,23 +119,18 @@ class SeriesRecorder implements EventRecorder {
   #note(object: KubernetesObject, event: RecordedEvent): void {
     const { component, instance = component, limit = 1_000 } = this.#options;
     const fresh = new Series(object, event, { component, instance });
-    const nowMs = this.#scheduler.now();
-    this.#forget(nowMs);
+    const passedMs = this.#passedMs();
+    this.#forget(passedMs);
     const series = this.#series.get(fresh.key) ?? fresh;
-    if (series === fresh && this.#queue.size >= limit) {
+    if (series === fresh && this.#writer.size >= limit) {
       throw new RangeError(`event ${event.reason}: ${limit} events wait already`);
     }
     // To the end: it is the last to be forgotten.
     this.#series.delete(series.key);
     this.#series.set(series.key, series);
-    series.happened(nowMs);
-    if (series.count <= 2) this.#enqueue(series);
-    else if (!this.#queue.has(series) && !this.#later.has(series)) this.#enqueueLater(series);
-  }
-
-  #enqueue(series: Series): void {
-    this.#queue.add(series);
-    this.#write();
+    series.happened(this.#scheduler.now(), passedMs);
+    if (series.count <= 2) this.#writer.write(series);
+    else if (!this.#writer.has(series) && !this.#later.has(series)) this.#enqueueLater(series);
   }
 
   #enqueueLater(series: Series): void {
@@ -138,94 +139,18 @@ class SeriesRecorder implements EventRecorder {
     held.add(
       longTimer(this.#options.seriesIntervalMs ?? 30_000, this.#scheduler).subscribe(() => {
         this.#later.delete(series);
-        this.#enqueue(series);
+        this.#writer.write(series);
       }),
     );
   }
 
-  #forget(nowMs: number): void {
+  #forget(passedMs: number): void {
     const { windowMs = 360_000, seriesKept = 4_096 } = this.#options;
     for (const [key, series] of this.#series) {
-      const over = nowMs - series.lastAtMs > windowMs;
+      const over = passedMs - series.quietSinceMs > windowMs;
       if (!over && this.#series.size < seriesKept) return;
       this.#series.delete(key);
     }
-  }
-
-  /** One request after the other: the order is kept, and a server that is down is asked once at a time. */
-  #write(): void {
-    if (this.#writing !== undefined || this.#queue.size === 0) return;
-    this.#writing = this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
-  }
-
-  async #writeAll(): Promise<void> {
-    for (const series of this.#queue) {
-      this.#current = series;
-      this.#queue.delete(series);
-      await this.#tell(series);
-      this.#current = undefined;
-      if (series.isBehind && !this.#queue.has(series) && !this.#later.has(series)) {
-        this.#enqueueLater(series);
-      }
-    }
-  }
-
-  /** Until the server knows, or will never know. */
-  async #tell(series: Series): Promise<void> {
-    const { signal } = this.#closing;
-    for (;;) {
-      try {
-        await this.#wait(this.#reserve());
-        await this.#send(series, signal);
-        return;
-      } catch (error) {
-        series.tries++;
-        const again = ApiError.from(error, 'event').retryable && series.tries < TRIES;
-        if (signal.aborted || !again) {
-          series.giveUp();
-          this.#series.delete(series.key);
-          return this.#drop(error);
-        }
-        await this.#wait(RETRY_MS * (1 + this.#random() / 4));
-      }
-    }
-  }
-
-  async #send(series: Series, signal: AbortSignal): Promise<void> {
-    const { namespace, count } = series;
-    if (series.isCreated) {
-      try {
-        const path = resourcePath(EVENTS, { namespace, name: series.name });
-        const headers = { 'content-type': 'application/merge-patch+json' };
-        const body = series.patch();
-        await this.#client.request({ method: 'PATCH', path, headers, body, signal });
-        return series.told(count);
-      } catch (error) {
-        // Events live for an hour. One that has ended begins anew.
-        if (!(error instanceof ApiError) || !error.isNotFound) throw error;
-      }
-    }
-    const path = resourcePath(EVENTS, { namespace });
-    const body = series.body(this.#random());
-    await this.#client.request({ method: 'POST', path, body, signal });
-    return series.told(count);
-  }
-
-  /** Or until it is closed. */
-  #wait(ms: number): Promise<void> {
-    const { signal } = this.#closing;
-    if (ms === 0 || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = () => {
-        timer.unsubscribe();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = longTimer(ms, this.#scheduler).subscribe(end);
-      signal.addEventListener('abort', end);
-    });
   }
 
   #drop(error: unknown): void {
@@ -242,8 +167,11 @@ class SeriesRecorder implements EventRecorder {
  *
  * Events that say the same of the same object (type, reason, action, reporter; not the message) within `windowMs`
  * are one Event on the server, whose `series.count` grows: the first two are written at once, further ones as a
- * count every `seriesIntervalMs`. Writing is rate limited, one request at a time; what a server refuses, what
- * fails twelve times and what is over `limit` is dropped and told to `onDropped`.
+ * count every `seriesIntervalMs`. Writing is rate limited, one request at a time; what fails, or has no answer within
+ * 10 s, is tried again 10 s later, and holds up no other. What a server refuses, what fails twelve times and what is over
+ * `limit` is dropped and told to `onDropped`.
+ *
+ * Throws a `TypeError` where `component` is no qualified name, which a server would refuse with each event.
  *
  * client-go: events.NewBroadcaster, events.EventRecorder
  *
@@ -270,6 +198,12 @@ export function createEventRecorder(
 ): EventRecorder {
   if (!options.component) {
     throw new TypeError('createEventRecorder: component must name the controller that reports');
+  }
+  if (!COMPONENT.test(options.component)) {
+    const shown = JSON.stringify(options.component);
+    throw new TypeError(
+      `createEventRecorder: component is ${shown}; it must be a name such as 'my-controller' or 'example.com/my-controller'`,
+    );
   }
   return new SeriesRecorder(client, options);
 }

@@ -30,6 +30,7 @@ export const EVENTS: Resource<KubernetesObject> = defineResource({
 
 const NOTE_BYTES = 1024;
 const NAME_LENGTH = 253;
+const TEXT_LENGTH = 128;
 
 interface ObjectReference {
   readonly apiVersion: string;
@@ -65,6 +66,16 @@ function cut(text: string, bytes: number): string {
   return `${head}…`;
 }
 
+/** What a name may begin with, for which another rule may hold: ClusterRoles have colons in theirs. */
+function asDnsName(name: string, length: number): string {
+  const labels = name
+    .toLowerCase()
+    .slice(0, length)
+    .split('.')
+    .map((label) => label.replace(/[^a-z0-9]/g, '-').replace(/^-+|-+$/g, ''));
+  return labels.filter((label) => label !== '').join('.') || 'event';
+}
+
 /** Events that say the same: one object on the server. */
 export class Series {
   readonly key: string;
@@ -75,7 +86,10 @@ export class Series {
   #count = 0;
   #sent = 0;
   lastAtMs = 0;
+  /** When it last happened, on the stopwatch of the recorder. */
+  quietSinceMs = 0;
   tries = 0;
+  #names = 0;
 
   constructor(
     object: KubernetesObject,
@@ -87,15 +101,15 @@ export class Series {
     if (!reason) throw new TypeError('an event needs a reason, in one word: Synced');
     const said = {
       type,
-      reason: reason.slice(0, 128),
-      action: action.slice(0, 128),
+      reason: reason.slice(0, TEXT_LENGTH),
+      action: action.slice(0, TEXT_LENGTH),
       reportingController: reporter.component,
-      reportingInstance: reporter.instance,
+      reportingInstance: reporter.instance.slice(0, TEXT_LENGTH),
       regarding,
       ...(related === undefined ? {} : { related: referenceTo(related) }),
     };
     this.key = JSON.stringify(said);
-    this.namespace = regarding.namespace ?? 'default';
+    this.namespace = regarding.namespace || 'default';
     this.#prefix = regarding.name;
     this.#body = { ...said, note: cut(message, NOTE_BYTES) };
   }
@@ -114,13 +128,15 @@ export class Series {
     return this.#sent > 0;
   }
 
+  /** '' before its first try. */
   get name(): string {
     return this.#name;
   }
 
-  happened(atMs: number): void {
+  happened(atMs: number, passedMs: number): void {
     this.#count++;
     this.lastAtMs = atMs;
+    this.quietSinceMs = passedMs;
   }
 
   /** The server will not be told. */
@@ -134,12 +150,15 @@ export class Series {
     this.tries = 0;
   }
 
-  /** The whole Event, under a name that no other has. */
-  body(random: number): object {
-    const unique =
-      BigInt(Math.round(this.lastAtMs)) * 1_000_000n + BigInt(Math.floor(random * 1e6));
-    const suffix = `.${unique.toString(16)}`;
-    this.#name = this.#prefix.slice(0, NAME_LENGTH - suffix.length) + suffix;
+  /** The server has none under its name, or another: the next is new. */
+  beginAnew(): void {
+    this.#name = '';
+    this.#sent = 0;
+  }
+
+  /** The whole Event, under a name that no other has and that stays: a try whose answer was lost may have made it. */
+  body(random: () => number): object {
+    if (this.#name === '') this.#name = this.#newName(random());
     const { apiVersion, kind } = EVENTS;
     return {
       apiVersion,
@@ -149,6 +168,13 @@ export class Series {
       ...this.#body,
       ...(this.#count > 1 ? this.patch() : {}),
     };
+  }
+
+  #newName(random: number): string {
+    const unique =
+      BigInt(Math.round(this.lastAtMs)) * 1_000_000n + BigInt(Math.floor(random * 1e6));
+    const suffix = `.${(unique + BigInt(this.#names++)).toString(16)}`;
+    return asDnsName(this.#prefix, NAME_LENGTH - suffix.length) + suffix;
   }
 
   /** What a repetition changes. */

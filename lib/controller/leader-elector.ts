@@ -42,11 +42,11 @@ export interface LeaderElector {
   readonly isLeading: boolean;
   /** The last failure, until a request succeeds: why nobody leads, perhaps. */
   readonly lastError: ApiError | undefined;
-  /** Begins to compete. Twice is once. */
+  /** Begins to compete. Twice is once; while it stops, once that is done. */
   start(): void;
   /**
    * Competes no more: aborts what {@link LeaderElector.run} runs and waits for it, gives the lease up, resolves.
-   * Work that follows `leading$` is to be stopped before. Never rejects.
+   * Work that follows `leading$` is to be stopped before. A `start` that waits for a stop is taken back. Never rejects.
    */
   stop(): Promise<void>;
   /**
@@ -95,7 +95,8 @@ function checked(
  *
  * A leader renews every `retryPeriodMs`, and leads no more at once when `renewDeadlineMs` have passed since its
  * last successful renewal began. A candidate takes the lease when nobody holds it, or when it has not seen it
- * change for as long as it lasts. Who has lost the lead competes again, where client-go's elector ends.
+ * change for as long as it lasts; a lease that somebody deleted it takes no sooner. Who has lost the lead competes
+ * again, where client-go's elector ends. Its requests wait for no others of the same client.
  *
  * ```text
  * A  leading$  ─true───────────x                x: killed

@@ -15,6 +15,9 @@ export interface LeaseLockOptions {
   readonly scheduler: SchedulerLike;
 }
 
+/** A burst of other calls on the same client must not cost the lead. */
+const LANE = 'leases';
+
 /** One Lease on the server. */
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
@@ -40,6 +43,7 @@ export class LeaseLock {
       return await client.request<LeaseObject>({
         method,
         path,
+        lane: LANE,
         signal: limited.signal,
         ...(body === undefined ? {} : { body }),
       });
@@ -56,8 +60,8 @@ export class LeaseLock {
     const limit = longTimer(renewDeadlineMs, scheduler).subscribe(() => attempt.abort());
     try {
       for (;;) {
-        const lease = await this.request('GET', undefined, attempt.signal);
-        if (lease.spec?.holderIdentity !== identity) return;
+        const lease = await this.#read(attempt.signal);
+        if (lease?.spec?.holderIdentity !== identity) return;
         try {
           await this.request('PUT', released(lease, scheduler.now()), attempt.signal);
           return;
@@ -67,6 +71,16 @@ export class LeaseLock {
       }
     } finally {
       limit.unsubscribe();
+    }
+  }
+
+  /** `undefined`, where somebody has deleted it. */
+  async #read(signal: AbortSignal): Promise<LeaseObject | undefined> {
+    try {
+      return await this.request('GET', undefined, signal);
+    } catch (error) {
+      if (error instanceof ApiError && error.isNotFound) return undefined;
+      throw error;
     }
   }
 }

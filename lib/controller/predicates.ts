@@ -6,7 +6,7 @@ import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts'
 import type { Test } from './combine.ts';
 import type { ObjectChange } from './object-change.ts';
 
-/** Whether a change is worth a reconcile. One that throws is reported, and the change passes. */
+/** Whether a change is worth a reconcile. One that throws, or answers a Promise, is reported, and the change passes. */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = Test<ObjectChange<T>>;
 
 /** Passes updates in which `differ` sees a difference, and all that is no update. */

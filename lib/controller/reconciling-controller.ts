@@ -24,9 +24,11 @@ import type {
   StopOptions,
 } from './controller.ts';
 import { sourcesOf } from './controller-sources.ts';
+import { followLeading } from './follow-leading.ts';
 import { createLeaderElector, isLeaderElector, type LeaderElector } from './leader-elector.ts';
 import { IDLE, notReady } from './readiness.ts';
 import type { Source, WatchedInformer } from './sources.ts';
+import { StartStop } from './start-stop.ts';
 import { Term } from './term.ts';
 
 /** See `createController`. */
@@ -47,6 +49,10 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   readonly #main: WatchedInformer<T>;
   readonly #sources: readonly Source[];
   readonly #waits: Waits;
+  readonly #life = new StartStop(
+    () => this.#start(),
+    () => this.#stop(),
+  );
   readonly #elector: LeaderElector | undefined;
   readonly #ownElector: LeaderElector | undefined;
   readonly #synced = new Set<Source>();
@@ -57,8 +63,8 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   #outcomes = new Subject<ControllerOutcome>();
   #term: Term<T> | undefined;
   #held: Subscription | undefined;
-  #stopping: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
+  #drainMs = 0;
   #leading = false;
   #electing = false;
 
@@ -96,10 +102,16 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   }
 
   start(): void {
-    if (this.#stopping !== undefined) {
-      void this.#stopping.then(() => this.start());
-      return;
-    }
+    this.#life.start();
+  }
+
+  stop(options: StopOptions = {}): Promise<void> {
+    // Of several calls the first says how long.
+    if (this.#life.stopping === undefined) this.#drainMs = options.drainMs ?? 30_000;
+    return this.#life.stop();
+  }
+
+  #start(): void {
     if (this.#held !== undefined) return;
     const held = new Subscription();
     this.#held = held;
@@ -121,20 +133,10 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.#publish();
   }
 
-  stop(options: StopOptions = {}): Promise<void> {
-    // Known before anything is done: whoever is told may call it again.
-    this.#stopping ??= Promise.resolve()
-      .then(() => this.#stop(options.drainMs ?? 30_000))
-      .finally(() => {
-        this.#stopping = undefined;
-      });
-    this.#term?.close();
-    return this.#stopping;
-  }
-
   whenReady(options: WaitOptions = {}): Promise<void> {
+    const isReady = () => this.status.phase === 'running' && this.#life.stopping === undefined;
     return this.#waits.until<void>(
-      () => (this.status.phase === 'running' ? { value: undefined } : undefined),
+      () => (isReady() ? { value: undefined } : undefined),
       options,
       () =>
         notReady(this.name, options.timeoutMs ?? 0, {
@@ -145,8 +147,14 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     );
   }
 
-  async #stop(drainMs: number): Promise<void> {
+  async #stop(): Promise<void> {
+    this.#term?.close();
     const held = this.#held;
+    const drainMs = this.#drainMs;
+    const stopped = ApiError.local('Stopped', `${this.name} was stopped`);
+    this.#waits.reject(stopped);
+    // Whoever is told of it may have been told of something else at this moment.
+    await Promise.resolve();
     this.#publish('stopping');
     if (!(await this.#idle(drainMs))) {
       const reason = ApiError.local('Aborted', `${this.name}: stopping, ${drainMs} ms are over`);
@@ -158,8 +166,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
         }
       }
     }
-    const reason = ApiError.local('Stopped', `${this.name} was stopped`);
-    this.#term?.end(reason);
+    this.#term?.end(stopped);
     this.#term = undefined;
     this.#terms.clear();
     // The lease last: whoever takes it finds nobody at work.
@@ -170,7 +177,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.#synced.clear();
     this.#ended.clear();
     this.#publish('stopped');
-    this.#waits.reject(reason);
+    if (!this.#life.again) this.#waits.reject(stopped);
     const [status, outcomes] = [this.#status, this.#outcomes];
     this.#status = new BehaviorSubject(status.value);
     this.#outcomes = new Subject();
@@ -203,8 +210,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const synced = this.#waitingFor().length === 0;
     if (synced && this.#elector !== undefined && !this.#electing) {
       this.#electing = true;
-      const leading = this.#elector.leading$.subscribe((leads) => this.#lead(leads));
-      held.add(leading);
+      held.add(followLeading(this.#elector, (leads) => this.#lead(leads)));
       held.add(() => {
         this.#electing = false;
       });
@@ -212,7 +218,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     }
     // One key is never worked on twice at once, also not by two terms.
     if (synced && this.#leading && this.#term === undefined && this.working.length === 0) {
-      if (this.#stopping === undefined) this.#begin();
+      if (this.#life.stopping === undefined) this.#begin();
     }
     this.#publish();
   }
@@ -266,7 +272,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
 
   #phase(): ControllerPhase {
     if (this.#held === undefined) return this.status.phase;
-    if (this.#stopping !== undefined) return 'stopping';
+    if (this.#life.stopping !== undefined) return 'stopping';
     if (this.#waitingFor().length > 0) return 'syncing';
     return this.#term === undefined ? 'standby' : 'running';
   }

@@ -6,6 +6,8 @@ import type { Observable, Subscription } from 'rxjs';
 import type { InformerStatus } from '../informer/status.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
+import { isKey, shownKey } from '../work-queue/keys.ts';
+import { ask } from './combine.ts';
 import { type ObjectChange, objectChange } from './object-change.ts';
 import type { Predicate } from './predicates.ts';
 
@@ -55,6 +57,18 @@ export interface Source {
   listen(host: SourceHost): Subscription;
 }
 
+/** What is no key is reported, and the others are not held up by it. */
+function wake(
+  host: SourceHost,
+  key: string,
+  reason: string,
+  { priority, of }: { readonly priority: number; readonly of?: string },
+): void {
+  if (isKey(key)) return host.wake(key, reason, priority);
+  const message = `${shownKey(key)} is no key; give 'namespace/name', or 'name'`;
+  return host.report(new TypeError(message), of);
+}
+
 /** The changes of an informer as keys. */
 export function informerSource<T extends KubernetesObject>(
   role: 'for' | 'owns' | 'watches',
@@ -64,7 +78,7 @@ export function informerSource<T extends KubernetesObject>(
   const passes = (change: ObjectChange<T>, host: SourceHost) =>
     predicates.every((predicate) => {
       try {
-        return predicate(change);
+        return ask(predicate, change);
       } catch (error) {
         // Better one reconcile too many than one that never comes.
         host.report(error, change.key);
@@ -76,9 +90,13 @@ export function informerSource<T extends KubernetesObject>(
     const quiet = cause === 'initial' || cause === 'resync';
     const reason = `${role}:${cause === 'resync' ? cause : type}`;
     try {
-      for (const woken of source.map(change)) {
-        host.wake(woken, reason, quiet ? LOW_PRIORITY : 0);
+      const keys: Iterable<string> = source.map(change);
+      // A text has an iterator too: of its characters.
+      if (typeof keys !== 'object' || !(Symbol.iterator in keys)) {
+        throw new TypeError(`map answered ${shownKey(keys)}; it must answer a list of keys`);
       }
+      for (const woken of keys)
+        wake(host, woken, reason, { priority: quiet ? LOW_PRIORITY : 0, of: key });
     } catch (error) {
       host.report(error, key);
     }
@@ -111,7 +129,7 @@ export function keySource(keys$: Observable<string>, at: number): Source {
     why: () => '',
     listen: (host) =>
       keys$.subscribe({
-        next: (key) => host.wake(key, 'source', 0),
+        next: (key) => wake(host, key, 'source', { priority: 0 }),
         error: (error) => host.ended(error),
       }),
   };

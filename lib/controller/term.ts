@@ -13,8 +13,7 @@ import {
   type ReconcileResult,
   TerminalError,
 } from '../work-queue/outcome.ts';
-import { createPriorityQueue } from '../work-queue/priority-queue.ts';
-import type { PriorityQueue } from '../work-queue/work-queue.ts';
+import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
 import { workQueue } from '../work-queue/work-queue-operator.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
 import type { Source } from './sources.ts';
@@ -47,15 +46,25 @@ export interface TermHost<T extends KubernetesObject> {
   settled(): void;
 }
 
+/** One reconcile, from its start until its outcome was told. */
+interface Run {
+  readonly key: string;
+  /** What woke it. */
+  readonly reasons: readonly string[];
+  readonly controller: AbortController;
+  /** It came when nothing is begun any more: nobody is told of it. */
+  readonly skipped: boolean;
+  /** It has returned; its outcome may still wait for others to be told. */
+  over: boolean;
+}
+
 /** The reasons to reconcile each key, and the reconciles under way. */
 export class Term<T extends KubernetesObject> {
   readonly #host: TermHost<T>;
-  readonly #queue: PriorityQueue;
+  readonly #queue: PriorityKeyQueue<string>;
   readonly #reasons = new Map<string, Set<string>>();
-  /** What woke the reconciles whose outcome is to come. */
-  readonly #told = new Map<string, readonly string[]>();
-  readonly #working = new Map<string, AbortController>();
-  readonly #skipped = new Set<string>();
+  /** In the order of their starts, which is that of the outcomes of one key. */
+  readonly #runs = new Set<Run>();
   readonly #intake = new Subscription();
   readonly #workers = new Subscription();
   #closed = false;
@@ -64,7 +73,7 @@ export class Term<T extends KubernetesObject> {
   constructor(host: TermHost<T>) {
     this.#host = host;
     const { rateLimiter, ageingMs, metrics } = host.options;
-    this.#queue = createPriorityQueue({
+    this.#queue = new PriorityKeyQueue({
       name: host.name,
       scheduler: host.scheduler,
       ...(rateLimiter === undefined ? {} : { rateLimiter }),
@@ -78,7 +87,7 @@ export class Term<T extends KubernetesObject> {
   }
 
   get working(): readonly string[] {
-    return [...this.#working.keys()];
+    return [...new Set([...this.#runs].map(({ key }) => key))];
   }
 
   begin(): void {
@@ -111,7 +120,7 @@ export class Term<T extends KubernetesObject> {
 
   /** Tells running reconciles to end. */
   abort(reason: unknown): void {
-    for (const controller of [...this.#working.values()]) controller.abort(reason);
+    for (const { controller } of [...this.#runs]) controller.abort(reason);
   }
 
   /** Ends all, at once. Reconciles that do not heed their signal are still counted as working. */
@@ -120,17 +129,16 @@ export class Term<T extends KubernetesObject> {
     if (this.#ended) return;
     this.#ended = true;
     this.abort(reason);
+    // What waits is thrown away: nobody gets it, and nobody asks this queue for its figures again.
+    this.#queue.discard();
     this.#workers.unsubscribe();
-    this.#queue.shutDown();
     this.#reasons.clear();
+    // Nobody is told of their outcomes any more.
+    for (const run of [...this.#runs]) if (run.over) this.#settle(run);
   }
 
   #wake(key: string, reason: string, priority: number): void {
     if (this.#closed) return;
-    if (typeof key !== 'string' || key === '') {
-      const message = `a key to reconcile is ${JSON.stringify(key)}; it must be 'namespace/name' or 'name'`;
-      throw new TypeError(message);
-    }
     this.#note(key, reason);
     this.#queue.addWithOptions(key, { priority });
   }
@@ -142,44 +150,61 @@ export class Term<T extends KubernetesObject> {
   }
 
   #work(key: string, context: ReconcileContext): Answer {
-    if (this.#closed) {
-      this.#skipped.add(key);
-      return undefined;
-    }
+    const skipped = this.#closed;
     const noted = this.#reasons.get(key);
     this.#reasons.delete(key);
     // A delayed requeue may come after a change had taken its reason along.
     const reasons = noted === undefined ? [context.attempt > 1 ? 'retry' : 'requeue'] : [...noted];
-    this.#told.set(key, reasons);
-    const controller = new AbortController();
-    this.#working.set(key, controller);
-    const { signal } = controller;
-    const { read, options } = this.#host;
-    const settled = () => {
+    const run: Run = { key, reasons, controller: new AbortController(), skipped, over: false };
+    this.#runs.add(run);
+    const over = () => {
+      run.over = true;
       // While there are workers the outcome tells.
-      if (this.#ended) this.#settle(key);
+      if (this.#ended) this.#settle(run);
     };
-    const { attempt, queuedMs } = context;
-    const name = nameIn(key);
-    const request = { key, name, object: read(key), reasons, attempt, queuedMs, signal };
-    const result = options.reconcile(key, request);
-    if (isObservable(result)) return result.pipe(finalize(settled));
-    if (isThenable<ReconcileResult>(result)) result.then(settled, settled);
-    return result;
+    let isUnderWay = false;
+    try {
+      const answer = skipped ? undefined : this.#reconcile(run, context);
+      if (isThenable<ReconcileResult>(answer)) {
+        // Made one Promise first: of those that are none, each `then` may begin the work anew.
+        const promise = Promise.resolve(answer);
+        isUnderWay = true;
+        promise.then(over, over);
+        return promise;
+      }
+      if (!isObservable(answer) || this.#ended) return answer;
+      isUnderWay = true;
+      return answer.pipe(finalize(over));
+    } finally {
+      if (!isUnderWay) over();
+    }
   }
 
-  #settle(key: string): void {
-    if (this.#working.delete(key)) this.#host.settled();
+  #reconcile({ key, reasons, controller }: Run, { attempt, queuedMs }: ReconcileContext): Answer {
+    const { read, options } = this.#host;
+    const { signal } = controller;
+    const name = nameIn(key);
+    const request = { key, name, object: read(key), reasons, attempt, queuedMs, signal };
+    return options.reconcile(key, request);
+  }
+
+  #oldest(key: string): Run | undefined {
+    for (const run of this.#runs) if (run.key === key) return run;
+    return undefined;
+  }
+
+  #settle(run: Run): void {
+    if (this.#runs.delete(run)) this.#host.settled();
   }
 
   #outcome(outcome: Outcome): void {
     const { key, type } = outcome;
-    if (this.#skipped.delete(key)) return;
-    const reasons = this.#told.get(key) ?? [];
-    this.#told.delete(key);
+    const run = this.#oldest(key);
+    if (run === undefined) return;
+    if (run.skipped) return this.#settle(run);
     if (type === 'requeued') this.#note(key, 'requeue');
     else if (type === 'failed') this.#note(key, 'retry');
-    this.#host.emit({ ...outcome, reasons });
-    this.#settle(key);
+    this.#host.emit({ ...outcome, reasons: run.reasons });
+    this.#settle(run);
   }
 }

@@ -13,6 +13,7 @@ import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { ask } from './combine.ts';
 import { type Condition, statusConditions } from './conditions.ts';
 
 /** What {@link untilCondition} takes. */
@@ -64,8 +65,8 @@ function timeoutOf<T extends KubernetesObject>(
  *
  * The condition is asked of the state at the start, and of each state that comes; states that follow each other
  * quickly, or during an outage, may be skipped. Rejects with a {@link ConditionTimeout} that tells the last state
- * and what went wrong when `timeoutMs` are over, with what the condition throws, and with an `ApiError` when the
- * signal is aborted. Whatever the end, nothing of it is left.
+ * and what went wrong when `timeoutMs` are over, with what the condition throws, with a `TypeError` where it answers a
+ * Promise, and with an `ApiError` when the signal is aborted. Whatever the end, nothing of it is left.
  *
  * client-go: watch.UntilWithSync; kube-rs: await_condition
  *
@@ -125,7 +126,7 @@ export async function untilCondition<T extends KubernetesObject>(
         if (!synced) return;
         try {
           const object = informer.indexer.getByKey(key);
-          if (condition(object)) resolve(object);
+          if (ask(condition, object)) resolve(object);
         } catch (error) {
           reject(error);
         }

@@ -8,6 +8,7 @@ import { take } from 'rxjs/operators';
 import type { Change } from '../delta/net-change.ts';
 import { checkedCount, checkedDuration } from '../rx/checked-option.ts';
 import type { Drain } from '../rx/drain.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { isThenable } from '../rx/thenable.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
 import type { DeliveryPolicy } from './delivery.ts';
@@ -40,6 +41,7 @@ export class HandlerFeed<T> {
   readonly #handler: ResourceEventHandler<T>;
   readonly #policy: DeliveryPolicy<T>;
   readonly #queue: HandlerQueue<T>;
+  readonly #passedMs: () => number;
   readonly #slowAfterMs: number;
   readonly #slowPending: number;
   readonly #onSynced: () => void;
@@ -72,6 +74,7 @@ export class HandlerFeed<T> {
     this.#handler = handler;
     this.#policy = options.delivery ?? { kind: 'conflate' };
     this.#queue = new HandlerQueue(this.#policy, () => host.pause());
+    this.#passedMs = stopwatch(host.scheduler);
     this.#slowAfterMs = checkedDuration(options.slowAfterMs ?? 100, `${name}: slowAfterMs`);
     this.#slowPending = checkedCount(options.slowPending ?? 1024, `${name}: slowPending`, 0);
     this.#onSynced = onSynced;
@@ -174,10 +177,9 @@ export class HandlerFeed<T> {
   }
 
   #call(change: Change<T>): void {
-    const { scheduler } = this.#host;
     const notification = { key: change.key, cause: this.#queue.cause };
     const timed = !this.#warned && this.#queue.size > this.#slowPending;
-    let sinceMs = timed ? scheduler.now() : 0;
+    let sinceMs = timed ? this.#passedMs() : 0;
     let answer: unknown;
     this.#running = notification;
     this.#calling = true;
@@ -191,15 +193,15 @@ export class HandlerFeed<T> {
     this.#calling = false;
     if (this.#policy.ready !== undefined) this.#told.push(change);
     if (answer === undefined) {
-      if (timed) this.#checkTime(notification, scheduler.now() - sinceMs);
+      if (timed) this.#checkTime(notification, this.#passedMs() - sinceMs);
       return;
     }
-    if (!timed) sinceMs = scheduler.now();
+    if (!timed) sinceMs = this.#passedMs();
     this.#busy = true;
     const settled = () =>
       this.#host.drain.run(() => {
         this.#busy = false;
-        this.#checkTime(notification, scheduler.now() - sinceMs);
+        this.#checkTime(notification, this.#passedMs() - sinceMs);
         this.#pump();
         if (!this.#busy) this.#host.onCaughtUp();
       });

@@ -13,6 +13,7 @@ import type {
   MetricsProvider,
 } from '../meta/metrics.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { reportUnhandled, told } from '../rx/unhandled.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import type { InformerStatus } from './status.ts';
@@ -132,6 +133,7 @@ class Instruments {
 /** One informer's. */
 export class InformerMeter {
   readonly #of: MeterOptions;
+  readonly #passedMs: () => number;
   readonly #instruments: Instruments | undefined;
   readonly #moved = new Subject<void>();
   #count = 0;
@@ -142,6 +144,7 @@ export class InformerMeter {
 
   constructor(of: MeterOptions) {
     this.#of = of;
+    this.#passedMs = stopwatch(of.scheduler);
     const { name, metrics, metricAttributes } = of;
     if (metrics === undefined) return;
     try {
@@ -190,10 +193,9 @@ export class InformerMeter {
 
   /** Does a batch and takes its time. */
   measure(work: () => void): void {
-    const { scheduler } = this.#of;
-    const since = scheduler.now();
+    const since = this.#passedMs();
     work();
-    const seconds = (scheduler.now() - since) / 1000;
+    const seconds = (this.#passedMs() - since) / 1000;
     this.#count++;
     this.#sum += seconds;
     if (seconds > this.#max) this.#max = seconds;

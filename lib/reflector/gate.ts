@@ -1,21 +1,23 @@
-/** Watches a demand: since when is it closed? Time in which nobody reads is no silence of the server. */
+/** Watches a demand: for how long has it been closed? Time in which nobody reads is no silence of the server. */
 import { Observable, type SchedulerLike } from 'rxjs';
 import type { Demand } from '../rx/demand.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 
 /** A demand that can be asked how long it has been closed. */
 export interface Gate {
   readonly demand: Demand;
-  /** Since when there is no room; `undefined` while there is. */
-  closedSinceMs(): number | undefined;
+  /** For how long there has been no room, in milliseconds; `undefined` while there is. */
+  closedMs(): number | undefined;
   /** A new request begins: nothing is waiting. */
   open(): void;
 }
 
 /** Passes a demand on and remembers when it closed. */
 export function createGate(demand: Demand, scheduler: SchedulerLike): Gate {
+  const passedMs = stopwatch(scheduler);
   let since: number | undefined;
   return {
-    closedSinceMs: () => since,
+    closedMs: () => (since === undefined ? undefined : passedMs() - since),
     open() {
       since = undefined;
     },
@@ -25,7 +27,7 @@ export function createGate(demand: Demand, scheduler: SchedulerLike): Gate {
         since = undefined;
         return null;
       }
-      since ??= scheduler.now();
+      since ??= passedMs();
       return new Observable((subscriber) => {
         let waits = true;
         const opened = () => {

@@ -149,7 +149,7 @@ export function reflect<T>(
         scheduler,
         limitMs,
         pauseLimitMs,
-        waitingSinceMs: gate.closedSinceMs,
+        waitingMs: gate.closedMs,
         isQueued: ({ kind }) => kind === 'queued',
         error: (reason, idleMs) => {
           if (reason === 'pause') return new Paused();

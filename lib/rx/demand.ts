@@ -5,6 +5,7 @@
  */
 import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
 import { catchError, defaultIfEmpty, ignoreElements, take } from 'rxjs/operators';
+import { stopwatch } from './stopwatch.ts';
 import { turn } from './turn.ts';
 
 /** Room now (`null`), or a signal that comes when there is room. */
@@ -19,11 +20,12 @@ export const unlimited: Demand = () => null;
  */
 export function timeSlice(options: { budgetMs: number; scheduler: SchedulerLike }): Demand {
   const { budgetMs, scheduler } = options;
+  const passedMs = stopwatch(scheduler);
   let since: number | undefined;
   return () => {
-    const now = scheduler.now();
+    const now = passedMs();
     // An idle gap looks like one long piece of work: the turn that it costs is the price of never starving.
-    if (since === undefined || now < since) {
+    if (since === undefined) {
       since = now;
       return null;
     }

@@ -9,13 +9,14 @@ import {
   type SchedulerLike,
   type Subscription,
 } from 'rxjs';
+import { stopwatch } from './stopwatch.ts';
 
 /** What {@link idleTimeout} takes. */
 export interface IdleTimeoutOptions<T> {
   /** How long nothing may come, in milliseconds; asked anew at every check. */
   limitMs(): number;
-  /** Since when nobody reads, on the scheduler's clock; `undefined` while a read is outstanding. */
-  waitingSinceMs(): number | undefined;
+  /** For how long nobody has read, in milliseconds; `undefined` while a read is outstanding. */
+  waitingMs(): number | undefined;
   /** Whether a value says that nothing was sent yet: from it to the next value no time counts. */
   isQueued?(value: T): boolean;
   /** How long nobody may read, in milliseconds. */
@@ -34,22 +35,23 @@ export function idleTimeout<T>(options: IdleTimeoutOptions<T>): MonoTypeOperator
   const jumpMs = Math.max(20_000, checkMs * 3);
   return (source) =>
     new Observable<T>((subscriber) => {
-      let aliveMs = scheduler.now();
-      let checkedMs = aliveMs;
+      const passedMs = stopwatch(scheduler);
+      let aliveMs = 0;
+      let checkedMs = 0;
       let queued = false;
       const fail = (reason: 'silence' | 'clock-jump' | 'pause', idleMs: number) => {
         subscriber.error(options.error(reason, idleMs));
       };
       const check = (): void => {
-        const now = scheduler.now();
+        const now = passedMs();
         const gap = now - checkedMs;
         checkedMs = now;
-        const waitingMs = options.waitingSinceMs();
-        if (gap < 0 || queued) aliveMs = now;
+        const waitingMs = options.waitingMs();
+        if (queued) aliveMs = now;
         // What came since it woke shows that the connection outlived the sleep.
         else if (gap > jumpMs && now - aliveMs > jumpMs) return fail('clock-jump', now - aliveMs);
         else if (waitingMs !== undefined) {
-          if (now - waitingMs >= options.pauseLimitMs) return fail('pause', now - waitingMs);
+          if (waitingMs >= options.pauseLimitMs) return fail('pause', waitingMs);
           aliveMs += gap;
         } else if (now - aliveMs >= options.limitMs()) return fail('silence', now - aliveMs);
         again();
@@ -58,7 +60,7 @@ export function idleTimeout<T>(options: IdleTimeoutOptions<T>): MonoTypeOperator
       let timer: Subscription | undefined;
       subscriber.add(() => timer?.unsubscribe());
       const again = () => {
-        const leftMs = aliveMs + options.limitMs() - scheduler.now();
+        const leftMs = aliveMs + options.limitMs() - passedMs();
         const delayMs = Math.max(1, Math.min(checkMs, leftMs));
         timer?.unsubscribe();
         timer = scheduler.schedule(check, delayMs);
@@ -67,7 +69,7 @@ export function idleTimeout<T>(options: IdleTimeoutOptions<T>): MonoTypeOperator
       subscriber.add(
         source.subscribe({
           next: (value) => {
-            aliveMs = scheduler.now();
+            aliveMs = passedMs();
             queued = options.isQueued?.(value) ?? false;
             subscriber.next(value);
           },

@@ -2,6 +2,7 @@
  * The arithmetic of a token bucket, shared by the brake before requests and the limiter of a work queue.
  */
 import type { SchedulerLike } from 'rxjs';
+import { stopwatch } from './stopwatch.ts';
 
 /** Takes a token and answers how long to wait for it, in milliseconds; turns are kept in order. */
 export interface TokenReservations {
@@ -22,10 +23,11 @@ export function tokenReservations(options: {
   if (!(qps > 0 && Number.isFinite(qps))) return Object.assign(() => 0, { giveBack: () => {} });
   const burst = Math.max(1, options.burst);
   let tokens = burst;
-  let atMs = scheduler.now();
+  const passedMs = stopwatch(scheduler);
+  let atMs = 0;
   const take = () => {
-    const now = scheduler.now();
-    tokens = Math.min(burst, tokens + (Math.max(0, now - atMs) / 1000) * qps);
+    const now = passedMs();
+    tokens = Math.min(burst, tokens + ((now - atMs) / 1000) * qps);
     atMs = now;
     tokens -= 1;
     return tokens >= 0 ? 0 : Math.ceil((-tokens / qps) * 1000);

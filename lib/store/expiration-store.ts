@@ -5,6 +5,7 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import type { KeyFunc } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from './indexer.ts';
 
 /** An object and when it was last written. client-go: TimestampedEntry. */
@@ -15,7 +16,10 @@ export interface TimestampedEntry<T> {
   readonly writtenMs: number;
 }
 
-/** Tells whether an entry is to be forgotten at `nowMs`, milliseconds of the store's scheduler. */
+/**
+ * Tells whether an entry is to be forgotten at `nowMs`. `nowMs - entry.writtenMs` is its age in milliseconds, also where
+ * the clock was set back meanwhile.
+ */
 export type ExpirationPolicy<T> = (entry: TimestampedEntry<T>, nowMs: number) => boolean;
 
 /** What {@link createExpirationStore} takes: a time to live or a policy of your own, and what a store takes. */
@@ -67,16 +71,24 @@ export function ttlPolicy(ttlMs: number): ExpirationPolicy<unknown> {
   return (entry, nowMs) => ttlMs > 0 && nowMs - entry.writtenMs > ttlMs;
 }
 
+/** When an object was written: the moment, and on the stopwatch. */
+interface Written {
+  readonly writtenMs: number;
+  readonly passedMs: number;
+}
+
 class LazilyPurged<T extends object> implements ExpirationStore<T> {
   readonly #store: Indexer<T>;
-  readonly #written = new Map<string, number>();
+  readonly #written = new Map<string, Written>();
   readonly #isExpired: ExpirationPolicy<T>;
   readonly #scheduler: SchedulerLike;
+  readonly #passedMs: () => number;
 
   constructor(options: ExpirationStoreOptions<T>) {
     this.#store = createIndexer(options);
     this.#isExpired = options.policy ?? ttlPolicy(options.ttlMs);
     this.#scheduler = options.scheduler ?? asyncScheduler;
+    this.#passedMs = stopwatch(this.#scheduler);
   }
 
   get size(): number {
@@ -93,9 +105,11 @@ class LazilyPurged<T extends object> implements ExpirationStore<T> {
 
   getByKey(key: string): T | undefined {
     const object = this.#store.getByKey(key);
-    const writtenMs = this.#written.get(key);
-    if (object === undefined || writtenMs === undefined) return undefined;
-    if (!this.#isExpired({ key, object, writtenMs }, this.#scheduler.now())) return object;
+    const written = this.#written.get(key);
+    if (object === undefined || written === undefined) return undefined;
+    const { writtenMs, passedMs } = written;
+    const nowMs = writtenMs + this.#passedMs() - passedMs;
+    if (!this.#isExpired({ key, object, writtenMs }, nowMs)) return object;
     this.delete(key);
     return undefined;
   }
@@ -121,7 +135,7 @@ class LazilyPurged<T extends object> implements ExpirationStore<T> {
   add(object: T): void {
     const key = this.keyOf(object);
     this.#store.transaction((transaction) => transaction.put(object, key));
-    this.#written.set(key, this.#scheduler.now());
+    this.#written.set(key, this.#now());
   }
 
   update(object: T): void {
@@ -137,8 +151,12 @@ class LazilyPurged<T extends object> implements ExpirationStore<T> {
   replace(objects: readonly T[]): void {
     this.#store.replace(objects);
     this.#written.clear();
-    const nowMs = this.#scheduler.now();
-    for (const key of this.#store.keys()) this.#written.set(key, nowMs);
+    const now = this.#now();
+    for (const key of this.#store.keys()) this.#written.set(key, now);
+  }
+
+  #now(): Written {
+    return { writtenMs: this.#scheduler.now(), passedMs: this.#passedMs() };
   }
 }
 

@@ -5,6 +5,7 @@
 import { asyncScheduler, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import type { ChangeSet } from './change-set.ts';
 import { indexValues } from './index-table.ts';
 import type { IndexerReader } from './indexer.ts';
@@ -79,12 +80,12 @@ class RecentValues<V> {
   readonly #entries = new Map<string, { readonly value: V; readonly untilMs: number }>();
   readonly #size: number;
   readonly #ttlMs: number;
-  readonly #scheduler: SchedulerLike;
+  readonly #passedMs: () => number;
 
   constructor(size: number, ttlMs: number, scheduler: SchedulerLike) {
     this.#size = size;
     this.#ttlMs = ttlMs;
-    this.#scheduler = scheduler;
+    this.#passedMs = stopwatch(scheduler);
   }
 
   keys(): readonly string[] {
@@ -94,7 +95,7 @@ class RecentValues<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (this.#scheduler.now() <= entry.untilMs) return entry.value;
+    if (this.#passedMs() <= entry.untilMs) return entry.value;
     this.#entries.delete(key);
     return undefined;
   }
@@ -115,7 +116,7 @@ class RecentValues<V> {
         break;
       }
     }
-    this.#entries.set(key, { value, untilMs: this.#scheduler.now() + this.#ttlMs });
+    this.#entries.set(key, { value, untilMs: this.#passedMs() + this.#ttlMs });
   }
 
   delete(key: string): void {

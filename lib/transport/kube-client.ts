@@ -22,7 +22,7 @@ import { longTimer } from '../rx/long-timer.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import { queuedUntil } from './queued.ts';
-import { tokenBucket } from './rate-limit.ts';
+import { laneLimits, tokenBucket } from './rate-limit.ts';
 import { type SentBody, sentBody } from './request-body.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
@@ -56,6 +56,11 @@ export interface KubeRequest {
   /** Sent as it is when text, bytes (a view, a buffer) or a Blob, else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Calls of one lane share a rate limit, of the client's `qps` and `burst`, and wait for those of no other lane. For
+   * the few whose delay does harm, such as the renewals of a leader. @defaultValue the lane of all other requests
+   */
+  readonly lane?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -201,7 +206,8 @@ export function createClient(options: KubeClientOptions): KubeClient {
       baseUrl,
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     });
-  const limit = tokenBucket({ qps: options.qps ?? 50, burst: options.burst ?? 100, scheduler });
+  const { qps = 50, burst = 100 } = options;
+  const limitOf = laneLimits(() => tokenBucket({ qps, burst, scheduler }));
   /** Errors when the client is closed, and at once for whoever comes later. */
   const closing = new Subject<never>();
   const common: Record<string, string> = { accept: 'application/json' };
@@ -209,12 +215,12 @@ export function createClient(options: KubeClientOptions): KubeClient {
     common[name.toLowerCase()] = value;
   }
 
-  const send = (request: TransportRequest): Observable<TransportEvent> =>
+  const send = (request: TransportRequest, lane = ''): Observable<TransportEvent> =>
     defer(() => {
       checkPath(request);
       const headers = { ...common, ...request.headers };
       const sent = transport.send({ ...request, headers });
-      const turn = limit();
+      const turn = limitOf(lane)();
       return turn === null ? sent : queuedUntil(turn, () => sent);
     }).pipe(takeUntil(closing));
 
@@ -232,14 +238,15 @@ export function createClient(options: KubeClientOptions): KubeClient {
     for (const [name, value] of Object.entries(request.headers ?? {})) {
       headers[name.toLowerCase()] = value;
     }
-    const sent = send({
+    const call: TransportRequest = {
       method,
       path: request.path,
       headers,
       use: 'call',
       ...(request.query === undefined ? {} : { query: request.query }),
       ...(body === undefined ? {} : { body }),
-    });
+    };
+    const sent = send(call, request.lane);
     return collect(sent, where, maxBodyBytes).pipe(
       mergeMap((answer) =>
         answer.status >= 200 && answer.status < 300
@@ -262,7 +269,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
     get hidesEncoding() {
       return transport.hidesEncoding ?? false;
     },
-    send,
+    send: (request) => send(request),
     close: () => {
       closing.error(ApiError.local('Stopped', 'the client was closed'));
       return transport.close();

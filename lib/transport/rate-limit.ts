@@ -49,3 +49,13 @@ export function tokenBucket(options: {
     return turn;
   };
 }
+
+/** A limit for each lane, made when it is first asked for: who is in one waits for nobody in another. */
+export function laneLimits(make: () => RateLimit): (lane: string) => RateLimit {
+  const limits = new Map<string, RateLimit>();
+  return (lane) => {
+    const limit = limits.get(lane) ?? make();
+    limits.set(lane, limit);
+    return limit;
+  };
+}

@@ -4,12 +4,14 @@
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { longTimer } from '../rx/long-timer.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { type Backlog, Fifo } from './backlog.ts';
 import { KeyedHeap } from './heap.ts';
 import { KeyQueue, type QueueOptions } from './key-queue.ts';
 import type { DelayingQueue } from './work-queue.ts';
 
 interface Due {
+  /** On the stopwatch of the queue. */
   readonly atMs: number;
   /** Of two keys due at one time the first comes first. */
   readonly turn: number;
@@ -21,6 +23,7 @@ class DelayedKeys<K> {
     (one, other) => one.atMs < other.atMs || (one.atMs === other.atMs && one.turn < other.turn),
   );
   readonly #scheduler: SchedulerLike;
+  readonly #passedMs: () => number;
   readonly #onDue: (key: K) => void;
   #timer: Subscription | undefined;
   #timerAtMs = 0;
@@ -28,6 +31,7 @@ class DelayedKeys<K> {
 
   constructor(scheduler: SchedulerLike, onDue: (key: K) => void) {
     this.#scheduler = scheduler;
+    this.#passedMs = stopwatch(scheduler);
     this.#onDue = onDue;
   }
 
@@ -37,7 +41,7 @@ class DelayedKeys<K> {
 
   /** Of two times the earlier counts. */
   set(key: K, delayMs: number): void {
-    const atMs = this.#scheduler.now() + delayMs;
+    const atMs = this.#passedMs() + delayMs;
     const known = this.#heap.get(key);
     if (known !== undefined && known.atMs <= atMs) return;
     this.#turns += 1;
@@ -63,14 +67,14 @@ class DelayedKeys<K> {
     this.#timer = undefined;
     if (next === undefined) return;
     this.#timerAtMs = next;
-    const delayMs = next - this.#scheduler.now();
+    const delayMs = next - this.#passedMs();
     this.#timer = longTimer(delayMs, this.#scheduler).subscribe(() => this.#fire(next));
   }
 
   #fire(timerAtMs: number): void {
     this.#timer = undefined;
-    // A clock that was set back, or a timer a hair early, must not make a key wait twice.
-    const now = Math.max(timerAtMs, this.#scheduler.now());
+    // A timer that is a hair early must not make a key wait twice.
+    const now = Math.max(timerAtMs, this.#passedMs());
     for (let next = this.#heap.peek(); next !== undefined; next = this.#heap.peek()) {
       if (next.value.atMs > now) break;
       this.#heap.delete(next.key);

@@ -5,6 +5,7 @@
 import { AsyncSubject, defer, interval, merge, type Observable, of, Subject } from 'rxjs';
 import { distinctUntilChanged, endWith, map, takeUntil } from 'rxjs/operators';
 import type { MetricsProvider } from '../meta/metrics.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { type Backlog, Fifo } from './backlog.ts';
 import { QueueFigures, type QueueMetrics, type QueueState } from './queue-metrics.ts';
@@ -39,6 +40,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
   readonly metrics$: Observable<QueueMetrics>;
   readonly figures: QueueFigures;
   readonly scheduler: Required<Timing>['scheduler'];
+  readonly #passedMs: () => number;
   readonly #backlog: Backlog<K>;
   /** To be worked on, and since when. */
   readonly #dirty = new Map<K, number>();
@@ -53,6 +55,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
   constructor(options: QueueOptions, backlog: Backlog<K>) {
     this.name = options.name ?? '';
     this.scheduler = timingOf(options).scheduler;
+    this.#passedMs = stopwatch(this.scheduler);
     this.#backlog = backlog;
     this.figures = new QueueFigures(this.name, options.metrics, () => this.#state());
     this.ready$ = this.#changed.asObservable();
@@ -98,7 +101,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
       if (!working) this.#backlog.touch?.(key);
       return;
     }
-    this.#dirty.set(key, this.scheduler.now());
+    this.#dirty.set(key, this.#passedMs());
     this.figures.added();
     if (!working) this.#offer(key);
   }
@@ -106,8 +109,8 @@ export class KeyQueue<K> implements WorkQueue<K> {
   tryGet(): K | undefined {
     if (this.#backlog.len === 0) return undefined;
     const key = this.#backlog.pop();
-    const now = this.scheduler.now();
-    const queuedMs = Math.max(0, now - (this.#dirty.get(key) ?? now));
+    const now = this.#passedMs();
+    const queuedMs = now - (this.#dirty.get(key) ?? now);
     this.#dirty.delete(key);
     this.#processing.set(key, { sinceMs: now, queuedMs });
     this.figures.got(queuedMs);
@@ -124,7 +127,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
     const work = this.#processing.get(key);
     if (work === undefined) return;
     this.#processing.delete(key);
-    this.figures.done(Math.max(0, this.scheduler.now() - work.sinceMs));
+    this.figures.done(this.#passedMs() - work.sinceMs);
     if (this.#dirty.has(key)) this.#offer(key);
     else this.settle();
   }
@@ -156,7 +159,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
 
   /** Shuts down and drops what is queued: nobody will get it, nor look at the figures again. */
   discard(): void {
-    while (this.#backlog.len > 0) this.#backlog.pop();
+    while (this.#backlog.len > 0) this.done(this.#backlog.pop());
     this.figures.dropped(this.#dirty.size);
     this.#dirty.clear();
     this.shutDown();
@@ -202,7 +205,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
   }
 
   #state(): QueueState {
-    const now = this.scheduler.now();
+    const now = this.#passedMs();
     const seconds = [...this.#processing.values()].map(({ sinceMs }) => (now - sinceMs) / 1000);
     return {
       depth: this.#dirty.size,

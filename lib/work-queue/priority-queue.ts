@@ -3,6 +3,7 @@
  * which lets a key of low priority starve.
  */
 import type { SchedulerLike } from 'rxjs';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { Backlog } from './backlog.ts';
 import { KeyedHeap } from './heap.ts';
@@ -42,13 +43,13 @@ class RankedBacklog<K> implements Backlog<K> {
     one.priority === other.priority ? one.turn < other.turn : one.priority > other.priority,
   );
   readonly #ages = new KeyedHeap<K, Age>((one, other) => one.turn < other.turn);
-  readonly #scheduler: SchedulerLike;
+  readonly #passedMs: () => number;
   readonly #ageingMs: number;
   #turns = 0;
   #agedLast = false;
 
   constructor(scheduler: SchedulerLike, ageingMs: number) {
-    this.#scheduler = scheduler;
+    this.#passedMs = stopwatch(scheduler);
     this.#ageingMs = ageingMs;
   }
 
@@ -84,12 +85,12 @@ class RankedBacklog<K> implements Backlog<K> {
     rank.turn ??= this.#next();
     this.#ranks.set(key, rank);
     this.#place(key, rank);
-    this.#ages.set(key, { sinceMs: this.#scheduler.now(), turn: rank.turn });
+    this.#ages.set(key, { sinceMs: this.#passedMs(), turn: rank.turn });
   }
 
   pop(): K {
     const oldest = this.#ages.peek();
-    const waitedMs = this.#scheduler.now() - (oldest?.value.sinceMs ?? 0);
+    const waitedMs = this.#passedMs() - (oldest?.value.sinceMs ?? 0);
     this.#agedLast = !this.#agedLast && waitedMs >= this.#ageingMs;
     const next = this.#agedLast ? oldest : this.#ready.peek();
     const { key } = next as { readonly key: K };
@@ -123,10 +124,12 @@ class RankedBacklog<K> implements Backlog<K> {
   }
 }
 
-class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQueue<K> {
+/** A queue over ranked keys. */
+export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQueue<K> {
   readonly #ranked: RankedBacklog<K>;
 
-  constructor(options: PriorityQueueOptions<K>, ranked: RankedBacklog<K>) {
+  constructor(options: PriorityQueueOptions<K>) {
+    const ranked = new RankedBacklog<K>(timingOf(options).scheduler, options.ageingMs ?? 10_000);
     super(
       options,
       ranked,
@@ -218,6 +221,5 @@ class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQue
 export function createPriorityQueue<K = string>(
   options: PriorityQueueOptions<K> = {},
 ): PriorityQueue<K> {
-  const ranked = new RankedBacklog<K>(timingOf(options).scheduler, options.ageingMs ?? 10_000);
-  return new PriorityKeyQueue<K>(options, ranked);
+  return new PriorityKeyQueue<K>(options);
 }

@@ -1,7 +1,7 @@
 /**
  * The figures of a queue, kept as it works. client-go: util/workqueue/metrics.go, under the same names.
  */
-import type { GaugeResult, MetricsProvider } from '../meta/metrics.ts';
+import type { GaugeCallback, MetricObservableGauge, MetricsProvider } from '../meta/metrics.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
 
 /** A distribution in brief. */
@@ -43,7 +43,8 @@ function withSample({ count, sum, max }: DurationSummary, seconds: number): Dura
 export class QueueFigures {
   readonly #name: string;
   readonly #state: () => QueueState;
-  readonly #tell: ((report: (instruments: Instruments) => void) => void) | undefined;
+  readonly #gauges: Gauges | undefined;
+  #tell: ((report: (instruments: Instruments) => void) => void) | undefined;
   #addsTotal = 0;
   #retriesTotal = 0;
   #queued: DurationSummary = { count: 0, sum: 0, max: 0 };
@@ -53,14 +54,14 @@ export class QueueFigures {
     this.#name = name;
     this.#state = state;
     if (provider === undefined) return;
-    const instruments = instrumentsOf(provider, name, state);
-    this.#tell = (report) => {
-      try {
-        report(instruments);
-      } catch (error) {
-        reportUnhandled(error);
-      }
-    };
+    const gauges = new Gauges();
+    this.#gauges = gauges;
+    safely(() => {
+      const instruments = instrumentsOf(provider, name, { state, gauges });
+      this.#tell = (report) => safely(() => report(instruments));
+    });
+    // Of half a set of instruments none is told.
+    if (this.#tell === undefined) gauges.close();
   }
 
   added(): void {
@@ -96,7 +97,7 @@ export class QueueFigures {
 
   /** Nothing will happen any more: the provider is not to ask again. */
   close(): void {
-    this.#tell?.((to) => to.close());
+    this.#gauges?.close();
   }
 
   read(): QueueMetrics {
@@ -113,28 +114,50 @@ export class QueueFigures {
 
 type Instruments = ReturnType<typeof instrumentsOf>;
 
-function instrumentsOf(provider: MetricsProvider, name: string, state: () => QueueState) {
+/** Callbacks that are asked for figures, until they are given back. */
+class Gauges {
+  readonly #closers: (() => void)[] = [];
+
+  add(gauge: MetricObservableGauge, callback: GaugeCallback): void {
+    this.#closers.push(() => gauge.removeCallback(callback));
+    gauge.addCallback(callback);
+  }
+
+  close(): void {
+    for (const close of this.#closers.splice(0)) safely(close);
+  }
+}
+
+function safely(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    reportUnhandled(error);
+  }
+}
+
+function instrumentsOf(
+  provider: MetricsProvider,
+  name: string,
+  { state, gauges }: { readonly state: () => QueueState; readonly gauges: Gauges },
+) {
   const labels = { name };
   const gauge = (metric: string, description: string, field: keyof QueueState) => {
     const instrument = provider.createObservableGauge(metric, { description, unit: 's' });
-    const callback = (result: GaugeResult) => result.observe(state()[field], labels);
-    instrument.addCallback(callback);
-    return () => instrument.removeCallback(callback);
+    gauges.add(instrument, (result) => result.observe(state()[field], labels));
   };
   const histogram = (metric: string, description: string) =>
     provider.createHistogram(metric, { description, unit: 's' });
-  const closers = [
-    gauge(
-      'workqueue_unfinished_work_seconds',
-      'How long all that is worked on has been worked on, in sum',
-      'unfinishedWorkSeconds',
-    ),
-    gauge(
-      'workqueue_longest_running_processor_seconds',
-      'How long the longest running worker has been at its key',
-      'longestRunningProcessorSeconds',
-    ),
-  ];
+  gauge(
+    'workqueue_unfinished_work_seconds',
+    'How long all that is worked on has been worked on, in sum',
+    'unfinishedWorkSeconds',
+  );
+  gauge(
+    'workqueue_longest_running_processor_seconds',
+    'How long the longest running worker has been at its key',
+    'longestRunningProcessorSeconds',
+  );
   return {
     labels,
     depth: provider.createUpDownCounter('workqueue_depth', { description: 'Keys to work on' }),
@@ -142,8 +165,5 @@ function instrumentsOf(provider: MetricsProvider, name: string, state: () => Que
     retries: provider.createCounter('workqueue_retries_total', { description: 'Keys added again' }),
     queueDuration: histogram('workqueue_queue_duration_seconds', 'How long a key waits'),
     workDuration: histogram('workqueue_work_duration_seconds', 'How long a key is worked on'),
-    close: () => {
-      for (const close of closers) close();
-    },
   };
 }

@@ -5,8 +5,10 @@ import { isObservable, type Observable, Subscription } from 'rxjs';
 import { isThenable } from '../rx/thenable.ts';
 import type { Reconcile, ReconcileContext, ReconcileResult } from './outcome.ts';
 
-/** How a run ended. */
-export type Answer = { readonly result: ReconcileResult } | { readonly error: unknown };
+/** How a run came to its end. */
+export type Ended = { readonly result: ReconcileResult } | { readonly error: unknown };
+/** How a run ended, or that its Observable was let go of before. */
+export type Answer = Ended | { readonly aborted: true };
 
 /** A run under way. */
 export class ReconcileRun<K> {
@@ -35,8 +37,8 @@ export class ReconcileRun<K> {
     } catch (error) {
       return this.#end({ error });
     }
-    if (isObservable(answer)) this.#follow(answer);
-    else if (isThenable<ReconcileResult>(answer)) {
+    if (isObservable(answer)) return this.#follow(answer);
+    if (isThenable<ReconcileResult>(answer)) {
       // A thenable of another library may throw, or answer at once: not so behind a Promise, unless it is one.
       try {
         Promise.resolve(answer).then(
@@ -57,17 +59,24 @@ export class ReconcileRun<K> {
   }
 
   #follow(answer: Observable<ReconcileResult>): void {
+    // Aborted while it was called: then its work must not begin.
+    if (this.#aborted) return this.#end({ aborted: true });
     let last: ReconcileResult;
-    this.#running.add(() => this.#end({ result: undefined }));
-    this.#running.add(
-      answer.subscribe({
-        next: (result) => {
-          last = result;
-        },
-        error: (error: unknown) => this.#end({ error }),
-        complete: () => this.#end({ result: last }),
-      }),
-    );
+    let ended: Answer = { aborted: true };
+    const following = answer.subscribe({
+      next: (result) => {
+        last = result;
+      },
+      error: (error: unknown) => {
+        ended = { error };
+      },
+      complete: () => {
+        ended = { result: last };
+      },
+    });
+    this.#running.add(following);
+    // The last of its finalizers: what it holds it has let go of before its key is begun anew.
+    following.add(() => this.#end(ended));
   }
 
   #end(answer: Answer): void {

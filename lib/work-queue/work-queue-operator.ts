@@ -5,11 +5,13 @@
 import { Observable, type OperatorFunction, Subject, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { Drain } from '../rx/drain.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import { Fifo } from './backlog.ts';
+import { isKey, shownKey } from './keys.ts';
 import { type Outcome, type Reconcile, type ReconcileContext, TerminalError } from './outcome.ts';
 import { limiterOf, RateLimitingKeyQueue } from './rate-limiting-queue.ts';
-import { type Answer, ReconcileRun } from './reconcile-run.ts';
+import { type Answer, type Ended, ReconcileRun } from './reconcile-run.ts';
 import type { PriorityQueue, RateLimitingQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
 
@@ -20,14 +22,8 @@ type Verdict =
   | { type: 'gaveUp'; error: unknown };
 
 function invalidKey(key: unknown): TerminalError {
-  const shown =
-    typeof key === 'string'
-      ? "''"
-      : typeof key === 'object' || typeof key === 'function'
-        ? `a value of type ${typeof key}`
-        : String(key);
   return new TerminalError(
-    `workQueue: ${shown} is no key; emit non-empty strings such as 'namespace/name'`,
+    `workQueue: ${shownKey(key)} is no key; emit non-empty strings such as 'namespace/name'`,
   );
 }
 
@@ -42,7 +38,7 @@ class Workers<K extends string> {
   readonly #subscriber: Subscriber<Outcome<K>>;
   readonly #own: RateLimitingKeyQueue<K> | undefined;
   readonly #queue: RateLimitingQueue<K>;
-  readonly #now: () => number;
+  readonly #passedMs: () => number;
   /** Outcomes pass it, so that a consumer that emits a key never sees an outcome within an outcome. */
   readonly #out = new Drain();
   readonly #runs = new Set<ReconcileRun<K>>();
@@ -62,8 +58,7 @@ class Workers<K extends string> {
     this.#reconcile = reconcile;
     this.#options = options;
     this.#subscriber = subscriber;
-    const { scheduler } = timingOf(options);
-    this.#now = () => scheduler.now();
+    this.#passedMs = stopwatch(timingOf(options).scheduler);
     this.#own =
       options.queue === undefined
         ? new RateLimitingKeyQueue<K>(options, new Fifo<K>(), limiterOf(options))
@@ -83,7 +78,7 @@ class Workers<K extends string> {
   }
 
   #accept(key: K): void {
-    if (typeof key === 'string' && key !== '') this.#queue.add(key);
+    if (isKey(key)) this.#queue.add(key);
     else {
       const error = invalidKey(key);
       this.#emit({ key, attempt: 1, queuedMs: 0, workedMs: 0, type: 'gaveUp', error });
@@ -120,14 +115,15 @@ class Workers<K extends string> {
   }
 
   #run(key: K): void {
-    const startMs = this.#now();
+    const startMs = this.#passedMs();
     const attempt = (this.#failures.get(key) ?? 0) + 1;
     const queuedMs = this.#queue.queuedMs(key);
     const run = new ReconcileRun<K>((answer) => {
       this.#runs.delete(run);
-      if (!this.#over) {
+      if (this.#over || 'aborted' in answer) this.#leave(key, attempt, answer);
+      else {
         const verdict = this.#judge(key, attempt, answer);
-        const workedMs = Math.max(0, this.#now() - startMs);
+        const workedMs = this.#passedMs() - startMs;
         this.#emit({ key, attempt, queuedMs, workedMs, ...verdict });
       }
       this.#queue.done(key);
@@ -145,7 +141,13 @@ class Workers<K extends string> {
     run.start(this.#reconcile, context);
   }
 
-  #judge(key: K, attempt: number, answer: Answer): Verdict {
+  /** A run that ends after the pipeline has left: what it did not do is for who else works on the queue. */
+  #leave(key: K, attempt: number, answer: Answer): void {
+    if ('result' in answer) this.#judge(key, attempt, answer);
+    else if (!this.#queue.shuttingDown) this.#addAgain(key, { afterMs: 0 });
+  }
+
+  #judge(key: K, attempt: number, answer: Ended): Verdict {
     try {
       if ('error' in answer) return this.#failed(key, attempt, answer.error);
       this.#failures.delete(key);
@@ -225,7 +227,8 @@ class Workers<K extends string> {
  *   `requeueAfterMs` is granted to each key once more after the end, and then comes out as `ok`; a key that never stops failing keeps
  *   the stream open, so set `maxRetries` where the source ends. `drainDelayed: false` waits for no timer.
  * - **An error** of the source does the same, then errors.
- * - **Unsubscribing** aborts `signal`, drops what waits and leaves no timer.
+ * - **Unsubscribing** aborts `signal`, drops what waits and leaves no timer. A `queue` that was passed in keeps what waits,
+ *   and gets back the key of each run that did not end well.
  *
  * ```text
  * source          a-a-b-------|

@@ -15,7 +15,7 @@ export interface WorkQueueOptions<K = string> extends Pick<Timing, 'scheduler'> 
   /**
    * The queue to work on, with a limiter, a clock and metrics of its own. Keys that others add to it are worked on
    * too; when it is shut down and empty the stream completes. It is not shut down with the stream: that is for who
-   * made it. On a priority queue a key is tried again with the priority that it had.
+   * made it. Who unsubscribes gives back the keys of runs that did not end well. On a priority queue a key is tried again with the priority that it had.
    *
    * @defaultValue a rate-limiting queue for each subscription
    */

@@ -1,6 +1,12 @@
-/** A server of one Lease under a test's hand, and clocks that do not agree. */
-import { ApiError, type KubeRequest, type KubernetesObject } from 'rx-informer';
-import type { SchedulerLike } from 'rxjs';
+/** A server of one Lease under a test's hand. */
+import {
+  ApiError,
+  type KubeRequest,
+  type KubernetesObject,
+  type Transport,
+  type TransportEvent,
+} from 'rx-informer';
+import { Observable, type SchedulerLike } from 'rxjs';
 
 export interface Lease extends KubernetesObject {
   spec?: {
@@ -29,24 +35,40 @@ export interface LeaseServer {
   readonly log: string[];
   /** Asked for each request. */
   fate: (method: string, who: string) => Fate;
+  /** Who has been told of the lease. */
+  readonly seen: Set<string>;
+  /** How many creations are on their way to the server, those included that nobody waits for any more. */
+  readonly creating: number;
   client(who: string): { request<R>(request: KubeRequest): Promise<R> };
+  /** For a client with a rate limit. What is asked for beside Leases is answered at once. */
+  transport(who: string): Transport;
 }
 
 export function leaseServer(scheduler: SchedulerLike): LeaseServer {
   let version = 0;
+  let creating = 0;
   const answer = (method: string, body: unknown): Lease => {
     const refuse = (code: number) => {
       throw ApiError.fromStatus({}, code);
     };
     const { lease } = server;
+    const given = (body ?? {}) as Lease;
+    const { uid, resourceVersion } = given.metadata ?? {};
     if (method === 'POST' && lease !== undefined) refuse(409);
-    if (method !== 'POST' && lease === undefined) refuse(404);
+    if (method === 'GET' && lease === undefined) refuse(404);
+    if (method === 'PUT') {
+      if (resourceVersion === undefined) refuse(422);
+      // A kube-apiserver makes a Lease of an update, but not one that names another object.
+      if (uid !== undefined && uid !== lease?.metadata?.uid) refuse(409);
+      if (lease !== undefined && resourceVersion !== lease.metadata?.resourceVersion) refuse(409);
+    }
     if (method !== 'GET') {
-      const given = body as Lease;
-      const known = given.metadata?.resourceVersion;
-      if (method === 'PUT' && known !== lease?.metadata?.resourceVersion) refuse(409);
       version++;
-      const metadata = { ...given.metadata, resourceVersion: String(version) };
+      const metadata = {
+        ...given.metadata,
+        uid: lease?.metadata?.uid ?? `uid-${version}`,
+        resourceVersion: String(version),
+      };
       server.lease = { ...given, metadata };
     }
     return structuredClone(server.lease as Lease);
@@ -55,6 +77,10 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
     lease: undefined,
     log: [],
     fate: () => ({}),
+    seen: new Set(),
+    get creating() {
+      return creating;
+    },
     client: (who) => ({
       request: <R>({ method = 'GET', body, signal }: KubeRequest) =>
         new Promise<R>((resolve, reject) => {
@@ -63,17 +89,22 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
           if (signal?.aborted) return reject(ApiError.local('Aborted', 'aborted'));
           if (fate.lost === 'request') return undefined;
           const text = JSON.stringify(body);
+          if (method === 'POST') creating++;
           const after = (ms: number, act: () => void) => {
             if (ms === 0) act();
             else scheduler.schedule(act, ms);
           };
           after(fate.thereMs ?? 0, () => {
+            if (method === 'POST') creating--;
             let settle: () => void;
             let code = '';
             try {
               if (fate.error !== undefined) throw fate.error;
               const lease = answer(method, text === undefined ? undefined : JSON.parse(text));
-              settle = () => resolve(lease as R);
+              settle = () => {
+                if (!signal?.aborted) server.seen.add(who);
+                resolve(lease as R);
+              };
             } catch (error) {
               code = ` ${(error as ApiError).code}`;
               settle = () => reject(error);
@@ -84,30 +115,29 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
           return undefined;
         }),
     }),
+    transport: (who) => ({
+      close: () => Promise.resolve(),
+      send: ({ method, path, body }) =>
+        new Observable<TransportEvent>((subscriber) => {
+          const aborting = new AbortController();
+          const respond = (status: number, answer: unknown) => {
+            const header = (name: string) => (name === 'content-type' ? 'application/json' : null);
+            subscriber.next({ kind: 'head', status, header });
+            const bytes = new TextEncoder().encode(JSON.stringify(answer));
+            subscriber.next({ kind: 'chunk', bytes });
+            subscriber.complete();
+          };
+          const sent = body === undefined ? undefined : JSON.parse(String(body));
+          const asked = path.includes('/leases')
+            ? server.client(who).request({ method, path, body: sent, signal: aborting.signal })
+            : Promise.resolve({});
+          asked.then(
+            (answer) => respond(200, answer),
+            (error: ApiError) => respond(error.code, {}),
+          );
+          return () => aborting.abort();
+        }),
+    }),
   };
   return server;
-}
-
-/** A clock of its own: it may be ahead, be set, or run faster or slower than `base`. */
-export class Clock implements SchedulerLike {
-  readonly #base: SchedulerLike;
-  readonly #rate: number;
-  #aheadMs: number;
-
-  constructor(base: SchedulerLike, aheadMs = 0, rate = 1) {
-    this.#base = base;
-    this.#aheadMs = aheadMs;
-    this.#rate = rate;
-  }
-
-  set(byMs: number): void {
-    this.#aheadMs += byMs;
-  }
-
-  now(): number {
-    return this.#base.now() * this.#rate + this.#aheadMs;
-  }
-
-  schedule: SchedulerLike['schedule'] = (work, delay = 0, state) =>
-    this.#base.schedule(work, delay / this.#rate, state as never);
 }

@@ -8,6 +8,8 @@ import {
   deleted,
   exists,
   type KubernetesObject,
+  not,
+  or,
   untilCondition,
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
@@ -159,5 +161,32 @@ describe('until a condition', () => {
     const { server, client } = rig();
     await expect(untilCondition(client, pods, { name: 'web' }, exists)).rejects.toThrow(TypeError);
     expect(server.requests).toEqual([]);
+  });
+});
+
+describe('a condition that answers a Promise', () => {
+  const pending = (async (pod: Pod | undefined) => pod === undefined) as unknown as (
+    pod: Pod | undefined,
+  ) => boolean;
+  const broken = (async () => {
+    throw new Error('later');
+  }) as unknown as () => boolean;
+
+  it.each([
+    ['by itself', pending],
+    ['that rejects', broken],
+    ['in and', and<Pod | undefined>(exists, pending)],
+    ['in or', or<Pod | undefined>(not<Pod | undefined>(exists), pending)],
+    ['in not', not(pending)],
+  ])('N28: is refused, not met: %s', async (_where, condition) => {
+    const { server, scheduler, until } = rig();
+    server.objects.create(pods, { metadata: web });
+    const wait = until(condition).then(
+      () => 'met',
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+    await scheduler.advance(0);
+    expect(await wait).toMatch(/^TypeError: a test answered a Promise; it must answer at once/);
+    expect([server.openWatches.length, scheduler.pending]).toEqual([0, 0]);
   });
 });

@@ -196,7 +196,7 @@ describe('a long timer', () => {
 describe('an idle timeout', () => {
   interface Given {
     readonly limitMs?: number;
-    readonly waitingSinceMs?: () => number | undefined;
+    readonly waitingMs?: () => number | undefined;
     readonly pauseLimitMs?: number;
     readonly isQueued?: (value: string) => boolean;
   }
@@ -204,7 +204,7 @@ describe('an idle timeout', () => {
     idleTimeout<string>({
       scheduler,
       limitMs: () => given.limitMs ?? 30,
-      waitingSinceMs: given.waitingSinceMs ?? (() => undefined),
+      waitingMs: given.waitingMs ?? (() => undefined),
       pauseLimitMs: given.pauseLimitMs ?? 100,
       checkMs: 10,
       isQueued: given.isQueued ?? (() => false),
@@ -226,8 +226,9 @@ describe('an idle timeout', () => {
 
   it('X6: does not count time in which nobody reads', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
-      const waitingSinceMs = () => (scheduler.now() >= 20 && scheduler.now() < 80 ? 20 : undefined);
-      const source = cold('a').pipe(watchdog(scheduler, { waitingSinceMs }));
+      const now = () => scheduler.now();
+      const waitingMs = () => (now() >= 20 && now() < 80 ? now() - 20 : undefined);
+      const source = cold('a').pipe(watchdog(scheduler, { waitingMs }));
       // 20 ms of silence before the pause, and what is left of 30 after it.
       expectObservable(source).toBe('a 89ms #', undefined, new Error('silence 30'));
     });
@@ -235,8 +236,8 @@ describe('an idle timeout', () => {
 
   it('X6: a pause has a limit of its own', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
-      const waitingSinceMs = () => (scheduler.now() >= 20 ? 20 : undefined);
-      const source = cold('a').pipe(watchdog(scheduler, { waitingSinceMs, pauseLimitMs: 50 }));
+      const waitingMs = () => (scheduler.now() >= 20 ? scheduler.now() - 20 : undefined);
+      const source = cold('a').pipe(watchdog(scheduler, { waitingMs, pauseLimitMs: 50 }));
       expectObservable(source).toBe('a 69ms #', undefined, new Error('pause 50'));
     });
   });

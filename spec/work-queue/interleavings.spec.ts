@@ -1,4 +1,7 @@
-/** Any order of calls, against the laws written as plain lists; and any timing of the operator. */
+/**
+ * Any order of calls, against the laws written as plain lists, also where the clock is set back; and any timing of the
+ * operator, alone on a queue and with others that come and leave.
+ */
 import fc from 'fast-check';
 import {
   createDelayingQueue,
@@ -6,12 +9,23 @@ import {
   createRateLimitingQueue,
   createWorkQueue,
   type Outcome,
+  type PriorityQueue,
+  type Reconcile,
+  type ReconcileResult,
   type WorkQueue,
   workQueue,
 } from 'rx-informer';
-import { Subject, type Subscriber, timer } from 'rxjs';
-import { map } from 'rxjs/operators';
-import { describe, expect, it } from 'vitest';
+import {
+  asyncScheduler,
+  NEVER,
+  type SchedulerLike,
+  Subject,
+  type Subscriber,
+  type Subscription,
+  timer,
+} from 'rxjs';
+import { finalize, map } from 'rxjs/operators';
+import { describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { QueueOracle } from './queue-oracle.ts';
 
@@ -20,7 +34,7 @@ type Call =
   | { readonly do: 'later'; readonly key: string; readonly ms: number }
   | { readonly do: 'ranked'; readonly key: string; readonly ms: number; readonly priority: number }
   | { readonly do: 'get' | 'doneFirst' | 'shutDown' }
-  | { readonly do: 'pass'; readonly ms: number };
+  | { readonly do: 'pass' | 'setBack'; readonly ms: number };
 
 const aKey = fc.constantFrom('a', 'b', 'c', 'd');
 const someMs = fc.integer({ min: -1, max: 6 });
@@ -46,6 +60,13 @@ const aCall: fc.Arbitrary<Call> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 5 }) }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('setBack' as const),
+      ms: fc.integer({ min: 1, max: 3_600_000 }),
+    }),
+  },
 );
 // At most one shutdown, near the end: what comes after it is a few calls.
 const aStory = fc
@@ -58,7 +79,7 @@ const aStory = fc
 
 type AnyQueue = WorkQueue & Partial<ReturnType<typeof createPriorityQueue>>;
 
-const KINDS: Record<string, (scheduler: VirtualTime) => AnyQueue> = {
+const KINDS: Record<string, (scheduler: SchedulerLike) => AnyQueue> = {
   createWorkQueue: (scheduler) => createWorkQueue<string>({ scheduler }),
   createDelayingQueue: (scheduler) => createDelayingQueue<string>({ scheduler }),
   createRateLimitingQueue: (scheduler) => createRateLimitingQueue<string>({ scheduler }),
@@ -66,7 +87,46 @@ const KINDS: Record<string, (scheduler: VirtualTime) => AnyQueue> = {
     createPriorityQueue<string>({ scheduler, ageingMs: Number.POSITIVE_INFINITY }),
 };
 
-/** Moves the clock and fires what is due, without a turn of the event loop. */
+/** What a story is told in. */
+interface Time {
+  readonly scheduler: SchedulerLike;
+  /** Timers that are set. */
+  readonly pending: number;
+  /** Lets time pass, without a turn of the event loop. */
+  pass(ms: number): void;
+  setBack(ms: number): void;
+  end(): void;
+}
+
+const TIMES: Record<string, () => Time> = {
+  'virtual time': () => {
+    const time = new VirtualTime();
+    return {
+      scheduler: time,
+      get pending() {
+        return time.pending;
+      },
+      pass: (ms) => pass(time, ms),
+      // Nobody sets it.
+      setBack: () => undefined,
+      end: () => undefined,
+    };
+  },
+  'a clock that is set back': () => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance', 'setInterval', 'clearInterval'] });
+    return {
+      scheduler: asyncScheduler,
+      get pending() {
+        return vi.getTimerCount();
+      },
+      pass: (ms) => void vi.advanceTimersByTime(ms),
+      setBack: (ms) => void vi.setSystemTime(Date.now() - ms),
+      end: () => void vi.useRealTimers(),
+    };
+  },
+};
+
+/** Moves the clock and fires what is due. */
 function pass(time: VirtualTime, ms: number): void {
   const until = time.frame + ms;
   for (;;) {
@@ -80,12 +140,7 @@ function pass(time: VirtualTime, ms: number): void {
   time.frame = until;
 }
 
-function both(
-  call: Call,
-  queue: AnyQueue,
-  oracle: QueueOracle,
-  time: VirtualTime,
-): [unknown, unknown] {
+function both(call: Call, queue: AnyQueue, oracle: QueueOracle, time: Time): [unknown, unknown] {
   switch (call.do) {
     case 'add':
       return [queue.add(call.key), oracle.add(call.key)];
@@ -100,7 +155,9 @@ function both(
     case 'shutDown':
       return [queue.shutDown(), oracle.shutDown()];
     case 'pass':
-      return [pass(time, call.ms), oracle.advance(call.ms)];
+      return [time.pass(call.ms), oracle.advance(call.ms)];
+    case 'setBack':
+      return [time.setBack(call.ms), undefined];
     case 'cancel':
       if (queue.cancelAfter === undefined) return [0, 0];
       return [queue.cancelAfter(call.key), oracle.cancelAfter(call.key)];
@@ -117,40 +174,51 @@ function both(
   }
 }
 
+/** Each call, and what is left after the last one, on both. */
+function agree(calls: Call[], queue: AnyQueue, oracle: QueueOracle, time: Time): void {
+  for (const call of calls) {
+    const [got, expected] = both(call, queue, oracle, time);
+    expect(got).toEqual(expected);
+    expect([queue.len, queue.processing, queue.waiting, time.pending]).toEqual([
+      oracle.ready.length,
+      oracle.processing.size,
+      oracle.later.length,
+      Math.min(1, oracle.later.length),
+    ]);
+  }
+  // What is left comes in the same order, and nothing else does.
+  queue.shutDown();
+  oracle.shutDown();
+  for (let more = true; more; ) {
+    for (const key of [...oracle.processing]) {
+      queue.done(key);
+      oracle.done(key);
+    }
+    const key = oracle.get();
+    expect(queue.tryGet()).toBe(key);
+    more = key !== undefined;
+  }
+  const { depth, queueDurationSeconds, workDurationSeconds } = queue.metrics;
+  expect([queue.len, queue.processing, depth, time.pending]).toEqual([0, 0, 0, 0]);
+  expect(Math.min(queueDurationSeconds.sum, workDurationSeconds.sum)).toBeGreaterThanOrEqual(0);
+}
+
 describe('any interleaving', () => {
-  it.each(Object.keys(KINDS))(
-    'K1, K2, K8, K14, K15, K16: of calls on %s is what the laws say',
-    (kind) => {
+  const kinds = Object.keys(KINDS).flatMap((kind) =>
+    Object.keys(TIMES).map((time) => [kind, time]),
+  );
+  it.each(kinds)(
+    'K1, K2, K8, K9, K14, K15, K16: of calls on %s is what the laws say, in %s',
+    (kind = '', kindOfTime = '') => {
       fc.assert(
         fc.property(aStory, (calls) => {
-          const time = new VirtualTime();
-          const queue = (KINDS[kind] as (scheduler: VirtualTime) => AnyQueue)(time);
-          const oracle = new QueueOracle(kind === 'createPriorityQueue');
-          for (const call of calls) {
-            const [got, expected] = both(call, queue, oracle, time);
-            expect(got).toEqual(expected);
-            expect([queue.len, queue.processing, queue.waiting, time.pending]).toEqual([
-              oracle.ready.length,
-              oracle.processing.size,
-              oracle.later.length,
-              Math.min(1, oracle.later.length),
-            ]);
+          const time = (TIMES[kindOfTime] as () => Time)();
+          try {
+            const queue = (KINDS[kind] as (scheduler: SchedulerLike) => AnyQueue)(time.scheduler);
+            agree(calls, queue, new QueueOracle(kind === 'createPriorityQueue'), time);
+          } finally {
+            time.end();
           }
-          // What is left comes in the same order, and nothing else does.
-          queue.shutDown();
-          oracle.shutDown();
-          for (let more = true; more; ) {
-            for (const key of [...oracle.processing]) {
-              queue.done(key);
-              oracle.done(key);
-            }
-            const key = oracle.get();
-            expect(queue.tryGet()).toBe(key);
-            more = key !== undefined;
-          }
-          expect([queue.len, queue.processing, queue.metrics.depth, time.pending]).toEqual([
-            0, 0, 0, 0,
-          ]);
         }),
         { numRuns: 400 },
       );
@@ -237,6 +305,113 @@ describe('any interleaving', () => {
         expect(runsStarted).toBeLessThanOrEqual(keys.length + again);
       }),
       { numRuns: 60 },
+    );
+  });
+
+  it('K2, K25, K27: of pipelines that share a queue and leave it loses nothing and doubles nothing', async () => {
+    const aRun = fc.record({
+      ms: fc.integer({ min: 0, max: 6 }),
+      how: fc.constantFrom('sync', 'observable', 'promise', 'deaf promise'),
+      answer: fc.constantFrom('ok', 'ok', 'fail', 'requeue', 'later'),
+    });
+    const aStep = fc.record({
+      ms: fc.integer({ min: 0, max: 4 }),
+      do: fc.constantFrom('add', 'add', 'add', 'add', 'join', 'leave'),
+      key: aKey,
+      priority: fc.integer({ min: -1, max: 1 }),
+      // From within a reconcile.
+      within: fc.boolean(),
+    });
+    const aScript = fc.record({
+      ranked: fc.boolean(),
+      steps: fc.array(aStep, { maxLength: 40 }),
+      runs: fc.array(aRun, { maxLength: 40 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(aScript, async ({ ranked, steps, runs }) => {
+        const time = new VirtualTime();
+        const queue = ranked
+          ? createPriorityQueue<string>({ scheduler: time })
+          : createRateLimitingQueue<string>({ scheduler: time });
+        const inHand = new Set<string>();
+        const asked = new Map<string, number>();
+        const done = new Map<string, number>();
+        const wrong: string[] = [];
+        const script = [...runs];
+        const pipelines: Subscription[] = [];
+        let waiting: (() => void)[] = [];
+        let tick = 0;
+        const reconcile: Reconcile = (key, { signal }) => {
+          if (inHand.has(key)) wrong.push(`${key} is with two workers`);
+          inHand.add(key);
+          tick += 1;
+          const begun = tick;
+          const { ms, how, answer } = script.shift() ?? { ms: 0, how: 'sync', answer: 'ok' };
+          const acts = waiting;
+          waiting = [];
+          for (const act of acts) act();
+          const finish = (): ReconcileResult => {
+            if (answer === 'fail') throw new Error('scripted');
+            done.set(key, begun);
+            if (answer === 'requeue') return { requeue: true };
+            return answer === 'later' ? { requeueAfterMs: 3 } : undefined;
+          };
+          const later$ = timer(ms, time).pipe(
+            map(finish),
+            finalize(() => inHand.delete(key)),
+          );
+          if (how === 'observable') {
+            // Not begun where the pipeline was left from within.
+            if (signal.aborted) inHand.delete(key);
+            return later$;
+          }
+          if (how === 'sync') {
+            inHand.delete(key);
+            return finish();
+          }
+          return new Promise<ReconcileResult>((resolve, reject) => {
+            const run = later$.subscribe({ next: resolve, error: reject });
+            if (how === 'deaf promise') return;
+            const abort = () => {
+              run.unsubscribe();
+              reject(signal.reason);
+            };
+            signal.addEventListener('abort', abort);
+            if (signal.aborted) abort();
+          });
+        };
+        const join = () => {
+          const pipeline = NEVER.pipe(workQueue(reconcile, { queue, scheduler: time })).subscribe();
+          pipelines.push(pipeline);
+        };
+        const act = ({ do: what, key, priority }: (typeof steps)[number]) => {
+          if (what === 'join') return join();
+          if (what === 'leave') return pipelines.shift()?.unsubscribe();
+          tick += 1;
+          asked.set(key, tick);
+          if (ranked) (queue as PriorityQueue).addWithOptions(key, { priority });
+          else queue.add(key);
+          return undefined;
+        };
+        join();
+        for (const step of steps) {
+          await time.advance(step.ms);
+          if (step.within) waiting.push(() => act(step));
+          else act(step);
+        }
+        for (const each of waiting.splice(0)) each();
+        // One is left that works off what there is.
+        join();
+        await time.advance(1e7);
+        expect(wrong).toEqual([]);
+        expect([queue.len, queue.processing, queue.waiting, inHand.size]).toEqual([0, 0, 0, 0]);
+        // Nothing lost: each key came to a good end that was begun after it was last asked for.
+        for (const [key, at] of asked) expect(done.get(key)).toBeGreaterThan(at);
+        for (const pipeline of pipelines) pipeline.unsubscribe();
+        queue.shutDown();
+        expect(time.pending).toBe(0);
+      }),
+      { numRuns: 150 },
     );
   });
 });

@@ -161,6 +161,43 @@ describe('metrics of a queue', () => {
     expect([queue.tryGet(), reported]).toEqual(['foo', [new Error('no room for metrics')]]);
   });
 
+  it('K13: a provider that throws as it is asked for instruments stops no work either', async () => {
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push((error as Error).message);
+    const fail = (what: string) => () => {
+      throw new Error(what);
+    };
+    const { provider, gauges } = recorder();
+    const makes = createWorkQueue({
+      metrics: { ...provider, createHistogram: fail('no histogram') },
+    });
+    const gives = createWorkQueue({
+      metrics: {
+        ...provider,
+        createObservableGauge: (name) => ({
+          addCallback: (callback) => gauges.set(name, callback),
+          removeCallback: () => {
+            gauges.delete(name);
+            fail('not given back')();
+          },
+        }),
+      },
+    });
+    for (const queue of [makes, gives]) {
+      queue.add('foo');
+      expect(queue.tryGet()).toBe('foo');
+      queue.done('foo');
+      queue.shutDown();
+    }
+    await new Promise((resolve) => setTimeout(resolve));
+    config.onUnhandledError = null;
+    // What it gave before it threw is given back too.
+    expect([reported, gauges.size]).toEqual([
+      ['no histogram', 'not given back', 'not given back'],
+      0,
+    ]);
+  });
+
   it("K13: may go to OpenTelemetry's meter as it stands", () => {
     expectTypeOf<Meter>().toExtend<MetricsProvider>();
     const queue = createWorkQueue({ metrics: metrics.getMeter('my-controller') });

@@ -1,0 +1,204 @@
+/** Events that a server would not have, and events of which it says nothing: nobody's trouble but their own. */
+import {
+  ApiError,
+  createEventRecorder,
+  type EventRecorderOptions,
+  type KubeRequest,
+  type KubernetesObject,
+} from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+interface Sent {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly reason: string;
+  readonly series?: { readonly count: number };
+}
+type Answer = (body: Sent, request: KubeRequest) => unknown;
+
+function rig(answer: Answer, options: Partial<EventRecorderOptions> = {}) {
+  const scheduler = new VirtualTime();
+  const log: string[] = [];
+  const dropped: string[] = [];
+  const sent: Sent[] = [];
+  const request = async <R>(request: KubeRequest): Promise<R> => {
+    const body = request.body as Sent;
+    log.push(`${scheduler.now()} ${request.method} ${body.reason ?? `${body.series?.count}`}`);
+    if (request.method === 'POST') sent.push(body);
+    const { signal } = request;
+    if (signal?.aborted) throw ApiError.local('Aborted', 'aborted');
+    return await new Promise<R>((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(ApiError.local('Aborted', 'aborted')));
+      try {
+        const given = answer(body, request);
+        if (given !== 'silence') resolve(given as R);
+      } catch (error) {
+        reject(error);
+      }
+    });
+  };
+  const recorder = createEventRecorder(
+    { request },
+    {
+      component: 'watcher',
+      scheduler,
+      random: () => 0,
+      onDropped: (error) => dropped.push((error as Error).message),
+      ...options,
+    },
+  );
+  return { scheduler, recorder, log, dropped, sent };
+}
+
+const named = (name: string, namespace?: string): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'Thing',
+  metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+});
+const said = (reason: string) => ({ reason, message: 'again' });
+const fail = (code: number, retryAfterMs?: number) => {
+  throw ApiError.fromStatus({}, code, retryAfterMs === undefined ? {} : { retryAfterMs });
+};
+
+describe('the name of an event', () => {
+  it.each([
+    ['web', 'web'],
+    ['web.v1', 'web.v1'],
+    ['system:controller:foo', 'system-controller-foo'],
+    ['UPPER_case', 'upper-case'],
+    ['kube-system/10.0.0.1:6443', 'kube-system-10.0.0.1-6443'],
+    ['-.a..b-.-c.', 'a.b.c'],
+    [':::', 'event'],
+    ['grün', 'gr-n'],
+    ['a'.repeat(253), 'a'.repeat(236)],
+    // What is cut must not end with a hyphen.
+    [`${'a'.repeat(235)}-bcdefgh`, 'a'.repeat(235)],
+  ])('N26: about %s is one that a server takes', async (name, prefix) => {
+    const { scheduler, recorder, sent } = rig(() => ({}));
+    await scheduler.advance(1_700_000_000_000);
+    recorder.event(named(name), said('Synced'));
+    await recorder.flush();
+    const { metadata } = sent[0] as Sent;
+    expect(metadata.name).toMatch(
+      /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+    );
+    expect(metadata.name.length).toBeLessThanOrEqual(253);
+    expect(metadata.name.replace(/\.[^.]*$/, '')).toBe(prefix);
+    await recorder.close();
+  });
+
+  it('N26: and what else a server would refuse at each try is refused at once, or cut', async () => {
+    const make = (component: string) => () =>
+      createEventRecorder({ request: async <R>() => ({}) as R }, { component });
+    expect(make('my controller')).toThrow(
+      /component is "my controller"; it must be a name such as/,
+    );
+    expect(make('')).toThrow(/component must name/);
+    for (const name of ['watcher', 'example.com/watcher', 'A_b.c-1']) await make(name)().close();
+    const { recorder, sent } = rig(() => ({}), { instance: 'i'.repeat(200) });
+    recorder.event(named('web', ''), said('Synced'));
+    await recorder.close();
+    expect(sent[0]).toMatchObject({
+      reportingInstance: 'i'.repeat(128),
+      metadata: { namespace: 'default' },
+    });
+  });
+});
+
+describe('an event that is answered by a failure', () => {
+  it('N27: waits by itself: the others are written meanwhile', async () => {
+    const { scheduler, recorder, log, dropped } = rig(({ reason }) =>
+      reason === 'Bad' ? fail(500) : {},
+    );
+    for (const reason of ['One', 'Bad', 'Two']) recorder.event(named('web'), said(reason));
+    await scheduler.advance(0);
+    expect(log).toEqual(['0 POST One', '0 POST Bad', '0 POST Two']);
+    expect(recorder.pending).toBe(1);
+    await scheduler.advance(5_000);
+    recorder.event(named('web'), said('Three'));
+    // News of its own does not make it hurry.
+    recorder.event(named('web'), said('Bad'));
+    await scheduler.advance(0);
+    expect(log.slice(3)).toEqual(['5000 POST Three']);
+    await scheduler.advance(200_000);
+    expect(log.filter((line) => line.endsWith('Bad'))).toHaveLength(12);
+    expect([dropped.length, recorder.pending]).toEqual([1, 0]);
+    await recorder.close();
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N27: as one that is never answered does, or that is told to come in a day', async () => {
+    const { scheduler, recorder, log } = rig(({ reason }) => (reason === 'Stuck' ? 'silence' : {}));
+    recorder.event(named('web'), said('Stuck'));
+    recorder.event(named('web'), said('Fine'));
+    await scheduler.advance(10_000);
+    expect(log).toEqual(['0 POST Stuck', '10000 POST Fine']);
+    const closed = recorder.close();
+    await scheduler.advance(5_000);
+    await closed;
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N27: is flushed with the others, and left at the end', async () => {
+    const { scheduler, recorder, dropped } = rig(({ reason }) =>
+      reason === 'Bad' ? fail(500) : {},
+    );
+    recorder.event(named('web'), said('Bad'));
+    let flushed = false;
+    void recorder.flush().then(() => {
+      flushed = true;
+    });
+    await scheduler.advance(100_000);
+    expect(flushed).toBe(false);
+    const closed = recorder.close({ timeoutMs: 1_000 });
+    await scheduler.advance(1_000);
+    await closed;
+    expect([flushed, recorder.pending, dropped]).toEqual([
+      true,
+      0,
+      ['the server answered 500 InternalError'],
+    ]);
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N27: whose answer was lost is the same event at the next try', async () => {
+    let tries = 0;
+    const stored = new Map<string, number>();
+    let draws = 0;
+    const random = () => (++draws % 10) / 10;
+    const answer: Answer = ({ metadata, series }, { method, path }) => {
+      const name = metadata?.name ?? path.split('/').at(-1) ?? '';
+      if (method === 'POST' && stored.has(name)) return fail(409);
+      stored.set(name, series?.count ?? 1);
+      tries++;
+      return tries === 1 ? fail(504) : {};
+    };
+    const { scheduler, recorder, sent, dropped } = rig(answer, { random });
+    recorder.event(named('web'), said('Synced'));
+    await scheduler.advance(0);
+    recorder.event(named('web'), said('Synced'));
+    recorder.event(named('web'), said('Synced'));
+    await scheduler.advance(20_000);
+    await recorder.close();
+    expect(new Set(sent.map(({ metadata }) => metadata.name)).size).toBe(1);
+    expect([[...stored.values()], dropped]).toEqual([[3], []]);
+  });
+
+  it('N27: whose name another one has gets another', async () => {
+    const { scheduler, recorder, sent, dropped } = rig(({ metadata }, { method }) => {
+      if (
+        method === 'POST' &&
+        sent.slice(0, -1).some((one) => one.metadata.name === metadata.name)
+      ) {
+        fail(409);
+      }
+      return {};
+    });
+    // One object, one moment, and dice that fall alike.
+    recorder.event(named('web'), said('One'));
+    recorder.event(named('web'), said('Two'));
+    await scheduler.advance(60_000);
+    await recorder.close();
+    expect([dropped, new Set(sent.map(({ metadata }) => metadata.name)).size]).toEqual([[], 2]);
+  });
+});

@@ -1,0 +1,264 @@
+/** An elector whose starts and stops overlap, a Lease that somebody deletes, and a client that has much else to do. */
+import {
+  ApiError,
+  createClient,
+  createLeaderElector,
+  type LeaderElectorOptions,
+} from 'rx-informer';
+import { leases, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { type LeaseServer, leaseServer } from './lease-server.ts';
+
+const place = { namespace: 'shop', name: 'billing' };
+
+function rig() {
+  const scheduler = new VirtualTime();
+  const server = leaseServer(scheduler);
+  const candidate = (identity: string, options: Partial<LeaderElectorOptions> = {}) =>
+    createLeaderElector({
+      ...place,
+      client: server.client(identity),
+      identity,
+      scheduler,
+      random: () => 0,
+      ...options,
+    });
+  return { scheduler, server, candidate };
+}
+
+describe('an elector that is stopped and started', () => {
+  it('N21: in one turn gives the lease up, then competes again', async () => {
+    const { scheduler, server, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(1_000);
+    server.log.length = 0;
+    const told: unknown[] = [];
+    a.leading$.subscribe({ next: (leads) => told.push(leads), complete: () => told.push('|') });
+    const stopped = a.stop();
+    a.start();
+    await stopped;
+    await scheduler.advance(1_000);
+    expect([a.isLeading, server.lease?.spec?.holderIdentity]).toEqual([true, 'a']);
+    // Who listened has heard that this lead is over.
+    expect(told).toEqual([true, false, '|']);
+    expect(server.log).toEqual(['a GET', 'a PUT', 'a GET', 'a PUT']);
+    await a.stop();
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N21: in one turn and stopped again stays stopped', async () => {
+    const { scheduler, server, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(1_000);
+    void a.stop();
+    a.start();
+    await a.stop();
+    server.log.length = 0;
+    await scheduler.advance(60_000);
+    expect([a.isLeading, server.log, scheduler.pending]).toEqual([false, [], 0]);
+    a.start();
+    await scheduler.advance(1);
+    expect(a.isLeading).toBe(true);
+    await a.stop();
+  });
+
+  it('N21: while it gives the lease up does not give up the lease of its next time', async () => {
+    const { scheduler, server, candidate } = rig();
+    const [a, b] = [candidate('a'), candidate('b')];
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    await scheduler.advance(1_000);
+    // The release takes two seconds, and meets a conflict.
+    let conflict = true;
+    server.fate = (method, who) => {
+      if (who !== 'a') return {};
+      if (method !== 'PUT' || !conflict) return { thereMs: 1_000, backMs: 1_000 };
+      conflict = false;
+      return { thereMs: 1_000, backMs: 1_000, error: ApiError.fromStatus({}, 409) };
+    };
+    const wrong: string[] = [];
+    const leading = new Set<string>();
+    for (const elector of [a, b]) {
+      const follow = () => {
+        elector.leading$.subscribe({
+          next: (leads) => {
+            if (leads) leading.add(elector.identity);
+            else leading.delete(elector.identity);
+            if (leading.size > 1) wrong.push(`${scheduler.now()} both lead`);
+          },
+          complete: () => {
+            // Who listened would never hear of the loss.
+            if (leading.has(elector.identity)) wrong.push(`${elector.identity} ends as leader`);
+            follow();
+          },
+        });
+      };
+      follow();
+    }
+    const stopped = a.stop();
+    await scheduler.advance(1_500);
+    a.start();
+    for (let second = 0; second < 60; second++) {
+      await scheduler.advance(1_000);
+      if (a.isLeading && b.isLeading) wrong.push(`${scheduler.now()} both lead`);
+    }
+    await stopped;
+    expect(wrong).toEqual([]);
+    expect([...leading]).toEqual([server.lease?.spec?.holderIdentity]);
+    server.fate = () => ({});
+    await Promise.all([a.stop(), b.stop()]);
+    await scheduler.advance(1_000);
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N18, N21: runs work again that was given to it while it stopped, unless it was stopped again', async () => {
+    const { scheduler, candidate } = rig();
+    const a = candidate('a');
+    const log: string[] = [];
+    const work = (name: string) => (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        log.push(`${name} begins`);
+        signal.addEventListener('abort', () => {
+          log.push(`${name} ends`);
+          scheduler.schedule(() => resolve(), 500);
+        });
+      });
+    const first = a.run(work('one'));
+    await scheduler.advance(1_000);
+    const stopped = a.stop();
+    const second = a.run(work('two'));
+    await scheduler.advance(1_000);
+    await Promise.all([stopped, first]);
+    expect(log).toEqual(['one begins', 'one ends', 'two begins']);
+    void a.stop();
+    const third = a.run(work('three'));
+    const last = a.stop();
+    await scheduler.advance(1_000);
+    await Promise.all([second, third, last]);
+    expect(log.slice(3)).toEqual(['two ends']);
+    expect([a.isLeading, scheduler.pending]).toEqual([false, 0]);
+  });
+
+  it('N18: begins no work anew while it waits for other work to end', async () => {
+    const { scheduler, server, candidate } = rig();
+    const a = candidate('a');
+    const log: string[] = [];
+    const quick = a.run(() => void log.push('quick'));
+    const slow = a.run(
+      (signal) =>
+        new Promise<void>((resolve) => {
+          log.push('slow');
+          signal.addEventListener('abort', () => scheduler.schedule(() => resolve(), 40_000));
+        }),
+    );
+    await scheduler.advance(1_000);
+    const stopped = a.stop();
+    // The lead is lost, and won again, while the slow one still works.
+    server.fate = () => ({ error: ApiError.fromStatus({}, 503) });
+    await scheduler.advance(19_000);
+    server.fate = () => ({});
+    await scheduler.advance(30_000);
+    await Promise.all([stopped, quick, slow]);
+    expect(log).toEqual(['quick', 'slow']);
+  });
+});
+
+describe('a Lease that is deleted', () => {
+  it('N22: is not made anew by who saw its holder, until that time is over', async () => {
+    const { scheduler, server, candidate } = rig();
+    const [a, b] = [candidate('a'), candidate('b')];
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    await scheduler.advance(4_000);
+    // Cut off from now on, it leads until 14000.
+    server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
+    server.lease = undefined;
+    await scheduler.advance(9_000);
+    expect([a.isLeading, b.isLeading]).toEqual([true, false]);
+    await scheduler.advance(1_000);
+    expect([a.isLeading, b.isLeading]).toEqual([false, false]);
+    // It saw at 6001 that the lease is gone.
+    await scheduler.advance(6_999);
+    expect(b.isLeading).toBe(false);
+    await scheduler.advance(1);
+    const { lease } = server as LeaseServer;
+    expect([b.isLeading, lease?.spec?.holderIdentity]).toEqual([true, 'b']);
+    server.fate = () => ({});
+    await Promise.all([a.stop(), b.stop()]);
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('N22: is made anew at once by its holder, who leads on', async () => {
+    const { scheduler, server, candidate } = rig();
+    const [a, b] = [candidate('a'), candidate('b')];
+    const lost: boolean[] = [];
+    a.start();
+    await scheduler.advance(1);
+    a.leading$.subscribe((leads) => lost.push(!leads));
+    b.start();
+    await scheduler.advance(4_000);
+    server.lease = undefined;
+    await scheduler.advance(60_000);
+    expect([lost, a.isLeading, b.isLeading]).toEqual([[false], true, false]);
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('N22: is waited for also by who was stopped meanwhile', async () => {
+    const { scheduler, server, candidate } = rig();
+    const [a, b] = [candidate('a'), candidate('b')];
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    await scheduler.advance(1_000);
+    await b.stop();
+    server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
+    server.lease = undefined;
+    b.start();
+    await scheduler.advance(8_000);
+    expect([a.isLeading, b.isLeading]).toEqual([true, false]);
+    await scheduler.advance(8_000);
+    expect([a.isLeading, b.isLeading]).toEqual([false, true]);
+    server.fate = () => ({});
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('N22: that none has ever seen is made at once', async () => {
+    const { scheduler, candidate } = rig();
+    const a = candidate('a');
+    a.start();
+    await scheduler.advance(0);
+    expect(a.isLeading).toBe(true);
+    await a.stop();
+  });
+});
+
+describe('a client that is busy', () => {
+  it('T10: does not cost the lead: Lease requests wait for no others', async () => {
+    const scheduler = new VirtualTime();
+    const server = createFakeApiServer({ resources: [leases, pods], scheduler });
+    const options = { baseUrl: 'http://fake', fetch: server.fetch, scheduler };
+    const client = createClient({ ...options, qps: 5, burst: 5 });
+    const lost: number[] = [];
+    const elector = createLeaderElector({ ...place, client, identity: 'a', scheduler });
+    elector.start();
+    await scheduler.advance(100);
+    elector.leading$.subscribe((leads) => {
+      if (!leads) lost.push(scheduler.now());
+    });
+    let answered = 0;
+    for (let call = 0; call < 500; call++) {
+      void client.request({ path: '/api/v1/pods' }).then(() => answered++);
+    }
+    await scheduler.advance(60_000);
+    expect([lost, elector.isLeading]).toEqual([[], true]);
+    // The others wait as long as before.
+    expect(answered).toBeLessThanOrEqual(5 + 60 * 5);
+    await elector.stop();
+  });
+});

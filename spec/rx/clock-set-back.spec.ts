@@ -1,0 +1,379 @@
+/**
+ * Every clock that the library reads, set back by an hour. A reading is used as a moment, which is shown to somebody,
+ * or as the begin or end of a time that passes: that must not notice.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import {
+  bucketRateLimiter,
+  createDelayingQueue,
+  createEventRecorder,
+  createExpirationStore,
+  createIndexer,
+  createLeaderElector,
+  createMutationCache,
+  createPriorityQueue,
+  createRestMapper,
+  createSharedInformer,
+  createWorkQueue,
+  type KubeRequest,
+  type Outcome,
+  reflect,
+  timeSlice,
+  workQueue,
+} from 'rx-informer';
+import { asyncScheduler, concat, NEVER, of, Subject } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { stopwatch } from '../../lib/rx/stopwatch.ts';
+import { leaseServer } from '../controller/lease-server.ts';
+import { pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { CLOCKS, type SettableClock } from './clock.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+const HOUR_MS = 3_600_000;
+const kinds = Object.keys(CLOCKS);
+let open: SettableClock | undefined;
+const clockOf = (kind: string): SettableClock => {
+  open = (CLOCKS[kind] as () => SettableClock)();
+  return open;
+};
+afterEach(() => open?.restore());
+
+/** The clock is set back once a reader has begun to count, and the reader looks at it right after. */
+const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
+  'a key that waits, when another comes first (delaying-queue.ts)': async ({
+    scheduler,
+    pass,
+    set,
+  }) => {
+    const queue = createDelayingQueue({ scheduler });
+    queue.addAfter('late', 10_000);
+    set(-HOUR_MS);
+    queue.addAfter('soon', 500);
+    await pass(500);
+    expect(queue.tryGet()).toBe('soon');
+    await pass(9_500);
+    expect(queue.tryGet()).toBe('late');
+  },
+  'a key that ages (priority-queue.ts)': async ({ scheduler, pass, set }) => {
+    const queue = createPriorityQueue({ scheduler, ageingMs: 1_000 });
+    queue.addWithOptions('aged', { priority: -1 });
+    set(-HOUR_MS);
+    queue.add('first');
+    await pass(1_000);
+    const turns = [queue.tryGet()];
+    queue.add('second');
+    turns.push(queue.tryGet());
+    expect(turns).toContain('aged');
+  },
+  'the figures of a queue (key-queue.ts)': async ({ scheduler, pass, set }) => {
+    const queue = createWorkQueue({ scheduler });
+    queue.add('a');
+    queue.add('b');
+    set(-HOUR_MS);
+    queue.tryGet();
+    expect(queue.queuedMs('a')).toBe(0);
+    await pass(2_000);
+    const { unfinishedWorkSeconds, longestRunningProcessorSeconds } = queue.metrics;
+    expect([unfinishedWorkSeconds, longestRunningProcessorSeconds]).toEqual([2, 2]);
+    set(-HOUR_MS);
+    queue.tryGet();
+    queue.done('a');
+    const { queueDurationSeconds, workDurationSeconds } = queue.metrics;
+    expect([queueDurationSeconds.sum, workDurationSeconds.sum]).toEqual([2, 2]);
+  },
+  'the time of a reconcile (work-queue-operator.ts)': async ({ scheduler, pass, set }) => {
+    const outcomes: Outcome[] = [];
+    const answer = new Subject<undefined>();
+    of('a')
+      .pipe(workQueue(() => answer, { scheduler }))
+      .subscribe((outcome) => outcomes.push(outcome));
+    await pass(3_000);
+    expect(outcomes).toEqual([]);
+    set(-HOUR_MS);
+    answer.complete();
+    expect(outcomes[0]?.workedMs).toBeGreaterThanOrEqual(0);
+    if (scheduler === asyncScheduler) expect(outcomes[0]?.workedMs).toBe(3_000);
+  },
+  'tokens (token-bucket.ts)': async ({ scheduler, pass, set }) => {
+    const limiter = bucketRateLimiter({ qps: 1, burst: 2, scheduler });
+    expect([1, 2, 3].map(() => limiter.when('a'))).toEqual([0, 0, 1_000]);
+    set(-HOUR_MS);
+    expect(limiter.when('a')).toBe(2_000);
+    await pass(3_000);
+    expect(limiter.when('a')).toBe(0);
+  },
+  'a slice of time (demand.ts)': async ({ scheduler, pass, set }) => {
+    const demand = timeSlice({ budgetMs: 8, scheduler });
+    expect(demand()).toBeNull();
+    await pass(5);
+    expect(demand()).toBeNull();
+    set(-HOUR_MS);
+    expect(demand()).toBeNull();
+    await pass(3);
+    expect(demand()).not.toBeNull();
+  },
+  'silence (idle-timeout.ts)': async ({ scheduler, pass, set }) => {
+    const errors: string[] = [];
+    const run = reflect(
+      { watchList: false, list: () => NEVER, watch: () => NEVER },
+      { scheduler, onError: ({ message }) => void errors.push(message) },
+    ).subscribe();
+    await pass(25_000);
+    set(-HOUR_MS);
+    await pass(4_999);
+    expect(errors).toEqual([]);
+    // A scheduler's clock tells of a check at most that no time has passed.
+    await pass(scheduler === asyncScheduler ? 1 : 5_001);
+    expect(errors).toEqual(['nothing came from the server for 30 s']);
+    run.unsubscribe();
+  },
+  'a pause of the reader (gate.ts)': async ({ scheduler, pass, set }) => {
+    const room = new Subject<void>();
+    const closed: string[] = [];
+    const run = reflect(
+      {
+        watchList: false,
+        list: () => of({ items: [], metadata: { resourceVersion: '1' } }),
+        // As a transport does: it asks before it reads.
+        watch: ({ demand }) =>
+          concat(of({ kind: 'opened' as const }), demand?.() ?? of(), NEVER) as never,
+      },
+      { scheduler, demand: () => room, onStatus: ({ phase }) => void closed.push(phase) },
+    ).subscribe();
+    await pass(0);
+    set(-HOUR_MS);
+    await pass(70_000);
+    expect(closed).toContain('paused');
+    run.unsubscribe();
+  },
+  'what a mapper knows (rest-mapper.ts)': async ({ scheduler, pass, set }) => {
+    let asks = 0;
+    const served = async () => {
+      asks++;
+      return { resources: [], failed: [] };
+    };
+    const mapper = createRestMapper({ served }, { scheduler });
+    const look = () => mapper.forKind({ kind: 'Gizmo' }).catch(() => undefined);
+    await look();
+    set(-HOUR_MS);
+    await look();
+    expect(asks).toBe(1);
+    await pass(1_000);
+    await look();
+    expect(asks).toBe(2);
+  },
+  'what was written (mutation-cache.ts)': async ({ scheduler, pass, set }) => {
+    const cache = createMutationCache(createIndexer(), {
+      ...{ scheduler, ttlMs: 60_000, includeAdds: true },
+    });
+    cache.mutation(pod('web', 5));
+    set(-HOUR_MS);
+    expect(cache.getByKey('shop/web')).toBeDefined();
+    await pass(60_001);
+    expect(cache.getByKey('shop/web')).toBeUndefined();
+  },
+  'what expires (expiration-store.ts)': async ({ scheduler, pass, set }) => {
+    const store = createExpirationStore({ ttlMs: 60_000, scheduler });
+    store.add({ metadata: { name: 'web' } });
+    set(-HOUR_MS);
+    expect(store.has('web')).toBe(true);
+    await pass(60_001);
+    expect(store.has('web')).toBe(false);
+  },
+  'how long a batch takes, and a handler (informer-metrics.ts, handler-feed.ts)': async ({
+    scheduler,
+    pass,
+    set,
+  }) => {
+    const source = scriptedListWatch();
+    const sums: number[] = [];
+    const warnings: number[] = [];
+    const informer = createSharedInformer(source, {
+      scheduler,
+      onWarning: (warning) => {
+        if (warning.type === 'slow-handler') warnings.push(warning.tookMs ?? 0);
+      },
+    });
+    const held = new Subject<void>();
+    await informer.addEventHandler(
+      {
+        onAdd: (_object, _initial, { key }) => {
+          set(-HOUR_MS);
+          return key === 'shop/a'
+            ? new Promise<void>((resolve) => held.subscribe(() => resolve()))
+            : undefined;
+        },
+      },
+      { slowPending: 1 },
+    );
+    informer.metrics$.subscribe((now) => sums.push(now.processingLatencySeconds.sum));
+    source.listed(1, pod('a', 1), pod('b', 1), pod('c', 1));
+    informer.start();
+    await pass(0);
+    expect(sums.at(-1)).toBe(0);
+    set(-HOUR_MS);
+    await pass(150);
+    held.next();
+    await pass(0);
+    if (scheduler === asyncScheduler) expect(warnings).toEqual([150]);
+    const stopped = informer.stop();
+    await pass(0);
+    await stopped;
+  },
+  'the window of events (event-recorder.ts)': async ({ scheduler, pass, set }) => {
+    const asked: string[] = [];
+    const request = async <R>({ method }: KubeRequest) => {
+      asked.push(method ?? 'GET');
+      return {} as R;
+    };
+    const recorder = createEventRecorder({ request }, { component: 'test', scheduler });
+    const about = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop' } };
+    recorder.event(about, { reason: 'Synced', message: '' });
+    set(-HOUR_MS);
+    recorder.event(about, { reason: 'Other', message: '' });
+    await pass(360_001);
+    recorder.event(about, { reason: 'Synced', message: '' });
+    await pass(0);
+    expect(asked).toEqual(['POST', 'POST', 'POST']);
+    const closed = recorder.close();
+    await pass(0);
+    await closed;
+  },
+  'the time of a leader (candidacy.ts)': async ({ scheduler, pass, set }) => {
+    const server = leaseServer(scheduler);
+    const elector = createLeaderElector({
+      ...{
+        client: server.client('a'),
+        namespace: 'shop',
+        name: 'billing',
+        identity: 'a',
+        scheduler,
+      },
+    });
+    elector.start();
+    await pass(0);
+    expect(elector.isLeading).toBe(true);
+    server.fate = () => ({ lost: 'request' });
+    set(-HOUR_MS);
+    expect(elector.isLeading).toBe(true);
+    // Told by the clock as well as by the timer: a machine that slept has only the clock.
+    await pass(9_000);
+    set(1_001);
+    expect(elector.isLeading).toBe(false);
+    server.fate = () => ({});
+    const stopped = elector.stop();
+    await pass(0);
+    await stopped;
+  },
+};
+
+/** Readings that are moments, by file: they are written, or shown, as the clock has them. */
+const MOMENTS: Record<string, string> = {
+  'lib/list-watch/answer.ts': 'Retry-After may be a date',
+  'lib/transport/kube-client.ts': 'Retry-After may be a date',
+  'lib/client/pod-calls.ts': 'Retry-After may be a date',
+  'lib/informer/status-board.ts': 'since when it rests',
+  'lib/reflector/reflector.ts':
+    'since when a phase is; its rules bear a clock that is set back: R8, R12',
+  'lib/controller/lease-lock.ts': 'the times of a Lease, which nobody compares',
+  'lib/controller/candidacy.ts': 'the times of a Lease, which nobody compares',
+  'lib/controller/event-recorder.ts': 'the times of an Event',
+  'lib/store/expiration-store.ts': 'when an object was written, for a policy',
+  'lib/node/credentials.ts': 'reads a clock that cannot be set',
+  'lib/rx/stopwatch.ts': 'the one place',
+};
+
+describe('a stopwatch', () => {
+  it.each(kinds)('X9: never goes back, and counts a jump ahead, by %s', async (kind) => {
+    const step = fc.record({
+      passMs: fc.nat(5_000),
+      setMs: fc.oneof(fc.constant(0), fc.integer({ min: -1e9, max: 1e9 })),
+      looks: fc.integer({ min: 0, max: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const clock = clockOf(kind);
+        try {
+          const passedMs = stopwatch(clock.scheduler);
+          let [seen, passed, jumped] = [0, 0, 0];
+          for (const { passMs, setMs, looks } of steps) {
+            await clock.pass(passMs);
+            // Looked at before and after: then a scheduler's clock loses nothing either.
+            seen = passedMs();
+            clock.set(setMs);
+            for (let look = 0; look < looks + 1; look++) {
+              expect(passedMs()).toBeGreaterThanOrEqual(seen);
+              seen = passedMs();
+            }
+            passed += passMs;
+            jumped += Math.max(0, setMs);
+            // A step back of less than a second may hide one ahead of as much.
+            expect(seen).toBeGreaterThanOrEqual(passed);
+            expect(seen).toBeLessThanOrEqual(passed + jumped);
+            expect(seen).toBeGreaterThanOrEqual(passed + jumped - 1_000 * steps.length);
+          }
+        } finally {
+          clock.restore();
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('X9: of the system loses nothing when nobody looked for long', async () => {
+    const clock = clockOf('the clock of the system');
+    const passedMs = stopwatch(clock.scheduler);
+    await clock.pass(60_000);
+    clock.set(-HOUR_MS);
+    await clock.pass(60_000);
+    expect(passedMs()).toBe(120_000);
+  });
+
+  it('X9: reads no clock but the one it was given, and in a TestScheduler that one', async () => {
+    const time = new VirtualTime();
+    const virtual = stopwatch(time);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(virtual()).toBe(0);
+    time.jump(7);
+    expect(virtual()).toBe(7);
+    new TestScheduler(() => undefined).run(({ flush }) => {
+      const passedMs = stopwatch(asyncScheduler);
+      const until = performance.now() + 5;
+      asyncScheduler.schedule(() => {
+        while (performance.now() < until);
+        expect(passedMs()).toBe(3);
+      }, 3);
+      flush();
+    });
+    expect.assertions(3);
+  });
+
+  it('X9: agrees with the clock of the system as long as nobody sets it', async () => {
+    const passedMs = stopwatch(asyncScheduler);
+    const startMs = Date.now();
+    for (let look = 0; look < 50_000; look++) passedMs();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(Math.abs(passedMs() - (Date.now() - startMs))).toBeLessThan(20);
+  });
+});
+
+describe('a clock that is set back an hour', () => {
+  for (const [what, run] of Object.entries(CASES)) {
+    it.each(kinds)(`X9: delays nothing: ${what}, by %s`, (kind) => run(clockOf(kind)));
+  }
+
+  it('X9: is read for how long something takes in one place only', () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const readers = globSync('lib/**/*.ts', { cwd: root })
+      .filter((file) => !file.startsWith('lib/testing/'))
+      .filter((file) =>
+        /\.now\(\)|\b(Date|scheduler)\.now\b/.test(
+          readFileSync(`${root}${file}`, 'utf8').replace(/^ \*.*$/gm, ''),
+        ),
+      );
+    expect(readers.sort()).toEqual(Object.keys(MOMENTS).sort());
+  });
+});

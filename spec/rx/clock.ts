@@ -1,0 +1,72 @@
+/** Clocks that are set while timers go on: one of a scheduler, and that of the system. */
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { vi } from 'vitest';
+import { VirtualTime } from './virtual-time.ts';
+
+/** A clock of its own: it may be ahead, be set, or run faster or slower than `base`. */
+export class Clock implements SchedulerLike {
+  readonly #base: SchedulerLike;
+  readonly #rate: number;
+  #aheadMs: number;
+
+  constructor(base: SchedulerLike, aheadMs = 0, rate = 1) {
+    this.#base = base;
+    this.#aheadMs = aheadMs;
+    this.#rate = rate;
+  }
+
+  set(byMs: number): void {
+    this.#aheadMs += byMs;
+  }
+
+  now(): number {
+    return this.#base.now() * this.#rate + this.#aheadMs;
+  }
+
+  schedule: SchedulerLike['schedule'] = (work, delay = 0, state) =>
+    this.#base.schedule(work, delay / this.#rate, state as never);
+}
+
+/** Time that a test lets pass, and a clock that it sets. */
+export interface SettableClock {
+  readonly scheduler: SchedulerLike;
+  /** Timers fire, and the clock goes on. */
+  pass(ms: number): Promise<void>;
+  /** The clock shows another time; no time passes. */
+  set(byMs: number): void;
+  restore(): void;
+}
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Each makes a clock: that of the system under rxjs's own scheduler, and one of a scheduler that a user passes. */
+export const CLOCKS: Record<string, () => SettableClock> = {
+  'the clock of the system': () => {
+    vi.useFakeTimers({
+      toFake: ['Date', 'performance', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'],
+    });
+    return {
+      scheduler: asyncScheduler,
+      async pass(ms) {
+        await settle();
+        await vi.advanceTimersByTimeAsync(ms);
+        await settle();
+      },
+      set: (byMs) => vi.setSystemTime(Date.now() + byMs),
+      restore: () => vi.useRealTimers(),
+    };
+  },
+  'the clock of a scheduler': () => {
+    const time = new VirtualTime();
+    const clock = new Clock(time, 1e12);
+    return {
+      scheduler: clock,
+      async pass(ms) {
+        await time.advance(ms);
+        await settle();
+      },
+      set: (byMs) => clock.set(byMs),
+      restore: () => undefined,
+    };
+  },
+};

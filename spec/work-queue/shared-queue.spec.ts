@@ -1,0 +1,144 @@
+/** Several pipelines on one queue, of which some leave; and runs that take their time to end. */
+import {
+  createPriorityQueue,
+  createRateLimitingQueue,
+  type Outcome,
+  type Reconcile,
+  type ReconcileResult,
+  TerminalError,
+  workQueue,
+} from 'rx-informer';
+import { NEVER, Observable, Subject, throwError } from 'rxjs';
+import { finalize } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+/** What heeds its signal. */
+const heeding =
+  (end: 'rejects' | 'resolves'): Reconcile =>
+  (_key, { signal }) =>
+    new Promise<ReconcileResult>((resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        if (end === 'rejects') reject(signal.reason);
+        else resolve(undefined);
+      });
+    });
+
+function shared(first: Reconcile) {
+  const time = new VirtualTime();
+  const queue = createPriorityQueue({ scheduler: time });
+  const outcomes: Outcome[] = [];
+  const leaver = NEVER.pipe(workQueue(first, { queue, scheduler: time })).subscribe();
+  queue.addWithOptions('a', { priority: 3 });
+  expect([queue.processing, queue.len]).toEqual([1, 0]);
+  const stayer = () =>
+    NEVER.pipe(
+      workQueue(
+        (key) => {
+          // Nothing before it in the queue.
+          expect(queue.priorityOf(key)).toBe(3);
+        },
+        { queue, scheduler: time },
+      ),
+    ).subscribe((outcome) => outcomes.push(outcome));
+  return { time, queue, outcomes, leaver, stayer };
+}
+
+describe('a pipeline that leaves a queue that others work on', () => {
+  it.each([
+    ['a Promise that rejects', heeding('rejects')],
+    ['an Observable', () => new Observable<ReconcileResult>()],
+  ])('K27: gives the key back whose run it aborted: %s', async (_what, reconcile) => {
+    const { time, queue, outcomes, leaver, stayer } = shared(reconcile);
+    const staying = stayer();
+    leaver.unsubscribe();
+    await time.advance(0);
+    expect(outcomes).toMatchObject([{ key: 'a', type: 'ok', attempt: 1 }]);
+    expect([queue.len, queue.processing, queue.numRequeues('a'), time.pending]).toEqual([
+      0, 0, 0, 0,
+    ]);
+    staying.unsubscribe();
+  });
+
+  it('K27: gives it to who comes later, too', async () => {
+    const { time, queue, outcomes, leaver, stayer } = shared(heeding('rejects'));
+    leaver.unsubscribe();
+    await time.advance(0);
+    expect(queue.len).toBe(1);
+    stayer().unsubscribe();
+    expect(outcomes).toMatchObject([{ key: 'a', type: 'ok' }]);
+  });
+
+  it('K27: has done the key whose run ends well all the same', async () => {
+    const { time, queue, outcomes, leaver, stayer } = shared(heeding('resolves'));
+    const staying = stayer();
+    leaver.unsubscribe();
+    await time.advance(1_000);
+    expect([outcomes, queue.len, queue.processing]).toEqual([[], 0, 0]);
+    staying.unsubscribe();
+  });
+
+  it('K27: whose run asks to come again is heeded', async () => {
+    const time = new VirtualTime();
+    const queue = createRateLimitingQueue({ scheduler: time });
+    const outcomes: string[] = [];
+    let resolve = (_result: ReconcileResult) => {};
+    const leaver = NEVER.pipe(
+      workQueue(
+        () =>
+          new Promise<ReconcileResult>((done) => {
+            resolve = done;
+          }),
+        { queue, scheduler: time },
+      ),
+    ).subscribe();
+    queue.add('a');
+    leaver.unsubscribe();
+    NEVER.pipe(workQueue(() => undefined, { queue, scheduler: time })).subscribe(({ key }) =>
+      outcomes.push(`${time.now()} ${key}`),
+    );
+    resolve({ requeueAfterMs: 500 });
+    await time.advance(1_000);
+    expect(outcomes).toEqual(['500 a']);
+  });
+
+  it('K28: begins a key anew when the teardown of its Observable is done', () => {
+    const keys$ = new Subject<string>();
+    const ends: Subject<ReconcileResult>[] = [];
+    const log: string[] = [];
+    const outcomes: string[] = [];
+    keys$
+      .pipe(
+        workQueue((_key, { attempt }) => {
+          log.push('begins');
+          const end = new Subject<ReconcileResult>();
+          ends.push(end);
+          return attempt === 1 && ends.length > 2
+            ? throwError(() => new TerminalError('no')).pipe(finalize(() => log.push('torn down')))
+            : end.pipe(finalize(() => log.push('torn down')));
+        }),
+      )
+      .subscribe(({ type }) => outcomes.push(type));
+    for (const key of ['a', 'a']) keys$.next(key);
+    ends[0]?.complete();
+    keys$.next('a');
+    ends[1]?.complete();
+    expect(log).toEqual(['begins', 'torn down', 'begins', 'torn down', 'begins', 'torn down']);
+    expect(outcomes).toEqual(['ok', 'ok', 'gaveUp']);
+  });
+
+  it('K28: begins no work that is an Observable once it has left', () => {
+    let begun = 0;
+    const keys$ = new Subject<string>();
+    const run = keys$
+      .pipe(
+        workQueue(() => {
+          run.unsubscribe();
+          return new Observable<ReconcileResult>(() => void begun++);
+        }),
+      )
+      .subscribe();
+    keys$.next('a');
+    expect([begun, keys$.observed]).toEqual([0, false]);
+  });
+});
