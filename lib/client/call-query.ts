@@ -1,4 +1,5 @@
 /** Options of calls as the server wants them: query parameters and the bodies of deletes. */
+import { checkedSentCount } from '../rx/checked-option.ts';
 import type {
   DeleteOptions,
   ListCallOptions,
@@ -19,12 +20,17 @@ function query(values: Readonly<Record<string, string | number | boolean | undef
   return set;
 }
 
+function checkSent(name: string, count: number | undefined, least: number): void {
+  if (count !== undefined) checkedSentCount(count, name, least);
+}
+
 export function selectionQuery({ labelSelector, fieldSelector }: SelectionOptions): CallQuery {
   return query({ labelSelector, fieldSelector });
 }
 
 export function listQuery(options: ListCallOptions): CallQuery {
   const { limit, resourceVersion, resourceVersionMatch } = options;
+  checkSent('list: limit', limit, 0);
   const page = { limit, continue: options.continue, resourceVersion, resourceVersionMatch };
   return { ...selectionQuery(options), ...query(page) };
 }
@@ -36,6 +42,9 @@ export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptio
 export function logQuery(options: PodLogOptions): CallQuery {
   const { container, follow, previous, timestamps } = options;
   const { tailLines, sinceSeconds, sinceTime, limitBytes } = options;
+  checkSent('log: tailLines', tailLines, 0);
+  checkSent('log: sinceSeconds', sinceSeconds, 1);
+  checkSent('log: limitBytes', limitBytes, 1);
   const part = { tailLines, sinceSeconds, sinceTime, limitBytes };
   return query({ container, follow, previous, timestamps, ...part });
 }
@@ -43,6 +52,8 @@ export function logQuery(options: PodLogOptions): CallQuery {
 /** The body of a DELETE; none where nothing is asked for. */
 export function deleteBody(options: DeleteOptions): object | undefined {
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
+  // In JSON NaN and Infinity are null, which is the object's own period.
+  checkSent('delete: gracePeriodSeconds', gracePeriodSeconds, 0);
   const body = {
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),

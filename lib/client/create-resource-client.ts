@@ -7,6 +7,7 @@ import type { Status } from '../meta/api-error.ts';
 import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import { checkedSentCount } from '../rx/checked-option.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { deleteBody, selectionQuery, writeQuery } from './call-query.ts';
@@ -36,6 +37,7 @@ function watchEvents<T extends KubernetesObject>(
 ): Observable<WatchEvent<T>> {
   const { resourceVersion = '', timeoutSeconds = 300, sendInitialEvents = false } = options;
   const { labelSelector, fieldSelector, demand, onSkipped, signal } = options;
+  checkedSentCount(timeoutSeconds, 'watch: timeoutSeconds', 0);
   checkGivenSelectors('watch', options);
   const namespace = namespaceFor(resource, options.namespace, scope);
   const listWatch = createListWatch(client, resource, {

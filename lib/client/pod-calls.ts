@@ -3,6 +3,7 @@ import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
+import { checkedWholeLimit } from '../rx/checked-option.ts';
 import { errorAnswer, type KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent } from '../transport/transport.ts';
 import { deleteBody, logQuery } from './call-query.ts';
@@ -75,9 +76,7 @@ export function podCalls<T extends KubernetesObject>(
   return {
     log(target: ObjectTarget, options: PodLogOptions = {}): Observable<string> {
       const { follow = false, maxLineLength = 2 ** 20, demand, signal } = options;
-      if (!(maxLineLength >= 1)) {
-        throw new TypeError(`log: maxLineLength is ${maxLineLength}; it must be at least 1`);
-      }
+      checkedWholeLimit(maxLineLength, 'log: maxLineLength');
       const path = pathOf(target, 'log');
       const sent = client.send({
         method: 'GET',

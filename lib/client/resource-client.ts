@@ -49,7 +49,7 @@ export interface SelectionOptions {
 /** What {@link ResourceClient.list} takes. */
 export interface ListCallOptions extends CallOptions, SelectionOptions {
   /**
-   * One page of so many objects at most, whose `metadata.continue` leads to the next.
+   * One page of so many objects at most, whose `metadata.continue` leads to the next; 0: all in one answer.
    * @defaultValue all objects, fetched in pages of 500
    */
   readonly limit?: number;
@@ -64,7 +64,7 @@ export interface ListCallOptions extends CallOptions, SelectionOptions {
 export interface WatchCallOptions extends CallOptions, SelectionOptions {
   /** Changes after this one. @defaultValue '' which tells first what there is */
   readonly resourceVersion?: string;
-  /** After this many seconds the server ends the watch. @defaultValue 300 */
+  /** After this many seconds the server ends the watch; 0: when it likes. @defaultValue 300 */
   readonly timeoutSeconds?: number;
   /**
    * A streaming LIST: what there is, then a bookmark that says so, then changes. One that comes compressed through
@@ -221,7 +221,7 @@ export interface PodLogOptions extends CallOptions {
   readonly sinceTime?: string;
   /** Not much more than so many bytes. */
   readonly limitBytes?: number;
-  /** A longer line comes in pieces of this many characters. @defaultValue 1 Mi */
+  /** A longer line comes in pieces of this many characters; Infinity: never. @defaultValue 1 Mi */
   readonly maxLineLength?: number;
   /** Asked before each read. @defaultValue there is always room */
   readonly demand?: Demand;

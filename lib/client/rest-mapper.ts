@@ -7,6 +7,7 @@ import { firstValueFrom, from } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { DiscoveredResource, Discovery, ServedApi } from './discovery.ts';
@@ -32,7 +33,10 @@ export interface PluralName {
 
 /** What {@link createRestMapper} takes beside the discovery. */
 export interface RestMapperOptions extends Pick<Timing, 'scheduler'> {
-  /** The server is not asked again sooner, whatever is looked for, in milliseconds. @defaultValue 1000 */
+  /**
+   * The server is not asked again sooner, whatever is looked for, in milliseconds; Infinity: not before a `reset()`.
+   * @defaultValue 1000
+   */
   readonly minRefreshMs?: number;
 }
 
@@ -153,7 +157,8 @@ export function createRestMapper(
   discovery: Discovery,
   options: RestMapperOptions = {},
 ): RestMapper {
-  const { minRefreshMs = 1_000 } = options;
+  const asked = options.minRefreshMs ?? 1_000;
+  const minRefreshMs = checkedDuration(asked, 'createRestMapper: minRefreshMs');
   const passedMs = stopwatch(timingOf(options).scheduler);
   const made = new Map<string, Resource>();
   let kept: { readonly api: ServedApi; readonly atMs: number } | undefined;

@@ -5,13 +5,14 @@
 import { firstValueFrom } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import { type Backoff, exponentialBackoff } from '../rx/backoff.ts';
+import { checkedWholeLimit } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { abortedError, untilAborted } from './until-aborted.ts';
 
 /** What {@link retryOnConflict} takes. */
 export interface RetryOnConflictOptions extends Timing {
-  /** How often to try at most, the first time included. @defaultValue 5 */
+  /** How often to try at most, the first time included; Infinity: until it works. @defaultValue 5 */
   readonly attempts?: number;
   /** The wait before the next try, in milliseconds. @defaultValue 10 ms and up to a tenth more */
   readonly backoff?: Backoff;
@@ -31,7 +32,7 @@ export function isConflict(error: unknown): error is ApiError {
  *
  * The attempt must read the object anew each time. Rejects with the last conflict after `attempts` tries, with any
  * other error at once, and with `Aborted` when `signal` aborts during a wait. Throws a `TypeError` (as a rejection)
- * when `attempts` is less than 1.
+ * when `attempts` is no whole number of at least 1.
  *
  * @example
  * ```ts
@@ -55,9 +56,7 @@ export async function retryOnConflict<R>(
 ): Promise<R> {
   const { attempts = 5, backoff = defaultBackoff, signal } = options;
   const { scheduler, random } = timingOf(options);
-  if (!(attempts >= 1)) {
-    throw new TypeError(`retryOnConflict: attempts is ${attempts}; it must be at least 1`);
-  }
+  checkedWholeLimit(attempts, 'retryOnConflict: attempts');
   const where = 'retryOnConflict';
   for (let tried = 1; ; tried++) {
     if (signal?.aborted) throw abortedError(where);

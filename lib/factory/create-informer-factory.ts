@@ -10,7 +10,8 @@ import { SharedInformers } from './shared-informers.ts';
 /**
  * A factory: whoever asks for the same resource, scope and projection gets the same informer.
  *
- * Nothing is sent before `start()`. Throws a `TypeError` when its name is that of another one that was not stopped.
+ * Nothing is sent before `start()`. Throws a `TypeError` when its name is that of another one that was not stopped, and
+ * on a number that is none.
  *
  * @example
  * ```ts

@@ -5,6 +5,7 @@
 import type { InformerStatus } from '../informer/status.ts';
 import type { WaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 
 /** What is asked of an informer here. */
 export interface Awaited {
@@ -62,13 +63,15 @@ function why(status: InformerStatus): string {
 }
 
 /**
- * Resolves when all of them are synced. Rejects with a {@link NotSyncedError} when `timeoutMs` are over, or when
- * one of them is stopped or was, which then will not be: what a stop leaves in a store grows old.
+ * Resolves when all of them are synced. Rejects with a `TypeError` if `timeoutMs` is not a duration, and with a
+ * {@link NotSyncedError} when `timeoutMs` are over, or when one of them is stopped or was, which then will not be: what
+ * a stop leaves in a store grows old.
  */
 export async function whenAllSynced(
   informers: readonly Awaited[],
   options: WaitOptions = {},
 ): Promise<void> {
+  checkedDuration(options.timeoutMs ?? 0, 'timeoutMs');
   const isMissing = ({ informer }: Awaited) => informer.isStopped || !informer.hasSynced;
   if (!informers.some(({ informer }) => informer.isStopped)) {
     const all = Promise.all(informers.map(({ informer }) => informer.whenSynced(options)));

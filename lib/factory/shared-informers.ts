@@ -18,6 +18,7 @@ import {
 import { createLister, type Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
+import { checkedDuration, checkedLimit } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
 import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../store/index-funcs.ts';
@@ -57,6 +58,20 @@ function heardBy(
   return ({ informer, message }) => onWarning(`${informer}: ${message}`);
 }
 
+/** An informer is made when it is asked for: what is wrong with its options is told before. */
+function checkNumbers(options: InformerFactoryOptions): void {
+  const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
+  const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
+  checkedDuration(lingerMs, 'informer factory: lingerMs');
+  checkedDuration(resyncPeriodMs, 'informer factory: resyncPeriodMs');
+  checkedLimit(maxFrameBytes, 'informer factory: maxFrameBytes');
+  checkedLimit(maxPageBytes, 'informer factory: maxPageBytes');
+  for (const { resource, settings } of resources) {
+    const name = `informer factory, ${resourceName(resource)}: resyncPeriodMs`;
+    checkedDuration(settings.resyncPeriodMs ?? 0, name);
+  }
+}
+
 /** A hold on an informer. */
 export interface Hold {
   readonly informer: AnyInformer;
@@ -82,6 +97,7 @@ export class SharedInformers {
       throw new TypeError("informer factory: name is ''; give a name, or leave it out");
     }
     this.name = options.name ?? '';
+    checkNumbers(options);
     this.#takeName();
   }
 

@@ -9,12 +9,14 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { allOf, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
 import { timingOf } from '../rx/timing.ts';
+import { told } from '../rx/unhandled.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import { createIndexer, type IndexerReader } from '../store/indexer.ts';
 import type { DeliveryPolicy } from './delivery.ts';
 import type { ResourceEventHandler } from './event-handler.ts';
 import { HandlerFeed } from './handler-feed.ts';
 import { InformerMeter, type InformerMetrics } from './informer-metrics.ts';
+import { isolated } from './isolated.ts';
 import type { InformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
 import { checkedResyncPeriod } from './registrations.ts';
@@ -145,7 +147,7 @@ export function createInformer<T extends KubernetesObject>(
   const end = (complete: () => void) => {
     if (!stopped) {
       stopped = true;
-      run?.unsubscribe();
+      told(() => run?.unsubscribe())();
       run = undefined;
       meter.end();
       feed.hold();
@@ -157,11 +159,12 @@ export function createInformer<T extends KubernetesObject>(
     waits.reject(over() as ApiError);
     complete();
   };
+  const thrown = (error: unknown, subscriber: string) => reporter.report(error, { subscriber });
   return {
     name,
     indexer,
-    status$: board.status$,
-    metrics$: meter.metrics$,
+    status$: isolated(board.status$, thrown),
+    metrics$: isolated(meter.metrics$, thrown),
     get status() {
       return board.status;
     },

@@ -3,8 +3,8 @@
  * or another subscriber, but for the one that asks for `pause`.
  */
 
-import { defer, Observable, type ObservableInput, Subscription } from 'rxjs';
-import { take } from 'rxjs/operators';
+import { defer, Observable, type ObservableInput, Subject, Subscription } from 'rxjs';
+import { take, takeUntil } from 'rxjs/operators';
 import { checkedLimit } from '../rx/checked-option.ts';
 import type { Drain } from '../rx/drain.ts';
 import type { ChangeSet } from '../store/change-set.ts';
@@ -118,6 +118,7 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
   const queues = new Set<PolicyQueue<T>>();
   const served$ = new Observable<ChangeSet<T>>((subscriber) => {
     const queue = new PolicyQueue(policy, source);
+    const left = new Subject<void>();
     queues.add(queue);
     let waiting: Subscription | undefined;
     let ended = false;
@@ -158,10 +159,13 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
     subscriber.add(() => {
       queues.delete(queue);
       queue.release();
+      left.next();
       waiting?.unsubscribe();
     });
-    subscriber.add(
-      source.changes$.subscribe({
+    source.changes$
+      // Left is who leaves with the first set, too, which comes before there is a subscription to end.
+      .pipe(takeUntil(left))
+      .subscribe({
         next: (set) => {
           // A set without changes tells that the store is synced, or that it is empty: it waits for nobody.
           if (set.changes.length === 0 && queue.isEmpty) subscriber.next(set);
@@ -175,8 +179,7 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
           queue.release();
           serve();
         },
-      }),
-    );
+      });
   });
   return {
     get lag() {

@@ -114,7 +114,8 @@ export class HandlerFeed<T> {
 
   /** Resolves when nothing of it is left to do. */
   close({ pending = 'drop', within }: RemoveOptions): Promise<void> {
-    if (pending === 'drop') {
+    // With nothing to drain, neither is a policy asked that nobody waits for any more.
+    if (pending === 'drop' || this.#queue.size === 0) {
       this.#state = 'closed';
       this.#queue.clear();
       this.#waiting?.unsubscribe();
@@ -231,6 +232,7 @@ export class HandlerFeed<T> {
   #askPolicy(): boolean {
     const { ready } = this.#policy;
     if (ready === undefined || this.#batch === undefined || this.#batch.left > 0) return false;
+    if (this.#state === 'draining' && this.#queue.size === 0) return false;
     this.#queue.unmark(this.#batch);
     this.#batch = undefined;
     const told = this.#told;

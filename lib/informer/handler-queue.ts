@@ -70,6 +70,8 @@ export class HandlerQueue<T> {
   push(set: ChangeSet<T>, busy: boolean): void {
     const { changes } = set;
     if (changes.length === 0) return;
+    // A pause ends what is read, but not the ticks of a resync, which would wait without bound.
+    if (set.cause === 'resync' && this.#resume !== undefined) return;
     const policy = this.#policy;
     const empty = this.size === 0;
     if (empty && (!busy || policy.kind === 'conflate')) {

@@ -5,6 +5,7 @@
  */
 import type { Change } from '../delta/net-change.ts';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { told } from '../rx/unhandled.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 
@@ -70,13 +71,16 @@ export class Hub<T extends KubernetesObject> {
     }
   }
 
-  /** Returns the function that completes those who listen now, except those who stay over the end. */
+  /**
+   * Returns the function that completes those who listen now, except those who stay over the end. What the cleanup of
+   * one throws is reported.
+   */
   leaving(): () => void {
     const leaving = [...this.#listeners.keys()];
     return () => {
       for (const listener of leaving) {
         if (listener.complete === undefined || !this.#listeners.delete(listener)) continue;
-        listener.complete();
+        told(() => listener.complete?.())();
       }
     };
   }

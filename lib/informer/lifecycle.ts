@@ -118,9 +118,11 @@ export class Lifecycle<T extends KubernetesObject> {
 
   /** Empties the store of an idle informer that nobody looks at. Others need it to be told the difference. */
   forget(): void {
-    const { hub, indexer } = this.#parts;
+    const { hub, indexer, board } = this.#parts;
     if (this.#line.active || this.#stopped || hub.size > 0) return;
-    if (indexer.size > 0 || indexer.resourceVersion !== '') indexer.clear();
+    if (indexer.size === 0 && indexer.resourceVersion === '') return;
+    indexer.clear();
+    board.forget();
   }
 
   #begin(): void {

@@ -23,11 +23,12 @@ import { type WaitOptions, Waits } from './waits.ts';
 
 const MIN_RESYNC_MS = 1_000;
 
-/** The period in milliseconds, 0 for never. Throws a `TypeError` on what is no period. */
+/** The period in milliseconds, 0 for never, also where it is infinite. Throws a `TypeError` on what is no period. */
 export function checkedResyncPeriod(periodMs: number | undefined, what: string): number {
   if (periodMs === undefined) return 0;
   const checkedMs = checkedDuration(periodMs, `${what}: resyncPeriodMs`);
-  return checkedMs === 0 ? 0 : Math.max(MIN_RESYNC_MS, checkedMs);
+  const never = checkedMs === 0 || checkedMs === Number.POSITIVE_INFINITY;
+  return never ? 0 : Math.max(MIN_RESYNC_MS, checkedMs);
 }
 
 /** What registrations need of their informer. */
@@ -127,7 +128,8 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
   }
 
   tick(): void {
-    if (!this.periodMs || this.#ticks !== undefined) return;
+    // Removed: by a callback that was called as the run began.
+    if (!this.periodMs || this.#removed || this.#ticks !== undefined) return;
     const { drain, scheduler } = this.host;
     this.#ticks = longInterval(this.periodMs, scheduler)
       .pipe(through(drain))

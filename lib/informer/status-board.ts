@@ -7,7 +7,13 @@ import { Audience } from '../rx/audience.ts';
 import type { Drain } from '../rx/drain.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import type { RefusedObjects } from '../store/quarantine.ts';
-import { type InformerPhase, type InformerStatus, mergeStatus, sameTransition } from './status.ts';
+import {
+  type InformerPhase,
+  type InformerStatus,
+  mergeStatus,
+  sameRefused,
+  sameTransition,
+} from './status.ts';
 
 /** Of those who were refused so many are shown. */
 const SHOWN = 10;
@@ -26,8 +32,8 @@ export class StatusBoard<T> {
   #status: InformerStatus;
   #resting: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
   #restingSinceMs: number;
-  /** The run that ended was synced: its copy ages. */
-  #stale = false;
+  /** Since when the copy that a run before left in the store may be behind the server. */
+  #staleSinceMs: number | undefined;
   #generation = 0;
   #skipped = 0;
   #lastSkipped: ApiError | undefined;
@@ -79,9 +85,19 @@ export class StatusBoard<T> {
   }
 
   end(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
-    if (this.#resting === undefined) this.#stale = this.#indexer.synced;
+    const nowMs = this.#scheduler.now();
+    // A run that was not synced leaves the copy as it found it.
+    if (this.#resting === undefined && this.#indexer.synced) {
+      this.#staleSinceMs = mergeStatus([...this.reflectors.values()])?.staleSinceMs ?? nowMs;
+    }
     this.#resting = phase;
-    this.#restingSinceMs = this.#scheduler.now();
+    this.#restingSinceMs = nowMs;
+  }
+
+  /** The store was emptied: nothing is left that could be stale. */
+  forget(): void {
+    this.#staleSinceMs = undefined;
+    this.publish();
   }
 
   skip(reason: ApiError): void {
@@ -102,14 +118,16 @@ export class StatusBoard<T> {
   }
 
   /**
-   * After a commit. One that refused an object, or that makes the store synced when the reflectors were through with
-   * their lists before it, is a transition. A commit that comes before the reflector tells its own phase is published
-   * with that phase.
+   * After a commit. It is a transition if other objects are refused than before, or if it makes the store synced when the
+   * reflectors were through with their lists before it. A commit that comes before the reflector tells its own phase is
+   * published with that phase.
    */
   publishCommit(): void {
-    const { quarantined, synced } = this.#status;
+    const { quarantined, quarantine, synced } = this.#status;
     const caughtUp = this.#indexer.synced !== synced && this.#listed;
-    if (caughtUp || this.#quarantine.size !== quarantined) this.publish();
+    const refused = this.#quarantine.size;
+    const others = refused > 0 && !sameRefused(quarantine, shown(this.#quarantine));
+    if (caughtUp || refused !== quarantined || others) this.publish();
   }
 
   /** Returns the function that completes those who are subscribed now. */
@@ -164,6 +182,10 @@ export class StatusBoard<T> {
       reconnects: merged?.reconnects ?? 0,
       relists: merged?.relists ?? 0,
     };
+    // Until the first list is in, the store holds the copy of the run before.
+    const running = synced || resting === undefined ? merged?.staleSinceMs : undefined;
+    const staleSinceMs = synced ? running : (this.#staleSinceMs ?? running);
+    const stale = staleSinceMs === undefined ? {} : { staleSinceMs };
     if (resting !== undefined || merged === undefined) {
       const sinceMs = this.#restingSinceMs;
       const { error, blocked } = merged ?? {};
@@ -171,12 +193,12 @@ export class StatusBoard<T> {
         phase: resting ?? 'queued',
         sinceMs,
         ...counters,
-        ...(this.#stale ? { staleSinceMs: sinceMs } : {}),
+        ...stale,
         ...(error === undefined ? {} : { error }),
         ...(blocked === undefined ? {} : { blocked }),
         ...own,
       };
     }
-    return { ...merged, ...own };
+    return { ...merged, ...stale, ...own };
   }
 }

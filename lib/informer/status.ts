@@ -10,7 +10,7 @@ import type { ReflectorStatus } from '../reflector/status.ts';
 export type InformerPhase =
   /** No subscriber and not started. */
   | 'idle'
-  /** Waits for a connection. */
+  /** The request was not sent yet: it waits for the rate limiter, for credentials or for a connection. */
   | 'queued'
   /** Reads a LIST in pages. */
   | 'listing'
@@ -89,6 +89,16 @@ export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus 
   return merged;
 }
 
+/** Whether the same objects are refused, in any order. */
+export function sameRefused(
+  a: InformerStatus['quarantine'] = [],
+  b: InformerStatus['quarantine'] = [],
+): boolean {
+  if (a.length !== b.length) return false;
+  const keys = new Set(a.map(({ key }) => key));
+  return b.every(({ key }) => keys.has(key));
+}
+
 /** Whether two statuses tell a reader the same. */
 export function sameTransition(a: InformerStatus, b: InformerStatus): boolean {
   const quiet = new Set(['resourceVersion', 'sinceMs', 'unknownDeletions', 'scopes', 'quarantine']);
@@ -97,6 +107,7 @@ export function sameTransition(a: InformerStatus, b: InformerStatus): boolean {
     if (quiet.has(name)) continue;
     if (a[name as keyof InformerStatus] !== b[name as keyof InformerStatus]) return false;
   }
+  if (!sameRefused(a.quarantine, b.quarantine)) return false;
   const scopes = new Set([...Object.keys(a.scopes ?? {}), ...Object.keys(b.scopes ?? {})]);
   for (const scope of scopes) {
     const before = a.scopes?.[scope];

@@ -11,6 +11,7 @@ import type { ListPart } from '../decode/watch-event.ts';
 import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
+import { checkedLimit } from '../rx/checked-option.ts';
 import { told } from '../rx/unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
@@ -35,9 +36,9 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly transform?: Transform<T>;
   /** @defaultValue false */
   readonly keepManagedFields?: boolean;
-  /** The longest event or item, in bytes. @defaultValue 16 MiB */
+  /** The longest event or item, in bytes; Infinity: no bound. @defaultValue 16 MiB */
   readonly maxFrameBytes?: number;
-  /** The longest answer to one LIST, in bytes; a page, where pages are asked for. @defaultValue 1 GiB */
+  /** The longest answer to one LIST, in bytes; a page, where pages are asked for; Infinity: no bound. @defaultValue 1 GiB */
   readonly maxPageBytes?: number;
   /** Another decoder. @defaultValue `JSON.parse` */
   readonly decoding?: Decoding;
@@ -116,6 +117,8 @@ export function listWatchOf<T extends KubernetesObject>(
   checkGivenSelectors('list and watch', options);
   const { namespace, labelSelector, fieldSelector, tweak, transform } = options;
   const { scheduler = asyncScheduler, decoding = jsonDecoding } = options;
+  const maxFrameBytes = checkedLimit(options.maxFrameBytes ?? 16 * 2 ** 20, 'maxFrameBytes');
+  const maxPageBytes = checkedLimit(options.maxPageBytes ?? 2 ** 30, 'maxPageBytes');
   const path = resourcePath(resource, namespace === undefined ? {} : { namespace });
   const common: ListOptions = {
     ...(labelSelector ? { labelSelector } : {}),
@@ -135,8 +138,8 @@ export function listWatchOf<T extends KubernetesObject>(
   const context = (request: ListRequest<T> | WatchRequest<T>): DecodeContext<T> => ({
     resource: resource as Resource<T>,
     ...(projection === undefined ? {} : { projection }),
-    maxFrameBytes: options.maxFrameBytes ?? 16 * 2 ** 20,
-    maxPageBytes: options.maxPageBytes ?? 2 ** 30,
+    maxFrameBytes,
+    maxPageBytes,
     keepManagedFields: options.keepManagedFields ?? false,
     onSkipped: (skipped) => {
       own(skipped);

@@ -6,6 +6,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import { ApiError } from '../meta/api-error.ts';
+import { checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 
 /** What TLS needs to know of the server and of us: PEM, and how to check. */
 export type TlsOptions = Pick<
@@ -23,10 +24,13 @@ export interface DispatcherOptions {
   readonly proxy?: string;
   /**
    * The most connections at once. Over HTTP/1.1 each watch holds one of them; further requests wait, and say that
-   * they are `queued`. @defaultValue no limit
+   * they are `queued`. Infinity: no limit. @defaultValue no limit
    */
   readonly maxConnections?: number;
-  /** How long to wait for the head of an answer, also of a proxy's, in milliseconds. @defaultValue 30 000 */
+  /**
+   * How long to wait for the head of an answer, also of a proxy's, in milliseconds; Infinity: for ever.
+   * @defaultValue 30 000
+   */
   readonly headersTimeoutMs?: number;
   /**
    * Headers that are sent with every request, each value as a line of its own, names in lower case: several
@@ -38,14 +42,29 @@ export interface DispatcherOptions {
 
 const MiB = 1 << 20;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** How long a head may take to come, where nobody says otherwise. */
-export const HEADERS_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 30_000;
+/** Timers of more are cut, with a warning. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** How long undici is to wait for a head; 0 is for ever. */
+export function headersTimeoutOf({ headersTimeoutMs }: DispatcherOptions): number {
+  const asked = headersTimeoutMs ?? HEADERS_TIMEOUT_MS;
+  return Number.isFinite(asked) ? Math.min(asked, LONGEST_MS) : 0;
+}
+
+/** Throws a `TypeError` on a number that is none. */
+export function checkPool(who: string, options: DispatcherOptions): void {
+  const { maxConnections, headersTimeoutMs } = options;
+  if (maxConnections !== undefined) checkedWholeLimit(maxConnections, `${who}: maxConnections`);
+  if (headersTimeoutMs !== undefined) checkedTimeout(headersTimeoutMs, `${who}: headersTimeoutMs`);
+}
 
 function settings(options: DispatcherOptions): Agent.Options {
+  const { maxConnections = Number.POSITIVE_INFINITY } = options;
   return {
     // ALPN offers both, the server chooses: over HTTP/2 all watches share one connection.
     allowH2: options.repeatedHeaders === undefined,
-    connections: options.maxConnections ?? null,
+    connections: Number.isFinite(maxConnections) ? maxConnections : null,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAliveTimeout: 30_000,
     // undici's windows allow 5 MB/s at 50 ms of latency. It reads the stream's window from here only.
@@ -62,7 +81,8 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
       "rx-informer/node needs the package 'undici': npm install undici",
     );
   });
-  const { tls = {}, proxy, headersTimeoutMs: headersTimeout = HEADERS_TIMEOUT_MS } = options;
+  const { tls = {}, proxy } = options;
+  const headersTimeout = headersTimeoutOf(options);
   const connect: buildConnector.BuildOptions = {
     ...tls,
     keepAlive: true,

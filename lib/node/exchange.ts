@@ -18,7 +18,7 @@ export interface Target {
   readonly origin: string;
   /** '' or '/path', before each request's path. */
   readonly prefix: string;
-  /** How long the head may take. */
+  /** How long the head may take; 0 for ever. */
   readonly headersTimeoutMs: number;
   /** Sent as a line for each value. */
   readonly repeatedHeaders: Readonly<Record<string, readonly string[]>>;

@@ -69,7 +69,10 @@ function checkWays(user: User, hasOwn: boolean): void {
   const refuse = (what: string) => new TypeError(`clientFromKubeConfig: user '${name}' ${what}`);
   const twice = [
     [token && 'token', username && 'username'],
-    [exec && 'exec', authProvider && 'auth-provider'],
+    [
+      exec && 'exec',
+      authProvider && (authProvider.config?.tokenFile ? 'tokenFile' : 'auth-provider'),
+    ],
   ].find((pair) => pair.every(Boolean));
   if (twice !== undefined) {
     throw refuse(`has more than one way to say who it is: ${twice.join(', ')}; keep one`);

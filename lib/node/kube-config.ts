@@ -8,7 +8,7 @@ import { createClient, type KubeClient, type KubeClientOptions } from '../transp
 import { queuedUntil } from '../transport/queued.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { type CredentialSource, type Credentials, kubeConfigCredentials } from './credentials.ts';
-import { checkProxy, type TlsOptions } from './dispatcher.ts';
+import { checkPool, checkProxy, type TlsOptions } from './dispatcher.ts';
 import { environmentProxy } from './environment-proxy.ts';
 import type { FullUser } from './kube-config-fields.ts';
 import { type KubeConfigSource, loadKubeConfig } from './load-kube-config.ts';
@@ -18,12 +18,12 @@ import { createUndiciTransport, type UndiciTransport } from './undici-transport.
 export interface KubeConfigClientOptions
   extends KubeConfigSource,
     Omit<KubeClientOptions, 'baseUrl' | 'fetch' | 'transport'> {
-  /** The most connections at once; over HTTP/1.1 each watch holds one. @defaultValue no limit */
+  /** The most connections at once, Infinity for no limit; over HTTP/1.1 each watch holds one. @defaultValue no limit */
   readonly maxConnections?: number;
   /**
    * How long the head of an answer may take, in milliseconds. Over HTTP/2, a connection on which one did not come is
    * asked for a sign of life, and replaced when that takes as long again: keep it below the reflector's
-   * `requestTimeoutMs`. @defaultValue 30 000
+   * `requestTimeoutMs`. Infinity: for ever. @defaultValue 30 000
    */
   readonly headersTimeoutMs?: number;
 }
@@ -125,15 +125,17 @@ export async function clientFromKubeConfig(
   const options: KubeConfigClientOptions = isKubeConfig(source) ? { config: source } : source;
   const { file, text, config, context, ...rest } = options;
   const { maxConnections, headersTimeoutMs, ...clientOptions } = rest;
+  checkPool('clientFromKubeConfig', rest);
   const kubeConfig = await loadKubeConfig(options);
   const cluster = kubeConfig.getCurrentCluster();
   const baseUrl = cluster?.server.replace(/\/+$/, '') ?? '';
   const user: FullUser | null = kubeConfig.getCurrentUser();
   const named = cluster?.proxyUrl;
   const proxy = named || environmentProxy(baseUrl);
-  if (proxy)
-    checkProxy(proxy, named ? 'proxy-url' : 'the HTTPS_PROXY or HTTP_PROXY of the environment');
-  const repeated = Object.entries(user?.impersonation ?? {}).filter(([, values]) => values[1]);
+  const said = named ? 'proxy-url' : 'the HTTPS_PROXY or HTTP_PROXY of the environment';
+  if (proxy) checkProxy(proxy, said);
+  const headers = Object.entries(user?.impersonation ?? {});
+  const repeated = headers.filter(([, values]) => values.length > 1);
   const transport = authorized(kubeConfigCredentials(kubeConfig), (tls) =>
     createUndiciTransport({
       baseUrl,

@@ -11,9 +11,10 @@ import { networkError } from '../transport/fetch-transport.ts';
 import { queuedUntil } from '../transport/queued.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import {
+  checkPool,
   checkProxy,
   type DispatcherOptions,
-  HEADERS_TIMEOUT_MS,
+  headersTimeoutOf,
   openDispatcher,
 } from './dispatcher.ts';
 import { exchange, type Target } from './exchange.ts';
@@ -36,13 +37,15 @@ export interface UndiciTransport extends Transport {
 }
 
 function targetOf(options: UndiciTransportOptions): Target {
-  const { baseUrl, headersTimeoutMs = HEADERS_TIMEOUT_MS, repeatedHeaders = {} } = options;
+  const { baseUrl, repeatedHeaders = {} } = options;
+  checkPool('createUndiciTransport', options);
   checkBaseUrl('createUndiciTransport', baseUrl);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new TypeError("createUndiciTransport: baseUrl must be 'http(s)://host[:port][/path]'");
   }
   const prefix = url.pathname.replace(/\/+$/, '');
+  const headersTimeoutMs = headersTimeoutOf(options);
   return { origin: url.origin, prefix, headersTimeoutMs, repeatedHeaders };
 }
 

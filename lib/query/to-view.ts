@@ -202,6 +202,17 @@ class RowsView<T> implements View<T> {
     // In its place before it is subscribed: a source that completes at once has run.
     const run = new Subscription();
     this.#run = run;
+    // A stop completes both subscriptions, but the pipe may tell its end later, when the informer runs again.
+    let wasStopped = false;
+    let subscribing = true;
+    run.add(
+      this.status$?.subscribe({
+        complete: () => {
+          wasStopped = !subscribing;
+        },
+      }),
+    );
+    subscribing = false;
     run.add(
       this.#source.subscribe({
         next: (set) => this.#apply(set),
@@ -212,7 +223,7 @@ class RowsView<T> implements View<T> {
         },
         complete: () => {
           run.unsubscribe();
-          this.#awaitRestart();
+          this.#awaitRestart(wasStopped);
           end.complete();
         },
       }),
@@ -223,20 +234,32 @@ class RowsView<T> implements View<T> {
    * The source has completed. If that is because the informer rests, subscribes to it again once the informer runs; a
    * pipe that completes by itself has ended.
    */
-  #awaitRestart(): void {
-    if (this.status$ === undefined || this.#holders === 0) return;
+  #awaitRestart(wasStopped: boolean): void {
+    const { status$ } = this;
+    if (status$ === undefined || this.#holders === 0) return;
     const restart = new Subscription();
     this.#restart = restart;
-    const restarted$ = this.status$.pipe(
-      takeWhile((status, at) => at > 0 || isResting(status)),
-      skipWhile(isResting),
-      take(1),
-    );
-    restart.add(
-      restarted$.subscribe(() => {
-        if (this.#restart === restart) this.#start();
-      }),
-    );
+    const watch = (known: boolean) => {
+      let subscribing = true;
+      const restarted$ = status$.pipe(
+        takeWhile((status, at) => known || at > 0 || isResting(status)),
+        skipWhile(isResting),
+        take(1),
+      );
+      restart.add(
+        restarted$.subscribe({
+          next: () => {
+            if (this.#restart === restart) this.#start();
+          },
+          // Another stop completes the status of an informer that rests, too.
+          complete: () => {
+            if (!subscribing && this.#restart === restart) watch(true);
+          },
+        }),
+      );
+      subscribing = false;
+    };
+    watch(wasStopped);
   }
 
   #apply(set: ChangeSet<T>): void {

@@ -3,6 +3,7 @@
  * are completed later, so that whoever subscribes between a call and its turn in the drain stays.
  */
 import type { Subscriber } from 'rxjs';
+import { told } from './unhandled.ts';
 
 /** Subscribers, in the order in which they came. */
 export class Audience<V> {
@@ -18,11 +19,11 @@ export class Audience<V> {
     for (const subscriber of [...this.#subscribers]) subscriber.next(value);
   }
 
-  /** Returns the function that completes those who are subscribed now. */
+  /** Returns the function that completes those who are subscribed now; what the cleanup of one throws is reported. */
   leaving(): () => void {
     const leaving = [...this.#subscribers];
     return () => {
-      for (const subscriber of leaving) subscriber.complete();
+      for (const subscriber of leaving) told(() => subscriber.complete())();
     };
   }
 }

@@ -33,3 +33,21 @@ export function checkedNumber(value: number, name: string): number {
   if (Number.isFinite(value) && value >= 0) return value;
   return refused(value, name, 'a finite number of 0 or more');
 }
+
+/** A limit of whole things, 1 or more; `Infinity` is none. */
+export function checkedWholeLimit(limit: number, name: string): number {
+  if (limit === Number.POSITIVE_INFINITY) return limit;
+  return checkedCount(limit, name, 1);
+}
+
+/** How many a second; 0 or less, and `Infinity`, are no limit. */
+export function checkedRate(rate: number, name: string): number {
+  if (typeof rate === 'number' && !Number.isNaN(rate)) return rate;
+  return refused(rate, name, 'a number');
+}
+
+/** A whole number that is not below `least` and that a server reads as it is meant. */
+export function checkedSentCount(count: number, name: string, least: number): number {
+  if (Number.isSafeInteger(count) && count >= least) return count;
+  return refused(count, name, `a whole number of ${least} or more`);
+}

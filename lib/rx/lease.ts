@@ -6,7 +6,7 @@
 import { type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { Drain } from './drain.ts';
 import { longTimer } from './long-timer.ts';
-import { reportUnhandled } from './unhandled.ts';
+import { reportUnhandled, told } from './unhandled.ts';
 
 /** One shared run. Its methods, and the releases that `acquire` returns, are called within the drain. */
 export interface Lease {
@@ -21,7 +21,8 @@ export interface Lease {
  * `onEnd` is called before the call that ended the run returns, with the reason: `linger` (the last holder has been
  * gone for `lingerMs`), `ended` (by {@link Lease.end}) or `complete` (by itself; an error is reported, and ends the
  * run in the same way). So the next task of the drain finds a run that is either alive or completely over.
- * An infinite `lingerMs` keeps the run until {@link Lease.end}, without a timer.
+ * What the run throws while it is unsubscribed is reported. An infinite `lingerMs` keeps the run until
+ * {@link Lease.end}, without a timer.
  */
 export function lease(
   run: Observable<unknown>,
@@ -46,7 +47,7 @@ export function lease(
     epoch++;
     linger?.unsubscribe();
     linger = undefined;
-    ending.unsubscribe();
+    told(() => ending.unsubscribe())();
     options.onEnd(why);
   };
   const expire = () => {

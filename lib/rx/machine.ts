@@ -5,6 +5,7 @@
  */
 import { Observable, Subscription } from 'rxjs';
 import { Drain } from './drain.ts';
+import { told } from './unhandled.ts';
 
 /** Emit a value, put a source in a slot, empty a slot (`run: null`), tell somebody, or end. */
 export type MachineEffect<Input, Output> =
@@ -41,7 +42,8 @@ export function machine<State, Input, Effect, Output>(
     const clear = (slot: string) => {
       const running = slots.get(slot);
       slots.delete(slot);
-      running?.unsubscribe();
+      // A source that throws here is reported: the next effect must be performed, or the run stands still.
+      told(() => running?.unsubscribe())();
     };
     const fill = (slot: string, source: () => Observable<Input>) => {
       // In its slot before it is subscribed: a source that answers at once may replace it.

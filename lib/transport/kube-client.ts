@@ -17,6 +17,7 @@ import {
 } from 'rxjs';
 import { mergeMap, retry, takeUntil } from 'rxjs/operators';
 import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
+import { checkedLimit, checkedRate } from '../rx/checked-option.ts';
 import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
@@ -36,13 +37,13 @@ export interface KubeClientOptions {
   readonly transport?: Transport;
   /** Sent with every request; names in any case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Requests a second, on average; 0: no limit. @defaultValue 50 */
+  /** Requests a second, on average; 0 or less, or Infinity: no limit. @defaultValue 50 */
   readonly qps?: number;
-  /** Requests at once. @defaultValue 100 */
+  /** Requests at once, at least 1; Infinity: no limit. @defaultValue 100 */
   readonly burst?: number;
   /** The clock of limits and retries. */
   readonly scheduler?: SchedulerLike;
-  /** The longest body that {@link KubeClient.request} reads, in bytes. @defaultValue 64 MiB */
+  /** The longest body that {@link KubeClient.request} reads, in bytes; Infinity: no bound. @defaultValue 64 MiB */
   readonly maxBodyBytes?: number;
 }
 
@@ -183,7 +184,7 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
  * A client for one API server.
  *
  * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none, or that has a password,
- * a query or a fragment. A request whose path could lead to another host, or elsewhere on this one, fails with a
+ * a query or a fragment, and on a number that is none. A request whose path could lead to another host, or elsewhere on this one, fails with a
  * `TypeError` before it is sent.
  *
  * @example
@@ -198,15 +199,18 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
  * ```
  */
 export function createClient(options: KubeClientOptions): KubeClient {
-  const { baseUrl, scheduler = asyncScheduler, maxBodyBytes = 64 * 2 ** 20 } = options;
+  const { baseUrl, scheduler = asyncScheduler } = options;
   checkBaseUrl('createClient', baseUrl);
+  const qps = checkedRate(options.qps ?? 50, 'createClient: qps');
+  const burst = checkedLimit(options.burst ?? 100, 'createClient: burst');
+  const bound = options.maxBodyBytes ?? 64 * 2 ** 20;
+  const maxBodyBytes = checkedLimit(bound, 'createClient: maxBodyBytes');
   const transport =
     options.transport ??
     createFetchTransport({
       baseUrl,
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     });
-  const { qps = 50, burst = 100 } = options;
   const limitOf = laneLimits(() => tokenBucket({ qps, burst, scheduler }));
   /** Errors when the client is closed, and at once for whoever comes later. */
   const closing = new Subject<never>();

@@ -4,8 +4,8 @@ import { take } from 'rxjs/operators';
 import type { TransportEvent } from './transport.ts';
 
 /**
- * Tells `queued`, waits for the first value of `turn`, and sends. Tells `sending` then, unless what is sent waits
- * in a queue of its own: two queues one after the other are one wait.
+ * Waits for the first value of `turn`, and sends. Tells `queued` unless that comes at once, and `sending` then, unless
+ * what is sent waits in a queue of its own: two queues one after the other are one wait.
  *
  * ```
  * turn     ---t
@@ -18,14 +18,15 @@ export function queuedUntil<V>(
   send: (value: V) => Observable<TransportEvent>,
 ): Observable<TransportEvent> {
   return new Observable<TransportEvent>((subscriber) => {
-    subscriber.next({ kind: 'queued' });
-    if (subscriber.closed) return;
+    let queued = false;
+    let begun = false;
     const begin = (value: V) => {
+      begun = true;
       let told = false;
       subscriber.add(
         defer(() => send(value)).subscribe({
           next: (event) => {
-            const again = !told && event.kind === 'queued';
+            const again = queued && !told && event.kind === 'queued';
             told = true;
             if (!again) subscriber.next(event);
           },
@@ -33,10 +34,14 @@ export function queuedUntil<V>(
           complete: () => subscriber.complete(),
         }),
       );
-      if (!told) subscriber.next({ kind: 'sending' });
+      if (queued && !told) subscriber.next({ kind: 'sending' });
     };
+    // It has its place before anybody is told, who may ask for one, too.
     subscriber.add(
       turn.pipe(take(1)).subscribe({ next: begin, error: (error) => subscriber.error(error) }),
     );
+    if (begun || subscriber.closed) return;
+    queued = true;
+    subscriber.next({ kind: 'queued' });
   });
 }

@@ -132,6 +132,15 @@ describe('an informer factory', () => {
     expect(await alone).toMatchObject({ code: 403, reason: 'Forbidden' });
   });
 
+  it('G3: a time to wait that is none is refused', async () => {
+    const own = rig().factory();
+    own.informer(pods);
+    for (const timeoutMs of [Number.NaN, -1]) {
+      await expect(own.whenSynced({ timeoutMs })).rejects.toThrow(TypeError);
+    }
+    await own.stop();
+  });
+
   it('G3: of nothing is synced; of what was not started it says so; a stop ends the wait', async () => {
     const { factory, time } = rig();
     const own = factory();

@@ -249,6 +249,26 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
+  it('I20: a resync of its own is left out while it has reading paused', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { scheduler: time });
+    const slow = slowly();
+    const registration = informer.addEventHandler(slow.handler, {
+      delivery: { kind: 'buffer', limit: 2, overflow: 'pause' },
+      resyncPeriodMs: 1_000,
+    });
+    source.listed(1, pod('a', 1));
+    informer.start();
+    await time.advance(60_000);
+    expect(registration.lag).toBe(3);
+    await slow.finish(4);
+    expect([slow.log.length, registration.lag]).toEqual([4, 0]);
+    await time.advance(1_000);
+    expect(slow.log.at(-1)).toBe('~a@1>1 resync');
+    await informer.stop();
+  });
+
   it('I20: pause stops reading until what waits is taken', async () => {
     const time = new VirtualTime();
     const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;

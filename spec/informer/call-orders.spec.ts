@@ -1,7 +1,7 @@
 /** Lifecycle calls in orders that a callback can produce: each call takes effect in its turn. */
 import { createSharedInformer, type InformerPhase } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { Subject, type Subscription, takeUntil } from 'rxjs';
+import { firstValueFrom, Subject, type Subscription, takeUntil } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -198,6 +198,15 @@ describe('a subscriber that leaves in a callback', () => {
     informer.changes$.pipe(takeUntil(leave)).subscribe();
     await settle();
     expect([source.open, informer.status.phase]).toEqual([0, 'idle']);
+  });
+
+  it('I3: with the first set starts none, also under a policy', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    for (const changes$ of [informer.changes$, informer.deliver({ kind: 'conflate' }).changes$]) {
+      expect(brief(await firstValueFrom(changes$))).toBe('snapshot!');
+      expect([source.asked, informer.status.phase]).toEqual([[], 'idle']);
+    }
   });
 });
 

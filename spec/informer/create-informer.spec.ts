@@ -90,6 +90,21 @@ describe('an unshared informer', () => {
     await informer.stop();
   });
 
+  it('I4, I26: reports who throws at its status and its metrics', () => {
+    const reported: string[] = [];
+    const informer = createInformer(
+      scriptedListWatch(),
+      {},
+      { onUnhandledError: (error, { subscriber }) => reported.push(`${subscriber}: ${error}`) },
+    );
+    const page = () => {
+      throw new Error('no room');
+    };
+    informer.status$.subscribe(page);
+    informer.metrics$.subscribe(page);
+    expect(reported).toEqual(['page: Error: no room', 'page: Error: no room']);
+  });
+
   it('I4, I26: reports what its handler throws, and ends when onError says stop', async () => {
     const source = scriptedListWatch();
     const errors: unknown[] = [];

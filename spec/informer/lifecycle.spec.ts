@@ -2,9 +2,15 @@
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ApiError, createSharedInformer, type ListPart } from 'rx-informer';
+import {
+  ApiError,
+  createInformer,
+  createSharedInformer,
+  type ListPart,
+  type WatchRequest,
+} from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { NEVER, type Observable, type Subscription } from 'rxjs';
+import { config, finalize, NEVER, type Observable, type Subscription } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { brief } from '../support/brief.ts';
@@ -123,6 +129,42 @@ describe('lifecycle', () => {
     expect(informer.isStopped).toBe(false);
     expect(informer.indexer.size).toBe(1);
     await informer.stop();
+  });
+
+  it('I70: a cleanup that throws is reported, and keeps a stop from nothing', async () => {
+    const reported: string[] = [];
+    config.onUnhandledError = (error) => reported.push(String(error));
+    const cleanup = () => {
+      throw new Error('cleanup');
+    };
+    for (const shared of [true, false]) {
+      const inner = scriptedListWatch();
+      const source = {
+        ...inner,
+        watch: (request: WatchRequest<Pod>) => inner.watch(request).pipe(finalize(cleanup)),
+      };
+      const informer = shared ? createSharedInformer(source) : createInformer(source, {});
+      inner.listed(1, pod('web', 1));
+      const log: string[] = [];
+      const complete = () => log.push('complete');
+      const streams = 'changes$' in informer ? [informer.changes$] : [];
+      for (const stream of [informer.status$, informer.metrics$, ...streams]) {
+        (stream as Observable<unknown>).pipe(finalize(cleanup)).subscribe();
+        (stream as Observable<unknown>).subscribe({ complete });
+      }
+      informer.start();
+      await informer.whenSynced();
+      await informer.stop();
+      expect(log).toHaveLength(shared ? 3 : 2);
+      expect([informer.status.phase, informer.hasSynced, inner.open]).toEqual([
+        'stopped',
+        false,
+        0,
+      ]);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    config.onUnhandledError = null;
+    expect(reported).toHaveLength(7);
   });
 
   it('I8: start after stop is a new generation that tells only the difference', async () => {

@@ -1,7 +1,12 @@
 /** Handlers that go: what still reaches them, and when it is over. */
-import { createSharedInformer, type EventNotification } from 'rx-informer';
+import {
+  createSharedInformer,
+  type EventHandlerRegistration,
+  type EventNotification,
+} from 'rx-informer';
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { logging, settle, slowInformer, slowly } from './handler-rig.ts';
 
@@ -55,15 +60,60 @@ describe('removal', () => {
   });
 
   it('I22: a drain that a drop cuts short ends while a policy is awaited', async () => {
-    const { informer, slow, registration } = slowInformer(['a', 'b'], {
+    const { source, informer, slow, registration } = slowInformer(['a', 'b'], {
       delivery: { kind: 'conflate', ready: () => NEVER },
     });
     await slow.finish(2);
+    source.send(modified(pod('a', 2)));
     const drained = informer.removeEventHandler(registration, { pending: 'drain' });
     expect(await isOver(drained)).toBe(false);
     await informer.removeEventHandler(registration);
     expect(await isOver(drained)).toBe(true);
     await informer.stop();
+  });
+
+  it('I22: a drain asks no policy, and waits for none, once all is told', async () => {
+    for (const told of [1, 2]) {
+      let asked = 0;
+      const ready = () => {
+        asked++;
+        return NEVER;
+      };
+      const { informer, slow, registration } = slowInformer(['a', 'b'], {
+        delivery: { kind: 'conflate', ready },
+      });
+      await slow.finish(told);
+      const drained = informer.removeEventHandler(registration, { pending: 'drain' });
+      await slow.finish(2 - told);
+      expect([await isOver(drained), asked]).toEqual([true, told - 1]);
+      await informer.stop();
+    }
+  });
+
+  it('I7, I22: a handler that goes as the run begins leaves no timer', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { scheduler: time });
+    const slow = slowly();
+    const { onAdd } = slow.handler;
+    const registration: EventHandlerRegistration = informer.addEventHandler(
+      {
+        onAdd: (object, isInInitialList, notification) => {
+          if (slow.log.length > 0) void informer.removeEventHandler(registration);
+          return onAdd(object, isInInitialList, notification);
+        },
+      },
+      { resyncPeriodMs: 2_000 },
+    );
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    await informer.stop();
+    await slow.finish();
+    expect(slow.log).toEqual(['+a@1* initial']);
+    informer.start();
+    expect(slow.log).toEqual(['+a@1* initial', '+b@1* initial']);
+    await informer.stop();
+    expect(time.pending).toBe(0);
   });
 
   it('I22: does not wait for the callback that asks', async () => {

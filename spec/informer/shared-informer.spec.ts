@@ -283,15 +283,22 @@ describe('resyncs', () => {
 
   it('I18: one that joins a run without any period keeps its own', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler: time });
-    source.listed(1, pod('web', 1));
-    informer.start();
-    const ticks: number[] = [];
-    informer.addEventHandler({ onUpdate: () => ticks.push(time.now()) }, { resyncPeriodMs: 2000 });
-    await time.advance(5000);
-    expect(ticks).toEqual([2000, 4000]);
-    await informer.stop();
+    for (const never of [undefined, 0, Number.POSITIVE_INFINITY]) {
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, {
+        scheduler: time,
+        ...(never === undefined ? {} : { resyncPeriodMs: never }),
+      });
+      source.listed(1, pod('web', 1));
+      informer.start();
+      const began = time.now();
+      const ticks: number[] = [];
+      const onUpdate = () => ticks.push(time.now() - began);
+      informer.addEventHandler({ onUpdate }, { resyncPeriodMs: 2000 });
+      await time.advance(5000);
+      expect(ticks).toEqual([2000, 4000]);
+      await informer.stop();
+    }
   });
 
   it('I18, I20: meet a handler that is busy as one update a key, however often', async () => {

@@ -16,6 +16,7 @@ import { createFakeApiServer, marbles } from 'rx-informer/testing';
 import { firstValueFrom, Subject, timer } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../support/brief.ts';
 import {
   added,
@@ -72,6 +73,43 @@ describe('status', () => {
       }));
   }
 
+  it('I71: staleSinceMs is from when the copy in the store began to age, until a list replaces it or it is gone', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, {
+      scheduler: time,
+      lingerMs: 0,
+      random: () => 0,
+    });
+    const since = () => informer.status.staleSinceMs;
+    informer.start();
+    source.listed(1, pod('web', 1));
+    await time.advance(100);
+    expect(since()).toBeUndefined();
+    source.fail(ApiError.local('Network', 'reset'));
+    expect(since()).toBe(100);
+    await time.advance(50);
+    await informer.stop();
+    expect(since()).toBe(100);
+    await time.advance(50);
+    await informer.stop();
+    expect(since()).toBe(100);
+    informer.start();
+    expect([informer.indexer.size, informer.status.phase, since()]).toEqual([1, 'listing', 100]);
+    await time.advance(50);
+    await informer.stop();
+    expect(since()).toBe(100);
+    informer.start();
+    // The first answers the list of the run before, late.
+    for (const version of [2, 3]) source.listed(version, pod('web', version));
+    expect(since()).toBeUndefined();
+    await time.advance(50);
+    await informer.stop();
+    expect(since()).toBe(300);
+    informer.changes$.subscribe().unsubscribe();
+    expect([informer.indexer.size, informer.status.phase, since()]).toEqual([0, 'idle', undefined]);
+  });
+
   it('I16: failures are told and heal; data streams go on without an error', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
@@ -102,6 +140,26 @@ describe('status', () => {
         void informer.stop();
       }, 5000);
     }));
+
+  it('I72: another object that is refused in the place of one is told, the same one again is not', async () => {
+    const source = scriptedListWatch();
+    let refused = 'a';
+    const picky = ({ metadata }: Pod) => {
+      if (metadata.name === refused) throw new Error('no');
+      return [];
+    };
+    const informer = createSharedInformer(source, { indexers: { picky } });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    const told: (string | undefined)[] = [];
+    informer.status$.subscribe(({ quarantine }) => told.push(quarantine?.[0]?.key));
+    source.send(modified(pod('a', 2)));
+    refused = 'b';
+    source.send(modified(pod('a', 3)), modified(pod('b', 3)));
+    source.send(modified(pod('b', 4)));
+    expect(told).toEqual(['shop/a', 'shop/b']);
+    await informer.stop();
+  });
 
   it('I13: a refused object is shown with its key and let in at its next event', async () => {
     const server = createFakeApiServer();

@@ -80,7 +80,8 @@ function staged({ elected, concurrency, runs }: Story) {
     } else if (what === 'lead') leading$.next(true);
     else if (what === 'lose') {
       leading$.next(false);
-      if (!elected) return;
+      // The lead may be back already: a callback that is told of the loss can regain it.
+      if (!elected || leading$.value) return;
       for (const { key, signal } of inHand) {
         if (!signal.aborted) wrong.push(`${key} works on without the lead`);
       }

@@ -20,6 +20,8 @@ export class LifeModel {
   holders: ModelHolder[] = [];
   lingersUntilMs: number | undefined;
   stops = 0;
+  /** How many runs there were. */
+  generation = 0;
   readonly #lingerMs: number;
 
   constructor(lingerMs: number) {
@@ -64,6 +66,7 @@ export class LifeModel {
   }
 
   #run(): void {
+    if (this.phase !== 'running') this.generation++;
     this.phase = 'running';
     this.lingersUntilMs = undefined;
   }

@@ -10,7 +10,7 @@ import {
   toView,
   type View,
 } from 'rx-informer';
-import { type Observable, Subject, type Subscription } from 'rxjs';
+import { finalize, type Observable, Subject, type Subscription } from 'rxjs';
 import { expect } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import type { Pod } from '../support/scripted-list-watch.ts';
@@ -25,21 +25,26 @@ export const POLICIES = ['none', 'conflate', 'buffer', 'reset', 'pause', 'drop']
 /** One call that a test, or a consumer within a callback, makes. */
 export type Act =
   | { readonly do: 'start' | 'stop' | 'expire' | 'close' | 'ready' | 'throw' }
-  | { readonly do: 'subscribe'; readonly stream: (typeof STREAMS)[number] }
+  | { readonly do: 'subscribe'; readonly stream: (typeof STREAMS)[number]; readonly messy: boolean }
   | { readonly do: 'deliver'; readonly policy: (typeof POLICIES)[number] }
   | { readonly do: 'listen'; readonly stream: (typeof TOLD)[number] }
-  | { readonly do: 'handle'; readonly slow: boolean; readonly policy: (typeof POLICIES)[number] }
+  | {
+      readonly do: 'handle';
+      readonly slow: boolean;
+      readonly policy: (typeof POLICIES)[number];
+      readonly resyncPeriodMs: number;
+    }
   | { readonly do: 'leave' | 'view' | 'hush'; readonly at: number }
   | { readonly do: 'remove'; readonly at: number; readonly pending: 'drop' | 'drain' }
   | { readonly do: 'write'; readonly at: number; readonly end: boolean }
   | { readonly do: 'refuse'; readonly at: number; readonly on: boolean }
   | { readonly do: 'room'; readonly open: boolean }
-  | { readonly do: 'wait'; readonly timeoutMs?: number };
+  | { readonly do: 'wait'; readonly timeoutMs?: number; readonly handler?: number };
 
 /** Callbacks in which a consumer may call back. */
 export const CALLBACKS = [
   ...['next', 'complete', 'told', 'onAdd', 'onUpdate', 'onDelete', 'after await'],
-  ...['policy', 'demand', 'index', 'view', 'error'],
+  ...['policy', 'demand', 'index', 'view', 'error', 'cleanup'],
 ] as const;
 export type Callback = (typeof CALLBACKS)[number];
 
@@ -111,7 +116,7 @@ export class World {
           return this.#room ?? null;
         },
         onUnhandledError: (error) => {
-          if (String(error) !== 'Error: a consumer threw') this.#fail(`reported: ${String(error)}`);
+          if (!isOwn(error)) this.#fail(`reported: ${String(error)}`);
           this.#act('error');
         },
         onWarning: () => undefined,
@@ -136,9 +141,9 @@ export class World {
       case 'stop':
         return this.#stop();
       case 'subscribe':
-        return this.#subscribe(act.stream);
+        return this.#subscribe(act.stream, act.messy);
       case 'deliver':
-        return this.#subscribe('changes$', this.#policy(act.policy));
+        return this.#subscribe('changes$', false, this.#policy(act.policy));
       case 'leave':
         return this.#leave(pick(this.consumers, act.at));
       case 'listen':
@@ -147,7 +152,7 @@ export class World {
         pick(this.#listening, act.at)?.subscription.unsubscribe();
         return;
       case 'handle':
-        return this.#handle(act.slow, this.#policy(act.policy));
+        return this.#handle(act.slow, this.#policy(act.policy), act.resyncPeriodMs);
       case 'remove':
         return this.#remove(pick(this.handlers, act.at), act.pending);
       case 'view':
@@ -169,7 +174,7 @@ export class World {
       case 'ready':
         return this.#ready.next();
       case 'wait':
-        return this.#wait(act.timeoutMs);
+        return this.#wait(act.timeoutMs, act.handler);
       case 'throw':
         throw new Error('a consumer threw');
     }
@@ -182,6 +187,7 @@ export class World {
     const { phase } = informer.status;
     const is = phase === 'idle' || phase === 'stopped' ? phase : 'running';
     expect([is, informer.isStopped]).toEqual([model.phase, model.phase === 'stopped']);
+    expect(informer.status.generation).toBe(model.generation);
     if (model.phase !== 'running')
       expect([this.server.open, informer.hasSynced]).toEqual([0, false]);
     for (const { holder, completed, slow } of this.consumers) {
@@ -209,7 +215,7 @@ export class World {
     await this.#settle();
     this.act({ do: 'start' });
     const fresh = this.consumers.length;
-    this.act({ do: 'subscribe', stream: 'changes$' });
+    this.act({ do: 'subscribe', stream: 'changes$', messy: false });
     await this.#settle();
     // What was refused is let in at the next list.
     server.expire();
@@ -259,9 +265,10 @@ export class World {
   }
 
   async #settle(): Promise<void> {
-    for (let round = 0; round < 8; round++) {
+    // Faster than resyncs come.
+    for (let round = 0; round < 40; round++) {
       this.#ready.next();
-      await this.pass(5_000);
+      await this.pass(round < 32 ? 50 : 5_000);
     }
   }
 
@@ -340,7 +347,7 @@ export class World {
       this.#fail(`stop: the store was ${before}, and is ${after}`);
   }
 
-  #subscribe(stream: (typeof STREAMS)[number], policy?: DeliveryPolicy<Pod>): void {
+  #subscribe(stream: (typeof STREAMS)[number], messy: boolean, policy?: DeliveryPolicy<Pod>): void {
     const who = `${policy?.kind ?? stream} ${this.consumers.length}`;
     const of = stream === 'changes$';
     const belief = of ? new Belief(who, (what) => this.#fail(what)) : undefined;
@@ -350,8 +357,12 @@ export class World {
     this.consumers.push(consumer);
     const source: Observable<unknown> =
       policy === undefined ? this.informer[stream] : this.informer.deliver(policy).changes$;
+    const cleanup = () => {
+      this.#act('cleanup');
+      if (messy) throw new Error('a consumer threw');
+    };
     const subscription = this.#within(() =>
-      source.subscribe({
+      (messy ? source.pipe(finalize(cleanup)) : source).subscribe({
         next: (value: unknown) => {
           belief?.set(value as Parameters<Belief['set']>[0]);
           this.#called('next', !holder.left && !consumer.completed, who);
@@ -369,7 +380,11 @@ export class World {
     // While it subscribes there is nothing yet by which it could leave.
     if (consumer?.subscription === undefined) return;
     this.model.leave(consumer.holder, this.time.now());
-    consumer.subscription.unsubscribe();
+    try {
+      consumer.subscription.unsubscribe();
+    } catch (error) {
+      if (!isOwn(error)) throw error;
+    }
   }
 
   #listen(stream: (typeof TOLD)[number]): void {
@@ -393,7 +408,7 @@ export class World {
     this.#listening.push({ last: now, subscription });
   }
 
-  #handle(slow: boolean, policy: DeliveryPolicy<Pod>): void {
+  #handle(slow: boolean, delivery: DeliveryPolicy<Pod>, resyncPeriodMs: number): void {
     const who = `handler ${this.handlers.length}`;
     const handled: Handled = {
       belief: new Belief(who, (what) => this.#fail(what)),
@@ -414,7 +429,8 @@ export class World {
         this.#act('after await');
       });
     });
-    handled.registration = this.informer.addEventHandler(handler, { delivery: policy });
+    const options = { delivery, resyncPeriodMs };
+    handled.registration = this.informer.addEventHandler(handler, options);
     if (handled.removed) void this.informer.removeEventHandler(handled.registration);
   }
 
@@ -446,10 +462,11 @@ export class World {
     if (this.#viewHolder !== undefined) this.model.leave(this.#viewHolder, this.time.now());
   }
 
-  #wait(timeoutMs?: number): void {
+  #wait(timeoutMs?: number, handler?: number): void {
+    const handled = handler === undefined ? undefined : pick(this.handlers, handler)?.registration;
     const wait = { outcome: 'pending', inVain: this.model.phase === 'stopped' };
     this.#waits.push(wait);
-    this.informer.whenSynced(timeoutMs === undefined ? {} : { timeoutMs }).then(
+    (handled ?? this.informer).whenSynced(timeoutMs === undefined ? {} : { timeoutMs }).then(
       () => {
         wait.outcome = 'synced';
       },
@@ -467,6 +484,11 @@ export class World {
       room?.complete();
     } else this.#room ??= new Subject<void>();
   }
+}
+
+/** What a consumer of this world threw, or rxjs around it. */
+export function isOwn(error: unknown): boolean {
+  return String(error).includes('Error: a consumer threw');
 }
 
 function pick<V>(all: readonly V[], at: number): V | undefined {

@@ -49,7 +49,7 @@ describe('acting as somebody else', () => {
       const user = {
         as: 'me',
         'as-groups': ['a', 'b, c', 'd'],
-        'as-user-extra': { scope: ['x', 'y'], one: ['z'] },
+        'as-user-extra': { scope: ['x', 'y'], one: ['z'], empty: ['e', ''] },
       };
       const cluster = { server: api.url, 'certificate-authority-data': base64(testOnlyCa) };
       const client = await open({ text: kubeconfig(cluster, user) });
@@ -57,6 +57,8 @@ describe('acting as somebody else', () => {
       for (const { httpVersion, rawHeaders } of api.seen) {
         expect(httpVersion).toBe('1.1');
         expect(lines(rawHeaders).sort()).toEqual([
+          'impersonate-extra-empty: ',
+          'impersonate-extra-empty: e',
           'impersonate-extra-one: z',
           'impersonate-extra-scope: x',
           'impersonate-extra-scope: y',
@@ -98,6 +100,7 @@ describe('a user', () => {
     const provider = { name: 'oidc', config: {} };
     await expect(refused({ token: 'hunter2', username: 'me' })).rejects.toThrow(message);
     await expect(refused({ exec, 'auth-provider': provider })).rejects.toThrow(message);
+    await expect(refused({ exec, tokenFile: 'token' })).rejects.toThrow(': exec, tokenFile; keep');
     await expect(refused({ token: 'hunter2', username: 'me' })).rejects.not.toThrow(/hunter2/);
   });
 

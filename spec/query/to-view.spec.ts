@@ -86,6 +86,58 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
+  it('Q6: is not lost by another stop of an informer that rests', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const view = toView<Pod>({ status$: informer.status$ })(informer.changes$);
+    const { leave } = reactStore(view);
+    source.listed(1, servedPod('a', 1));
+    for (let times = 0; times < 3; times++) await informer.stop();
+    informer.start();
+    source.listed(2, servedPod('b', 2));
+    expect(names(view.getSnapshot())).toBe('b');
+    await informer.stop();
+    leave();
+    await informer.stop();
+  });
+
+  it('Q6: is not lost by a slow pipe, which completes when the informer runs again', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const ready = new Subject<void>();
+    const { changes$ } = informer.deliver({ kind: 'conflate', ready: () => ready });
+    const view = toView<Pod>({ status$: informer.status$ })(changes$);
+    const { leave } = reactStore(view);
+    source.listed(1, servedPod('a', 1));
+    void informer.stop();
+    informer.start();
+    source.listed(2, servedPod('b', 2));
+    for (let times = 0; times < 4; times++) ready.next();
+    source.send(added(servedPod('c', 3)));
+    for (let times = 0; times < 2; times++) ready.next();
+    expect(names(view.getSnapshot())).toBe('b,c');
+    leave();
+    await informer.stop();
+  });
+
+  it('Q6: a pipe that ends by itself has ended, also over a stop and a start', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1, servedPod('a', 1));
+    informer.start();
+    const view = toView<Pod>({ status$: informer.status$ })(informer.changes$.pipe(take(2)));
+    const { leave } = reactStore(view);
+    source.send(added(servedPod('b', 2)));
+    source.send(added(servedPod('c', 3)));
+    expect(names(view.getSnapshot())).toBe('a,b');
+    await informer.stop();
+    informer.start();
+    source.listed(4, servedPod('d', 4));
+    expect(names(view.getSnapshot())).toBe('a,b');
+    leave();
+    await informer.stop();
+  });
+
   it('Q5: a source that completes at once is not subscribed in circles', () => {
     let opened = 0;
     const source = new Observable<ChangeSet<Pod>>((subscriber) => {

@@ -175,6 +175,36 @@ describe('a machine', () => {
     expect(log).toEqual(['oops']);
   });
 
+  it('X13: reports a source that throws as it is cancelled, fills its slot, and empties the others', async () => {
+    let open = 0;
+    const throwing = new Observable<string>((subscriber) => {
+      open++;
+      subscriber.next('a');
+      return () => {
+        open--;
+        throw new Error('teardown');
+      };
+    });
+    const other = new Observable<string>(() => {
+      open++;
+      return () => open--;
+    });
+    const log: string[] = [];
+    const rules: Record<string, Effect[]> = {
+      a: [slot(other), slot(throwing, 'x'), slot(other, 'y'), { emit: 'A' }],
+      aa: [],
+    };
+    const errors = await reported(() => {
+      const running = machine<string, string, Effect, string>({
+        start: () => ['', [slot(throwing)]],
+        next: (state, input) => [`${state}${input}`, rules[`${state}${input}`] ?? []],
+        perform: (effect) => effect,
+      }).subscribe((value) => log.push(value));
+      running.unsubscribe();
+    });
+    expect([log, open, errors.length]).toEqual([['A'], 0, 2]);
+  });
+
   it('X2: each subscription is a run of its own, and ends its own slots', () => {
     const source = new Subject<string>();
     const told = run([slot(source)], { a: [{ emit: 'A' }] });

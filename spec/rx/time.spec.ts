@@ -3,7 +3,9 @@ import { exponentialBackoff } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import {
   asyncScheduler,
+  config,
   NEVER,
+  Observable,
   type SchedulerAction,
   type SchedulerLike,
   Subject,
@@ -95,6 +97,29 @@ describe('a lease', () => {
     expect(shared.active).toBe(true);
     held();
     expect(log).toEqual(['0 start', '0 ended', '0 start', '10 linger']);
+  });
+
+  it('X13: says that it is over, also when its run throws as it ends', async () => {
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
+    const log: string[] = [];
+    const run = new Observable(() => () => {
+      throw new Error('teardown');
+    });
+    const shared = lease(run, {
+      lingerMs: 0,
+      scheduler: new VirtualTime(),
+      drain: new Drain(),
+      onStart: () => log.push('start'),
+      onEnd: (why) => log.push(why),
+    });
+    shared.acquire()();
+    shared.acquire();
+    shared.end();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    config.onUnhandledError = null;
+    expect(log).toEqual(['start', 'linger', 'start', 'ended']);
+    expect(reported).toHaveLength(2);
   });
 
   it('X3: that ends by itself says so, also while it begins', () => {

@@ -88,17 +88,16 @@ describe('the turn of a request', () => {
     const order: string[] = [];
     const transport: Transport = { send: () => of(head), close: () => Promise.resolve() };
     const client = createClient({ baseUrl: '', transport, scheduler: time, qps: 1, burst: 1 });
-    const send = (name: string, then = () => {}) =>
+    const send = (name: string, then: (kind: string) => void = () => {}) =>
       client.send({ method: 'GET', path, use: 'list' }).subscribe(({ kind }) => {
-        if (kind !== 'head') return;
-        order.push(`${time.now()} ${name}`);
-        then();
+        if (kind === 'head') order.push(`${time.now()} ${name}`);
+        then(kind);
       });
     send('a');
-    send('b', () => send('d'));
-    send('c');
+    send('b', (kind) => send(kind === 'queued' ? 'c' : 'e'));
+    send('d');
     await time.advance(10_000);
-    expect(order).toEqual(['0 a', '1000 b', '2000 c', '3000 d']);
+    expect(order).toEqual(['0 a', '1000 b', '2000 c', '3000 d', '4000 e']);
   });
 
   it('T12: is told as queued until it comes, and as sending then', async () => {

@@ -1,0 +1,277 @@
+/** Every numeric option of clients, transports and factories over the whole range of numbers: it has a meaning, or is refused. */
+import {
+  createClient,
+  createDiscovery,
+  createDynamicInformerFactory,
+  createInformerFactory,
+  createListWatch,
+  createResourceClient,
+  createRestMapper,
+  forResource,
+  retryOnConflict,
+  type Transport,
+  type TransportEvent,
+} from 'rx-informer';
+import { clientFromKubeConfig, createUndiciTransport } from 'rx-informer/node';
+import { nodes, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { of, type SchedulerLike, type Subscription } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { kubeconfig } from '../node/kubeconfigs.ts';
+import { listen, type Protocol } from '../node/servers.ts';
+import { testOnlyCa } from '../node/test-only-certificates.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+/** setTimeout fires at once beyond this. */
+const LONGEST_MS = 2 ** 31 - 1;
+const { NaN: none, POSITIVE_INFINITY: infinite, NEGATIVE_INFINITY: minus } = Number;
+const VALUES: readonly unknown[] = [
+  ...[0, -0, Number.MIN_VALUE, 0.5, 1, 1.5, 2 ** 31 - 1, 2 ** 31, 1e12, 2 ** 53 + 2, infinite],
+  ...[-0.5, -1, -(2 ** 31), minus, none, '5'],
+];
+const isNumber = (value: unknown): value is number =>
+  typeof value === 'number' && !Number.isNaN(value);
+const atLeast = (min: number) => (value: unknown) => isNumber(value) && value >= min;
+const above = (min: number) => (value: unknown) => isNumber(value) && value > min;
+const whole = (min: number) => (value: unknown) =>
+  Number.isSafeInteger(value) && (value as number) >= min;
+const wholeOrInfinite = (min: number) => (value: unknown) =>
+  value === infinite || (Number.isInteger(value) && (value as number) >= min);
+
+const server = createFakeApiServer();
+server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+const fake = { baseUrl: 'http://fake', fetch: server.fetch };
+const client = createClient(fake);
+const podClient = createResourceClient(client, pods).namespace('shop');
+const baseUrl = 'http://127.0.0.1:1';
+const subscribed = (stream: { subscribe(told: object): Subscription }) =>
+  new Promise((resolve, reject) => {
+    const run = stream.subscribe({ next: resolve, complete: () => resolve(0), error: reject });
+    setTimeout(() => run.unsubscribe());
+    resolve(0);
+  });
+
+interface Row {
+  readonly option: string;
+  readonly takes: (value: unknown) => boolean;
+  use(value: never): unknown;
+}
+const ROWS: readonly Row[] = [
+  { option: 'qps', takes: isNumber, use: (qps) => createClient({ ...fake, qps }) },
+  { option: 'burst', takes: atLeast(1), use: (burst) => createClient({ ...fake, burst }) },
+  {
+    option: 'maxBodyBytes',
+    takes: atLeast(1),
+    use: (maxBodyBytes) => createClient({ ...fake, maxBodyBytes }),
+  },
+  {
+    option: 'maxConnections',
+    takes: wholeOrInfinite(1),
+    use: (maxConnections) => createUndiciTransport({ baseUrl, maxConnections }),
+  },
+  {
+    option: 'headersTimeoutMs',
+    takes: above(0),
+    use: (headersTimeoutMs) => createUndiciTransport({ baseUrl, headersTimeoutMs }),
+  },
+  ...[
+    { option: 'qps', takes: isNumber },
+    { option: 'burst', takes: atLeast(1) },
+    { option: 'maxBodyBytes', takes: atLeast(1) },
+    { option: 'maxConnections', takes: wholeOrInfinite(1) },
+    { option: 'headersTimeoutMs', takes: above(0) },
+  ].map((row) => ({
+    ...row,
+    use: (value: never) =>
+      clientFromKubeConfig({ text: kubeconfig({ server: baseUrl }), [row.option]: value }),
+  })),
+  ...['maxFrameBytes', 'maxPageBytes'].flatMap((option) => [
+    {
+      option,
+      takes: atLeast(1),
+      use: (value: never) => createListWatch(client, pods, { [option]: value }),
+    },
+    {
+      option,
+      takes: atLeast(1),
+      use: (value: never) => createInformerFactory(client, { [option]: value }),
+    },
+  ]),
+  ...['lingerMs', 'resyncPeriodMs'].flatMap((option) =>
+    [createInformerFactory, createDynamicInformerFactory].map((create) => ({
+      option,
+      takes: atLeast(0),
+      use: (value: never) => create(client, { [option]: value }),
+    })),
+  ),
+  {
+    option: 'resyncPeriodMs',
+    takes: atLeast(0),
+    use: (resyncPeriodMs) =>
+      createInformerFactory(client, { resources: [forResource(nodes, { resyncPeriodMs })] }),
+  },
+  {
+    option: 'minRefreshMs',
+    takes: atLeast(0),
+    use: (minRefreshMs) => createRestMapper(createDiscovery(client), { minRefreshMs }),
+  },
+  {
+    option: 'attempts',
+    takes: wholeOrInfinite(1),
+    use: (attempts) => retryOnConflict(() => 0, { attempts }),
+  },
+  {
+    option: 'attempts',
+    takes: wholeOrInfinite(1),
+    use: (attempts) => podClient.edit('web-0', () => {}, { attempts }),
+  },
+  { option: 'limit', takes: whole(0), use: (limit) => podClient.list({ limit }) },
+  {
+    option: 'timeoutSeconds',
+    takes: whole(0),
+    use: (timeoutSeconds) => subscribed(podClient.watch({ timeoutSeconds })),
+  },
+  {
+    option: 'gracePeriodSeconds',
+    takes: whole(0),
+    use: (gracePeriodSeconds) => podClient.delete('web-0', { gracePeriodSeconds, dryRun: true }),
+  },
+  {
+    option: 'gracePeriodSeconds',
+    takes: whole(0),
+    use: (gracePeriodSeconds) => podClient.deleteCollection({ gracePeriodSeconds, dryRun: true }),
+  },
+  {
+    option: 'gracePeriodSeconds',
+    takes: whole(0),
+    use: (gracePeriodSeconds) => podClient.evict('web-0', { gracePeriodSeconds, dryRun: true }),
+  },
+  { option: 'tailLines', takes: whole(0), use: (tailLines) => logged({ tailLines }) },
+  { option: 'sinceSeconds', takes: whole(1), use: (sinceSeconds) => logged({ sinceSeconds }) },
+  { option: 'limitBytes', takes: whole(1), use: (limitBytes) => logged({ limitBytes }) },
+  {
+    option: 'maxLineLength',
+    takes: wholeOrInfinite(1),
+    use: (maxLineLength) => logged({ maxLineLength }),
+  },
+];
+const logged = (options: object) => subscribed(podClient.log('web-0', options));
+
+describe('a numeric option', () => {
+  it.each(ROWS.map((row) => [row.option, row] as const))(
+    'M13: %s has a meaning, or is refused by name, over the whole range',
+    async (option, { takes, use }) => {
+      for (const value of VALUES) {
+        let error: unknown;
+        try {
+          await use(value as never);
+        } catch (thrown) {
+          error = thrown;
+        }
+        const what = `${option}: ${String(value)}`;
+        if (takes(value)) expect(error, what).toBeUndefined();
+        else {
+          expect(error, what).toBeInstanceOf(TypeError);
+          expect(String(error)).toContain(`${option} is ${value}; it must be `);
+        }
+      }
+    },
+  );
+});
+
+/** Virtual time, and how long it was asked to wait. */
+function watchedTime() {
+  const time = new VirtualTime();
+  const delays: number[] = [];
+  const schedule = time.schedule.bind(time) as SchedulerLike['schedule'];
+  time.schedule = ((work: never, delay = 0, state?: never) => {
+    delays.push(delay);
+    return schedule(work, delay, state);
+  }) as SchedulerLike['schedule'];
+  return { time, delays };
+}
+
+describe('a rate limit', () => {
+  /** When each of so many requests that come at once is sent. */
+  async function sentAt(options: { qps: number; burst: number }, requests = 4) {
+    const { time, delays } = watchedTime();
+    const head: TransportEvent = { kind: 'head', status: 200, header: () => null };
+    const transport: Transport = { send: () => of(head), close: () => Promise.resolve() };
+    const own = createClient({ baseUrl: '', transport, scheduler: time, ...options });
+    const at: number[] = [];
+    for (let nth = 0; nth < requests; nth++) {
+      own
+        .send({ method: 'GET', path: '/x', use: 'list' })
+        .subscribe(({ kind }) => kind === 'head' && at.push(time.now()));
+    }
+    await time.advance(1e14);
+    expect(Math.max(0, ...delays)).toBeLessThanOrEqual(LONGEST_MS);
+    return at;
+  }
+
+  it('M13, T5: of 0, of less or of Infinity is none', async () => {
+    for (const qps of [0, -1, minus, infinite]) {
+      expect(await sentAt({ qps, burst: 1 })).toEqual([0, 0, 0, 0]);
+    }
+    expect(await sentAt({ qps: 1, burst: infinite })).toEqual([0, 0, 0, 0]);
+  });
+
+  it('M13, T5, X5: of a request in many days waits for many days', async () => {
+    expect(await sentAt({ qps: 1e-10, burst: 1 }, 3)).toEqual([0, 1e13, 2e13]);
+    expect(await sentAt({ qps: 2, burst: 1.5 }, 3)).toEqual([0, 250, 750]);
+  });
+});
+
+describe('a body', () => {
+  it('M13, T7: has no bound where that is Infinity', async () => {
+    const fetch = () => Promise.resolve(new Response('x'.repeat(100)));
+    const get = (maxBodyBytes: number) =>
+      createClient({ baseUrl: '', fetch, maxBodyBytes }).request({ path: '/x' });
+    expect(await get(infinite)).toHaveLength(100);
+    expect(await get(100)).toHaveLength(100);
+    await expect(get(99.5)).rejects.toMatchObject({ reason: 'TooLarge' });
+  });
+});
+
+describe.each(['http', 'http2'] as const)('a pool over %s', (protocol: Protocol) => {
+  it.each([infinite, 2 ** 31, 2 ** 53 + 2])(
+    'M13: waits for a head however long it may take with headersTimeoutMs %d',
+    async (headersTimeoutMs) => {
+      const warnings: string[] = [];
+      const onWarning = ({ name }: Error) => warnings.push(name);
+      process.on('warning', onWarning);
+      const api = await listen(protocol, (_, response) => {
+        setTimeout(() => response.end('late'), 200);
+      });
+      const transport = createUndiciTransport({
+        baseUrl: api.url,
+        tls: { ca: testOnlyCa },
+        headersTimeoutMs,
+        maxConnections: infinite,
+      });
+      const own = createClient({ baseUrl: api.url, transport });
+      expect(await own.request({ path: '/x' })).toBe('late');
+      await own.close();
+      await api.close();
+      process.off('warning', onWarning);
+      expect(warnings).toEqual([]);
+    },
+  );
+});
+
+describe('a factory', () => {
+  it.each([2 ** 31, 1e12, infinite])('M13, X5: lingers for %d ms', async (lingerMs) => {
+    const { time, delays } = watchedTime();
+    const own = createInformerFactory(createClient({ ...fake, scheduler: time }), {
+      scheduler: time,
+      lingerMs,
+    });
+    own.start();
+    own.acquire(pods).release();
+    await time.advance(600_000);
+    expect(own.informers).toEqual(['pods']);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(LONGEST_MS);
+    await own.stop();
+    expect(time.pending).toBe(0);
+  });
+});
