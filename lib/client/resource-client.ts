@@ -66,7 +66,10 @@ export interface WatchCallOptions extends CallOptions, SelectionOptions {
   readonly resourceVersion?: string;
   /** After this many seconds the server ends the watch; 0: when it likes. @defaultValue 300 */
   readonly timeoutSeconds?: number;
-  /** A streaming LIST: what there is, then a bookmark that says so, then changes. @defaultValue false */
+  /**
+   * A streaming LIST: what there is, then a bookmark that says so, then changes. One that comes compressed through
+   * `fetch`, which a browser may not read to its end, is a 406 `NotAcceptable`. @defaultValue false
+   */
   readonly sendInitialEvents?: boolean;
   /** Asked before each read. @defaultValue there is always room */
   readonly demand?: Demand;

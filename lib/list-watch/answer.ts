@@ -22,6 +22,8 @@ export function decodeAnswer<Out>(options: {
   readonly request: TransportRequest;
   readonly where: string;
   readonly scheduler: SchedulerLike;
+  /** What is wrong with a successful answer, by its head: nothing of its body is read then. */
+  refusal?(head: Extract<TransportEvent, { kind: 'head' }>): ApiError | undefined;
   decoder(): Decoder<Out>;
 }): Observable<Answer<Out>> {
   const { client, request, where, scheduler } = options;
@@ -62,7 +64,9 @@ export function decodeAnswer<Out>(options: {
           } else if (event.kind === 'head') {
             head = event;
             ok = event.status >= 200 && event.status < 300;
-            if (ok) subscriber.next({ kind: 'opened' });
+            const refusal = ok ? options.refusal?.(event) : undefined;
+            if (refusal !== undefined) subscriber.error(refusal);
+            else if (ok) subscriber.next({ kind: 'opened' });
           } else if (!ok) {
             errorBody += text.decode(event.bytes, { stream: true });
             if (errorBody.length > MAX_ERROR_BYTES) answered();

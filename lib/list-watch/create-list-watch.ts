@@ -17,6 +17,7 @@ import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
 import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
 import { signals } from './signals.ts';
+import { streamingSupport } from './streaming-support.ts';
 
 /** Query parameters of a request, by name. */
 export type ListOptions = Record<string, string>;
@@ -48,9 +49,6 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   /** @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike;
 }
-
-// What a server has shown that it cannot do, by client and resource: asked once, not at every relist.
-const withoutWatchList = new WeakMap<KubeClient, Set<string>>();
 
 function listQuery<T>(request: ListRequest<T>): ListOptions {
   const { resourceVersion, limit } = request;
@@ -127,10 +125,9 @@ export function listWatchOf<T extends KubernetesObject>(
     ...(fieldSelector ? { fieldSelector } : {}),
     ...(projection?.member === 'rows' ? { includeObject: 'Metadata' } : {}),
   };
-  const remembered = withoutWatchList.get(client) ?? new Set<string>();
-  withoutWatchList.set(client, remembered);
   const as = projection === undefined ? '' : ` as ${projection.eventKind}`;
-  const memory = `${resource.apiVersion}/${resource.plural}${as}`;
+  const what = `${resource.apiVersion}/${resource.plural}${as}`;
+  const streaming = streamingSupport(client, what);
 
   const query = (own: ListOptions): ListOptions => {
     const all = { ...common, ...own };
@@ -155,15 +152,13 @@ export function listWatchOf<T extends KubernetesObject>(
   return {
     ...(namespace ? { scope: namespace } : {}),
     get watchList() {
-      return (options.watchList ?? true) && !remembered.has(memory);
+      return options.watchList === false ? false : streaming.known;
     },
-    onWatchListUnsupported() {
-      remembered.add(memory);
-    },
+    onWatchListUnsupported: streaming.rememberNone,
     list: (request) =>
       decodeAnswer({
         client,
-        where: `LIST ${memory}`,
+        where: `LIST ${what}`,
         scheduler,
         decoder: () => decoding.list(context(request)),
         request: {
@@ -183,8 +178,9 @@ export function listWatchOf<T extends KubernetesObject>(
     watch: (request) =>
       decodeAnswer({
         client,
-        where: `WATCH ${memory}`,
+        where: `WATCH ${what}`,
         scheduler,
+        ...(request.sendInitialEvents === true ? { refusal: streaming.refusal() } : {}),
         decoder: () => decoding.watch(context(request)),
         request: {
           method: 'GET',

@@ -70,8 +70,8 @@ export type WatchSignal<T> =
 export interface ListerWatcher<T> {
   /** The namespace that this one covers, where several cover one store; '' is all. */
   readonly scope?: string;
-  /** Whether streaming LISTs may be asked for. @defaultValue true */
-  readonly watchList?: boolean;
+  /** Whether streaming LISTs may be asked for; `'when-told'`: by `initialList: 'stream'` only. @defaultValue true */
+  readonly watchList?: boolean | 'when-told';
   list(request: ListRequest<T>): Observable<ListPart<T>>;
   watch(request: WatchRequest<T>): Observable<WatchSignal<T>>;
   /** Told once the server has shown that it cannot stream lists, so that nobody asks it again. */

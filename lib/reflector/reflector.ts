@@ -106,7 +106,10 @@ export function reflect<T>(
   const config: ReflectorConfig = {
     scope: listerWatcher.scope || undefined,
     initialList: options.initialList ?? 'auto',
-    mayStream: () => listerWatcher.watchList !== false,
+    mayStream: () => {
+      const { watchList = true } = listerWatcher;
+      return watchList === 'when-told' ? options.initialList === 'stream' : watchList;
+    },
     ...limits,
     backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
   };

@@ -128,7 +128,10 @@ export type ReflectorEffect<T> =
   | { readonly type: 'remember-no-watch-list' }
   | { readonly type: 'complete' };
 
-/** How a collection is read first: `stream` and `pages` insist, `auto` streams where the server can. */
+/**
+ * How a collection is read first: `stream` and `pages` insist, `auto` streams where the server can, and a page can see
+ * that it does not compress. A stream that comes compressed is given up in any case.
+ */
 export type InitialList = 'auto' | 'stream' | 'pages';
 
 /** What does not change while a reflector runs. */

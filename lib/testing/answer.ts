@@ -21,6 +21,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
+  /** Over a socket each piece of the body is a gzip member. */
+  readonly gzip?: boolean;
 }
 
 /** What answers are made from. */

@@ -5,7 +5,7 @@
 import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts';
 import { type Body, bytesBody } from './body.ts';
 import type { FailedAnswer, Faults, Truncation } from './faults.ts';
-import { type Exchange, type RequestRecord, recordOf, targetOf } from './request.ts';
+import { type Exchange, isTrue, type RequestRecord, recordOf, targetOf } from './request.ts';
 import { failure } from './status.ts';
 
 /** How a request ends for the connection that brought it. */
@@ -58,6 +58,12 @@ function truncated(whole: Answer, { keepBytes, clean = false }: Truncation): Ans
   return { ...whole, body };
 }
 
+/** Whether it asks for a streaming list, and takes it compressed. */
+function takesGzip({ query, header }: Exchange): boolean {
+  const streams = isTrue(query.get('watch')) && isTrue(query.get('sendInitialEvents'));
+  return streams && /(^|,)\s*gzip\s*(,|;|$)/.test(header('accept-encoding') ?? '');
+}
+
 /**
  * Takes a request; `done` is called once, or never where the answer never comes. The answer to `dispatch` gives
  * the request up; it ends nothing that has been answered.
@@ -79,10 +85,9 @@ export function dispatch(
         ? // What the path leads to may have changed while the answer was delayed.
           answer(exchange, request, targetOf(exchange.path, context.log), context)
         : scripted(verdict.answer, context.scheduler.now());
-    done({
-      kind: 'answer',
-      answer: verdict.cut === undefined ? given : truncated(given, verdict.cut),
-    });
+    const whole = verdict.cut === undefined ? given : truncated(given, verdict.cut);
+    const gzip = given.status === 200 && takesGzip(exchange) && context.faults.gzips(request);
+    done({ kind: 'answer', answer: gzip ? { ...whole, gzip } : whole });
   };
   const delayMs = verdict.delayMs + context.latencyMs;
   if (delayMs <= 0) {

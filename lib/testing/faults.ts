@@ -52,7 +52,16 @@ type Effect =
   | { readonly kind: 'fail'; readonly answer: FailedAnswer }
   | { readonly kind: 'truncate'; readonly cut: Truncation }
   | { readonly kind: 'delay'; readonly ms: number }
-  | { readonly kind: 'refuse' | 'hang' | 'silence' | 'no-bookmarks' | 'no-end-mark' | 'swap' };
+  | {
+      readonly kind:
+        | 'refuse'
+        | 'hang'
+        | 'silence'
+        | 'no-bookmarks'
+        | 'no-end-mark'
+        | 'swap'
+        | 'gzip';
+    };
 
 class StandingFault implements Fault {
   readonly effect: Effect;
@@ -189,6 +198,14 @@ export class Faults implements WatchFaults {
     return this.#stand({ kind: 'no-end-mark' }, match);
   }
 
+  /**
+   * New streaming lists are compressed as Kubernetes 1.37 does it, a gzip member for each flush, for clients that take
+   * gzip: browsers read the first member only. Over `serve()`; an in-process `fetch` compresses nothing.
+   */
+  gzipStreamingLists(match?: Match): Fault {
+    return this.#stand({ kind: 'gzip' }, match);
+  }
+
   /** Breaks the connections of open watches. Answers how many there were. */
   dropWatches(match?: Match): number {
     return this.#each(match, (watch) => watch.break());
@@ -277,6 +294,11 @@ export class Faults implements WatchFaults {
   /** @internal */
   silent(request: RequestRecord): boolean {
     return this.#stands('silence', request);
+  }
+
+  /** @internal */
+  gzips(request: RequestRecord): boolean {
+    return this.#stands('gzip', request);
   }
 
   /** @internal */

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Answer } from './answer.ts';
 import { type DispatchContext, dispatch } from './dispatcher.ts';
+import { gzipMembers } from './gzip-members.ts';
 import type { Exchange } from './request.ts';
 
 /** Where and how to listen. */
@@ -44,8 +45,13 @@ async function exchangeOf(request: IncomingMessage): Promise<Exchange> {
 
 /** Writes as fast as the socket takes it. */
 function send(answer: Answer, response: ServerResponse, cors: boolean): void {
-  const { status, headers, body } = answer;
-  response.writeHead(status, cors ? { ...headers, ...CORS } : headers);
+  const { status, headers, gzip = false } = answer;
+  const body = gzip ? gzipMembers(answer.body) : answer.body;
+  response.writeHead(status, {
+    ...headers,
+    ...(gzip ? { 'content-encoding': 'gzip' } : {}),
+    ...(cors ? CORS : {}),
+  });
   response.flushHeaders();
   let full = false;
   const pump = () => {

@@ -66,11 +66,21 @@ async function readBody(
   }
 }
 
+/** Whether there is a page (or a worker), and `base` is of another origin. */
+function isElsewhere(base: string): boolean {
+  const { location } = globalThis as { readonly location?: { readonly origin?: string } };
+  const here = location?.origin;
+  return here !== undefined && URL.canParse(base) && new URL(base).origin !== here;
+}
+
 /**
  * Sends requests through `fetch`. Unsubscribing aborts; one read of the body is one chunk, and the next read
  * waits for the request's demand. Redirects are not followed: they would take the headers along. A queue within
  * `fetch`, such as a browser's for its six connections a host, cannot be seen: its time is the server's. Throws a
  * `TypeError` on a base URL that is none, and so does a request on a path that could lead to another host.
+ *
+ * A watch asks for no compression, of which browsers take no notice: they ask for gzip, and read the first of several
+ * gzip members only. Across origins CORS keeps the header that tells from a page: `hidesEncoding` says so.
  *
  * @param options - `fetch` defaults to the global one.
  */
@@ -83,8 +93,12 @@ export function createFetchTransport(options: {
   const send: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const open = new Set<Subscriber<TransportEvent>>();
   let closed = false;
+  let hidesEncoding = isElsewhere(base);
   const stopped = () => ApiError.local('Stopped', 'the client was closed');
   return {
+    get hidesEncoding() {
+      return hidesEncoding;
+    },
     send: (request) =>
       new Observable<TransportEvent>((subscriber) => {
         if (closed) {
@@ -101,7 +115,10 @@ export function createFetchTransport(options: {
             signal: abort.signal,
             // Followed, it would take the headers, tokens among them, wherever the answer says.
             redirect: 'manual',
-            ...(request.headers === undefined ? {} : { headers: { ...request.headers } }),
+            headers: {
+              ...request.headers,
+              ...(request.use === 'watch' ? { 'accept-encoding': 'identity' } : {}),
+            },
             ...(request.body === undefined ? {} : { body: request.body as BodyInit }),
           });
           if (abort.signal.aborted) return;
@@ -113,6 +130,8 @@ export function createFetchTransport(options: {
               `${where}: the answer is a redirect; none is followed`,
             );
           }
+          // Also where `fetch` was given, or the page's base, and leads elsewhere.
+          hidesEncoding ||= response.type === 'cors' && headers.get('content-encoding') === null;
           subscriber.next({
             kind: 'head',
             status: response.status,

@@ -78,6 +78,8 @@ export interface KubeClient {
   request<R = unknown>(request: KubeRequest): Promise<R>;
   /** A request as a stream of bytes, with the client's headers and rate limit. Nothing is retried. */
   send(request: TransportRequest): Observable<TransportEvent>;
+  /** Of its {@link Transport}. Lists are then streamed only where `initialList: 'stream'` says so. */
+  readonly hidesEncoding?: boolean;
   /** Ends all connections. Open requests, those that wait to be sent or sent again, and later ones error: `Stopped`. */
   close(): Promise<void>;
 }
@@ -268,6 +270,9 @@ export function createClient(options: KubeClientOptions): KubeClient {
 
   return {
     baseUrl,
+    get hidesEncoding() {
+      return transport.hidesEncoding ?? false;
+    },
     send: (request) => send(request),
     close: () => {
       closing.error(ApiError.local('Stopped', 'the client was closed'));

@@ -42,6 +42,11 @@ export type TransportEvent =
  */
 export interface Transport {
   send(request: TransportRequest): Observable<TransportEvent>;
+  /**
+   * Whether bodies may come compressed and heads not tell, as from another origin in a browser. May become true with a
+   * head. Left out: no.
+   */
+  readonly hidesEncoding?: boolean;
   /** Ends pooled connections; open requests are aborted. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The suite that needs a real browser: the dashboard, in Chromium. */
+/** What needs a real browser: the dashboard, and informers in pages, in Chromium. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 

@@ -94,7 +94,7 @@ export function script(
     readonly lists?: readonly Observable<ListPart<Pod>>[];
     readonly watches?: readonly Observable<WatchSignal<Pod>>[];
   },
-  options: { readonly watchList?: boolean; readonly scope?: string } = {},
+  options: { readonly watchList?: ListerWatcher<Pod>['watchList']; readonly scope?: string } = {},
 ): Script {
   const asked: string[] = [];
   const lists: ListRequest<Pod>[] = [];
@@ -115,7 +115,7 @@ export function script(
     listerWatcher: {
       ...(options.scope === undefined ? {} : { scope: options.scope }),
       get watchList() {
-        return (options.watchList ?? false) && remembered === 0;
+        return remembered === 0 && (options.watchList ?? false);
       },
       onWatchListUnsupported: () => {
         remembered++;

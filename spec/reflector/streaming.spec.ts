@@ -1,4 +1,4 @@
-import { ApiError, type ReflectOptions, reflect } from 'rx-informer';
+import { ApiError, type ListerWatcher, type ReflectOptions, reflect } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { concat, NEVER, type Observable, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ type Answers = Parameters<typeof script>[0];
 function run(
   answers: Answers,
   untilMs: number,
-  options: ReflectOptions<Pod> & { readonly watchList?: boolean } = {},
+  options: ReflectOptions<Pod> & Pick<ListerWatcher<Pod>, 'watchList'> = {},
 ) {
   return marbles(({ scheduler, flush }) => {
     const { watchList = true, ...rest } = options;
@@ -112,6 +112,15 @@ describe('a streaming list (TestWatchList)', () => {
     const answers = { watches: [open()], lists };
     expect(run(answers, 100, { watchList: false }).asked).toBe('L0 W7');
     expect(run(answers, 100, { initialList: 'pages' }).asked).toBe('L0 W7');
+  });
+
+  it('W18: one that is for those who are told to is asked for by them alone', () => {
+    const answers = { watches: [open(['end@3'])], lists };
+    const watchList = 'when-told';
+    expect(run(answers, 100, { watchList }).asked).toBe('L0 W7');
+    expect(run(answers, 100, { watchList, initialList: 'auto' }).asked).toBe('L0 W7');
+    expect(run(answers, 100, { watchList, initialList: 'pages' }).asked).toBe('L0 W7');
+    expect(run(answers, 100, { watchList, initialList: 'stream' }).asked).toBe('S');
   });
 });
 

@@ -1,13 +1,18 @@
 import {
   ApiError,
+  createClient,
   createFetchTransport,
+  createListWatch,
+  createSharedInformer,
   type Demand,
   type Fetch,
   type TransportEvent,
   type TransportRequest,
 } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { queryString } from '../../lib/transport/query.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -325,6 +330,70 @@ describe('close', () => {
     const errors: unknown[] = [];
     transport.send(GET).subscribe({ error: (error) => errors.push(error.reason) });
     expect([errors, fake.calls.length]).toEqual([['Stopped'], 1]);
+  });
+});
+
+describe('compression', () => {
+  const sent = (use: TransportRequest['use'], headers: Record<string, string>) => {
+    const fake = fakeFetch();
+    send(fake, { use, headers }).subscription.unsubscribe();
+    return fake.calls[0]?.init?.headers;
+  };
+
+  it('T19: a watch asks for none, whatever a client asks for; lists and calls may come compressed', () => {
+    const accept = 'application/json';
+    expect(sent('watch', { accept })).toEqual({ accept, 'accept-encoding': 'identity' });
+    expect(sent('watch', { 'accept-encoding': 'gzip' })).toEqual({ 'accept-encoding': 'identity' });
+    expect(sent('list', { accept })).toEqual({ accept });
+    expect(sent('call', { accept })).toEqual({ accept });
+  });
+
+  it('T19: a server that compresses streaming lists compresses none of ours', async () => {
+    const server = createFakeApiServer();
+    server.faults.gzipStreamingLists();
+    const served = await server.serve();
+    const informer = createSharedInformer(
+      createListWatch(createClient({ baseUrl: served.url }), pods),
+    );
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    expect(server.requests.map(({ query }) => query['sendInitialEvents'])).toEqual(['true']);
+    await informer.stop();
+    await served.close();
+  });
+
+  it.each([
+    ['https://app.example', 'https://app.example/k8s', false],
+    ['https://app.example', '/k8s', false],
+    ['https://app.example', '', false],
+    ['https://app.example', 'http://app.example', true],
+    ['https://app.example', 'https://app.example:6443', true],
+    // A page from a file.
+    ['null', 'http://127.0.0.1:8001', true],
+    [undefined, 'http://127.0.0.1:8001', false],
+  ])('T20: a page of %s that asks %j: hidden %s', (origin, baseUrl, hides) => {
+    vi.stubGlobal('location', origin === undefined ? undefined : { origin });
+    const { fetch } = fakeFetch();
+    expect(createFetchTransport({ baseUrl, fetch }).hidesEncoding).toBe(hides);
+    expect(createClient({ baseUrl, fetch }).hidesEncoding).toBe(hides);
+    vi.unstubAllGlobals();
+  });
+
+  it.each([
+    ['basic', {}, false],
+    ['default', {}, false],
+    ['cors', {}, true],
+    ['cors', { 'content-encoding': 'gzip' }, false],
+  ])('T20: an answer of type %s with the headers %j: hidden %s', async (type, headers, hides) => {
+    const answer = Object.defineProperty(new Response('', { headers }), 'type', { value: type });
+    const transport = createFetchTransport({ baseUrl: '', fetch: async () => answer });
+    expect(transport.hidesEncoding).toBe(false);
+    let atHead: boolean | undefined;
+    transport.send(GET).subscribe(({ kind }) => {
+      if (kind === 'head') atHead = transport.hidesEncoding;
+    });
+    await settle();
+    expect(atHead).toBe(hides);
   });
 });
 
