@@ -121,8 +121,9 @@ export interface SharedInformer<T extends KubernetesObject> {
    */
   whenSynced(options?: WaitOptions): Promise<void>;
   /**
-   * Resolves once the store shows what a write returned: this version, or that this object is gone. Rejects when its
-   * time is over, when stopped, and with a `TypeError` for what is no version.
+   * Resolves once the store shows what a write returned: this version, or that this object is gone. An object that is
+   * refused (`status.quarantine`) is waited for until it is let in. Rejects when its time is over, when stopped, and
+   * with a `TypeError` for what is no version.
    */
   whenObserved(
     key: string,
@@ -130,7 +131,7 @@ export interface SharedInformer<T extends KubernetesObject> {
     options?: WaitOptions,
   ): Promise<T | undefined>;
   /**
-   * Resolves once all that happened up to this version is in the store: a list that is not older. Rejects as
+   * Resolves once all that happened up to this version is in the store, or refused: a list that is not older. Rejects as
    * `whenObserved` does. In a quiet collection bookmarks bring the version, about once a minute.
    */
   whenAtLeast(resourceVersion: string, options?: WaitOptions): Promise<void>;

@@ -28,7 +28,7 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
   readonly phase: InformerPhase;
   /** The store has held a whole list in this generation. */
   readonly synced: boolean;
-  /** Objects that stay out because a transform, key or index function refused them. */
+  /** Objects of which the newest state stays out, because a transform, key or index function refused it. */
   readonly quarantined: number;
   /** Some of them, by key, the latest first, with what refused them. */
   readonly quarantine?: readonly { readonly key: string; readonly error: ApiError }[];

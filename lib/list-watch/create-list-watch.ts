@@ -44,7 +44,7 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly decoding?: Decoding;
   /** Whether streaming LISTs may be asked for. @defaultValue true, until the server shows that it cannot */
   readonly watchList?: boolean;
-  /** Told of every object that did not get through. */
+  /** Told of every object that did not get through. What it throws is reported. */
   readonly onSkipped?: (skipped: Skipped) => void;
   /** @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike;
