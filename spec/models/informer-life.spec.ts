@@ -87,7 +87,7 @@ const options: fc.Arbitrary<WorldOptions> = fc.record({
   compression: fc.constantFrom('none' as const, 'latest' as const),
 });
 
-const RUNS = Number(process.env['LIFE_RUNS'] ?? 250);
+const RUNS = Number(process.env['LIFE_RUNS'] ?? 400);
 
 const reported: string[] = [];
 beforeEach(() => {
