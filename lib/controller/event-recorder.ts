@@ -2,8 +2,15 @@
  * Tells those who look at an object what its controller did. Events are news, not state: they may be late, folded
  * or lost, and never hold up or fail a reconcile. client-go: tools/events.
  */
+
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import {
+  checkedDuration,
+  checkedRate,
+  checkedTimes,
+  checkedWholeLimit,
+} from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
@@ -108,8 +115,9 @@ class SeriesRecorder implements EventRecorder {
   }
 
   async close(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    const timeoutMs = checkedDuration(options.timeoutMs ?? 5_000, 'close: timeoutMs');
     this.#closed = true;
-    const timer = longTimer(options.timeoutMs ?? 5_000, this.#scheduler);
+    const timer = longTimer(timeoutMs, this.#scheduler);
     const held = timer.subscribe(() => this.#writer.close());
     await this.flush();
     held.unsubscribe();
@@ -205,5 +213,12 @@ export function createEventRecorder(
       `createEventRecorder: component is ${shown}; it must be a name such as 'my-controller' or 'example.com/my-controller'`,
     );
   }
+  const who = 'createEventRecorder';
+  checkedDuration(options.windowMs ?? 0, `${who}: windowMs`);
+  checkedDuration(options.seriesIntervalMs ?? 0, `${who}: seriesIntervalMs`);
+  checkedWholeLimit(options.seriesKept ?? 1, `${who}: seriesKept`);
+  checkedWholeLimit(options.limit ?? 1, `${who}: limit`);
+  checkedRate(options.qps ?? 0, `${who}: qps`);
+  checkedTimes(options.burst ?? 0, `${who}: burst`);
   return new SeriesRecorder(client, options);
 }

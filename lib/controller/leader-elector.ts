@@ -63,6 +63,8 @@ export function isLeaderElector(
   return 'leading$' in given;
 }
 
+const LONGEST_LEASE_MS = (2 ** 31 - 1) * 1_000;
+
 /** The options with their defaults. Throws a `TypeError` when two could lead at once. */
 function checked(
   options: LeaderElectorOptions,
@@ -83,6 +85,11 @@ function checked(
   if (!(leaseDurationMs > renewDeadlineMs)) {
     throw refuse(
       `leaseDurationMs is ${leaseDurationMs}; it must be over renewDeadlineMs (${renewDeadlineMs}), or two would lead at once`,
+    );
+  }
+  if (leaseDurationMs > LONGEST_LEASE_MS) {
+    throw refuse(
+      `leaseDurationMs is ${leaseDurationMs}; it must not be over ${LONGEST_LEASE_MS}, because a Lease counts seconds in 32 bits`,
     );
   }
   const { releaseOnCancel = true } = options;

@@ -1,4 +1,5 @@
 /** The life of a controller: caches first, then the lead, then work, until it is stopped. */
+
 import {
   BehaviorSubject,
   defer,
@@ -11,6 +12,7 @@ import { distinctUntilChanged, map } from 'rxjs/operators';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkedDuration, checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
@@ -72,8 +74,9 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const { name = 'controller', leaderElection: election } = options;
     const { concurrency = 1, maxRetries = 0 } = options;
     // Found here, and not when the lead is won.
-    if (!(concurrency >= 1)) throw new TypeError(`${name}: concurrency must be 1 or more`);
-    if (!(maxRetries >= 0)) throw new TypeError(`${name}: maxRetries must be 0 or more`);
+    checkedWholeLimit(concurrency, `${name}: concurrency`);
+    checkedTimes(maxRetries, `${name}: maxRetries`);
+    checkedDuration(options.ageingMs ?? 0, `${name}: ageingMs`);
     this.name = name;
     this.#options = options;
     this.#scheduler = timingOf(options).scheduler;
@@ -106,8 +109,14 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   }
 
   stop(options: StopOptions = {}): Promise<void> {
+    const { drainMs = 30_000 } = options;
+    try {
+      checkedDuration(drainMs, `${this.name}: drainMs`);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     // Of several calls the first says how long.
-    if (this.#life.stopping === undefined) this.#drainMs = options.drainMs ?? 30_000;
+    if (this.#life.stopping === undefined) this.#drainMs = drainMs;
     return this.#life.stop();
   }
 

@@ -2,6 +2,7 @@
  * Waits until one object is as it should be: an informer of one object, so it lives through everything that an
  * informer lives through. client-go: tools/watch/until.go, UntilWithSync.
  */
+
 import { Subscription } from 'rxjs';
 import { createSharedInformer } from '../informer/create-shared-informer.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
@@ -10,6 +11,7 @@ import { ApiError } from '../meta/api-error.ts';
 import { joinMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -97,6 +99,7 @@ export async function untilCondition<T extends KubernetesObject>(
   const { name, namespace } = target;
   const { timeoutMs, signal } = options;
   const timing = timingOf(options);
+  checkedDuration(timeoutMs ?? 0, 'untilCondition: timeoutMs');
   // Says what is wrong with the target before anything is sent.
   resourcePath(resource, target);
   const key = joinMetaNamespaceKey({ namespace: namespace ?? '', name });

@@ -28,6 +28,12 @@ export function checkedLimit(limit: number, name: string): number {
   return refused(limit, name, '1 or more');
 }
 
+/** How often something may happen, 0 or more; `Infinity` is no limit. */
+export function checkedTimes(times: number, name: string): number {
+  if (typeof times === 'number' && times >= 0) return times;
+  return refused(times, name, '0 or more');
+}
+
 /** A finite number, 0 or more. */
 export function checkedNumber(value: number, name: string): number {
   if (Number.isFinite(value) && value >= 0) return value;

@@ -2,9 +2,11 @@
  * A store that forgets: what was written long enough ago is gone for whoever asks. It has no timer, so an object
  * that nobody asks for stays in memory. client-go: tools/cache/expiration_cache.go.
  */
+
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import type { KeyFunc } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkedRate } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from './indexer.ts';
 
@@ -68,6 +70,7 @@ export interface ExpirationStore<T> {
 
 /** Forgets what was written more than `ttlMs` milliseconds ago; 0 or less forgets nothing. */
 export function ttlPolicy(ttlMs: number): ExpirationPolicy<unknown> {
+  checkedRate(ttlMs, 'ttlMs');
   return (entry, nowMs) => ttlMs > 0 && nowMs - entry.writtenMs > ttlMs;
 }
 

@@ -2,9 +2,11 @@
  * Reads one's own writes: what the server answered to a write lies over the store until the store has it too. It
  * has no timer; what is out of date goes when it is met. client-go: tools/cache/mutation_cache.go.
  */
+
 import { asyncScheduler, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
+import { checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { ChangeSet } from './change-set.ts';
 import { indexValues } from './index-table.ts';
@@ -134,12 +136,8 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
 
   constructor(store: IndexerReader<T>, options: MutationCacheOptions) {
     const { ttlMs = 300_000, size = 100, scheduler = asyncScheduler } = options;
-    if (!(ttlMs > 0)) {
-      throw new TypeError(`createMutationCache: ttlMs is ${ttlMs}; it must be more than 0`);
-    }
-    if (!(size >= 1)) {
-      throw new TypeError(`createMutationCache: size is ${size}; it must be at least 1`);
-    }
+    checkedTimeout(ttlMs, 'createMutationCache: ttlMs');
+    checkedWholeLimit(size, 'createMutationCache: size');
     this.#store = store;
     this.#includeAdds = options.includeAdds ?? false;
     this.#guard = options.mutationGuard ?? defaultMutationGuard();

@@ -1,6 +1,7 @@
 /**
  * A fixed number of pieces of work, a few at a time. client-go: util/workqueue/parallelizer.go
  */
+import { checkedCount, checkedWholeLimit } from '../rx/checked-option.ts';
 import { reportUnhandled } from '../rx/unhandled.ts';
 
 /** What {@link parallelizeUntil} takes. */
@@ -18,7 +19,7 @@ export interface ParallelizeOptions {
  * Calls `doWorkPiece` with 0, 1 … `pieces - 1`, and resolves when all have ended, or, after an abort, those that had
  * begun. It never rejects: a piece that throws is reported as an unhandled error and the others go on.
  *
- * Throws a `TypeError` where `workers` or `chunkSize` is under 1.
+ * Throws a `TypeError` if `workers` or `chunkSize` is not a whole number of 1 or more, or `pieces` not one of 0 or more.
  *
  * client-go: workqueue.ParallelizeUntil
  *
@@ -39,8 +40,9 @@ export async function parallelizeUntil(
   doWorkPiece: (piece: number) => void | PromiseLike<void>,
 ): Promise<void> {
   const { workers, pieces, chunkSize = 1, signal } = options;
-  if (!(workers >= 1)) throw new TypeError('parallelizeUntil: workers must be 1 or more');
-  if (!(chunkSize >= 1)) throw new TypeError('parallelizeUntil: chunkSize must be 1 or more');
+  checkedWholeLimit(workers, 'parallelizeUntil: workers');
+  checkedCount(pieces, 'parallelizeUntil: pieces', 0);
+  checkedWholeLimit(chunkSize, 'parallelizeUntil: chunkSize');
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < pieces && signal?.aborted !== true) {

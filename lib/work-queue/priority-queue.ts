@@ -2,7 +2,9 @@
  * A queue in which urgent keys overtake, but not for ever. controller-runtime: pkg/controller/priorityqueue,
  * which lets a key of low priority starve.
  */
+
 import type { SchedulerLike } from 'rxjs';
+import { checkedDuration } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { Backlog } from './backlog.ts';
@@ -129,7 +131,8 @@ export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements Prio
   readonly #ranked: RankedBacklog<K>;
 
   constructor(options: PriorityQueueOptions<K>) {
-    const ranked = new RankedBacklog<K>(timingOf(options).scheduler, options.ageingMs ?? 10_000);
+    const ageingMs = checkedDuration(options.ageingMs ?? 10_000, 'ageingMs');
+    const ranked = new RankedBacklog<K>(timingOf(options).scheduler, ageingMs);
     super(
       options,
       ranked,

@@ -2,6 +2,7 @@
  * How long a key waits before its next try. client-go: util/workqueue/default_rate_limiters.go, under the same
  * names; times are in milliseconds.
  */
+import { checkedDuration, checkedRate, checkedTimes } from '../rx/checked-option.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { tokenReservations } from '../rx/token-bucket.ts';
 
@@ -51,7 +52,8 @@ export function itemExponentialFailureRateLimiter<K = string>(options: {
   readonly baseMs: number;
   readonly maxMs: number;
 }): RateLimiter<K> {
-  const { baseMs, maxMs } = options;
+  const baseMs = checkedDuration(options.baseMs, 'itemExponentialFailureRateLimiter: baseMs');
+  const maxMs = checkedDuration(options.maxMs, 'itemExponentialFailureRateLimiter: maxMs');
   // 2 ** 2000 is Infinity, which the minimum takes; 0 × Infinity would be no number.
   return counting((before) => Math.min(maxMs, baseMs * 2 ** Math.min(before, 1000)));
 }
@@ -74,7 +76,10 @@ export function itemFastSlowRateLimiter<K = string>(options: {
   readonly slowMs: number;
   readonly maxFastAttempts: number;
 }): RateLimiter<K> {
-  const { fastMs, slowMs, maxFastAttempts } = options;
+  const who = 'itemFastSlowRateLimiter';
+  const fastMs = checkedDuration(options.fastMs, `${who}: fastMs`);
+  const slowMs = checkedDuration(options.slowMs, `${who}: slowMs`);
+  const maxFastAttempts = checkedTimes(options.maxFastAttempts, `${who}: maxFastAttempts`);
   return counting((before) => (before < maxFastAttempts ? fastMs : slowMs));
 }
 
@@ -95,7 +100,8 @@ export function itemFastSlowRateLimiter<K = string>(options: {
 export function bucketRateLimiter<K = string>(
   options: { readonly qps: number; readonly burst: number } & Pick<Timing, 'scheduler'>,
 ): RateLimiter<K> {
-  const { qps, burst } = options;
+  const qps = checkedRate(options.qps, 'bucketRateLimiter: qps');
+  const burst = checkedTimes(options.burst, 'bucketRateLimiter: burst');
   const reserve = tokenReservations({ qps, burst, scheduler: timingOf(options).scheduler });
   return { when: reserve, forget: () => undefined, numRequeues: () => 0 };
 }
@@ -145,8 +151,9 @@ export function withMaxWaitRateLimiter<K = string>(
   limiter: RateLimiter<K>,
   options: { readonly maxMs: number },
 ): RateLimiter<K> {
+  const maxMs = checkedDuration(options.maxMs, 'withMaxWaitRateLimiter: maxMs');
   return {
-    when: (key) => Math.min(options.maxMs, limiter.when(key)),
+    when: (key) => Math.min(maxMs, limiter.when(key)),
     forget: (key) => limiter.forget(key),
     numRequeues: (key) => limiter.numRequeues(key),
   };

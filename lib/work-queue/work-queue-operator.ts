@@ -2,8 +2,10 @@
  * Keys in, outcomes out. It is built on a work queue and not on `mergeMap` or `concatMap`: those hold every key
  * that comes while they are busy, work on one key twice at once, and recurse on a synchronous flood.
  */
+
 import { Observable, type OperatorFunction, Subject, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
+import { checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
@@ -262,8 +264,8 @@ export function workQueue<K extends string = string>(
   options: WorkQueueOptions<K> = {},
 ): OperatorFunction<K, Outcome<K>> {
   const { concurrency = 1, maxRetries = 0 } = options;
-  if (!(concurrency >= 1)) throw new TypeError('workQueue: concurrency must be 1 or more');
-  if (!(maxRetries >= 0)) throw new TypeError('workQueue: maxRetries must be 0 or more');
+  checkedWholeLimit(concurrency, 'workQueue: concurrency');
+  checkedTimes(maxRetries, 'workQueue: maxRetries');
   return (source) =>
     new Observable<Outcome<K>>((subscriber) => {
       new Workers(reconcile, options, subscriber).work(source);

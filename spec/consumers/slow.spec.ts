@@ -189,17 +189,21 @@ describe('a consumer that never comes back', () => {
 
 describe('a consumer that is a thousand times slower', () => {
   it('I24: is named once, with how much waits', async () => {
+    let calls = 0;
+    const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
     const { source, warnings, stop } = rig(
       (informer) =>
         informer.addEventHandler(
-          { onAdd: () => settle() },
-          { name: 'slow', slowAfterMs: 0, slowPending: 10 },
+          // The first three are slow, so that the second and third could warn again.
+          { onAdd: () => (++calls <= 3 ? pause() : settle()) },
+          { name: 'slow', slowAfterMs: 1, slowPending: 10 },
         ),
       {},
     );
     source.listed(1);
     await settle();
     source.send(...Array.from({ length: KEYS }, (_, at) => added(pod(name(at), 2 + at))));
+    for (let slow = 0; slow < 4; slow++) await pause();
     for (let turn = 0; turn < KEYS + 5; turn++) await settle();
     expect(warnings).toEqual(['slow-handler slow']);
     await stop();

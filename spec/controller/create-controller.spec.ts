@@ -354,8 +354,8 @@ describe('the end of a controller', () => {
     expect(within[0]).toBe(stopped);
     expect(phases).toEqual(['idle', 'running', 'stopping', 'stopped']);
     expect(controller.queued).toBe(0);
-    expect(() => control({ concurrency: 0 })).toThrow('test: concurrency must be 1 or more');
-    expect(() => control({ maxRetries: -1 })).toThrow('test: maxRetries must be 0 or more');
+    expect(() => control({ concurrency: 0 })).toThrow('test: concurrency is 0');
+    expect(() => control({ maxRetries: -1 })).toThrow('test: maxRetries is -1');
   });
 
   it('N8: after the grace signals are aborted; who does not heed them is reported and left', async () => {
