@@ -259,13 +259,14 @@ describe.each(ways)('over %s', (way) => {
         .log('x/a')
         .subscribe((line) => {
           longest = Math.max(longest, line.length);
-          if (++pieces < 50) return;
+          if (++pieces < 100) return;
           subscription.unsubscribe();
           resolve();
         });
     });
     expect(longest).toBe(MiB);
-    expect(heldMiB() - before).toBeLessThan(30);
+    // A hundred came. What is on its way between server and reader, both in this process, depends on their pace.
+    expect(heldMiB() - before).toBeLessThan(40);
   });
 });
 
