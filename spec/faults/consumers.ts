@@ -104,8 +104,8 @@ export function createConsumers(options: ConsumerOptions): Consumers {
     informer.indexer.snapshot$.pipe(skip(1), take(1)).subscribe(() => enter(forMs));
   };
   const enter = (forMs: number) => {
-    // Whoever subscribes starts the informer; and a visit to one that is stopped is none.
-    if (resting) return;
+    // Whoever subscribes starts the informer; and a visit to one that is stopped, or stops with this snapshot, is none.
+    if (resting || informer.isStopped) return;
     const number = stories.length;
     if (random() < 0.5) {
       const visitor = story(`visiting handler ${number}`);
