@@ -55,6 +55,8 @@ export interface ReflectorState {
   readonly paginated: boolean;
   /** Streaming LISTs that came to nothing, in a row. */
   readonly streamFailures: number;
+  /** An expired version was answered by a list without the grown wait, and no watch was healthy for long since. */
+  readonly listedPromptly: boolean;
   /** Watches in a row that brought nothing and ended badly. */
   readonly fruitless: number;
   readonly resume: Resume;
@@ -62,6 +64,8 @@ export interface ReflectorState {
   readonly healthySinceMs: number | undefined;
   readonly staleSinceMs: number | undefined;
   readonly nextRetryAtMs: number | undefined;
+  /** Before it the server wants no further request: its Retry-After. */
+  readonly notBeforeMs: number | undefined;
   readonly error: ApiError | undefined;
   readonly blocked: Blocked | undefined;
   readonly reconnects: number;
@@ -162,12 +166,14 @@ export function initialState(nowMs: number): ReflectorState {
     retriedNewest: false,
     paginated: false,
     streamFailures: 0,
+    listedPromptly: false,
     fruitless: 0,
     resume: 'relist',
     attempt: 0,
     healthySinceMs: undefined,
     staleSinceMs: nowMs,
     nextRetryAtMs: undefined,
+    notBeforeMs: undefined,
     error: undefined,
     blocked: undefined,
     reconnects: 0,

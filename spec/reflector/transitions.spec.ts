@@ -278,7 +278,8 @@ describe('any walk', () => {
           }
           for (const effect of effects) {
             if (effect.type !== 'wait') continue;
-            expect(effect.delayMs).toBeGreaterThanOrEqual(800);
+            const isPrompt = state.listedPromptly && !before.listedPromptly;
+            expect(effect.delayMs).toBeGreaterThanOrEqual(isPrompt ? 0 : 800);
             expect(effect.delayMs).toBeGreaterThanOrEqual(state.error?.retryAfterMs ?? 0);
             expect(effect.delayMs).toBeLessThanOrEqual(60_000);
           }
