@@ -67,7 +67,7 @@ function waitFor<T>(
   ];
 }
 
-/** Waits, then goes on with `resume`. A server's Retry-After is a lower bound of the wait. */
+/** Waits, then goes on with `resume`. A server's Retry-After is a lower bound of the wait. A refresh has failed. */
 export function backOff<T>(
   state: ReflectorState,
   resume: Resume,
@@ -76,7 +76,12 @@ export function backOff<T>(
 ): Next<T> {
   const attempt = isForgiven(state, moment, config) ? 0 : state.attempt;
   const delayMs = config.backoff(attempt, moment.random);
-  return waitFor(state, { delayMs, attempt, resume }, moment);
+  const { refreshing, error } = state;
+  const given = { ...state, refreshing: undefined };
+  const [waiting, effects] = waitFor<T>(given, { delayMs, attempt, resume }, moment);
+  if (refreshing === undefined) return [waiting, effects];
+  const refreshed = { type: 'refreshed', ...(error === undefined ? {} : { error }) } as const;
+  return [waiting, [...effects, refreshed]];
 }
 
 /**

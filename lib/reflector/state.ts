@@ -60,6 +60,8 @@ export interface ReflectorState {
   /** Watches in a row that brought nothing and ended badly. */
   readonly fruitless: number;
   readonly resume: Resume;
+  /** The next list was asked for from outside; whether it trusts versions (`replaced` deltas). */
+  readonly refreshing: 'trusting' | 'doubting' | undefined;
   readonly attempt: number;
   readonly healthySinceMs: number | undefined;
   readonly staleSinceMs: number | undefined;
@@ -105,7 +107,9 @@ export type ReflectorInput<T> =
   | { readonly type: 'elapsed' }
   /** The consumer has had no room for too long. */
   | { readonly type: 'paused' }
-  | { readonly type: 'resumed' };
+  | { readonly type: 'resumed' }
+  /** Somebody wants a list: as soon as it may be asked for. */
+  | { readonly type: 'refresh'; readonly trustVersions: boolean };
 
 /** When an input came, and the chance drawn for it: what keeps `next` pure. */
 export interface Moment {
@@ -130,6 +134,8 @@ export type ReflectorEffect<T> =
   | { readonly type: 'await-room' }
   /** The server has shown that it cannot stream lists. */
   | { readonly type: 'remember-no-watch-list' }
+  /** The list that somebody wanted was emitted whole, or its try has failed. */
+  | { readonly type: 'refreshed'; readonly error?: ApiError }
   | { readonly type: 'complete' };
 
 /**
@@ -169,6 +175,7 @@ export function initialState(nowMs: number): ReflectorState {
     listedPromptly: false,
     fruitless: 0,
     resume: 'relist',
+    refreshing: undefined,
     attempt: 0,
     healthySinceMs: undefined,
     staleSinceMs: nowMs,
