@@ -93,6 +93,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
   return {
     ...(lister.scope === undefined ? {} : { scope: lister.scope }),
     watchList: false,
+    mayOverlap: false,
     list: (request) => lister.list(request),
     watch: (request) => {
       const poll = defer(() => {
