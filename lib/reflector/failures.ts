@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../meta/api-error.ts';
 import type { Step } from '../rx/machine.ts';
-import { list, stream } from './requests.ts';
+import { list, retryAfterLeftMs, stream } from './requests.ts';
 import type {
   Blocked,
   Moment,
@@ -46,7 +46,8 @@ export function waitFor<T>(
 ): Next<T> {
   const { nowMs } = moment;
   const retryAfterMs = state.error?.retryAfterMs;
-  const delayMs = Math.max(leastMs, retryAfterMs ?? 0);
+  const leftMs = retryAfterLeftMs(state, moment);
+  const delayMs = Math.max(leastMs, retryAfterMs ?? 0, leftMs);
   return [
     {
       ...state,
@@ -56,7 +57,10 @@ export function waitFor<T>(
       opened: false,
       resume,
       attempt: attempt + 1,
-      retryAfter: retryAfterMs === undefined ? undefined : { sinceMs: nowMs, forMs: retryAfterMs },
+      retryAfter:
+        retryAfterMs === undefined && leftMs === 0
+          ? undefined
+          : { sinceMs: nowMs, forMs: Math.max(retryAfterMs ?? 0, leftMs) },
       healthySinceMs: undefined,
       staleSinceMs: state.staleSinceMs ?? nowMs,
       nextRetryAtMs: nowMs + delayMs,
