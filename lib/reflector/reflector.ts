@@ -5,6 +5,7 @@
 import { defer, Observable, of } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { Skipped } from '../decode/decoding.ts';
+import type { HeldBack } from '../list-watch/delivery.ts';
 import { type ListProgress, listPages } from '../list-watch/list-pages.ts';
 import type { ListerWatcher, RequestTurn, WatchSignal } from '../list-watch/lister-watcher.ts';
 import { soundSignal } from '../list-watch/sound.ts';
@@ -138,6 +139,7 @@ export function reflect<T>(
   return new Observable<readonly Delta<T>[]>((subscriber) => {
     let state = initialState(scheduler.now());
     let shown: ReflectorState | undefined;
+    let heldBack: HeldBack | undefined;
     const gate = createGate(allOf(timeSlice({ budgetMs: SLICE_MS, scheduler }), asked), scheduler);
     const port = {
       demand: gate.demand,
@@ -257,9 +259,11 @@ export function reflect<T>(
         state = entered;
       },
       onSettled: (entered) => {
-        if (shown !== undefined && sameStatus(shown, entered)) return;
+        const held = listerWatcher.heldBack;
+        if (shown !== undefined && sameStatus(shown, entered) && held === heldBack) return;
         shown = entered;
-        tellStatus(statusOf(entered));
+        heldBack = held;
+        tellStatus(statusOf(entered, held));
       },
     }).subscribe(subscriber);
   });

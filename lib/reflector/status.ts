@@ -1,4 +1,6 @@
 /** The reflector's state in the words of a page. */
+
+import type { HeldBack } from '../list-watch/delivery.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
@@ -25,10 +27,12 @@ export interface ReflectorStatus {
   /** Objects of the list under way still to come, where the server says. */
   readonly remaining?: number;
   readonly resourceVersion: ResourceVersion | '';
+  /** While a proxy is known to hold events back: what is emitted comes late, up to 20 s. */
+  readonly heldBack?: HeldBack;
 }
 
 /** The status that a state amounts to. */
-export function statusOf(state: ReflectorState): ReflectorStatus {
+export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus {
   const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining } = state;
   return {
     phase: state.queued ? 'queued' : state.phase,
@@ -44,6 +48,7 @@ export function statusOf(state: ReflectorState): ReflectorStatus {
     ...(nextRetryAtMs === undefined ? {} : { nextRetryAtMs }),
     ...(loaded === 0 ? {} : { loaded }),
     ...(remaining === undefined ? {} : { remaining }),
+    ...(heldBack === undefined ? {} : { heldBack }),
   };
 }
 
