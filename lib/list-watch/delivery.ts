@@ -126,8 +126,7 @@ function createDelivery(firstScheduler: SchedulerLike): Delivery {
         }
         arm(REST_MS);
       };
-      const end = () =>
-        subscriber.error(ApiError.local('HeldBack', `${where}: its events are held back`));
+      const end = () => subscriber.error(ApiError.local('HeldBack', `${where}: ${MESSAGE}`));
       if (!isShort) subscriber.add(begins.subscribe(end));
       arm(patienceMs(state, true));
       subscriber.add(

@@ -7,7 +7,7 @@ import { REST_MS, type Verdict } from './promptness.ts';
 /** So long the server is to keep a probe open. A last bookmark comes one or two seconds before its end. */
 export const PROBE_SECONDS = 5;
 /** Whoever does not answer within this shows nothing. */
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 10_000;
 const BEAT_MS = 500;
 
 /** Whether a chunk of a watch ends with a whole event. */
