@@ -10,7 +10,7 @@ import {
 } from '../../lib/list-watch/promptness.ts';
 
 const at = (passedMs: number) => ({ passedMs, nowMs: 1_000_000 + passedMs });
-const after = (...steps: readonly (readonly [number, PromptnessInput])[]): Promptness =>
+const stateAfter = (...steps: readonly (readonly [number, PromptnessInput])[]): Promptness =>
   steps.reduce(
     (state, [passedMs, input]) => nextPromptness(state, input, at(passedMs)),
     unknownPromptness,
@@ -23,24 +23,24 @@ const probed = (verdict?: 'prompt' | 'held' | 'none'): PromptnessInput =>
 
 describe('what is known of how promptly events come', () => {
   it('W21: a rest at the end of a line proves all watches that began before it', () => {
-    const state = after([500, rest]);
+    const state = stateAfter([500, rest]);
     expect([isProved(state, 400), isProved(state, 500), isProved(state, 501)]).toEqual([
       true,
       true,
       false,
     ]);
-    expect(isProved(after([500, cut]), 400)).toBe(false);
-    expect(isProved(after([100, probe], [500, probed('prompt')]), 400)).toBe(true);
+    expect(isProved(stateAfter([500, cut]), 400)).toBe(false);
+    expect(isProved(stateAfter([100, probe], [500, probed('prompt')]), 400)).toBe(true);
   });
 
   it('W21: patience is longer with a server that was prompt before, and shorter where something is odd', () => {
-    const [unknown, proved] = [unknownPromptness, after([1, rest])];
+    const [unknown, proved] = [unknownPromptness, stateAfter([1, rest])];
     expect([patienceMs(unknown, true), patienceMs(unknown, false)]).toEqual([5_000, 20_000]);
     expect([patienceMs(proved, true), patienceMs(proved, false)]).toEqual([15_000, 65_000]);
   });
 
   it('W22: a probe whose events came with its end says since when', () => {
-    expect(after([10, probe], [5_010, probed('held')])).toMatchObject({
+    expect(stateAfter([10, probe], [5_010, probed('held')])).toMatchObject({
       heldSinceAtMs: 1_005_010,
       probing: false,
     });
@@ -54,13 +54,13 @@ describe('what is known of how promptly events come', () => {
     [[cut, cut, cut], true],
   ])('W24: two rests at the end of a line in a row heal it: %j, still held: %s', (rests, held) => {
     const steps = rests.map((input, step) => [10_000 + step, input] as const);
-    const { heldSinceAtMs } = after([10, probe], [5_010, probed('held')], ...steps);
+    const { heldSinceAtMs } = stateAfter([10, probe], [5_010, probed('held')], ...steps);
     expect(heldSinceAtMs !== undefined).toBe(held);
   });
 
   it('W26: the next probe is a minute later, twice as long after each that showed nothing, 16 minutes at most', () => {
-    expect(after([1_000, probe]).nextProbeMs).toBe(61_000);
-    expect(after([1_000, probe], [3_000, probed()]).nextProbeMs).toBe(61_000);
+    expect(stateAfter([1_000, probe]).nextProbeMs).toBe(61_000);
+    expect(stateAfter([1_000, probe], [3_000, probed()]).nextProbeMs).toBe(61_000);
     let state = unknownPromptness;
     const waits = Array.from({ length: 7 }, (_, step) => {
       const passedMs = step * 10_000_000;

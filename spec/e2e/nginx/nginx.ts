@@ -71,6 +71,8 @@ export async function startNginx(
     await writeFile(file, text);
     const child = spawn('nginx', ['-e', join(folder, 'error.log'), '-p', folder, '-c', file], {
       stdio: ['ignore', 'ignore', 'pipe'],
+      // Where Debian puts it, and only root looks.
+      env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
     });
     let said = '';
     child.stderr.on('data', (data) => {
