@@ -7,12 +7,17 @@ import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
 
 /** What a reflector is doing. Times are of the scheduler's clock, in milliseconds. */
 export interface ReflectorStatus {
-  /** `queued`: the request was not sent yet; it waits for the rate limiter, for credentials or for a connection. */
-  readonly phase: ReflectorPhase | 'queued';
+  /**
+   * `queued`: the request was not sent yet; it waits for the rate limiter, for credentials or for a connection.
+   * `connecting`: a watch was requested and is not answered yet.
+   */
+  readonly phase: ReflectorPhase | 'queued' | 'connecting';
   /** A whole list has come. */
   readonly synced: boolean;
+  /** A whole list has come, and an answered watch brings what changes: what was emitted follows the server. */
+  readonly live: boolean;
   readonly sinceMs: number;
-  /** Since when what was emitted may be behind the server; absent while a watch is live. */
+  /** Since when what was emitted may be behind the server; absent while an answered watch follows it. */
   readonly staleSinceMs?: number;
   readonly blocked?: Blocked;
   /** The last failure, until a request succeeds. */
@@ -27,16 +32,29 @@ export interface ReflectorStatus {
   /** Objects of the list under way still to come, where the server says. */
   readonly remaining?: number;
   readonly resourceVersion: ResourceVersion | '';
-  /** While a proxy is known to hold events back: what is emitted comes late, up to 20 s. */
+  /** While a proxy is known to hold events back: what is emitted comes late, up to 20 s, so `live` is false. */
   readonly heldBack?: HeldBack;
+}
+
+/** Whether a watch that was answered is open. */
+function isWatching({ phase, opened }: ReflectorState): boolean {
+  return phase === 'watching' && opened;
+}
+
+function phaseOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus['phase'] {
+  if (state.queued) return 'queued';
+  // Behind a proxy that holds back, the answer is not expected before the end of the watch.
+  const isAwaited = state.phase === 'watching' && !state.opened && heldBack === undefined;
+  return isAwaited ? 'connecting' : state.phase;
 }
 
 /** The status that a state amounts to. */
 export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus {
   const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining } = state;
   return {
-    phase: state.queued ? 'queued' : state.phase,
+    phase: phaseOf(state, heldBack),
     synced: state.synced,
+    live: state.synced && isWatching(state) && staleSinceMs === undefined && heldBack === undefined,
     sinceMs: state.sinceMs,
     attempt: state.attempt,
     reconnects: state.reconnects,
@@ -55,8 +73,7 @@ export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorS
 /** Whether nothing happened that a reader of the status would want to know: a moving version is no news. */
 export function sameStatus(a: ReflectorState, b: ReflectorState): boolean {
   return (
-    a.phase === b.phase &&
-    a.queued === b.queued &&
+    phaseOf(a) === phaseOf(b) &&
     a.synced === b.synced &&
     a.error === b.error &&
     a.blocked === b.blocked &&
