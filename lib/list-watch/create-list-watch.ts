@@ -15,7 +15,7 @@ import { checkedLimit } from '../rx/checked-option.ts';
 import { told } from '../rx/unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
-import { deliveryOf } from './delivery.ts';
+import { passageOf } from './held-back.ts';
 import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
 import { PROBE_SECONDS } from './probe.ts';
 import { signals } from './signals.ts';
@@ -146,7 +146,7 @@ export function listWatchOf<T extends KubernetesObject>(
   const as = projection === undefined ? '' : ` as ${projection.eventKind}`;
   const what = `${resource.apiVersion}/${resource.plural}${as}`;
   const streaming = streamingSupport(client, what);
-  const delivery = deliveryOf(client, scheduler);
+  const passage = passageOf(client, scheduler);
   /** Of some object that was there. */
   let name: string | undefined;
 
@@ -181,7 +181,7 @@ export function listWatchOf<T extends KubernetesObject>(
     });
   const looked = (request: WatchRequest<T>): Pick<KubeClient, 'send'> => ({
     send: (sent) =>
-      delivery.watched(client.send(sent), {
+      passage.watched(client.send(sent), {
         where: `WATCH ${what}`,
         scheduler,
         isInitial: request.sendInitialEvents === true,
@@ -193,11 +193,11 @@ export function listWatchOf<T extends KubernetesObject>(
     ...(namespace ? { scope: namespace } : {}),
     get watchList() {
       // A streaming list would wait for its end mark.
-      if (options.watchList === false || delivery.heldBack !== undefined) return false;
+      if (options.watchList === false || passage.heldBack !== undefined) return false;
       return streaming.known;
     },
     get heldBack() {
-      return delivery.heldBack;
+      return passage.heldBack;
     },
     get mayOverlap() {
       const { connectionsLeft = Number.POSITIVE_INFINITY } = client;
@@ -236,7 +236,7 @@ export function listWatchOf<T extends KubernetesObject>(
         request: {
           method: 'GET',
           path,
-          query: query(watchQuery(request, delivery.seconds(request.timeoutSeconds))),
+          query: query(watchQuery(request, passage.seconds(request.timeoutSeconds))),
           use: 'watch',
           ...(projection === undefined ? {} : accepted(projection.eventKind)),
           ...(request.demand === undefined ? {} : { demand: request.demand }),

@@ -5,7 +5,7 @@
 import { defer, EMPTY, Observable, of } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { Skipped } from '../decode/decoding.ts';
-import type { HeldBack } from '../list-watch/delivery.ts';
+import type { HeldBack } from '../list-watch/held-back.ts';
 import { type ListProgress, listPages } from '../list-watch/list-pages.ts';
 import type { ListerWatcher, RequestTurn, WatchSignal } from '../list-watch/lister-watcher.ts';
 import { soundSignal } from '../list-watch/sound.ts';

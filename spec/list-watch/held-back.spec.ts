@@ -140,7 +140,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
         server.objects.delete(configMaps, { namespace: 'shop', name: `late-${change}` });
         await until(() => held() === undefined, 30_000);
       }
-      expect(informer.status).toMatchObject({ phase: 'watching', synced: true });
+      expect(informer.status).toMatchObject({ phase: 'watching', synced: true, live: false });
       expect(informer.status.error).toBeUndefined();
       const minutes = (time.now() - beganMs) / 60_000;
       expect(server.requests.length - before).toBeLessThanOrEqual(4 * minutes + 2);

@@ -31,7 +31,7 @@ const SHORTEST_SECONDS = 15;
 const MESSAGE = `something between here and the server, a proxy with buffers perhaps, holds events back until a watch ends; watches are ended after ${SHORTEST_SECONDS} to ${SHORT_SECONDS} s, so changes come that late: let the proxy hand on at once what it gets (docs/proxies.md)`;
 
 /** The way from one server to one client. */
-export interface Delivery {
+export interface Passage {
   /** While events are held back. */
   readonly heldBack: HeldBack | undefined;
   /** How long a watch may be, of so many seconds that were asked for. */
@@ -53,7 +53,7 @@ export interface Delivery {
   ): Observable<TransportEvent>;
 }
 
-function createDelivery(firstScheduler: SchedulerLike): Delivery {
+function createPassage(firstScheduler: SchedulerLike): Passage {
   const passedMs = stopwatch(firstScheduler);
   const begins = new Subject<void>();
   let state = unknownPromptness;
@@ -66,7 +66,7 @@ function createDelivery(firstScheduler: SchedulerLike): Delivery {
     if (heldBack !== undefined) begins.next();
   };
 
-  const watched: Delivery['watched'] = (events, { where, scheduler, isInitial, probe }) =>
+  const watched: Passage['watched'] = (events, { where, scheduler, isInitial, probe }) =>
     new Observable<TransportEvent>((subscriber) => {
       const isShort = heldBack !== undefined;
       const beganMs = passedMs();
@@ -154,11 +154,11 @@ function createDelivery(firstScheduler: SchedulerLike): Delivery {
 }
 
 // One for all informers of a client: what one of them sees is of use to all.
-const deliveries = new WeakMap<KubeClient, Delivery>();
+const passages = new WeakMap<KubeClient, Passage>();
 
 /** The way from the server of `client`. */
-export function deliveryOf(client: KubeClient, scheduler: SchedulerLike): Delivery {
-  const known = deliveries.get(client) ?? createDelivery(scheduler);
-  deliveries.set(client, known);
+export function passageOf(client: KubeClient, scheduler: SchedulerLike): Passage {
+  const known = passages.get(client) ?? createPassage(scheduler);
+  passages.set(client, known);
   return known;
 }
