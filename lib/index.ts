@@ -195,6 +195,7 @@ export {
   createPollingListWatch,
   type PollingOptions,
 } from './list-watch/create-polling-list-watch.ts';
+export type { HeldBack } from './list-watch/held-back.ts';
 export { type ListProgress, listPages } from './list-watch/list-pages.ts';
 export type {
   ListerWatcher,

@@ -3,7 +3,7 @@
  * client-go: tools/cache/listwatch.go, NewFilteredListWatchFromClient.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
-import { mergeMap } from 'rxjs/operators';
+import { mergeMap, tap } from 'rxjs/operators';
 import type { DecodeContext, Decoding, Skipped, Transform } from '../decode/decoding.ts';
 import { jsonDecoding } from '../decode/json-decoding.ts';
 import type { Projection } from '../decode/projection.ts';
@@ -15,7 +15,9 @@ import { checkedLimit } from '../rx/checked-option.ts';
 import { told } from '../rx/unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
+import { passageOf } from './held-back.ts';
 import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
+import { PROBE_SECONDS } from './probe.ts';
 import { signals } from './signals.ts';
 import { streamingSupport } from './streaming-support.ts';
 
@@ -63,8 +65,21 @@ function listQuery<T>(request: ListRequest<T>): ListOptions {
   };
 }
 
-function watchQuery<T>(request: WatchRequest<T>): ListOptions {
-  const { resourceVersion, resourceVersionMatch, timeoutSeconds, sendInitialEvents } = request;
+/** Of a probe: one object that is there, if any is known, at once, and a bookmark before the end. */
+function probeQuery(name: string | undefined, fieldSelector: string | undefined): ListOptions {
+  const named = name === undefined ? [] : [`metadata.name=${name}`];
+  const fields = [...(fieldSelector ? [fieldSelector] : []), ...named].join(',');
+  return {
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    timeoutSeconds: String(PROBE_SECONDS),
+    resourceVersion: '0',
+    ...(fields === '' ? {} : { fieldSelector: fields }),
+  };
+}
+
+function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOptions {
+  const { resourceVersion, resourceVersionMatch, sendInitialEvents } = request;
   return {
     watch: 'true',
     allowWatchBookmarks: 'true',
@@ -106,8 +121,8 @@ export function createListWatch<T extends KubernetesObject>(
 /** Where no more connections than this are left, none is spent on comfort: it is all that a browser has over HTTP/1.1. */
 const SCARCE = 6;
 
-function accepted(kind: string): { readonly headers: Readonly<Record<string, string>> } {
-  return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` } };
+function accepted(kind: string, or = ''): { readonly headers: Readonly<Record<string, string>> } {
+  return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1${or}` } };
 }
 
 /** Lists and watches the collection of `resource`, whole or as a projection of it. */
@@ -131,6 +146,9 @@ export function listWatchOf<T extends KubernetesObject>(
   const as = projection === undefined ? '' : ` as ${projection.eventKind}`;
   const what = `${resource.apiVersion}/${resource.plural}${as}`;
   const streaming = streamingSupport(client, what);
+  const passage = passageOf(client, scheduler);
+  /** Of some object that was there. */
+  let name: string | undefined;
 
   const query = (own: ListOptions): ListOptions => {
     const all = { ...common, ...own };
@@ -152,10 +170,34 @@ export function listWatchOf<T extends KubernetesObject>(
     ...(transform === undefined ? {} : { transform }),
   });
 
+  const probe = () =>
+    client.send({
+      method: 'GET',
+      path,
+      query: query(probeQuery(name, fieldSelector)),
+      use: 'watch',
+      // As little as can be: what is held back is what a buffer has room for.
+      ...accepted('PartialObjectMetadata', ',application/json'),
+    });
+  const looked = (request: WatchRequest<T>): Pick<KubeClient, 'send'> => ({
+    send: (sent) =>
+      passage.watched(client.send(sent), {
+        where: `WATCH ${what}`,
+        scheduler,
+        isInitial: request.sendInitialEvents === true,
+        probe,
+      }),
+  });
+
   return {
     ...(namespace ? { scope: namespace } : {}),
     get watchList() {
-      return options.watchList === false ? false : streaming.known;
+      // A streaming list would wait for its end mark.
+      if (options.watchList === false || passage.heldBack !== undefined) return false;
+      return streaming.known;
+    },
+    get heldBack() {
+      return passage.heldBack;
     },
     get mayOverlap() {
       const { connectionsLeft = Number.POSITIVE_INFINITY } = client;
@@ -179,12 +221,14 @@ export function listWatchOf<T extends KubernetesObject>(
       }).pipe(
         mergeMap((answer): ListPart<T>[] => {
           if (answer.kind === 'queued' || answer.kind === 'sending') request.onTurn?.(answer.kind);
-          return answer.kind === 'decoded' ? [answer.value] : [];
+          if (answer.kind !== 'decoded') return [];
+          name = answer.value.items[0]?.metadata?.name ?? name;
+          return [answer.value];
         }),
       ),
     watch: (request) =>
       decodeAnswer({
-        client,
+        client: looked(request),
         where: `WATCH ${what}`,
         scheduler,
         ...(request.sendInitialEvents === true ? { refusal: streaming.refusal() } : {}),
@@ -192,11 +236,17 @@ export function listWatchOf<T extends KubernetesObject>(
         request: {
           method: 'GET',
           path,
-          query: query(watchQuery(request)),
+          query: query(watchQuery(request, passage.seconds(request.timeoutSeconds))),
           use: 'watch',
           ...(projection === undefined ? {} : accepted(projection.eventKind)),
           ...(request.demand === undefined ? {} : { demand: request.demand }),
         },
-      }).pipe(signals(scheduler)),
+      }).pipe(
+        signals(scheduler),
+        tap((signal) => {
+          const [event] = signal.kind === 'events' ? signal.events : [];
+          if (event?.type === 'ADDED') name = event.object.metadata?.name ?? name;
+        }),
+      ),
   };
 }

@@ -29,6 +29,7 @@ export interface Status {
 /**
  * Reasons that are not the server's: the way to it failed, or what came was no answer.
  * `Network` connection refused, reset or closed in the middle · `Silent` nothing came for too long ·
+ * `HeldBack` a proxy holds events back until a watch ends ·
  * `Malformed` bytes that are no JSON, or cut · `TooLarge` a line or an item over the bound ·
  * `Unexpected` JSON of another kind · `Rejected` a transform, key or index function threw ·
  * `Aborted` the caller's signal · `Credentials` the credentials could not be had · `Stopped` the informer was stopped ·
@@ -37,6 +38,7 @@ export interface Status {
 export type LocalReason =
   | 'Network'
   | 'Silent'
+  | 'HeldBack'
   | 'Malformed'
   | 'TooLarge'
   | 'Unexpected'

@@ -3,6 +3,7 @@
  * faults last until they are healed or used up; the others act once, on the watches that are open.
  */
 import type { Status } from '../meta/api-error.ts';
+import type { Holding } from './held-body.ts';
 import type { RequestRecord } from './request.ts';
 import { type Match, matches } from './request-match.ts';
 import { expired, failure } from './status.ts';
@@ -52,6 +53,7 @@ type Effect =
   | { readonly kind: 'fail'; readonly answer: FailedAnswer }
   | { readonly kind: 'truncate'; readonly cut: Truncation }
   | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'hold'; readonly holding: Holding }
   | {
       readonly kind:
         | 'refuse'
@@ -103,6 +105,7 @@ export interface Verdict {
   readonly delayMs: number;
   readonly answer?: FailedAnswer;
   readonly cut?: Truncation;
+  readonly holding?: Holding;
 }
 
 /**
@@ -206,6 +209,15 @@ export class Faults implements WatchFaults {
     return this.#stand({ kind: 'gzip' }, match);
   }
 
+  /**
+   * Bodies come as through a proxy with buffers: what the server sends gathers until it is so many bytes, or the answer
+   * ends; the head waits with it. Holds for answers that begin from now on; those under way are not changed, nor by
+   * healing it.
+   */
+  holdBack(holding: Holding = {}, match?: Match): Fault {
+    return this.#stand({ kind: 'hold', holding }, match);
+  }
+
   /** Breaks the connections of open watches. Answers how many there were. */
   dropWatches(match?: Match): number {
     return this.#each(match, (watch) => watch.break());
@@ -272,6 +284,7 @@ export class Faults implements WatchFaults {
     let connection: Verdict['connection'] = 'open';
     let answer: FailedAnswer | undefined;
     let cut: Truncation | undefined;
+    let holding: Holding | undefined;
     for (const fault of this.#standing) {
       if (!fault.covers(request)) continue;
       const { effect } = fault;
@@ -280,6 +293,7 @@ export class Faults implements WatchFaults {
       else if (effect.kind === 'hang' && connection === 'open') connection = 'silent';
       else if (effect.kind === 'fail' && answer === undefined) answer = effect.answer;
       else if (effect.kind === 'truncate' && cut === undefined) cut = effect.cut;
+      else if (effect.kind === 'hold' && holding === undefined) holding = effect.holding;
       else continue;
       fault.use();
     }
@@ -288,6 +302,7 @@ export class Faults implements WatchFaults {
       delayMs,
       ...(answer === undefined ? {} : { answer }),
       ...(cut === undefined ? {} : { cut }),
+      ...(holding === undefined ? {} : { holding }),
     };
   }
 

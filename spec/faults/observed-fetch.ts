@@ -32,7 +32,10 @@ export function observedFetch(
           : 'list'
         : searchParams.get('sendInitialEvents') === 'true'
           ? 'stream'
-          : 'watch';
+          : // No other watch is that short.
+            searchParams.get('timeoutSeconds') === '5'
+            ? 'probe'
+            : 'watch';
       const { generation } = observed;
       const request: Seen = { atMs: scheduler.now(), who: pathname, generation, kind };
       seen.push(request);

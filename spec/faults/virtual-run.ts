@@ -1,4 +1,5 @@
 /** One seed in process and on virtual time: ten minutes of writes and faults, then peace, then the judgement. */
+import { type Fault, seededRandom } from 'rx-informer/testing';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import type { Outcome } from './outcome.ts';
 import { createScene } from './scene.ts';
@@ -17,7 +18,7 @@ export async function runVirtual(seed: number): Promise<Outcome> {
     speed: 1,
     depths: ['http', 'stream'],
   });
-  const { random, consumers, machine, wrong, informer } = scene;
+  const { random, consumers, machine, wrong, informer, server } = scene;
   const lengthMs = 300_000 + random() * 300_000;
   const stopWriting = scene.write(500 + random() * 4_000);
   scene.start();
@@ -33,6 +34,19 @@ export async function runVirtual(seed: number): Promise<Outcome> {
     time.schedule(() => scene.shut(true), atMs);
     time.schedule(() => scene.shut(false), atMs + 90_000 * random() ** 3);
   }
+  // A proxy with buffers on the way, for a while.
+  const dice = seededRandom(seed * 101 + 10);
+  let proxy: Fault | undefined;
+  if (dice() < 0.2) {
+    const [bytes, head] = [2 ** (8 + Math.floor(dice() * 6)), dice() < 0.5];
+    const [fromMs, forMs] = [dice() < 0.5 ? 0 : dice() * lengthMs, dice() * lengthMs];
+    const begin = () => {
+      proxy = server.faults.holdBack({ bytes, head });
+    };
+    if (fromMs === 0) begin();
+    else time.schedule(begin, fromMs);
+    time.schedule(() => proxy?.heal(), fromMs + forMs);
+  }
   let leftMs = lengthMs;
   for (let restarts = random() < 0.3 ? 1 + Math.floor(random() * 2) : 0; restarts > 0; restarts--) {
     const partMs = random() * leftMs;
@@ -45,6 +59,7 @@ export async function runVirtual(seed: number): Promise<Outcome> {
   await time.advance(leftMs);
 
   machine.heal();
+  proxy?.heal();
   scene.recover();
   stopWriting();
   scene.shut(false);
