@@ -165,7 +165,10 @@ describe('the budget', () => {
     expect([1_000, 10_000, 60_000, 300_000].map((each) => cyclesWithin(each, usual))).toEqual([
       2, 4, 7, 15,
     ]);
-    expect(allowance(60_000, usual)).toEqual({ reads: 28, watches: 74 });
+    expect(allowance(60_000, usual)).toEqual({ reads: 32, watches: 77 });
+    const refreshes = [0, 5_000, 50_000, 200_000];
+    expect(allowance(60_000, usual, { refreshes })).toEqual({ reads: 44, watches: 83 });
+    expect(allowance(60_000, usual, { watchMs: 20_000 }).watches).toBe(83);
   });
 
   const seen = (times: readonly number[], more: Partial<Seen> = {}): Seen[] =>
@@ -182,7 +185,7 @@ describe('the budget', () => {
     expect(wrong).toEqual([]);
     const storm = Array.from({ length: 40 }, (_, at) => at * 1_000);
     checkBudget(seen(storm), usual, wrong);
-    expect(wrong.join()).toMatch(/40 reads in 60000 ms; 28 are allowed/);
+    expect(wrong.join()).toMatch(/40 reads in 60000 ms; 32 are allowed/);
   });
 
   it('holds Retry-After to the millisecond, of one run only', () => {

@@ -34,6 +34,10 @@ export async function runVirtual(seed: number): Promise<Outcome> {
     time.schedule(() => scene.shut(true), atMs);
     time.schedule(() => scene.shut(false), atMs + 90_000 * random() ** 3);
   }
+  const impatient = seededRandom(seed * 101 + 13);
+  for (let calls = impatient() < 0.5 ? Math.floor(impatient() * 6) : 0; calls > 0; calls--) {
+    time.schedule(() => void scene.refresh(), impatient() * lengthMs);
+  }
   // A proxy with buffers on the way, for a while.
   const dice = seededRandom(seed * 101 + 10);
   let proxy: Fault | undefined;

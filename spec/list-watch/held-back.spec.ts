@@ -54,9 +54,9 @@ describe('a server that is heard at once', () => {
     async (initialList) => {
       const { time, open, asked } = setUp({ initialList });
       const informer = open(configMaps);
-      await time.advance(400_000);
+      await time.advance(350_000);
       expect(asked()).toBe('S');
-      await time.advance(200_000);
+      await time.advance(250_000);
       expect(asked()).toMatch(/^S W\d+$/);
       expect(informer.status.heldBack).toBeUndefined();
       await informer.stop();
@@ -69,7 +69,7 @@ describe('a server that is heard at once', () => {
     const informer = open(configMaps);
     await time.advance(15_000);
     create('late');
-    await time.advance(385_000);
+    await time.advance(335_000);
     expect(asked()).toMatch(/^L0 W\d+$/);
     await informer.stop();
   });
@@ -79,9 +79,9 @@ describe('a server that is heard at once', () => {
     async (objects) => {
       const { time, open, asked } = setUp({ initialList: 'pages', objects });
       const informers = [open(configMaps), open(pods)];
-      await time.advance(440_000);
+      await time.advance(350_000);
       expect(asked().replaceAll(/\d/g, '')).toBe('L L W W P');
-      await time.advance(500_000);
+      await time.advance(590_000);
       expect(asked()).not.toMatch(/P.*P/);
       for (const informer of informers) await informer.stop();
       expect(time.pending).toBe(0);
@@ -164,7 +164,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     create('late');
     await time.advance(500);
     expect(informer.indexer.get('shop/late')).toBeDefined();
-    await time.advance(200_000);
+    await time.advance(250_000);
     expect(asked()).toBe(before);
     await informer.stop();
   });
@@ -172,7 +172,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
   it('W22: comes in between: a watch that is not answered, or quiet for long, is looked into', async () => {
     const { time, server, open, until } = setUp();
     const informer = open(configMaps);
-    await time.advance(200_000);
+    await time.advance(250_000);
     server.faults.holdBack(holding);
     server.faults.closeWatches();
     await until(() => informer.status.heldBack !== undefined, 90_000);
