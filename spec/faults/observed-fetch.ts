@@ -32,8 +32,8 @@ export function observedFetch(
           : 'list'
         : searchParams.get('sendInitialEvents') === 'true'
           ? 'stream'
-          : // No other watch is that short.
-            searchParams.get('timeoutSeconds') === '5'
+          : // No other watch asks for what the server has at hand.
+            searchParams.get('resourceVersion') === '0'
             ? 'probe'
             : 'watch';
       const { generation } = observed;
