@@ -24,7 +24,7 @@ import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
 import type { InformerStatus } from './status.ts';
 import { StatusBoard } from './status-board.ts';
-import { type WaitOptions, Waits } from './waits.ts';
+import { type SyncWaitOptions, Waits } from './waits.ts';
 
 /** What {@link createInformer} takes. */
 export interface UnsharedInformerOptions<T> extends InformerOptions<T> {
@@ -53,9 +53,10 @@ export interface Informer<T extends KubernetesObject> {
   stop(): Promise<void>;
   /**
    * Resolves when `hasSynced`. Rejects with the last cause when `timeoutMs` are over, and with reason `Stopped` when the
-   * informer is stopped or is stopped already.
+   * informer is stopped or is stopped already. Rejects immediately with the cause while the server refuses the first list
+   * (`status.blocked`), unless told to wait.
    */
-  whenSynced(options?: WaitOptions): Promise<void>;
+  whenSynced(options?: SyncWaitOptions): Promise<void>;
 }
 
 /**
@@ -99,7 +100,10 @@ export function createInformer<T extends KubernetesObject>(
   const drain = new Drain();
   const quarantine = indexer.refused;
   const pauses = new PauseCounter();
-  const board = new StatusBoard({ indexer, quarantine, scheduler, drain });
+  const board = new StatusBoard({
+    ...{ indexer, quarantine, scheduler, drain },
+    onTransition: () => waits.check(),
+  });
   const pending = () => feed.lag;
   const meter = new InformerMeter({
     ...{ name, indexer, board, scheduler, metrics, metricAttributes, pending },
@@ -204,6 +208,7 @@ export function createInformer<T extends KubernetesObject>(
         () => (feed.synced && indexer.synced ? { value: undefined } : undefined),
         wait,
         () => board.notSynced(name, wait.timeoutMs ?? 0),
+        () => board.blocking(name, wait),
       ),
   };
 }

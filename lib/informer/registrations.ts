@@ -19,7 +19,7 @@ import type {
 } from './event-handler.ts';
 import { type FeedHost, HandlerFeed } from './handler-feed.ts';
 import { type Hub, resyncSet } from './hub.ts';
-import { type WaitOptions, Waits } from './waits.ts';
+import { type SyncWaitOptions, Waits } from './waits.ts';
 
 const MIN_RESYNC_MS = 1_000;
 
@@ -47,6 +47,8 @@ export interface RegistrationHost<T extends KubernetesObject> extends FeedHost {
   onRemoved(): void;
   /** Why the store is not synced, for a wait that is over. */
   notSynced(who: string, timeoutMs: number): ApiError;
+  /** Why the store will not be synced before somebody helps, for a wait that does not wait for that. */
+  blocking(who: string, wait: SyncWaitOptions): ApiError | undefined;
 }
 
 class Registered<T extends KubernetesObject> implements EventHandlerRegistration {
@@ -88,7 +90,7 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
     return this.#feed.lag;
   }
 
-  whenSynced(wait: WaitOptions = {}): Promise<void> {
+  whenSynced(wait: SyncWaitOptions = {}): Promise<void> {
     return this.#waits.until<void>(
       () => (this.hasSynced ? { value: undefined } : undefined),
       wait,
@@ -99,7 +101,13 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
         const message = `${name} is not synced after ${timeoutMs} ms: it is busy, and ${lag} changes wait for it`;
         return ApiError.local('NotObserved', message);
       },
+      () => this.host.blocking(this.name, wait),
     );
+  }
+
+  /** The status is another one. */
+  check(): void {
+    this.#waits.check();
   }
 
   join(): void {
@@ -221,6 +229,11 @@ export class Registrations<T extends KubernetesObject> {
   /** The run has ended. `hold`: and nobody is to be called before the next. */
   rest(hold: boolean): void {
     for (const registered of this.#all) registered.rest(hold);
+  }
+
+  /** The status is another one: who waits may wait in vain. */
+  check(): void {
+    for (const registered of this.#all) registered.check();
   }
 
   /** Nobody will be synced. */

@@ -14,6 +14,7 @@ import {
   sameRefused,
   sameTransition,
 } from './status.ts';
+import type { SyncWaitOptions } from './waits.ts';
 
 /** Of those who were refused so many are shown. */
 const SHOWN = 10;
@@ -28,6 +29,7 @@ export class StatusBoard<T> {
   readonly #quarantine: RefusedObjects;
   readonly #scheduler: SchedulerLike;
   readonly #drain: Drain;
+  readonly #onTransition: () => void;
   readonly #audience = new Audience<InformerStatus>();
   #status: InformerStatus;
   #resting: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
@@ -46,11 +48,14 @@ export class StatusBoard<T> {
     readonly quarantine: RefusedObjects;
     readonly scheduler: SchedulerLike;
     readonly drain: Drain;
+    /** Called after each transition, when it was told. */
+    onTransition(): void;
   }) {
     this.#indexer = of.indexer;
     this.#quarantine = of.quarantine;
     this.#scheduler = of.scheduler;
     this.#drain = of.drain;
+    this.#onTransition = of.onTransition;
     this.#restingSinceMs = of.scheduler.now();
     this.#status = this.#compute();
   }
@@ -115,6 +120,7 @@ export class StatusBoard<T> {
     if (sameTransition(this.#status, status)) return;
     this.#status = status;
     this.#audience.next(status);
+    this.#onTransition();
   }
 
   /**
@@ -145,6 +151,22 @@ export class StatusBoard<T> {
     }
     const { code, reason, message } = error;
     return new ApiError({ code, reason, message: `${after}: ${message}`, cause: error });
+  }
+
+  /**
+   * Why the running informer will not be synced before somebody helps; `undefined` if it may be, or if the wait is for
+   * just that. A scope whose list has come is in nobody's way.
+   */
+  blocking(who: string, { whileBlocked }: SyncWaitOptions): ApiError | undefined {
+    if (whileBlocked === 'wait' || this.#resting !== undefined) return undefined;
+    for (const [scope, { synced, blocked, error }] of this.reflectors) {
+      if (synced || blocked === undefined || error === undefined) continue;
+      const what = this.reflectors.size > 1 ? `namespace ${scope} is ` : '';
+      const { code, reason } = error;
+      const message = `${who} is not synced: ${what}blocked (${blocked}): ${error.message}. The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`;
+      return new ApiError({ code, reason, message, cause: error });
+    }
+    return undefined;
   }
 
   notObserved(name: string, key: string, timeoutMs: number): ApiError {

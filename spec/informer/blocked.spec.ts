@@ -1,0 +1,288 @@
+/** Waits for an informer that its server refuses, and who is told of that. */
+import {
+  ApiError,
+  createInformer,
+  createSharedInformer,
+  type ListerWatcher,
+  type SharedInformerOptions,
+} from 'rx-informer';
+import { Observable, of, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { type Pod, pod } from '../support/scripted-list-watch.ts';
+
+const refusal = (code: number) =>
+  ApiError.fromStatus({ code, message: `pods is refused with ${code}` }, code);
+
+/** A collection whose requests are refused while `refused` says so. */
+function guarded(scope?: string) {
+  const refused: { list?: number | undefined; watch?: number | undefined } = {};
+  const source: ListerWatcher<Pod> = {
+    ...(scope === undefined ? {} : { scope }),
+    watchList: false,
+    list: () =>
+      refused.list === undefined
+        ? of({ items: [pod('web', 8, 'web', scope)], metadata: { resourceVersion: '10' } })
+        : throwError(() => refusal(refused.list as number)),
+    watch: () =>
+      new Observable((signals) => {
+        if (refused.watch !== undefined) return signals.error(refusal(refused.watch));
+        signals.next({ kind: 'opened' });
+        return undefined;
+      }),
+  };
+  return { source, refused };
+}
+
+type Outcome = 'pending' | 'synced' | ApiError;
+
+/** What a wait has come to by now. */
+function watched(wait: Promise<void>): { outcome: Outcome } {
+  const seen: { outcome: Outcome } = { outcome: 'pending' };
+  wait.then(
+    () => {
+      seen.outcome = 'synced';
+    },
+    (error: ApiError) => {
+      seen.outcome = error;
+    },
+  );
+  return seen;
+}
+
+function rig(options: SharedInformerOptions<Pod> = {}, scopes: readonly string[] = []) {
+  const time = new VirtualTime();
+  const parts = scopes.length === 0 ? [guarded()] : scopes.map((scope) => guarded(scope));
+  const informer = createSharedInformer(
+    parts.map(({ source }) => source),
+    {
+      ...{ name: 'pods', scheduler: time, random: () => 0 },
+      ...{ idleTimeoutMs: Number.POSITIVE_INFINITY, onWarning: () => undefined },
+      ...options,
+    },
+  );
+  const refuse = (list: number | undefined, at = 0) => {
+    (parts[at] as (typeof parts)[number]).refused.list = list;
+  };
+  const refuseWatches = (watch: number | undefined, at = 0) => {
+    (parts[at] as (typeof parts)[number]).refused.watch = watch;
+  };
+  return { time, informer, refuse, refuseWatches };
+}
+
+describe('whenSynced of an informer that is blocked', () => {
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'no-such-resource'],
+  ])('I64: rejects immediately when the server answers %i', async (code, blocked) => {
+    const { time, informer, refuse } = rig();
+    refuse(code);
+    const registration = informer.addEventHandler({});
+    const before = watched(informer.whenSynced());
+    const handler = watched(registration.whenSynced());
+    await time.advance(1_000);
+    expect(before.outcome).toBe('pending');
+    informer.start();
+    const after = watched(informer.whenSynced({ timeoutMs: 60_000 }));
+    const patient = watched(informer.whenSynced({ whileBlocked: 'wait', timeoutMs: 3_000 }));
+    const patientHandler = watched(registration.whenSynced({ whileBlocked: 'wait' }));
+    await time.advance(0);
+    expect(informer.status.blocked).toBe(blocked);
+    for (const { outcome } of [before, handler, after]) {
+      expect(outcome).toMatchObject({ code, cause: informer.status.error });
+    }
+    expect((before.outcome as ApiError).message).toBe(
+      `pods is not synced: blocked (${blocked}): pods is refused with ${code}. The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`,
+    );
+    expect((handler.outcome as ApiError).message).toMatch(/^handler 1 is not synced: blocked/);
+    expect([patient.outcome, patientHandler.outcome]).toEqual(['pending', 'pending']);
+    // A later call finds it blocked, also while it tries again.
+    const late = watched(informer.whenSynced());
+    await time.advance(0);
+    expect(late.outcome).toMatchObject({ code });
+    await time.advance(3_000);
+    expect(patient.outcome).toMatchObject({ code });
+    expect((patient.outcome as ApiError).message).toMatch(/is not synced after 3000 ms/);
+    refuse(undefined);
+    await time.advance(30_000);
+    expect(patientHandler.outcome).toBe('synced');
+    await informer.whenSynced();
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
+  it('I64: waits on through a failure that a retry can heal', async () => {
+    const { time, informer, refuse } = rig();
+    refuse(500);
+    informer.start();
+    const wait = watched(informer.whenSynced());
+    await time.advance(60_000);
+    expect(wait.outcome).toBe('pending');
+    refuse(403);
+    await time.advance(30_000);
+    expect(wait.outcome).toMatchObject({ code: 403 });
+    await informer.stop();
+  });
+
+  it('I64: a synced informer is synced, also when its watch is forbidden', async () => {
+    const { time, informer, refuseWatches } = rig();
+    refuseWatches(403);
+    const wait = watched(informer.whenSynced());
+    informer.start();
+    const never = new Promise<void>(() => undefined);
+    const registration = informer.addEventHandler({ onAdd: () => never });
+    const handler = watched(registration.whenSynced());
+    await time.advance(2_000);
+    expect(informer.status).toMatchObject({ synced: true, blocked: 'forbidden' });
+    expect(wait.outcome).toBe('synced');
+    await informer.whenSynced();
+    // Its handler is busy, and not blocked.
+    expect(handler.outcome).toBe('pending');
+    await informer.stop();
+  });
+
+  it('I64: one blocked scope of several blocks, unless that scope was listed', async () => {
+    const { time, informer, refuse, refuseWatches } = rig({}, ['shop', 'till']);
+    refuseWatches(403, 0);
+    refuse(500, 1);
+    informer.start();
+    const wait = watched(informer.whenSynced());
+    await time.advance(2_000);
+    expect(informer.status).toMatchObject({ blocked: 'forbidden', synced: false });
+    expect(wait.outcome).toBe('pending');
+    refuse(404, 1);
+    await time.advance(30_000);
+    expect(wait.outcome).toMatchObject({ code: 404 });
+    expect((wait.outcome as ApiError).message).toMatch(
+      /^pods is not synced: namespace till is blocked \(no-such-resource\): pods is refused with 404/,
+    );
+    await informer.stop();
+  });
+
+  it('I64: what blocked a former run rejects no wait for the next one', async () => {
+    const { time, informer, refuse } = rig({ lingerMs: 10 });
+    refuse(403);
+    informer.start();
+    await time.advance(0);
+    refuse(undefined);
+    await informer.stop();
+    const stopped = watched(informer.whenSynced());
+    informer.start();
+    const restarted = watched(informer.whenSynced());
+    await time.advance(0);
+    expect(stopped.outcome).toMatchObject({ reason: 'Stopped' });
+    expect(restarted.outcome).toBe('synced');
+    await informer.stop();
+
+    refuse(403);
+    informer.changes$.subscribe().unsubscribe();
+    await time.advance(20);
+    expect(informer.status).toMatchObject({ phase: 'idle', blocked: 'forbidden' });
+    const idle = watched(informer.whenSynced());
+    await time.advance(1_000);
+    expect(idle.outcome).toBe('pending');
+    refuse(undefined);
+    informer.start();
+    await time.advance(0);
+    expect(idle.outcome).toBe('synced');
+    await informer.stop();
+  });
+
+  it('I64: calls in a callback take effect in their order', async () => {
+    const { time, informer, refuse } = rig();
+    refuse(403);
+    const waits: { outcome: Outcome }[] = [];
+    let once = true;
+    informer.status$.subscribe(({ blocked }) => {
+      if (blocked === undefined || !once) return;
+      once = false;
+      waits.push(watched(informer.whenSynced()));
+      refuse(undefined);
+      void informer.stop();
+      waits.push(watched(informer.whenSynced()));
+      informer.start();
+      waits.push(watched(informer.whenSynced()));
+    });
+    informer.start();
+    await time.advance(0);
+    const [blocked, stopped, restarted] = waits;
+    expect(blocked?.outcome).toMatchObject({ code: 403 });
+    expect(stopped?.outcome).toMatchObject({ reason: 'Stopped' });
+    expect(restarted?.outcome).toBe('synced');
+    await informer.stop();
+  });
+
+  it('I64: a denied streaming list decides nothing while the list is asked for instead', async () => {
+    const { source } = guarded();
+    const time = new VirtualTime();
+    const streaming: ListerWatcher<Pod> = {
+      ...source,
+      watchList: true,
+      list: (request) =>
+        new Observable((parts) => time.schedule(() => source.list(request).subscribe(parts), 50)),
+      watch: (request) =>
+        request.sendInitialEvents === true ? throwError(() => refusal(403)) : source.watch(request),
+    };
+    const informer = createSharedInformer(streaming, { scheduler: time });
+    const blocked: unknown[] = [];
+    informer.status$.subscribe((status) => blocked.push(status.blocked));
+    informer.start();
+    const wait = watched(informer.whenSynced());
+    await time.advance(10);
+    expect(wait.outcome).toBe('pending');
+    await time.advance(50);
+    expect(wait.outcome).toBe('synced');
+    expect(new Set(blocked)).toEqual(new Set([undefined]));
+    await informer.stop();
+  });
+
+  it('I64: a list that begins to come is blocked no more', async () => {
+    const { source, refused } = guarded();
+    const time = new VirtualTime();
+    const paged: ListerWatcher<Pod> = {
+      ...source,
+      list: (request) => {
+        if (refused.list !== undefined) return source.list(request);
+        return new Observable((parts) => {
+          parts.next({ items: [pod('web', 8)] });
+          parts.add(
+            time.schedule(() => {
+              parts.next({ items: [], metadata: { resourceVersion: '10' } });
+              parts.complete();
+            }, 50),
+          );
+        });
+      },
+    };
+    const informer = createSharedInformer(paged, { scheduler: time, random: () => 0 });
+    refused.list = 403;
+    informer.start();
+    await time.advance(0);
+    refused.list = undefined;
+    await time.advance(810);
+    expect(informer.status).toMatchObject({ phase: 'listing', loaded: 1 });
+    expect(informer.status.blocked).toBeUndefined();
+    const wait = watched(informer.whenSynced());
+    await time.advance(100);
+    expect(wait.outcome).toBe('synced');
+    await informer.stop();
+  });
+
+  it('I64: an informer of one consumer rejects as a shared one does', async () => {
+    const { source, refused } = guarded();
+    const time = new VirtualTime();
+    const informer = createInformer(source, {}, { name: 'pods', scheduler: time });
+    refused.list = 403;
+    informer.start();
+    const wait = watched(informer.whenSynced());
+    const patient = watched(informer.whenSynced({ whileBlocked: 'wait' }));
+    await time.advance(0);
+    expect(wait.outcome).toMatchObject({ code: 403 });
+    expect(patient.outcome).toBe('pending');
+    refused.list = undefined;
+    await time.advance(2_000);
+    expect(patient.outcome).toBe('synced');
+    await informer.stop();
+  });
+});
