@@ -26,6 +26,7 @@ type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 function blockedBy(error: ApiError): Blocked | undefined {
   if (error.code === 401) return 'unauthorized';
   if (error.code === 403) return 'forbidden';
+  if (error.reason === 'WrongKind') return 'wrong-kind';
   return error.code === 404 ? 'no-such-resource' : undefined;
 }
 
@@ -137,9 +138,9 @@ function streamFailed<T>(
     return [next, [{ type: 'remember-no-watch-list' }, ...effects]];
   }
   // 401, 403, 404: the right to watch may be missing where the right to list is not.
-  // Whether that blocks is for the list to say.
+  // Whether that blocks is for the list to say; who was blocked stays so meanwhile.
   if (error.code >= 400 && !error.retryable && !insists) {
-    return list({ ...state, blocked: wasBlocked }, moment, config);
+    return list({ ...state, blocked: wasBlocked && state.blocked }, moment, config);
   }
   // Opened and then nothing: it takes no notice of sendInitialEvents and watches plainly.
   const ignored = error.reason === 'Silent' && state.opened;

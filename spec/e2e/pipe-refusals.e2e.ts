@@ -92,7 +92,7 @@ describe.skipIf(noControl)('what a server refuses', () => {
 
     // With the right to list alone there is a store, though nobody knows how old it is.
     await grant('list');
-    await informer.whenSynced({ timeoutMs: 20_000 });
+    await informer.whenSynced({ timeoutMs: 20_000, whileBlocked: 'wait' });
     const blind = await until(
       informer.status$,
       ({ phase, synced }) => synced && phase === 'backoff',

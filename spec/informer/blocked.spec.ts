@@ -237,6 +237,23 @@ describe('whenSynced of an informer that is blocked', () => {
     await informer.stop();
   });
 
+  it('I64: who is blocked stays so while the next streaming list is denied, too', async () => {
+    const time = new VirtualTime();
+    const denied: ListerWatcher<Pod> = {
+      list: () => throwError(() => refusal(403)),
+      watch: () => throwError(() => refusal(403)),
+    };
+    const informer = createSharedInformer(denied, { scheduler: time });
+    const told: unknown[] = [];
+    informer.status$.subscribe(({ blocked }) => {
+      if (told.at(-1) !== blocked) told.push(blocked);
+    });
+    informer.start();
+    await time.advance(60_000);
+    expect(told).toEqual(['forbidden']);
+    await informer.stop();
+  });
+
   it('I64: a list that begins to come is blocked no more', async () => {
     const { source, refused } = guarded();
     const time = new VirtualTime();
