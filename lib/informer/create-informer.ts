@@ -100,15 +100,16 @@ export function createInformer<T extends KubernetesObject>(
   const drain = new Drain();
   const quarantine = indexer.refused;
   const pauses = new PauseCounter();
+  const reporter = createReporter(name, options);
   const board = new StatusBoard({
     ...{ indexer, quarantine, scheduler, drain },
     onTransition: () => waits.check(),
+    warn: reporter.warn,
   });
   const pending = () => feed.lag;
   const meter = new InformerMeter({
     ...{ name, indexer, board, scheduler, metrics, metricAttributes, pending },
   });
-  const reporter = createReporter(name, options);
   const demand = reliable(options.demand ?? unlimited, (error) =>
     reporter.report(error, { subscriber: 'demand' }),
   );

@@ -89,15 +89,15 @@ export function createSharedInformer<T extends KubernetesObject>(
   const waits = new Waits({ scheduler, drain, over });
   const quarantine = indexer.refused;
   const pauses = new PauseCounter();
+  const { report, warn } = createReporter(name, options);
   const board = new StatusBoard({
     ...{ indexer, quarantine, scheduler, drain },
     onTransition: () => {
-      waits.check();
-      registrations.check();
+      const inVain = waits.check();
+      return registrations.check() || inVain;
     },
+    warn,
   });
-
-  const { report, warn } = createReporter(name, options);
   const demand = reliable(options.demand ?? unlimited, (error) =>
     report(error, { subscriber: 'demand' }),
   );

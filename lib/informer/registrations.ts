@@ -105,9 +105,9 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
     );
   }
 
-  /** The status is another one. */
-  check(): void {
-    this.#waits.check();
+  /** The status is another one. Returns whether that was the end of a wait in vain. */
+  check(): boolean {
+    return this.#waits.check();
   }
 
   join(): void {
@@ -231,9 +231,11 @@ export class Registrations<T extends KubernetesObject> {
     for (const registered of this.#all) registered.rest(hold);
   }
 
-  /** The status is another one: who waits may wait in vain. */
-  check(): void {
-    for (const registered of this.#all) registered.check();
+  /** The status is another one. Returns whether that was the end of a wait in vain. */
+  check(): boolean {
+    let inVain = false;
+    for (const registered of this.#all) inVain = registered.check() || inVain;
+    return inVain;
   }
 
   /** Nobody will be synced. */

@@ -15,6 +15,7 @@ import {
   sameTransition,
 } from './status.ts';
 import type { SyncWaitOptions } from './waits.ts';
+import type { InformerWarning } from './warnings.ts';
 
 /** Of those who were refused so many are shown. */
 const SHOWN = 10;
@@ -29,8 +30,12 @@ export class StatusBoard<T> {
   readonly #quarantine: RefusedObjects;
   readonly #scheduler: SchedulerLike;
   readonly #drain: Drain;
-  readonly #onTransition: () => void;
+  readonly #onTransition: () => boolean;
+  readonly #warn: (warning: Omit<InformerWarning, 'informer'>) => void;
   readonly #audience = new Audience<InformerStatus>();
+  #listeners = 0;
+  /** The run in which it was warned of what blocks. */
+  #warnedOf = 0;
   #status: InformerStatus;
   #resting: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
   #restingSinceMs: number;
@@ -48,19 +53,22 @@ export class StatusBoard<T> {
     readonly quarantine: RefusedObjects;
     readonly scheduler: SchedulerLike;
     readonly drain: Drain;
-    /** Called after each transition, when it was told. */
-    onTransition(): void;
+    /** Called after each transition, when it was told. Returns whether it was the end of a wait in vain. */
+    onTransition(): boolean;
+    warn(warning: Omit<InformerWarning, 'informer'>): void;
   }) {
     this.#indexer = of.indexer;
     this.#quarantine = of.quarantine;
     this.#scheduler = of.scheduler;
     this.#drain = of.drain;
     this.#onTransition = of.onTransition;
+    this.#warn = of.warn;
     this.#restingSinceMs = of.scheduler.now();
     this.#status = this.#compute();
   }
 
-  readonly status$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
+  /** As `status$`, for who does not show it to anybody. */
+  readonly quiet$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
     // In the drain, so that a transition that the first value causes comes after it.
     this.#drain.enter(() => {
       this.#audience.join(subscriber);
@@ -68,7 +76,13 @@ export class StatusBoard<T> {
     });
   });
 
-  readonly synced$: Observable<boolean> = this.status$.pipe(
+  readonly status$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
+    this.#listeners++;
+    subscriber.add(() => this.#listeners--);
+    return this.quiet$.subscribe(subscriber);
+  });
+
+  readonly synced$: Observable<boolean> = this.quiet$.pipe(
     map((status) => status.synced),
     distinctUntilChanged(),
   );
@@ -118,9 +132,16 @@ export class StatusBoard<T> {
   publish(): void {
     const status = this.#compute();
     if (sameTransition(this.#status, status)) return;
+    const { blocked, error } = status;
+    const isNew = blocked !== undefined && blocked !== this.#status.blocked;
+    const isHeard = this.#listeners > 0;
     this.#status = status;
     this.#audience.next(status);
-    this.#onTransition();
+    const isTold = this.#onTransition();
+    if (!isNew || isHeard || isTold || this.#warnedOf === this.#generation) return;
+    this.#warnedOf = this.#generation;
+    const message = `blocked (${blocked}): ${error?.message}. The informer keeps trying, and nothing listens to its status$`;
+    this.#warn({ type: 'blocked', message, ...(error === undefined ? {} : { error }) });
   }
 
   /**

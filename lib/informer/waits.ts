@@ -40,8 +40,8 @@ export interface ObservedDeletion {
 }
 
 interface Waiter {
-  /** Settles the wait if it is decided, and returns whether it was. */
-  check(): boolean;
+  /** Settles the wait if it is decided, and returns how. */
+  check(): 'open' | 'met' | 'vain';
   reject(error: ApiError): void;
 }
 
@@ -99,16 +99,16 @@ export class Waits {
         const vain = met === undefined ? (this.#host.over() ?? refused()) : undefined;
         if (met !== undefined) resolve(met.value);
         else if (vain !== undefined) reject(vain);
-        else return false;
+        else return 'open';
         timer?.unsubscribe();
-        return true;
+        return vain === undefined ? 'met' : 'vain';
       },
       reject: (error) => {
         timer?.unsubscribe();
         reject(error);
       },
     };
-    if (waiter.check()) return;
+    if (waiter.check() !== 'open') return;
     this.#waiters.add(waiter);
     timer = longTimer(wait.timeoutMs, this.#host.scheduler).subscribe(() => {
       this.#waiters.delete(waiter);
@@ -116,10 +116,15 @@ export class Waits {
     });
   }
 
-  /** Something was committed, or the status is another one. */
-  check(): void {
-    if (this.#waiters.size === 0) return;
-    for (const waiter of [...this.#waiters]) if (waiter.check()) this.#waiters.delete(waiter);
+  /** Something was committed, or the status is another one. Returns whether that was the end of a wait in vain. */
+  check(): boolean {
+    let inVain = false;
+    for (const waiter of this.#waiters) {
+      const outcome = waiter.check();
+      if (outcome !== 'open') this.#waiters.delete(waiter);
+      inVain ||= outcome === 'vain';
+    }
+    return inVain;
   }
 
   /** What was waited for will not come. */

@@ -126,6 +126,37 @@ describe('whenSynced of a factory', () => {
     expect(wait?.outcome).toBe('synced');
   });
 
+  it('I65: who waits is not told, so the factory warns of each informer once', async () => {
+    const { server, factory, time } = rig();
+    const warnings: string[] = [];
+    const own = factory({ onWarning: (message) => warnings.push(message) });
+    own.informer(secrets);
+    server.faults.failNext({ resource: secrets }, { status: 403, message: 'no', times: 99 });
+    own.start();
+    const wait = watched(own.whenSynced({ whileBlocked: 'wait', timeoutMs: 20_000 }));
+    await time.advance(30_000);
+    expect(wait.outcome).toMatchObject({ code: 403 });
+    expect(warnings).toEqual([
+      'secrets: blocked (forbidden): LIST v1/secrets: no. The informer keeps trying, and nothing listens to its status$',
+    ]);
+  });
+
+  it('I65: who is rejected is told, so the factory warns of none', async () => {
+    const { server, factory, time } = rig();
+    const warnings: string[] = [];
+    const own = factory({ onWarning: (message) => warnings.push(message) });
+    for (const resource of [secrets, nodes]) {
+      own.informer(resource);
+      server.faults.failNext({ resource }, { status: 403, times: 99 });
+    }
+    server.faults.delay(40, { resource: nodes });
+    own.start();
+    const wait = watched(own.whenSynced());
+    await time.advance(30_000);
+    expect(wait.outcome).toMatchObject({ code: 403 });
+    expect(warnings).toEqual([]);
+  });
+
   it('N30: a controller waits for a resource that is not there yet, and starts when it comes', async () => {
     const { server, factory, time } = rig();
     const own = factory();

@@ -1,13 +1,17 @@
 /** Waits for an informer that its server refuses, and who is told of that. */
 import {
   ApiError,
+  createClient,
   createInformer,
+  createListWatch,
   createSharedInformer,
+  type InformerWarning,
   type ListerWatcher,
   type SharedInformerOptions,
 } from 'rx-informer';
-import { Observable, of, throwError } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { pods } from 'rx-informer/resources';
+import { first, Observable, of, throwError } from 'rxjs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { type Pod, pod } from '../support/scripted-list-watch.ts';
 
@@ -301,5 +305,152 @@ describe('whenSynced of an informer that is blocked', () => {
     await time.advance(2_000);
     expect(patient.outcome).toBe('synced');
     await informer.stop();
+  });
+});
+
+const nothing = () => undefined;
+const instrument = { add: nothing, record: nothing, addCallback: nothing, removeCallback: nothing };
+
+describe('a failure that blocks and that nobody hears of', () => {
+  /** An informer of which the warnings are kept. */
+  function warned(scopes: readonly string[] = []) {
+    const warnings: InformerWarning[] = [];
+    return { ...rig({ onWarning: (warning) => warnings.push(warning) }, scopes), warnings };
+  }
+
+  it('I65: is one warning per run', async () => {
+    const { time, informer, refuse, warnings } = warned();
+    refuse(403);
+    informer.start();
+    await time.advance(100);
+    expect(warnings).toEqual([
+      {
+        ...{ type: 'blocked', informer: 'pods', error: informer.status.error },
+        message:
+          'blocked (forbidden): pods is refused with 403. The informer keeps trying, and nothing listens to its status$',
+      },
+    ]);
+    refuse(404);
+    await time.advance(30_000);
+    refuse(undefined);
+    await time.advance(30_000);
+    expect([informer.status.phase, warnings.length]).toEqual(['watching', 1]);
+    await informer.stop();
+    refuse(401);
+    informer.start();
+    await time.advance(10);
+    expect(warnings.map(({ message }) => message.slice(0, 22))).toEqual([
+      'blocked (forbidden): p',
+      'blocked (unauthorized)',
+    ]);
+    await informer.stop();
+  });
+
+  it('I65: is a warning, too, if it comes after the sync, or in one of several scopes', async () => {
+    const { time, informer, refuseWatches, warnings } = warned(['shop', 'till']);
+    refuseWatches(403, 1);
+    informer.start();
+    await time.advance(10);
+    expect(informer.hasSynced).toBe(true);
+    expect(warnings.map(({ type }) => type)).toEqual(['blocked']);
+    await informer.stop();
+  });
+
+  it('I65: is no warning if status$ has a listener, also one that leaves with it', async () => {
+    const { time, informer, refuse, warnings } = warned();
+    refuse(403);
+    informer.status$.pipe(first(({ blocked }) => blocked !== undefined)).subscribe();
+    informer.start();
+    await time.advance(30_000);
+    expect(warnings).toEqual([]);
+    // That was of the 403: this is another failure.
+    refuse(404);
+    await time.advance(60_000);
+    expect(warnings).toHaveLength(1);
+    await informer.stop();
+  });
+
+  it('I65: is no warning if it ends a wait for the sync', async () => {
+    for (const who of ['informer', 'handler'] as const) {
+      const { time, informer, refuse, warnings } = warned();
+      refuse(403);
+      const registration = informer.addEventHandler({});
+      const wait = watched((who === 'informer' ? informer : registration).whenSynced());
+      informer.start();
+      await time.advance(60_000);
+      expect(wait.outcome).toMatchObject({ code: 403 });
+      expect(warnings).toEqual([]);
+      await informer.stop();
+    }
+  });
+
+  it('I65: streams and waits that do not tell of it are no listeners', async () => {
+    const { source, refused } = guarded();
+    const time = new VirtualTime();
+    const warnings: InformerWarning[] = [];
+    const informer = createSharedInformer(source, {
+      scheduler: time,
+      onWarning: (warning) => warnings.push(warning),
+      metrics: {
+        createCounter: () => instrument,
+        createUpDownCounter: () => instrument,
+        createHistogram: () => instrument,
+        createObservableGauge: () => instrument,
+      },
+    });
+    refused.list = 403;
+    informer.synced$.subscribe();
+    informer.metrics$.subscribe();
+    informer.changes$.subscribe();
+    const patient = watched(informer.whenSynced({ whileBlocked: 'wait', timeoutMs: 10 }));
+    await time.advance(5);
+    expect(warnings).toHaveLength(1);
+    await time.advance(10);
+    expect(patient.outcome).toMatchObject({ code: 403 });
+    await informer.stop();
+  });
+
+  it('I65: may stop the informer', async () => {
+    const { source, refused } = guarded();
+    const time = new VirtualTime();
+    let told = 0;
+    const informer = createInformer(
+      source,
+      {},
+      {
+        scheduler: time,
+        onWarning: () => {
+          told++;
+          void informer.stop();
+        },
+      },
+    );
+    refused.list = 403;
+    informer.start();
+    await time.advance(60_000);
+    expect([told, informer.isStopped, time.pending]).toEqual([1, true, 0]);
+  });
+
+  it('I65: is told without credentials that the server quotes', async () => {
+    const token = 'eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl';
+    const message = `the token Bearer ${token} is not known`;
+    const fetch = async () =>
+      new Response(JSON.stringify({ kind: 'Status', code: 401, message }), { status: 401 });
+    const client = createClient({
+      baseUrl: 'http://fake',
+      fetch,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    onTestFinished(() => printed.mockRestore());
+    const informer = createSharedInformer(createListWatch(client, pods), { name: 'pods' });
+    informer.start();
+    await vi.waitFor(() => expect(printed).toHaveBeenCalled());
+    await informer.stop();
+    const text = String(printed.mock.calls[0]?.[0]);
+    expect(text).toMatch(
+      /^pods: blocked \(unauthorized\): LIST v1\/pods: the token Bearer … is not known/,
+    );
+    expect(text).not.toContain('eyJ');
   });
 });
