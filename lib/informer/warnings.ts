@@ -8,8 +8,9 @@ export interface InformerWarning {
    * `resync-raised`: the period of a handler that was added to a running informer is below the informer's.
    * `blocked`: the server refuses the informer (`status.blocked`), and nobody listens to `status$` or waits for the sync;
    * told once per run.
+   * `not-started`: a handler was added to an idle informer, which was not started within 10 s.
    */
-  readonly type: 'slow-handler' | 'resync-raised' | 'blocked';
+  readonly type: 'slow-handler' | 'resync-raised' | 'blocked' | 'not-started';
   /** The informer's name. */
   readonly informer: string;
   /** The handler's name, if the warning is about a handler. */

@@ -145,10 +145,9 @@ describe('whenSynced of a factory', () => {
     const { server, factory, time } = rig();
     const warnings: string[] = [];
     const own = factory({ onWarning: (message) => warnings.push(message) });
-    for (const resource of [secrets, nodes]) {
-      own.informer(resource);
-      server.faults.failNext({ resource }, { status: 403, times: 99 });
-    }
+    own.informer(secrets);
+    own.informer(nodes);
+    server.faults.failNext({}, { status: 403, times: 99 });
     server.faults.delay(40, { resource: nodes });
     own.start();
     const wait = watched(own.whenSynced());
