@@ -22,10 +22,12 @@ import type { Indexer } from '../store/indexer.ts';
 import type { Quarantine } from '../store/quarantine.ts';
 import type { InformerMeter } from './informer-metrics.ts';
 import type { InformerOptions } from './options.ts';
+import { Refresher } from './refresher.ts';
 import type { StatusBoard } from './status-board.ts';
 
 /** What a run is made of. */
 export interface RunParts<T extends KubernetesObject> {
+  readonly name: string;
   readonly listerWatchers: readonly ListerWatcher<T>[];
   readonly scopes: readonly string[];
   readonly indexer: Indexer<T>;
@@ -46,6 +48,8 @@ export interface RunParts<T extends KubernetesObject> {
 export interface Run {
   readonly run$: Observable<never>;
   retryRefused(): void;
+  /** Resolves when every scope has been listed anew and the lists are in the store. */
+  refresh(): Promise<void>;
 }
 
 /** Takes the time of each batch, from its pop to its last callback. */
@@ -80,6 +84,9 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     board.skip(reason);
     skips.next();
   };
+  const refresher = new Refresher({ name: parts.name, scheduler, drain });
+  // One ListerWatcher alone is the whole collection, whatever its scope.
+  const scopeOf = (of: { readonly scope?: string | undefined }) => of.scope ?? '';
   const reflectAll = (generation: number) =>
     merge(
       ...listerWatchers.map((listerWatcher, at) =>
@@ -94,11 +101,15 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
             // What can be tried again travels with the others, to the commit.
             if (skipped.key === undefined || skipped.retry === undefined) skip(skipped.reason);
           },
-        }),
+          refresh$: refresher.orders$,
+          onRefreshed: (error) =>
+            drain.run(() => refresher.answered(scopeOf(listerWatcher), error)),
+        }).pipe(tap((deltas) => refresher.emitted(scopeOf(listerWatcher), deltas))),
       ),
     );
   const run$ = defer(() => {
     const { generation } = board;
+    refresher.begin(listerWatchers.map(scopeOf));
     const ended = new Subject<void>();
     const resync$ = parts.resyncMs === 0 ? EMPTY : longInterval(parts.resyncMs, scheduler);
     const deltas$ = merge(
@@ -131,11 +142,17 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
         onRejected: ({ key, error }) => {
           if (key === '') skip(ApiError.local('Rejected', shownError(error)));
         },
-        onCommitted: () => parts.onCommitted(),
+        onCommitted: (deltas) => {
+          refresher.committed(scopeOf, deltas);
+          parts.onCommitted();
+        },
       }),
       tap((set) => parts.deliver(set)),
     );
-    return merge(tellSkips$, commits$).pipe(ignoreElements());
+    return merge(tellSkips$, commits$).pipe(
+      ignoreElements(),
+      finalize(() => refresher.end()),
+    );
   });
-  return { run$, retryRefused };
+  return { run$, retryRefused, refresh: () => refresher.refresh() };
 }

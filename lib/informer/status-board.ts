@@ -234,6 +234,7 @@ export class StatusBoard<T> {
       const { error, blocked } = merged ?? {};
       return {
         phase: resting ?? 'queued',
+        live: false,
         sinceMs,
         ...counters,
         ...stale,
@@ -242,6 +243,6 @@ export class StatusBoard<T> {
         ...own,
       };
     }
-    return { ...merged, ...stale, ...own };
+    return { ...merged, ...stale, ...own, live: synced && merged.live };
   }
 }
