@@ -131,15 +131,14 @@ describe('a handler of an informer that was not started', () => {
       import { createSharedInformer } from 'rx-informer';
       const fail = () => { throw new Error('not asked for') };
       createSharedInformer({ list: fail, watch: fail }).addEventHandler({});
-      console.log('added');
+      const addedMs = performance.now();
+      process.on('exit', () => console.log(Math.round(performance.now() - addedMs)));
     `;
     const options = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
     const script = [...options, '--input-type=module', '-e', code];
-    const startedMs = performance.now();
     const { stdout, stderr } = await promisify(execFile)(process.execPath, script);
-    expect([stdout, stderr]).toEqual(['added\n', '']);
-    expect(performance.now() - startedMs).toBeLessThan(9_000);
-  }, 30_000);
+    expect([Number(stdout) < 5_000, stderr]).toEqual([true, '']);
+  }, 60_000);
 
   it('I67: is printed where nobody asked for warnings', async () => {
     vi.useFakeTimers();

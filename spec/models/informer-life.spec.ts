@@ -99,7 +99,9 @@ const reported: string[] = [];
 beforeEach(() => {
   config.onUnhandledError = (error) => reported.push(String(error));
 });
-afterEach(() => {
+afterEach(async () => {
+  // rxjs reports with a timer: the last reports are still to come.
+  await new Promise((resolve) => setTimeout(resolve, 5));
   config.onUnhandledError = null;
 });
 

@@ -342,6 +342,9 @@ export class World {
 
   #act(callback: Callback): void {
     const acts = this.#plans.get(callback)?.shift();
+    // A linger may have ended since the last step; of one that ends at this moment only the informer knows.
+    const nowMs = this.time.now();
+    this.model.tick(this.informer.status.phase === 'idle' ? nowMs : nowMs - 1);
     this.#acting++;
     try {
       for (const act of acts ?? []) this.act(act);
