@@ -3,6 +3,7 @@ import {
   createClient,
   createListWatch,
   createMetadataListWatch,
+  createPollingListWatch,
   createTableListWatch,
   defineResource,
   type KubernetesObject,
@@ -262,6 +263,19 @@ describe('a server without streaming lists', () => {
 });
 
 describe('unsubscribing', () => {
+  it.each([
+    [undefined, true],
+    [Number.POSITIVE_INFINITY, true],
+    [7, true],
+    [6, false],
+    [0, false],
+  ])('W20: with %s connections left a second watch may be open: %s', (connectionsLeft, may) => {
+    const client = { ...setUp().client, connectionsLeft };
+    const listWatch = createListWatch(client, pods);
+    expect(listWatch.mayOverlap).toBe(may);
+    expect(createPollingListWatch(listWatch).mayOverlap).toBe(false);
+  });
+
   it('W6: nothing is sent before it is subscribed', async () => {
     const { time, fake, listWatch } = setUp();
     listWatch.list(LIST);
