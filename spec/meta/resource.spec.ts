@@ -63,16 +63,25 @@ describe('resource', () => {
     }
   });
 
-  it.each(['.', '..', '', 'a/b', 'a%2Fb'])('M8: refuses the name %j, which would lead elsewhere', (name) => {
-    expect(() => resourcePath(pods, { namespace: 'shop', name })).toThrow(
-      /must not be empty, '\.'/,
-    );
-    expect(() => resourcePath(nodes, { name })).toThrow(/the name is/);
-    if (name === '') return;
-    expect(() => resourcePath(pods, { namespace: name })).toThrow(/the namespace is/);
-    const definition = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
-    for (const field of ['version', 'plural', 'group']) {
-      expect(() => defineResource({ ...definition, [field]: name })).toThrow(field);
-    }
-  });
+  it.each(['.', '..', '', 'a/b', 'a%2Fb'])(
+    'M8: refuses the name %j, which would lead elsewhere',
+    (name) => {
+      expect(() => resourcePath(pods, { namespace: 'shop', name })).toThrow(
+        /must not be empty, '\.'/,
+      );
+      expect(() => resourcePath(nodes, { name })).toThrow(/the name is/);
+      if (name === '') return;
+      expect(() => resourcePath(pods, { namespace: name })).toThrow(/the namespace is/);
+      const definition = {
+        group: '',
+        version: 'v1',
+        plural: 'pods',
+        kind: 'Pod',
+        namespaced: true,
+      };
+      for (const field of ['version', 'plural', 'group']) {
+        expect(() => defineResource({ ...definition, [field]: name })).toThrow(field);
+      }
+    },
+  );
 });
