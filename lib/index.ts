@@ -183,7 +183,7 @@ export type {
 } from './informer/options.ts';
 export type { SharedInformer } from './informer/shared-informer.ts';
 export type { InformerPhase, InformerStatus } from './informer/status.ts';
-export type { ObservedDeletion, WaitOptions } from './informer/waits.ts';
+export type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './informer/waits.ts';
 export type { InformerWarning } from './informer/warnings.ts';
 // list-watch: one LIST, one WATCH
 export {

@@ -8,7 +8,7 @@ import type { DecodeContext, Decoding, Skipped, Transform } from '../decode/deco
 import { jsonDecoding } from '../decode/json-decoding.ts';
 import type { Projection } from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
-import { checkGivenSelectors } from '../meta/given-selectors.ts';
+import { checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedLimit } from '../rx/checked-option.ts';
@@ -93,8 +93,8 @@ function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOp
 /**
  * Lists and watches a resource through a client.
  *
- * Nothing is sent before `list` or `watch` is subscribed. Throws a `TypeError` when a namespace is given for a
- * cluster-scoped resource, or a selector that is `undefined`.
+ * Nothing is sent before `list` or `watch` is subscribed. Throws a `TypeError` if a selector cannot be parsed or is
+ * `undefined`, if the namespace cannot be one, or if one is given for a cluster-scoped resource.
  *
  * @example
  * ```ts
@@ -132,7 +132,7 @@ export function listWatchOf<T extends KubernetesObject>(
   options: ListWatchOptions<T>,
   projection?: Projection,
 ): ListerWatcher<T> {
-  checkGivenSelectors('list and watch', options);
+  checkSelectorTexts('list and watch', options);
   const { namespace, labelSelector, fieldSelector, tweak, transform } = options;
   const { scheduler = asyncScheduler, decoding = jsonDecoding } = options;
   const maxFrameBytes = checkedLimit(options.maxFrameBytes ?? 16 * 2 ** 20, 'maxFrameBytes');

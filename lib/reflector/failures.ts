@@ -29,6 +29,7 @@ type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 function blockedBy(error: ApiError): Blocked | undefined {
   if (error.code === 401) return 'unauthorized';
   if (error.code === 403) return 'forbidden';
+  if (error.reason === 'WrongKind') return 'wrong-kind';
   return error.code === 404 ? 'no-such-resource' : undefined;
 }
 
@@ -166,6 +167,7 @@ function fruitlessWatch<T>(
 function streamFailed<T>(
   state: ReflectorState,
   error: ApiError,
+  wasBlocked: Blocked | undefined,
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
@@ -178,7 +180,10 @@ function streamFailed<T>(
     return [next, [{ type: 'remember-no-watch-list' }, ...effects]];
   }
   // 401, 403, 404: the right to watch may be missing where the right to list is not.
-  if (error.code >= 400 && !error.retryable && !insists) return list(state, moment, config);
+  // Whether that blocks is for the list to say; who was blocked stays so meanwhile.
+  if (error.code >= 400 && !error.retryable && !insists) {
+    return list({ ...state, blocked: wasBlocked && state.blocked }, moment, config);
+  }
   // Opened and then nothing: it takes no notice of sendInitialEvents and watches plainly.
   const ignored = error.reason === 'Silent' && state.opened;
   const shown = ignored || error.reason === 'Malformed';
@@ -217,7 +222,7 @@ export function failed<T>(
   };
   if (state.phase === 'listing') return aborting(listFailed(shown, error, moment, config), config);
   if (state.phase === 'streaming') {
-    return aborting(streamFailed(shown, error, moment, config), config);
+    return aborting(streamFailed(shown, error, state.blocked, moment, config), config);
   }
   return watchFailed(shown, error, moment, config);
 }

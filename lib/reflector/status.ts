@@ -19,6 +19,7 @@ export interface ReflectorStatus {
   readonly sinceMs: number;
   /** Since when what was emitted may be behind the server; absent while an answered watch follows it. */
   readonly staleSinceMs?: number;
+  /** Why the server refuses what is asked for; it is tried again all the same. */
   readonly blocked?: Blocked;
   /** The last failure, until a request succeeds. */
   readonly error?: ApiError;

@@ -116,7 +116,9 @@ function streamEvents<T>(
   }
   if (end === undefined) {
     const loaded = state.loaded + objects.length - removed.length;
-    return [{ ...state, queued: false, opened: true, loaded: Math.max(0, loaded) }, part];
+    const blocked = objects.length > 0 ? undefined : state.blocked;
+    const partial = { ...state, queued: false, opened: true, loaded: Math.max(0, loaded), blocked };
+    return [partial, part];
   }
   const inFront = emit(replacing<T>([], removed, rejected, config));
   const [whole, commit] = replaced(state, end.resourceVersion, objects, [], config);
@@ -180,6 +182,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
           opened: true,
           loaded: state.loaded + items.length,
           remaining,
+          blocked: items.length > 0 ? undefined : state.blocked,
         },
         emit(replacing(items, [], rejected, config)),
       ],

@@ -23,6 +23,7 @@ const blockedWords = {
   unauthorized: 'Not signed in',
   forbidden: 'Forbidden',
   'no-such-resource': 'Not found on this server',
+  'wrong-kind': 'Not what was asked for',
 } as const;
 
 function showing(status: InformerStatus): string {
