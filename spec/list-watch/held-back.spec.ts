@@ -31,6 +31,7 @@ function setUp({ initialList = 'auto', objects = 3, seed = 0.5 }: Options = {}) 
     return informer;
   };
   return {
+    client,
     time,
     server,
     create,
@@ -119,9 +120,9 @@ const starts = [
 
 describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
   it.each(starts)(
-    'W22, W23: is found out within a minute, and changes come within 30 s (%s, %i objects)',
+    'W20, W22, W23: is found out within a minute, and changes come within 30 s (%s, %i objects)',
     async (initialList, objects) => {
-      const { time, server, open, create, until, probes } = setUp({ initialList, objects });
+      const { client, time, server, open, create, until, probes } = setUp({ initialList, objects });
       server.faults.holdBack(holding);
       const informer = open(configMaps);
       const { status$ } = informer;
@@ -130,6 +131,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
       await until(() => informer.status.heldBack !== undefined, 60_000);
       await until(() => informer.status.synced, 5_000);
       expect(told.at(-1)).toContain('holds events back');
+      expect(createListWatch(client, pods)).toMatchObject({ watchList: false, mayOverlap: false });
       const before = server.requests.length;
       const beganMs = time.now();
       for (let change = 0; change < 12; change++) {
