@@ -74,7 +74,8 @@ export interface ListerWatcher<T> {
   /** Whether streaming LISTs may be asked for; `'when-told'`: by `initialList: 'stream'` only. @defaultValue true */
   readonly watchList?: boolean | 'when-told';
   /**
-   * Whether a second watch may be open beside the first for a while. Asked anew each time. @defaultValue true
+   * Whether a second watch may be open beside the first for a while, so that the next one can be answered before this one
+   * ends. Asked anew each time. @defaultValue false
    */
   readonly mayOverlap?: boolean;
   /** While a proxy holds events back until a watch ends; the same object for as long as that lasts. Shown in the status. */
