@@ -93,8 +93,10 @@ function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOp
 /**
  * Lists and watches a resource through a client.
  *
- * Nothing is sent before `list` or `watch` is subscribed. Throws a `TypeError` if a selector cannot be parsed or is
- * `undefined`, if the namespace cannot be one, or if one is given for a cluster-scoped resource.
+ * Nothing is sent before `list` or `watch` is subscribed. Where no watch of the client has shown yet that events come when
+ * they are sent, a watch that stays silent sends a probe, one a minute at most; behind a proxy that holds events back,
+ * watches are ended after 15 to 20 s. Throws a `TypeError` if a selector cannot be parsed or is `undefined`, if the
+ * namespace cannot be one, or if one is given for a cluster-scoped resource.
  *
  * @example
  * ```ts
@@ -201,7 +203,8 @@ export function listWatchOf<T extends KubernetesObject>(
     },
     get mayOverlap() {
       const { connectionsLeft = Number.POSITIVE_INFINITY } = client;
-      return connectionsLeft > SCARCE;
+      // While watches are short, the next one is never far.
+      return connectionsLeft > SCARCE && passage.heldBack === undefined;
     },
     onWatchListUnsupported: streaming.rememberNone,
     list: (request) =>

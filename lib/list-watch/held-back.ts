@@ -79,7 +79,9 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
       let timer: Subscription | undefined;
       let dueMs = Number.POSITIVE_INFINITY;
       const tell = (input: PromptnessInput) => enter(input, scheduler.now());
-      const arm = (delayMs: number) => {
+      const arm = (leastMs: number) => {
+        // A timer may fire a little early: it is not set again for nothing.
+        const delayMs = Math.max(1, Math.ceil(leastMs));
         if (passedMs() + delayMs >= dueMs) return;
         timer?.unsubscribe();
         dueMs = passedMs() + delayMs;
@@ -119,7 +121,7 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
         lastMs = passedMs();
         queued = event.kind === 'queued';
         opened ||= event.kind === 'head' && event.status === 200;
-        if (event.kind === 'chunk' && opened) {
+        if (event.kind === 'chunk' && opened && event.bytes.length > 0) {
           some = true;
           whole = endsLine(event.bytes);
           resting = true;

@@ -50,7 +50,8 @@ export function judgedProbe(
       }),
     );
     const chunk = (bytes: Uint8Array) => {
-      some ||= bytes.length > 0;
+      if (bytes.length === 0) return;
+      some = true;
       resting?.unsubscribe();
       if (endsLine(bytes)) resting = scheduler.schedule(() => tell('prompt'), REST_MS);
       if (resting !== undefined) rest.add(resting);

@@ -61,7 +61,7 @@ export const unknownPromptness: Promptness = {
 };
 
 function prompt(state: Promptness, passedMs: number): Promptness {
-  return { ...state, heldSinceAtMs: undefined, rests: 0, provedMs: passedMs, fruitless: 0 };
+  return { ...state, heldSinceAtMs: undefined, rests: 0, provedMs: passedMs };
 }
 
 /** What follows. */
@@ -80,10 +80,10 @@ export function nextPromptness(
     case 'probe':
       return { ...state, probing: true, nextProbeMs: passedMs + PROBE_PERIOD_MS };
     case 'probed': {
-      const probed = { ...state, probing: false };
+      if (input.verdict === undefined) return { ...state, probing: false };
+      const probed = { ...state, probing: false, fruitless: 0 };
       if (input.verdict === 'prompt') return prompt(probed, passedMs);
       if (input.verdict === 'held') return { ...probed, heldSinceAtMs: nowMs, rests: 0 };
-      if (input.verdict === undefined) return probed;
       const periods = Math.min(2 ** state.fruitless, MOST_PERIODS);
       const nextProbeMs = passedMs + periods * PROBE_PERIOD_MS;
       return { ...probed, fruitless: state.fruitless + 1, nextProbeMs };

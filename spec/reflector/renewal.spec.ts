@@ -34,6 +34,7 @@ describe('a server that takes 60 s to answer a watch', () => {
     const live = statuses.map((status) => status.live).lastIndexOf(false);
     subscription.unsubscribe();
     expect([server.openWatches.length, time.pending]).toEqual([0, 0]);
+    // What looks into late answers is no watch of the reflector.
     const watches = server.requests.filter((request) => word(request) !== 'P').length;
     return { added, late, watches, live, statuses: statuses.length };
   }

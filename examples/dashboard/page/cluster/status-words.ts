@@ -85,6 +85,9 @@ export function statusWords(
     case 'connecting':
       return { tone: 'busy', headline: 'Connecting', detail: showing(status) };
     case 'watching': {
+      if (status.heldBack !== undefined) {
+        return { tone: 'stale', headline: 'Late', detail: status.heldBack.message };
+      }
       const since = `watching since ${clock.format(status.sinceMs)}`;
       const version = resourceVersion || status.resourceVersion;
       return { tone: 'live', headline: 'Live', detail: `${since}, resourceVersion ${version}` };
