@@ -212,6 +212,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     minWatchTimeoutMs: watchMs,
     resyncPeriodMs: (refuses === 'none' ? drawnResyncMs : 30_000) / speed,
     demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
+    onWarning: () => undefined,
     onUnhandledError: (error) => wrong.push(`unhandled: ${error}`),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(stage.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: stage.idleTimeoutMs }),
