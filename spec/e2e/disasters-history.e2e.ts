@@ -201,6 +201,7 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
       backoff,
       scheduler,
       minWatchTimeoutMs: 6_000,
+      makeBeforeBreak: false,
     });
     onTestFinished(() => informer.stop());
     const told = mirror(informer);

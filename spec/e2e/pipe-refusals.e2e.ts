@@ -203,8 +203,26 @@ describe.skipIf(noControl)('what a server refuses', () => {
     await expectSameAsServer(informer, told, place());
   });
 
+  it('R26: a watch is followed by the next before its end, and nothing comes twice or is lost', async () => {
+    const client = await open('admin');
+    const informer = createSharedInformer(createListWatch(client, configMaps), {
+      minWatchTimeoutMs: 2_000,
+    });
+    onTestFinished(() => informer.stop());
+    const told = mirror(informer);
+    await informer.whenSynced({ timeoutMs: 20_000 });
+    const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
+    while (client.sent.length < 6) await new Promise((resolve) => setTimeout(resolve, 200));
+    await churn.stop();
+    await expectSameAsServer(informer, told, place());
+    expect(informer.status).toMatchObject({ live: true, relists: 0, reconnects: 0 });
+    expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+    const live = told.statuses.map((status) => status.live);
+    expect(live.slice(live.indexOf(true))).not.toContain(false);
+  });
+
   it.each([
-    ['because we said so', { minWatchTimeoutMs: 2_000 }, {}],
+    ['because we said so', { minWatchTimeoutMs: 2_000, makeBeforeBreak: false }, {}],
     [
       'by its own limit',
       {},
