@@ -52,6 +52,7 @@ type Effect =
   | { readonly kind: 'fail'; readonly answer: FailedAnswer }
   | { readonly kind: 'truncate'; readonly cut: Truncation }
   | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'lose'; readonly oneIn: number }
   | {
       readonly kind:
         | 'refuse'
@@ -68,6 +69,8 @@ class StandingFault implements Fault {
   readonly #match: Match | undefined;
   readonly #healed: () => void;
   hits = 0;
+  /** Events that it has seen. */
+  #met = 0;
   #left: number;
 
   constructor(effect: Effect, match: Match | undefined, times: number, healed: () => void) {
@@ -88,6 +91,14 @@ class StandingFault implements Fault {
   use(): void {
     this.hits++;
     this.#left--;
+  }
+
+  /** Whether it takes the event that is at hand. */
+  takes(oneIn: number): boolean {
+    this.#met++;
+    const taken = this.#met % oneIn === 0;
+    if (taken) this.use();
+    return taken;
   }
 
   heal(): void {
@@ -181,6 +192,14 @@ export class Faults implements WatchFaults {
   /** Watches, open and new ones, send nothing; healed, they go on with all that they kept back. */
   silence(match?: Match): Fault {
     return this.#stand({ kind: 'silence' }, match);
+  }
+
+  /**
+   * Watches, open and new ones, leave out every so many-th event and go on as if it had been sent: what follows it, a
+   * bookmark too, has a later version. `hits` counts the events that were lost.
+   */
+  loseEvents(oneIn: number, match?: Match): Fault {
+    return this.#stand({ kind: 'lose', oneIn }, match);
   }
 
   /** Answers come so much later, in milliseconds of the server's scheduler. */
@@ -294,6 +313,16 @@ export class Faults implements WatchFaults {
   /** @internal */
   silent(request: RequestRecord): boolean {
     return this.#stands('silence', request);
+  }
+
+  /** @internal */
+  loses(request: RequestRecord): boolean {
+    let lost = false;
+    for (const fault of this.#standing) {
+      const { effect } = fault;
+      if (effect.kind === 'lose' && fault.covers(request) && fault.takes(effect.oneIn)) lost = true;
+    }
+    return lost;
   }
 
   /** @internal */

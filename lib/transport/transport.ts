@@ -20,6 +20,11 @@ export interface TransportRequest {
   readonly use: TransportUse;
   /** Asked before each read of the body. */
   readonly demand?: Demand;
+  /**
+   * Whether a transport that asks for uncompressed bodies by default may let this one come compressed; it decompresses
+   * the body itself. For finite bodies whose size matters more than the work. @defaultValue false
+   */
+  readonly mayCompress?: boolean;
 }
 
 /**
