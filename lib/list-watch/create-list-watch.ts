@@ -158,7 +158,7 @@ export function listWatchOf<T extends KubernetesObject>(
     request: ListRequest<V>,
     of: Projection | undefined,
     decoder: () => Decoder<ListPart<V>>,
-    mayCompress = false,
+    acceptGzip = false,
   ) =>
     decodeAnswer({
       client,
@@ -171,7 +171,7 @@ export function listWatchOf<T extends KubernetesObject>(
         query: query(listQuery(request), of),
         use: 'list',
         ...(of === undefined ? {} : accepted(of.listKind)),
-        ...(mayCompress ? { mayCompress } : {}),
+        ...(acceptGzip ? { acceptGzip } : {}),
         ...(request.demand === undefined ? {} : { demand: request.demand }),
       },
     }).pipe(

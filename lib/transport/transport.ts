@@ -21,10 +21,11 @@ export interface TransportRequest {
   /** Asked before each read of the body. */
   readonly demand?: Demand;
   /**
-   * Whether a transport that asks for uncompressed bodies by default may let this one come compressed; it decompresses
-   * the body itself. For finite bodies whose size matters more than the work. @defaultValue false
+   * Whether this body may come as gzip over a transport that otherwise asks for none; the transport decompresses it. For
+   * finite bodies whose size matters more than the work. A transport that leaves compression to the platform, as `fetch`
+   * does, takes no notice. @defaultValue false
    */
-  readonly mayCompress?: boolean;
+  readonly acceptGzip?: boolean;
 }
 
 /**
