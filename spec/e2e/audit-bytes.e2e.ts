@@ -1,0 +1,115 @@
+/** What an audit costs on a real server: bytes of its pages beside those of whole lists, and what it asks. */
+import { createClient, createListWatch, listPages } from 'rx-informer';
+import { createUndiciTransport } from 'rx-informer/node';
+import { pods } from 'rx-informer/resources';
+import { lastValueFrom } from 'rxjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { podOf } from '../bench/pod-bytes.ts';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { noControl } from './cluster.ts';
+import { figures } from './figures.ts';
+import { type LossyProxy, openLossyProxy } from './lossy-proxy.ts';
+import { freshNamespace } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+
+const PODS = 500;
+
+interface MadePod {
+  metadata: { name: string; namespace?: string; [field: string]: unknown };
+  status: unknown;
+}
+
+/** A pod as a controller makes it and a kubelet reports of it: each leaves its managed fields. */
+async function makePod(api: RawApi, namespace: string, at: number): Promise<void> {
+  const { metadata, status, ...rest } = podOf(at, 1) as MadePod;
+  const { name, labels, annotations, ownerReferences, generateName } = metadata;
+  const collection = `/api/v1/namespaces/${namespace}/pods`;
+  await api.ok('POST', collection, {
+    query: { fieldManager: 'kube-controller-manager' },
+    body: { ...rest, metadata: { name, generateName, labels, annotations, ownerReferences } },
+  });
+  await api.ok('PATCH', `${collection}/${name}/status`, {
+    query: { fieldManager: 'kubelet' },
+    body: { status },
+  });
+}
+
+describe.skipIf(noControl)('the bytes of an audit', { timeout: 120_000 }, () => {
+  let server: ApiServerProcess;
+  let api: RawApi;
+  let proxy: LossyProxy;
+
+  beforeAll(async () => {
+    server = await startApiServer({ flags: ['--disable-admission-plugins=ServiceAccount'] });
+    api = await openRawApi(server.kubeconfig);
+    proxy = await openLossyProxy(server);
+    const namespace = await freshNamespace(api);
+    let next = 0;
+    const write = async () => {
+      while (next < PODS) await makePod(api, namespace, next++);
+    };
+    await Promise.all(Array.from({ length: 32 }, write));
+  });
+  afterAll(async () => {
+    await proxy?.close();
+    api?.close();
+    await server?.stop();
+  });
+
+  it('W31: are a tenth of those of an uncompressed list with gzip, and 55 % without', async () => {
+    const transport = createUndiciTransport({ baseUrl: proxy.url });
+    const client = createClient({ baseUrl: proxy.url, transport });
+    const listWatch = createListWatch(client, pods);
+    const plain = createListWatch(
+      { ...client, send: (request) => client.send({ ...request, acceptGzip: false }) },
+      pods,
+    );
+    const request = { resourceVersion: '', limit: 500 };
+    await lastValueFrom(listPages(listWatch, request));
+    const { resourceVersion } = await api.listAll(pods);
+    await lastValueFrom(
+      listWatch.listMetadata?.({
+        ...{ resourceVersion, limit: 500 },
+        resourceVersionMatch: 'Exact',
+      }) as ReturnType<typeof plain.list>,
+    );
+    await lastValueFrom(plain.listMetadata?.(request) as ReturnType<typeof plain.list>);
+    const [whole, packed, unpacked] = proxy.lists;
+    expect(proxy.lists).toHaveLength(3);
+    expect([whole?.encoding, packed?.encoding, unpacked?.encoding]).toEqual([
+      'identity',
+      'gzip',
+      'identity',
+    ]);
+    const part = (of = Number.NaN) => of / (whole?.bytes ?? 0);
+    figures('an audit of 500 pods', {
+      'whole list KB': (whole?.bytes ?? 0) / 1000,
+      'metadata KB': (unpacked?.bytes ?? 0) / 1000,
+      'metadata as gzip KB': (packed?.bytes ?? 0) / 1000,
+      'part %': part(unpacked?.bytes) * 100,
+      'part as gzip %': part(packed?.bytes) * 100,
+    });
+    expect(part(packed?.bytes)).toBeLessThanOrEqual(0.1);
+    expect(part(unpacked?.bytes)).toBeLessThanOrEqual(0.55);
+    await client.close();
+  });
+
+  it('S28: an exact version that was compacted, or that is to come, is refused as the audit expects', async () => {
+    const path = '/api/v1/pods';
+    const exact = (resourceVersion: string) =>
+      api.call<{ code?: number; reason?: string }>('GET', path, {
+        query: { resourceVersion, resourceVersionMatch: 'Exact', limit: '100' },
+      });
+    const { resourceVersion } = await api.listAll(pods);
+    const future = await exact(String(Number(resourceVersion) + 10_000));
+    figures('exact lists', { future: JSON.stringify(future.body).slice(0, 300) });
+    await api.ok('PATCH', '/api/v1/namespaces/default', {
+      body: { metadata: { labels: { a: 'b' } } },
+    });
+    await server.compact();
+    const old = await exact('10');
+    figures('exact lists', { compacted: JSON.stringify(old.body).slice(0, 300) });
+    expect(old.status).toBe(410);
+    expect(future.status).toBeGreaterThanOrEqual(400);
+  });
+});
