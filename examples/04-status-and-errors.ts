@@ -11,8 +11,9 @@ server.faults.failNext({ resource: pods }, { status: 503, message: 'still starti
 const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 const informer = createSharedInformer(createListWatch(client, pods));
 let last = '';
-informer.status$.subscribe(({ phase, synced, error }) => {
-  const line = `${phase}${synced ? ', synced' : ''}${error ? ` (${error.reason})` : ''}`;
+informer.status$.subscribe(({ phase, synced, live, error }) => {
+  const flags = `${synced ? ', synced' : ''}${live ? ', live' : ''}`;
+  const line = `${phase}${flags}${error ? ` (${error.reason})` : ''}`;
   if (line !== last) console.log(line);
   last = line;
 });

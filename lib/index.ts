@@ -288,7 +288,7 @@ export {
 export { type RowView, type ToViewOptions, toView, type View } from './query/to-view.ts';
 // reflector: what happened, for ever
 export type { Delta } from './reflector/delta.ts';
-export { type ReflectOptions, reflect } from './reflector/reflector.ts';
+export { type ReflectOptions, type RefreshOrder, reflect } from './reflector/reflector.ts';
 export type { Blocked, InitialList, ReflectorPhase } from './reflector/state.ts';
 export type { ReflectorStatus } from './reflector/status.ts';
 // rx: time and room

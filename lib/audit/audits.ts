@@ -1,10 +1,11 @@
 /** The audits of one run: one for each ListerWatcher, and what they say together. */
-import { BehaviorSubject, merge, type Observable, Subject } from 'rxjs';
+import { BehaviorSubject, EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
+import type { RefreshOrder } from '../reflector/reflector.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 import { checkedPeriod } from '../rx/checked-option.ts';
 import type { Timing } from '../rx/timing.ts';
@@ -25,8 +26,6 @@ export interface AuditsParts<T extends KubernetesObject> extends AuditOptions {
   readonly store: KnownObjects<T>;
   readonly timing: Required<Timing>;
   readonly requestTimeoutMs: number;
-  /** Orders a list of the ListerWatcher at this place, in which content decides. */
-  heal(at: number): void;
 }
 
 /** Throws a `TypeError` that names the option if the period is too short. */
@@ -47,11 +46,13 @@ export class Audits<T extends KubernetesObject> {
   readonly #received = new Subject<readonly Delta<T>[]>();
   readonly #committed = new Subject<readonly Delta<T>[]>();
   readonly #live: readonly BehaviorSubject<boolean>[];
+  readonly #orders: readonly Subject<RefreshOrder>[];
   /** Audits for as long as it is subscribed; tells what all of them have found. Never completes or errors. */
   readonly status$: Observable<AuditStatus>;
 
   constructor(listerWatchers: readonly ListerWatcher<T>[], parts: AuditsParts<T>) {
     this.#live = listerWatchers.map(() => new BehaviorSubject(false));
+    this.#orders = listerWatchers.map(() => new Subject());
     const statuses: AuditStatus[] = listerWatchers.map(() => unaudited);
     const each = listerWatchers.map((listerWatcher, at) =>
       audit<T>({
@@ -62,7 +63,7 @@ export class Audits<T extends KubernetesObject> {
         received$: this.#received,
         committed$: this.#committed,
         live$: this.#live[at] as BehaviorSubject<boolean>,
-        heal: () => parts.heal(at),
+        heal: () => this.#orders[at]?.next({ trustVersions: false }),
       }).pipe(
         map((status) => {
           statuses[at] = status;
@@ -71,6 +72,11 @@ export class Audits<T extends KubernetesObject> {
       ),
     );
     this.status$ = merge(...each);
+  }
+
+  /** The lists that heal, for the reflector of the ListerWatcher at this place. */
+  orders(at: number): Observable<RefreshOrder> {
+    return this.#orders[at] ?? EMPTY;
   }
 
   /** The reflectors said this; it waits for its commit. */
@@ -84,7 +90,7 @@ export class Audits<T extends KubernetesObject> {
   }
 
   /** A reflector says this of itself. */
-  told(at: number, { phase, synced, staleSinceMs }: ReflectorStatus): void {
-    this.#live[at]?.next(phase === 'watching' && synced && staleSinceMs === undefined);
+  told(at: number, { live }: ReflectorStatus): void {
+    this.#live[at]?.next(live);
   }
 }

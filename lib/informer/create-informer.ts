@@ -51,6 +51,8 @@ export interface Informer<T extends KubernetesObject> {
   start(): void;
   /** Ends the run, as `SharedInformer.stop` does. */
   stop(): Promise<void>;
+  /** Lists anew, as `SharedInformer.refresh` does. */
+  refresh(): Promise<void>;
   /**
    * Resolves when `hasSynced`. Rejects with the last cause when `timeoutMs` are over, and with reason `Stopped` when the
    * informer is stopped or is stopped already.
@@ -122,7 +124,8 @@ export function createInformer<T extends KubernetesObject>(
     delivery === undefined ? {} : { delivery },
     () => waits.check(),
   );
-  const { run$ } = createRun<T>({
+  const { run$, refresh } = createRun<T>({
+    name,
     listerWatchers: [listerWatcher],
     scopes: listerWatcher.scope ? [listerWatcher.scope] : [],
     indexer,
@@ -190,6 +193,7 @@ export function createInformer<T extends KubernetesObject>(
         feed.begin();
         run = run$.subscribe({ complete: () => drain.run(() => end(board.leaving())) });
       }),
+    refresh,
     stop: () => {
       const leaving = board.leaving();
       return new Promise<void>((resolve) => {

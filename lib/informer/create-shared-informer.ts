@@ -106,7 +106,8 @@ export function createSharedInformer<T extends KubernetesObject>(
     metricAttributes,
     pending: () => registrations.lag,
   });
-  const { run$, retryRefused } = createRun({
+  const { run$, retryRefused, refresh } = createRun({
+    name,
     listerWatchers,
     scopes,
     indexer,
@@ -215,6 +216,7 @@ export function createSharedInformer<T extends KubernetesObject>(
     removeEventHandler: (registration, removal = {}) => registrations.remove(registration, removal),
     start: () => lifecycle.start(),
     stop: () => lifecycle.stop(),
+    refresh,
     whenSynced: (wait = {}) =>
       waits.until<void>(
         () => (indexer.synced ? { value: undefined } : undefined),

@@ -31,10 +31,12 @@ import type { Indexer } from '../store/indexer.ts';
 import type { Quarantine } from '../store/quarantine.ts';
 import type { InformerMeter } from './informer-metrics.ts';
 import type { InformerOptions } from './options.ts';
+import { Refresher } from './refresher.ts';
 import type { StatusBoard } from './status-board.ts';
 
 /** What a run is made of. */
 export interface RunParts<T extends KubernetesObject> {
+  readonly name: string;
   readonly listerWatchers: readonly ListerWatcher<T>[];
   readonly scopes: readonly string[];
   readonly indexer: Indexer<T>;
@@ -55,6 +57,8 @@ export interface RunParts<T extends KubernetesObject> {
 export interface Run {
   readonly run$: Observable<never>;
   retryRefused(): void;
+  /** Resolves when every scope has been listed anew and the lists are in the store. */
+  refresh(): Promise<void>;
 }
 
 /** Takes the time of each batch, from its pop to its last callback. */
@@ -104,6 +108,9 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     board.skip(reason);
     skips.next();
   };
+  const refresher = new Refresher({ name: parts.name, scheduler, drain });
+  // One ListerWatcher alone is the whole collection, whatever its scope.
+  const scopeOf = (of: { readonly scope?: string | undefined }) => of.scope ?? '';
   const audit = parts.options.audit && checkedAudit(parts.options.audit);
   if (audit !== undefined) {
     board.audit = auditOf(listerWatchers);
@@ -118,10 +125,8 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
       store: indexer,
       timing: parts.timing,
       requestTimeoutMs,
-      heal: (at) => heals.next(at),
     });
   };
-  const heals = new Subject<number>();
   const reflectAll = (generation: number, audits: Audits<T> | undefined) =>
     merge(
       ...listerWatchers.map((listerWatcher, at) =>
@@ -138,12 +143,16 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
             // What can be tried again travels with the others, to the commit.
             if (skipped.key === undefined || skipped.retry === undefined) skip(skipped.reason);
           },
-        }),
+          refresh$: merge(refresher.orders$, audits?.orders(at) ?? EMPTY),
+          onRefreshed: (error) =>
+            drain.run(() => refresher.answered(scopeOf(listerWatcher), error)),
+        }).pipe(tap((deltas) => refresher.emitted(scopeOf(listerWatcher), deltas))),
       ),
     );
   const run$ = defer(() => {
     const { generation } = board;
     const audits = createAudits();
+    refresher.begin(listerWatchers.map(scopeOf));
     const ended = new Subject<void>();
     const resync$ = parts.resyncMs === 0 ? EMPTY : longInterval(parts.resyncMs, scheduler);
     const deltas$ = merge(
@@ -180,7 +189,10 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
         onRejected: ({ key, error }) => {
           if (key === '') skip(ApiError.local('Rejected', shownError(error)));
         },
-        onCommitted: () => parts.onCommitted(),
+        onCommitted: (deltas) => {
+          refresher.committed(scopeOf, deltas);
+          parts.onCommitted();
+        },
       }),
       tap((set) => parts.deliver(set)),
     );
@@ -192,7 +204,10 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
         }),
       ),
     );
-    return merge(tellSkips$, audits$ ?? EMPTY, commits$).pipe(ignoreElements());
+    return merge(tellSkips$, audits$ ?? EMPTY, commits$).pipe(
+      ignoreElements(),
+      finalize(() => refresher.end()),
+    );
   });
-  return { run$, retryRefused };
+  return { run$, retryRefused, refresh: () => refresher.refresh() };
 }

@@ -115,6 +115,36 @@ export interface SharedInformer<T extends KubernetesObject> {
    */
   stop(): Promise<void>;
   /**
+   * Lists anew, and tells what differs from the store. Watching, it lists at once and watches from there; in `backoff` it
+   * does at once what was due, though not before a server's Retry-After, and lists then; a list that is under way serves,
+   * too. Resolves when the lists of all scopes are in the store. Rejects when a try fails, with its error (the informer
+   * goes on by itself), and with reason `Stopped` when the informer is not running or its run ends. Calls share the
+   * refresh that is under way; the next one begins a second after it at the earliest.
+   *
+   * ```
+   * watch       w1--------|    w2---      while a list is read, no watch is open
+   * refresh()   ----------^
+   * list                  ---(l|)
+   * store       --a--b-----------(diff)   the promise resolves here
+   * ```
+   *
+   * @example
+   * ```ts
+   * import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+   * import { pods } from 'rx-informer/resources';
+   * import { createFakeApiServer } from 'rx-informer/testing';
+   *
+   * const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+   * const informer = createSharedInformer(createListWatch(client, pods));
+   * informer.start();
+   * await informer.whenSynced({ timeoutMs: 5_000 });
+   * await informer.refresh();
+   * informer.status.relists; // => 1
+   * await informer.stop();
+   * ```
+   */
+  refresh(): Promise<void>;
+  /**
    * Resolves when the informer is synced. Rejects with the last cause when `timeoutMs` are over, and with reason
    * `Stopped` when the informer is stopped, is stopped already, or goes idle. On an informer that has not been started
    * it waits for the start.

@@ -195,6 +195,7 @@ export class StatusBoard<T> {
       const { error, blocked } = merged ?? {};
       return {
         phase: resting ?? 'queued',
+        live: false,
         sinceMs,
         ...counters,
         ...stale,
@@ -203,6 +204,6 @@ export class StatusBoard<T> {
         ...own,
       };
     }
-    return { ...merged, ...stale, ...own };
+    return { ...merged, ...stale, ...own, live: synced && merged.live };
   }
 }

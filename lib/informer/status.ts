@@ -17,6 +17,9 @@ export type InformerPhase =
   | 'listing'
   /** Reads a streaming LIST. */
   | 'streaming'
+  /** A watch was requested and is not answered yet. */
+  | 'connecting'
+  /** An answered watch is open. */
   | 'watching'
   /** The consumer has no room; the watch was closed and goes on where it stood. */
   | 'paused'
@@ -29,6 +32,12 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
   readonly phase: InformerPhase;
   /** The store has held a whole list in this generation. */
   readonly synced: boolean;
+  /**
+   * The store follows the server: it is synced, and every scope has an answered watch, or of a collection that is polled a
+   * last poll that succeeded. False while the informer waits, reconnects or lists, is paused or at rest. It says that the
+   * connection is up, not that the newest change has come.
+   */
+  readonly live: boolean;
   /** Objects of which the newest state stays out, because a transform, key or index function refused it. */
   readonly quarantined: number;
   /** Some of them, by key, the latest first, with what refused them. */
@@ -55,6 +64,7 @@ const BY_ATTENTION: readonly ReflectorStatus['phase'][] = [
   'queued',
   'listing',
   'streaming',
+  'connecting',
   'paused',
   'stopped',
   'watching',
@@ -82,6 +92,7 @@ export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus 
     merged = {
       ...merged,
       synced: merged.synced && part.synced,
+      live: merged.live && part.live,
       attempt: Math.max(merged.attempt, part.attempt),
       reconnects: merged.reconnects + part.reconnects,
       relists: merged.relists + part.relists,

@@ -4,7 +4,7 @@
  * order, and only the store knows what differs from what it holds.
  */
 import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
-import { ignoreElements, map, repeat, take, takeUntil } from 'rxjs/operators';
+import { ignoreElements, map, repeat, take, takeUntil, tap } from 'rxjs/operators';
 import type { Refused } from '../decode/decoding.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
@@ -26,7 +26,8 @@ const alive = { kind: 'alive' } as const;
 /**
  * Watches by listing: `watch` lists every `intervalMs` and emits each list whole, once it has ended well. Changes
  * are told as those of a relist: several between two lists are one, and the end of an object was missed. A list that
- * fails ends the watch with its error, as a watch's own failure would; unsubscribing ends the wait or the list.
+ * fails ends the watch with its error, as a watch's own failure would; the watch after it lists at once, and says `opened`
+ * when that has worked. Unsubscribing ends the wait or the list.
  * Throws a `TypeError` for an `intervalMs` that is not more than 0.
  *
  * @example
@@ -54,6 +55,19 @@ export function createPollingListWatch<T extends KubernetesObject>(
     options.intervalMs ?? 30_000,
     'createPollingListWatch: intervalMs',
   );
+  /** Whether the list that ended last failed: then the server has to show that it is back. */
+  let failed = false;
+  const noting = <V>(list: Observable<V>): Observable<V> =>
+    list.pipe(
+      tap({
+        error: () => {
+          failed = true;
+        },
+        complete: () => {
+          failed = false;
+        },
+      }),
+    );
   /** The whole collection at last; `alive` for each piece of it on the way. */
   const whole = (request: WatchRequest<T>): Observable<WatchSignal<T>> => {
     const { known, demand, onSkipped } = request;
@@ -64,7 +78,10 @@ export function createPollingListWatch<T extends KubernetesObject>(
       ...(demand === undefined ? {} : { demand }),
       ...(onSkipped === undefined ? {} : { onSkipped }),
     };
-    const source: ListerWatcher<T> = { list: (page) => lister.list(page), watch: () => of() };
+    const source: ListerWatcher<T> = {
+      list: (page) => noting(lister.list(page)),
+      watch: () => of(),
+    };
     const room = defer(() => demand?.() ?? EMPTY).pipe(take(1), ignoreElements());
     const listed = new Observable<WatchSignal<T>>((signals) => {
       let items: T[] = [];
@@ -93,7 +110,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
   return {
     ...(lister.scope === undefined ? {} : { scope: lister.scope }),
     watchList: false,
-    list: (request) => lister.list(request),
+    list: (request) => noting(lister.list(request)),
     watch: (request) => {
       const poll = defer(() => {
         const waitMs = intervalMs * (1 + 0.2 * random());
@@ -104,7 +121,9 @@ export function createPollingListWatch<T extends KubernetesObject>(
         );
         return concat(pause, whole(request));
       });
-      return concat(of<WatchSignal<T>>({ kind: 'opened' }), poll.pipe(repeat()));
+      const opened = of<WatchSignal<T>>({ kind: 'opened' });
+      const first = defer(() => (failed ? concat(whole(request), opened) : opened));
+      return concat(first, poll.pipe(repeat()));
     },
   };
 }

@@ -21,6 +21,9 @@ const MAX_FRUITLESS = 2;
 /** A watch that lived shorter than this and brought nothing: client-go's VeryShortWatchError. */
 export const VERY_SHORT_MS = 1_000;
 
+/** A list that a healthy server asks for waits up to this long, so that a thousand clients do not list at once. */
+const SPREAD_MS = 1_000;
+
 type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 
 function blockedBy(error: ApiError): Blocked | undefined {
@@ -29,18 +32,21 @@ function blockedBy(error: ApiError): Blocked | undefined {
   return error.code === 404 ? 'no-such-resource' : undefined;
 }
 
-/** Waits, then goes on with `resume`. A server's Retry-After is a lower bound of the wait. */
-export function backOff<T>(
+/** Whether all went well for so long that what was before does not count any more. */
+function isForgiven(state: ReflectorState, moment: Moment, config: ReflectorConfig): boolean {
+  const { healthySinceMs } = state;
+  return healthySinceMs !== undefined && moment.nowMs - healthySinceMs >= config.healthyMs;
+}
+
+/** Waits, then goes on with `resume`. */
+function waitFor<T>(
   state: ReflectorState,
-  resume: Resume,
+  { delayMs: leastMs, attempt, resume }: { delayMs: number; attempt: number; resume: Resume },
   moment: Moment,
-  config: ReflectorConfig,
 ): Next<T> {
-  const { nowMs, random } = moment;
-  const healthyMs = state.healthySinceMs === undefined ? 0 : nowMs - state.healthySinceMs;
-  const attempt = healthyMs >= config.healthyMs ? 0 : state.attempt;
-  const retryAfterMs = state.error?.retryAfterMs ?? 0;
-  const delayMs = Math.max(config.backoff(attempt, random), retryAfterMs);
+  const { nowMs } = moment;
+  const retryAfterMs = state.error?.retryAfterMs;
+  const delayMs = Math.max(leastMs, retryAfterMs ?? 0);
   return [
     {
       ...state,
@@ -50,6 +56,7 @@ export function backOff<T>(
       opened: false,
       resume,
       attempt: attempt + 1,
+      notBeforeMs: retryAfterMs === undefined ? undefined : nowMs + retryAfterMs,
       healthySinceMs: undefined,
       staleSinceMs: state.staleSinceMs ?? nowMs,
       nextRetryAtMs: nowMs + delayMs,
@@ -58,6 +65,37 @@ export function backOff<T>(
     },
     [{ type: 'wait', delayMs }],
   ];
+}
+
+/** Waits, then goes on with `resume`. A server's Retry-After is a lower bound of the wait. A refresh has failed. */
+export function backOff<T>(
+  state: ReflectorState,
+  resume: Resume,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const attempt = isForgiven(state, moment, config) ? 0 : state.attempt;
+  const delayMs = config.backoff(attempt, moment.random);
+  const { refreshing, error } = state;
+  const given = { ...state, refreshing: undefined };
+  const [waiting, effects] = waitFor<T>(given, { delayMs, attempt, resume }, moment);
+  if (refreshing === undefined) return [waiting, effects];
+  const refreshed = { type: 'refreshed', ...(error === undefined ? {} : { error }) } as const;
+  return [waiting, [...effects, refreshed]];
+}
+
+/**
+ * The version of the watch is gone, so the server works: after an outage the wait that has grown in it would only keep
+ * the copy stale. Once, because a server whose lists and watches disagree would be asked for one list after another.
+ */
+function versionGone<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
+  const isForgotten = isForgiven(state, moment, config);
+  if (state.listedPromptly && !isForgotten) return backOff(state, 'relist', moment, config);
+  const attempt = isForgotten ? 0 : state.attempt;
+  // No longer than the wait that it spares.
+  const delayMs = Math.min(SPREAD_MS * moment.random, config.backoff(attempt, moment.random));
+  const prompt = { ...state, listedPromptly: true };
+  return waitFor(prompt, { delayMs, attempt, resume: 'relist' }, moment);
 }
 
 /** The server does not know the request, or does not like it: a LIST in pages asks for less. */
@@ -149,11 +187,9 @@ function watchFailed<T>(
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
+  if (error.isExpired) return versionGone(state, moment, config);
   const relists =
-    error.isExpired ||
-    error.isTooLargeResourceVersion ||
-    error.isNotFound ||
-    error.reason === 'StoreReadError';
+    error.isTooLargeResourceVersion || error.isNotFound || error.reason === 'StoreReadError';
   if (relists) return backOff(state, 'relist', moment, config);
   if (['Malformed', 'TooLarge', 'Silent', 'Unexpected'].includes(error.reason)) {
     return fruitlessWatch(state, moment, config);

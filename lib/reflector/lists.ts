@@ -46,7 +46,8 @@ export function replaced<T>(
     ...scoped(config),
     objects,
     resourceVersion,
-    trustVersions: !isOlder(resourceVersion, state.resourceVersion),
+    trustVersions:
+      state.refreshing !== 'doubting' && !isOlder(resourceVersion, state.resourceVersion),
     ...(rejected.length === 0 ? {} : { rejected }),
   };
   const next: ReflectorState = {
@@ -55,6 +56,7 @@ export function replaced<T>(
     synced: true,
     versionUnavailable: false,
     retriedNewest: false,
+    refreshing: undefined,
     streamFailures: 0,
     fruitless: 0,
     relists: state.synced ? state.relists + 1 : state.relists,
@@ -62,7 +64,9 @@ export function replaced<T>(
     loaded: 0,
     remaining: undefined,
   };
-  return [next, [{ type: 'emit', deltas: [delta] }]];
+  const refreshed: ReflectorEffect<T>[] =
+    state.refreshing === undefined ? [] : [{ type: 'refreshed' }];
+  return [next, [{ type: 'emit', deltas: [delta] }, ...refreshed]];
 }
 
 /** More of a list under way, if there is more. */

@@ -2,7 +2,7 @@
  * Runs the reflector's machine: sends what it asks for, tells it what came. There is no decision about the
  * protocol in this file. client-go: tools/cache/reflector.go.
  */
-import { defer, Observable, of } from 'rxjs';
+import { defer, EMPTY, Observable, of } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { Skipped } from '../decode/decoding.ts';
 import { type ListProgress, listPages } from '../list-watch/list-pages.ts';
@@ -58,8 +58,21 @@ export interface ReflectOptions<T> extends Timing {
   readonly idleTimeoutMs?: number;
   /** So long may an answer, or the next piece of a list, take to come. @defaultValue 30000 */
   readonly requestTimeoutMs?: number;
+  /**
+   * Each emission asks for the whole collection, the newest that the server has: at once while watching or waiting,
+   * though not before a Retry-After, and otherwise by the list that is under way or due.
+   */
+  readonly refresh$?: Observable<RefreshOrder>;
+  /** Told when such a list was emitted whole, or with the error of its try. Several orders may share one. */
+  readonly onRefreshed?: (error: ApiError | undefined) => void;
   /** A pause longer than this closes the watch, which later goes on where it stood. @defaultValue 60000 */
   readonly pauseLimitMs?: number;
+}
+
+/** What a list that is asked for from outside should be. */
+export interface RefreshOrder {
+  /** `false`: content decides what differs, also between objects of one version. */
+  readonly trustVersions: boolean;
 }
 
 const SLICE_MS = 8;
@@ -102,6 +115,7 @@ export function reflect<T>(
   const { scheduler, random } = timingOf(options);
   const { known, onError } = options;
   const tellStatus = told(options.onStatus);
+  const tellRefreshed = told(options.onRefreshed);
   const { requestTimeoutMs, idleTimeoutMs, pauseLimitMs, ...limits } = limitsOf(options);
   const config: ReflectorConfig = {
     scope: listerWatcher.scope || undefined,
@@ -113,6 +127,14 @@ export function reflect<T>(
     ...limits,
     backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
   };
+  const orders$ = options.refresh$?.pipe(
+    map((order): ReflectorInput<T> => ({ type: 'refresh', ...order })),
+    // Who gives no orders any more leaves the run as it is.
+    catchError((error) => {
+      reportUnhandled(error);
+      return EMPTY;
+    }),
+  );
   const table = reflectorTable<T>();
   const moment = (): Moment => ({
     nowMs: scheduler.now(),
@@ -230,6 +252,8 @@ export function reflect<T>(
         }
         case 'remember-no-watch-list':
           return { act: told(() => listerWatcher.onWatchListUnsupported?.()) };
+        case 'refreshed':
+          return { act: () => tellRefreshed(effect.error) };
         case 'complete':
           return { complete: true };
       }
@@ -242,6 +266,7 @@ export function reflect<T>(
       readonly Delta<T>[]
     >({
       start: () => startReflector(state, moment(), config),
+      ...(orders$ === undefined ? {} : { orders$ }),
       next: (now, input) => {
         if (input === undefined) return [now, []];
         const step = nextReflector(table, now, input, moment(), config);

@@ -110,6 +110,8 @@ export function watch<T>(
   return [
     {
       ...requesting(state, 'watching', moment),
+      // Until it is answered nothing is heard of what changes.
+      staleSinceMs: state.staleSinceMs ?? moment.nowMs,
       adopting: resourceVersion !== '' && resourceVersion !== '0',
       loaded: 0,
       remaining: undefined,

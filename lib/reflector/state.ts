@@ -55,13 +55,19 @@ export interface ReflectorState {
   readonly paginated: boolean;
   /** Streaming LISTs that came to nothing, in a row. */
   readonly streamFailures: number;
+  /** An expired version was answered by a list without the grown wait, and no watch was healthy for long since. */
+  readonly listedPromptly: boolean;
   /** Watches in a row that brought nothing and ended badly. */
   readonly fruitless: number;
   readonly resume: Resume;
+  /** The next list was asked for from outside; whether it trusts versions (`replaced` deltas). */
+  readonly refreshing: 'trusting' | 'doubting' | undefined;
   readonly attempt: number;
   readonly healthySinceMs: number | undefined;
   readonly staleSinceMs: number | undefined;
   readonly nextRetryAtMs: number | undefined;
+  /** Before it the server wants no further request: its Retry-After. */
+  readonly notBeforeMs: number | undefined;
   readonly error: ApiError | undefined;
   readonly blocked: Blocked | undefined;
   readonly reconnects: number;
@@ -101,7 +107,9 @@ export type ReflectorInput<T> =
   | { readonly type: 'elapsed' }
   /** The consumer has had no room for too long. */
   | { readonly type: 'paused' }
-  | { readonly type: 'resumed' };
+  | { readonly type: 'resumed' }
+  /** Somebody wants a list: as soon as it may be asked for. */
+  | { readonly type: 'refresh'; readonly trustVersions: boolean };
 
 /** When an input came, and the chance drawn for it: what keeps `next` pure. */
 export interface Moment {
@@ -126,6 +134,8 @@ export type ReflectorEffect<T> =
   | { readonly type: 'await-room' }
   /** The server has shown that it cannot stream lists. */
   | { readonly type: 'remember-no-watch-list' }
+  /** The list that somebody wanted was emitted whole, or its try has failed. */
+  | { readonly type: 'refreshed'; readonly error?: ApiError }
   | { readonly type: 'complete' };
 
 /**
@@ -162,12 +172,15 @@ export function initialState(nowMs: number): ReflectorState {
     retriedNewest: false,
     paginated: false,
     streamFailures: 0,
+    listedPromptly: false,
     fruitless: 0,
     resume: 'relist',
+    refreshing: undefined,
     attempt: 0,
     healthySinceMs: undefined,
     staleSinceMs: nowMs,
     nextRetryAtMs: undefined,
+    notBeforeMs: undefined,
     error: undefined,
     blocked: undefined,
     reconnects: 0,

@@ -5,12 +5,17 @@ import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
 
 /** What a reflector is doing. Times are of the scheduler's clock, in milliseconds. */
 export interface ReflectorStatus {
-  /** `queued`: the request was not sent yet; it waits for the rate limiter, for credentials or for a connection. */
-  readonly phase: ReflectorPhase | 'queued';
+  /**
+   * `queued`: the request was not sent yet; it waits for the rate limiter, for credentials or for a connection.
+   * `connecting`: a watch was requested and is not answered yet.
+   */
+  readonly phase: ReflectorPhase | 'queued' | 'connecting';
   /** A whole list has come. */
   readonly synced: boolean;
+  /** A whole list has come, and an answered watch brings what changes: what was emitted follows the server. */
+  readonly live: boolean;
   readonly sinceMs: number;
-  /** Since when what was emitted may be behind the server; absent while a watch is live. */
+  /** Since when what was emitted may be behind the server; absent while an answered watch follows it. */
   readonly staleSinceMs?: number;
   readonly blocked?: Blocked;
   /** The last failure, until a request succeeds. */
@@ -27,12 +32,23 @@ export interface ReflectorStatus {
   readonly resourceVersion: ResourceVersion | '';
 }
 
+/** Whether a watch that was answered is open. */
+function isWatching({ phase, opened }: ReflectorState): boolean {
+  return phase === 'watching' && opened;
+}
+
+function phaseOf(state: ReflectorState): ReflectorStatus['phase'] {
+  if (state.queued) return 'queued';
+  return state.phase === 'watching' && !state.opened ? 'connecting' : state.phase;
+}
+
 /** The status that a state amounts to. */
 export function statusOf(state: ReflectorState): ReflectorStatus {
   const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining } = state;
   return {
-    phase: state.queued ? 'queued' : state.phase,
+    phase: phaseOf(state),
     synced: state.synced,
+    live: state.synced && isWatching(state) && staleSinceMs === undefined,
     sinceMs: state.sinceMs,
     attempt: state.attempt,
     reconnects: state.reconnects,
@@ -50,8 +66,7 @@ export function statusOf(state: ReflectorState): ReflectorStatus {
 /** Whether nothing happened that a reader of the status would want to know: a moving version is no news. */
 export function sameStatus(a: ReflectorState, b: ReflectorState): boolean {
   return (
-    a.phase === b.phase &&
-    a.queued === b.queued &&
+    phaseOf(a) === phaseOf(b) &&
     a.synced === b.synced &&
     a.error === b.error &&
     a.blocked === b.blocked &&

@@ -7,7 +7,8 @@ import type { Step } from '../rx/machine.ts';
 import { readEvents, readStream } from './events.ts';
 import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
 import { emit, healthy, relisted, replaced, replacing } from './lists.ts';
-import { list, relist, watch } from './requests.ts';
+import { goOn, noteRefresh, refreshAnswered, refreshNow, refreshWaiting } from './refresh.ts';
+import { relist, watch } from './requests.ts';
 import type {
   Moment,
   ReflectorConfig,
@@ -126,17 +127,12 @@ const pause = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<
   [{ type: 'await-room' }],
 ];
 
-const goOn = <T>(
+const goOnAfter = <T>(
   state: ReflectorState,
   _input: unknown,
   moment: Moment,
   config: ReflectorConfig,
-): Next<T> => {
-  if (state.resume === 'watch') {
-    return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
-  }
-  return state.resume === 'list' ? list(state, moment, config) : relist(state, moment, config);
-};
+): Next<T> => goOn(state, moment, config);
 
 /** The table for objects of type `T`. */
 export function reflectorTable<T>(): ReflectorTable<T> {
@@ -154,10 +150,12 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     elapsed: ignore,
     paused: ignore,
     resumed: ignore,
+    refresh: ignore,
   };
   return {
     listing: {
       ...deaf,
+      refresh: noteRefresh,
       queued: markQueued,
       sending: markSending,
       opened: markOpened,
@@ -185,6 +183,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     },
     streaming: {
       ...deaf,
+      refresh: noteRefresh,
       queued: markQueued,
       sending: markSending,
       opened: markOpened,
@@ -214,9 +213,13 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       },
       failed: onFailed,
       paused: pause,
+      refresh: (state, input, moment, config) => {
+        const [noted] = noteRefresh(state, input);
+        return refreshNow(noted, moment, config);
+      },
     },
-    paused: { ...deaf, resumed: goOn },
-    backoff: { ...deaf, elapsed: goOn },
+    paused: { ...deaf, resumed: goOnAfter, refresh: noteRefresh },
+    backoff: { ...deaf, elapsed: goOnAfter, refresh: refreshWaiting },
     stopped: deaf,
   };
 }
@@ -252,5 +255,5 @@ export function nextReflector<T>(
 ): Next<T> {
   // The table's type ties each input to its rule; TypeScript cannot follow that through an index.
   const rule = table[state.phase][input.type] as Rule<T, ReflectorInput<T>>;
-  return rule(state, input, moment, config);
+  return refreshAnswered(rule(state, input, moment, config), moment, config);
 }

@@ -17,11 +17,16 @@ export type MachineEffect<Input, Output> =
 /** A state and what to do on entering it, in order. */
 export type Step<State, Effect> = readonly [state: State, effects: readonly Effect[]];
 
+/** No slot of a machine: where its orders come in. */
+const ORDERS = '';
+
 /** What {@link machine} runs. */
 export interface MachineDefinition<State, Input, Effect, Output> {
   start(): Step<State, Effect>;
   next(state: State, input: Input): Step<State, Effect>;
   perform(effect: Effect): MachineEffect<Input, Output>;
+  /** Inputs from outside, beside those of the slots. */
+  readonly orders$?: Observable<Input>;
   /** Told of every step, before its effects. */
   onEnter?(state: State): void;
   /** Told of every step once its effects are under way: what was emitted has been received. */
@@ -81,5 +86,7 @@ export function machine<State, Input, Effect, Output>(
       for (const slot of [...slots.keys()]) clear(slot);
     });
     drain.run(() => enter(definition.start()));
+    const { orders$ } = definition;
+    if (orders$ !== undefined && !subscriber.closed) fill(ORDERS, () => orders$);
   });
 }

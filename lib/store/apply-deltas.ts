@@ -21,7 +21,7 @@ export interface ApplyDeltasOptions<T> {
   /** Told of an object that a key or index function refused; it stays out, the others go in. */
   readonly onRejected?: (rejection: Rejection<T>) => void;
   /** Told after each commit, also one that changed nothing but the version. */
-  readonly onCommitted?: () => void;
+  readonly onCommitted?: (deltas: readonly Delta<T>[]) => void;
 }
 
 /**
@@ -68,7 +68,7 @@ export function applyDeltas<T extends KubernetesObject>(
           if (subscriber.closed) return;
           const changes = committer.apply(commit);
           if (changes !== undefined) subscriber.next(changes);
-          onCommitted();
+          onCommitted(commit.deltas);
         }
       };
       subscriber.add(

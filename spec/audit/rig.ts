@@ -55,6 +55,7 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
   };
   for (let at = 0; at < objects; at++) create(`pod-${at}`, at % 2 === 0 ? 'a' : 'b');
   const asked: Asked[] = [];
+  let lost = 0;
   const client = createClient({
     baseUrl: 'http://fake',
     scheduler: time,
@@ -85,7 +86,7 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
       if (change === 'delete') server.objects.delete(pods, at, write);
       else if (change === 'create') server.objects.create(pods, { metadata: at } as Pod, write);
       else {
-        const draft = { ...server.objects.get(pods, at), status: { phase: 'Lost' } };
+        const draft = { ...server.objects.get(pods, at), status: { phase: `lost ${++lost}` } };
         server.objects.update(pods, draft as Pod, write);
       }
     },

@@ -8,6 +8,7 @@ const noon = new Date(2026, 10, 21, 12, 4).getTime();
 const calm: InformerStatus = {
   phase: 'watching',
   synced: true,
+  live: true,
   sinceMs: noon,
   attempt: 0,
   reconnects: 0,

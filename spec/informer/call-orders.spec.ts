@@ -54,7 +54,7 @@ describe('stop and start in one callback', () => {
       '+db@3* initial',
       '+api@4 watch',
     ]);
-    expect([...new Set(phases)]).toEqual(['watching', 'stopped', 'listing']);
+    expect([...new Set(phases)]).toEqual(['watching', 'stopped', 'listing', 'connecting']);
     expect(phases.at(-1)).toBe('watching');
     await informer.stop();
   });
@@ -218,7 +218,7 @@ describe('the first value of a stream', () => {
       phases.push(phase);
       if (phase === 'idle') informer.start();
     });
-    expect([...new Set(phases)]).toEqual(['idle', 'listing', 'watching']);
+    expect([...new Set(phases)]).toEqual(['idle', 'listing', 'connecting', 'watching']);
     void informer.stop();
   });
 

@@ -383,3 +383,70 @@ describe('demand', () => {
     await expect(firstValueFrom(informer.status$)).resolves.toMatchObject({ phase: 'stopped' });
   });
 });
+
+describe('live', () => {
+  const news = () => added(pod('late', 99));
+
+  it('I80: is true from the answer of the watch to its end, and false at rest', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { scheduler: time, random: () => 0 });
+    const shown: string[] = [];
+    informer.status$.subscribe(({ phase, live }) => shown.push(`${phase}${live ? ' live' : ''}`));
+    informer.start();
+    source.listed(1, pod('web', 1));
+    expect(informer.status.live).toBe(true);
+    source.fail(ApiError.local('Network', 'lost'));
+    expect(informer.status.live).toBe(false);
+    await time.advance(1_000);
+    expect(informer.status.live).toBe(true);
+    await informer.stop();
+    expect(shown).toEqual([
+      'idle',
+      'listing',
+      'listing',
+      'connecting',
+      'watching live',
+      'backoff',
+      'connecting',
+      'watching live',
+      'stopped',
+    ]);
+  });
+
+  it('I80: is true with several scopes once all of them have an answered watch', () => {
+    const shop = scriptedListWatch('shop');
+    const bank = scriptedListWatch('bank');
+    const informer = createSharedInformer([shop, bank]);
+    informer.start();
+    shop.listed(1, pod('web', 1));
+    expect(informer.status).toMatchObject({ live: false, scopes: { shop: { live: true } } });
+    bank.listed(1);
+    expect(informer.status.live).toBe(true);
+    shop.fail(ApiError.local('Network', 'lost'));
+    expect(informer.status).toMatchObject({ live: false, scopes: { bank: { live: true } } });
+    void informer.stop();
+  });
+
+  it('I80: is false before the list is in the store', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const door = new Subject<void>();
+    let open = false;
+    const demand = () => (open ? null : door);
+    const informer = createSharedInformer(source, {
+      scheduler: time,
+      demand,
+      pauseLimitMs: 60_000,
+    });
+    informer.start();
+    source.listed(1, pod('web', 1));
+    expect(informer.status).toMatchObject({ live: false, synced: false });
+    open = true;
+    door.next();
+    expect(informer.status).toMatchObject({ live: true, synced: true });
+    source.send(news());
+    expect(informer.indexer.size).toBe(2);
+    void informer.stop();
+  });
+});

@@ -1,13 +1,14 @@
 /** What an informer makes of a kind that is polled. */
 import {
-  type ApiError,
+  ApiError,
   createPollingListWatch,
   createSharedInformer,
+  type ListerWatcher,
   type ListPart,
   reflect,
   type SharedInformerOptions,
 } from 'rx-informer';
-import { Observable, of } from 'rxjs';
+import { defer, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../store/sets.ts';
@@ -34,7 +35,7 @@ function collection() {
 
 /** An informer that polls every second. */
 function polled(
-  source: ReturnType<typeof collection> & { scope?: string },
+  source: Pick<ListerWatcher<Pod>, 'list' | 'scope'>,
   options: SharedInformerOptions<Pod> = {},
 ) {
   const time = new VirtualTime();
@@ -155,5 +156,40 @@ describe('a kind that is polled', () => {
     subscription.unsubscribe();
     expect(errors).toEqual([]);
     expect(types).toEqual(['replacing', 'replaced', 'replaced', 'replaced', 'replaced']);
+  });
+
+  it('I80, W5: is live while its last poll has succeeded, and lists at once after one that failed', async () => {
+    const source = collection();
+    source.holds('5', pod('a', 1));
+    let fails = false;
+    const failing = {
+      list: () =>
+        defer(() =>
+          fails ? throwError(() => ApiError.local('Network', 'refused')) : source.list(),
+        ),
+    };
+    const { time, informer } = polled(failing);
+    const shown: string[] = [];
+    informer.status$.subscribe(({ phase, live }) => {
+      shown.push(`${time.now()} ${phase}${live ? ' live' : ''}`);
+    });
+    await time.advance(500);
+    fails = true;
+    await time.advance(4_000);
+    fails = false;
+    source.holds('6', pod('a', 2));
+    await time.advance(5_000);
+    expect(shown).toEqual([
+      '0 watching live',
+      '1000 backoff',
+      '1800 connecting',
+      '1800 backoff',
+      '3400 connecting',
+      '3400 backoff',
+      '6600 connecting',
+      '6600 watching live',
+    ]);
+    expect(informer.indexer.list()).toEqual([pod('a', 2)]);
+    await informer.stop();
   });
 });

@@ -143,6 +143,7 @@ describe('a kind that cannot be watched', () => {
       flush();
       expect([...new Set(told)]).toEqual([
         '0 listing',
+        '0 connecting',
         '0 watching',
         '10000 queued',
         '310000 watching',

@@ -1,7 +1,7 @@
 import { ApiError, type ReflectOptions, reflect } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { concat, EMPTY, NEVER, type Observable, of, throwError, timer } from 'rxjs';
-import { ignoreElements } from 'rxjs/operators';
+import { concat, EMPTY, merge, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import { ignoreElements, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { rig } from './rig.ts';
 import { answer, events, expired, opened, type Pod, refused, script, whole } from './script.ts';
@@ -125,8 +125,48 @@ describe('a watch that fails', () => {
     ['as HTTP status', failing(expired)],
     ['as an event', of(opened, events(expired))],
     ['as Gone without a Status', failing(answer(410))],
-  ])('R9: with 410 %s waits and lists anew', (_name, watch) => {
-    expect(run({ lists, watches: [watch, open] }, 3_000)).toBe('L0@0 W5@0 L5@1200 W5@1200');
+  ])('R9: with 410 %s lists anew within a second', (_name, watch) => {
+    expect(run({ lists, watches: [watch, open] }, 3_000)).toBe('L0@0 W5@0 L5@500 W5@500');
+  });
+
+  it.each([
+    [0, 0],
+    [0.25, 250],
+    [0.999, 999],
+  ])('R9: with 410 lists at a moment of that second drawn by chance: %d', (chance, afterMs) => {
+    const answers = { lists, watches: [of(opened, events(expired)), open] };
+    const asked = `L0@0 W5@0 L5@${afterMs} W5@${afterMs}`;
+    expect(run(answers, 3_000, { random: () => chance })).toBe(asked);
+  });
+
+  it('R9: with 410 after an outage does not sit out the wait that has grown in it', () => {
+    const watches = [...Array.from({ length: 5 }, () => failing(refused)), failing(expired), open];
+    const outage = 'L0@0 W5@0 W5@1200 W5@3600 W5@8400 W5@18000 W5@37200';
+    expect(run({ lists, watches }, 120_000)).toBe(`${outage} L5@37700 W5@37700`);
+  });
+
+  it('R9: with 410 does not list before Retry-After', () => {
+    const watches = [failing(answer(410, 'Expired', 7_000)), open];
+    expect(run({ lists, watches }, 9_000)).toBe('L0@0 W5@0 L5@7000 W5@7000');
+  });
+
+  it('R9: with 410 again and again waits longer and longer but for the first', () => {
+    const answers = { lists, watches: [of(opened, events(expired))] };
+    expect(run(answers, 20_000)).toBe(
+      'L0@0 W5@0 L5@500 W5@500 L5@2900 W5@2900 L5@7700 W5@7700 L5@17300 W5@17300',
+    );
+  });
+
+  it.each([
+    [119_999, 2_400],
+    [120_000, 500],
+  ])('R9: with 410 again after %d healthy ms lists after %d ms', (healthyMs, afterMs) => {
+    const alive = timer(60_000, 30_000).pipe(map(() => events('b@5')));
+    const gone = timer(healthyMs).pipe(map(() => events(expired)));
+    const healthy = concat(of(opened), merge(alive, gone)) as Observable<never>;
+    const watches = [failing(expired), healthy, open];
+    const at = 500 + healthyMs + afterMs;
+    expect(run({ lists, watches }, 200_000)).toBe(`L0@0 W5@0 L5@500 W5@500 L5@${at} W5@${at}`);
   });
 
   it.each([
@@ -175,7 +215,7 @@ describe('the wait', () => {
       lists: [failing(answer(500)), ...lists, failing(answer(500)), ...lists],
       watches: [of(opened, events(expired)), open],
     };
-    expect(run(answers, 20_000)).toBe('L0@0 L0@1200 W5@1200 L5@3600 L5@8400 W5@8400');
+    expect(run(answers, 20_000)).toBe('L0@0 L0@1200 W5@1200 L5@1700 L5@6500 W5@6500');
   });
 
   it('R12: may be any other (NewReflectorWithCustomBackoff)', () => {

@@ -2,9 +2,46 @@ import { type ReflectorStatus, reflect } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { config, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { rig } from './rig.ts';
 import { answer, brief, events, expired, opened, script, whole } from './script.ts';
 
 const half = { random: () => 0.5 };
+
+describe('a watch that is not answered yet', () => {
+  const shown = ({ phase, live, staleSinceMs }: ReflectorStatus) => [phase, live, staleSinceMs];
+
+  it('R24: is connecting, and what was emitted counts as stale until its answer', () => {
+    marbles(({ cold, scheduler, flush }) => {
+      const answered = cold('-----o 4994ms |', { o: opened });
+      const scripted = script({ lists: [of(whole('1'))], watches: [answered] });
+      const statuses: ReflectorStatus[] = [];
+      const onStatus = (status: ReflectorStatus) => void statuses.push(status);
+      const run = reflect(scripted.listerWatcher, { scheduler, ...half, onStatus }).subscribe();
+      scheduler.schedule(() => run.unsubscribe(), 5_002);
+      flush();
+      expect(statuses.map(shown)).toEqual([
+        ['listing', false, 0],
+        ['connecting', false, 0],
+        ['watching', true, undefined],
+        ['connecting', false, 5_000],
+      ]);
+    });
+  });
+
+  it('R24: never shows as watching while connections are refused', async () => {
+    const { time, server, statuses, subscription } = rig();
+    await time.advance(2_000);
+    const before = statuses.length;
+    expect(statuses.at(-1)).toMatchObject({ phase: 'watching', live: true });
+    server.faults.refuse();
+    server.faults.dropWatches();
+    await time.advance(60_000);
+    const phases = new Set(statuses.slice(before).map(({ phase }) => phase));
+    expect(phases).toEqual(new Set(['backoff', 'connecting']));
+    expect(statuses.slice(before).some(({ live }) => live)).toBe(false);
+    subscription.unsubscribe();
+  });
+});
 
 describe('what is told of failures', () => {
   const phases = (statuses: readonly ReflectorStatus[]) =>
@@ -25,11 +62,14 @@ describe('what is told of failures', () => {
         ['listing', undefined, undefined],
         ['backoff', 'Forbidden', 'forbidden'],
         ['listing', 'Forbidden', 'forbidden'],
+        ['connecting', undefined, undefined],
         ['watching', undefined, undefined],
       ]);
-      expect(statuses.map(({ sinceMs }) => sinceMs)).toEqual([0, 0, 1200, 1200]);
+      expect(statuses.map(({ sinceMs }) => sinceMs)).toEqual([0, 0, 1200, 1200, 1200]);
       expect(statuses[1]).toMatchObject({ nextRetryAtMs: 1200, attempt: 1, staleSinceMs: 0 });
-      expect(statuses[3]).not.toHaveProperty('staleSinceMs');
+      expect(statuses[3]).toMatchObject({ staleSinceMs: 1200, live: false, synced: true });
+      expect(statuses[4]).not.toHaveProperty('staleSinceMs');
+      expect(statuses.map(({ live }) => live)).toEqual([false, false, false, false, true]);
     });
   });
 

@@ -73,6 +73,7 @@ const inputs: { readonly [Type in Input['type']]: Extract<Input, { type: Type }>
   elapsed: { type: 'elapsed' },
   paused: { type: 'paused' },
   resumed: { type: 'resumed' },
+  refresh: { type: 'refresh', trustVersions: true },
 };
 
 const deaf = {
@@ -89,6 +90,7 @@ const deaf = {
   elapsed: 'ignored',
   paused: 'ignored',
   resumed: 'ignored',
+  refresh: 'ignored',
 } as const satisfies Record<Input['type'], Expected>;
 
 const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
@@ -106,6 +108,7 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     elapsed: 'ignored',
     paused: ['paused', 'emit replace-abort', 'await-room'],
     resumed: 'ignored',
+    refresh: ['listing'],
   },
   streaming: {
     queued: ['streaming'],
@@ -121,6 +124,7 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     elapsed: 'ignored',
     paused: ['paused', 'emit replace-abort', 'await-room'],
     resumed: 'ignored',
+    refresh: ['streaming'],
   },
   watching: {
     queued: ['watching'],
@@ -136,9 +140,10 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     elapsed: 'ignored',
     paused: ['paused', 'await-room'],
     resumed: 'ignored',
+    refresh: ['streaming', 'stream '],
   },
-  paused: { ...deaf, resumed: ['watching', 'watch 5'] },
-  backoff: { ...deaf, elapsed: ['watching', 'watch 5'] },
+  paused: { ...deaf, resumed: ['watching', 'watch 5'], refresh: ['paused'] },
+  backoff: { ...deaf, elapsed: ['watching', 'watch 5'], refresh: ['watching', 'watch 5'] },
   stopped: deaf,
 };
 
@@ -217,6 +222,8 @@ const anInput: fc.Arbitrary<Input> = fc.oneof(
     inputs.elapsed,
     inputs.paused,
     inputs.resumed,
+    inputs.refresh,
+    { type: 'refresh', trustVersions: false },
   ),
   fc
     .tuple(fc.constantFrom('', '0', '7', '20'), fc.boolean())
@@ -246,10 +253,13 @@ const aConfig = fc
 const SLOT = ['list', 'watch', 'wait', 'await-room'];
 const REQUEST = ['list', 'watch'];
 /** What may follow a request at once, without a wait. */
-function mayRequest(from: ReflectorPhase, input: Input): boolean {
-  if (from === 'backoff') return input.type === 'elapsed';
+function mayRequest({ phase: from, refreshing }: ReflectorState, input: Input): boolean {
+  if (from === 'backoff') return input.type === 'elapsed' || input.type === 'refresh';
   if (from === 'paused') return input.type === 'resumed';
-  if (from === 'watching') return input.type === 'closed';
+  if (from === 'watching') {
+    const answers = refreshing !== undefined && ['opened', 'events'].includes(input.type);
+    return answers || input.type === 'closed' || input.type === 'refresh';
+  }
   if (from === 'listing' && input.type === 'listed') return true;
   return from !== 'stopped' && ['failed', 'events'].includes(input.type);
 }
@@ -271,14 +281,19 @@ describe('any walk', () => {
           const slots = effects.filter(({ type }) => SLOT.includes(type));
           expect(slots.length).toBeLessThanOrEqual(1);
           if (slots.some(({ type }) => REQUEST.includes(type))) {
-            expect(mayRequest(before.phase, input), `${before.phase} ${input.type}`).toBe(true);
+            expect(mayRequest(before, input), `${before.phase} ${input.type}`).toBe(true);
           }
           if (before.phase !== state.phase && before.phase !== 'streaming') {
             expect(slots.length, `${before.phase} to ${state.phase}`).toBe(1);
           }
           for (const effect of effects) {
             if (effect.type !== 'wait') continue;
-            expect(effect.delayMs).toBeGreaterThanOrEqual(800);
+            if (input.type === 'refresh') {
+              expect(nowMs + effect.delayMs).toBe(before.notBeforeMs);
+              continue;
+            }
+            const isPrompt = state.listedPromptly && !before.listedPromptly;
+            expect(effect.delayMs).toBeGreaterThanOrEqual(isPrompt ? 0 : 800);
             expect(effect.delayMs).toBeGreaterThanOrEqual(state.error?.retryAfterMs ?? 0);
             expect(effect.delayMs).toBeLessThanOrEqual(60_000);
           }

@@ -86,9 +86,9 @@ describe('the version of a list', () => {
 
   it('R2: waits when the newest is refused too, and asks for the newest again', () => {
     const lists = [of(whole('10')), failing(expired), failing(expired), of(whole('12'))];
-    // 1200 before the relist, 2400 before the third try.
-    expect(asked({ lists, watches: [gone] }, 3_000).asked).toBe('L0 W10 L10 L');
-    expect(asked({ lists, watches: [gone] }, 4_000).asked).toBe('L0 W10 L10 L L W12');
+    // 500 before the relist, 2400 before the third try.
+    expect(asked({ lists, watches: [gone] }, 2_800).asked).toBe('L0 W10 L10 L');
+    expect(asked({ lists, watches: [gone] }, 3_000).asked).toBe('L0 W10 L10 L L W12');
   });
 
   it('R2: once a list has come, the last version is good again', () => {

@@ -346,7 +346,7 @@ describe('the status', () => {
         ['listing', undefined, undefined],
         ['listing', 2, 1],
         ['listing', 3, undefined],
-        ['watching', undefined, undefined],
+        ['connecting', undefined, undefined],
       ]);
     });
   });

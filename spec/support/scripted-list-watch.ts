@@ -60,6 +60,8 @@ export interface ScriptedListWatch extends ListerWatcher<Pod> {
   send(...events: WatchEvent<Pod>[]): void;
   /** Ends every open watch with this error. */
   fail(error: unknown): void;
+  /** Ends the oldest list that waits with this error. */
+  failList(error: unknown): void;
   close(): void;
 }
 
@@ -113,6 +115,9 @@ export function scriptedListWatch(scope?: string): ScriptedListWatch {
     },
     fail(error) {
       for (const watch of [...watches]) watch.error(error);
+    },
+    failList(error) {
+      lists.shift()?.error(error);
     },
     close() {
       for (const watch of [...watches]) watch.complete();

@@ -81,11 +81,10 @@ export function statusWords(
       return waiting(status, nowMs);
     case 'paused':
       return { tone: 'stale', headline: 'Paused', detail: showing(status) };
+    case 'connecting':
+      return { tone: 'busy', headline: 'Connecting', detail: showing(status) };
     case 'watching': {
       const since = `watching since ${clock.format(status.sinceMs)}`;
-      if (status.staleSinceMs !== undefined) {
-        return { tone: 'busy', headline: 'Connecting', detail: showing(status) };
-      }
       const version = resourceVersion || status.resourceVersion;
       return { tone: 'live', headline: 'Live', detail: `${since}, resourceVersion ${version}` };
     }

@@ -1,0 +1,73 @@
+/**
+ * A list that somebody asked for while the reflector does something else: when it is due, and how it is asked for. What
+ * is under way or waited for anyway comes first.
+ */
+import type { Step } from '../rx/machine.ts';
+import { list, relist, watch } from './requests.ts';
+import type {
+  Moment,
+  ReflectorConfig,
+  ReflectorEffect,
+  ReflectorInput,
+  ReflectorState,
+} from './state.ts';
+
+type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
+type Refresh<T> = Extract<ReflectorInput<T>, { type: 'refresh' }>;
+
+/** Asks the next list to answer the refresh, too; one that doubts versions outweighs one that trusts them. */
+export function noteRefresh<T>(state: ReflectorState, { trustVersions }: Refresh<T>): Next<T> {
+  const doubts = !trustVersions || state.refreshing === 'doubting';
+  return [{ ...state, refreshing: doubts ? 'doubting' : 'trusting' }, []];
+}
+
+/** The newest that the server has: what it had at hand may be older than the moment of the call. */
+function newest(state: ReflectorState, moment: Moment): ReflectorState {
+  const staleSinceMs = state.staleSinceMs ?? moment.nowMs;
+  return { ...state, versionUnavailable: true, staleSinceMs };
+}
+
+/** Lists instead of watching, and watches from there. */
+export function refreshNow<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  return relist(newest(state, moment), moment, config);
+}
+
+/** Goes on with what was to come: after a wait or a pause. */
+export function goOn<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
+  if (state.resume === 'watch') {
+    return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
+  }
+  if (state.refreshing !== undefined) return refreshNow(state, moment, config);
+  return state.resume === 'list' ? list(state, moment, config) : relist(state, moment, config);
+}
+
+/** Ends the wait: what is due is done at once, but not before the server's Retry-After. */
+export function refreshWaiting<T>(
+  state: ReflectorState,
+  input: Refresh<T>,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const [noted] = noteRefresh(state, input);
+  // No longer than the server said: the clock may have been set back since.
+  const retryAfterMs = state.error?.retryAfterMs ?? 0;
+  const delayMs = Math.min((state.notBeforeMs ?? 0) - moment.nowMs, retryAfterMs);
+  if (delayMs <= 0) return goOn(noted, moment, config);
+  return [{ ...noted, nextRetryAtMs: moment.nowMs + delayMs }, [{ type: 'wait', delayMs }]];
+}
+
+/** Once the watch that was due is answered, the list follows. */
+export function refreshAnswered<T>(
+  [state, effects]: Next<T>,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const { phase, opened, refreshing } = state;
+  if (refreshing === undefined || phase !== 'watching' || !opened) return [state, effects];
+  const [listing, more] = refreshNow<T>(state, moment, config);
+  return [listing, [...effects, ...more]];
+}
