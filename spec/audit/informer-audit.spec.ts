@@ -218,6 +218,33 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
+  it('S27: an object of the same UID and version with other content is not seen, and healed if anything else differs', async () => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    const phaseOf = (pod: object | undefined) =>
+      (pod as { status?: { phase?: string } }).status?.phase;
+    const write = (phase: string) =>
+      rig.server.objects.modify(pods, { namespace: 'a', name: 'pod-0' }, (draft) => {
+        (draft as { status?: object }).status = { phase };
+      });
+    const backup = rig.server.objects.snapshot();
+    write('Running');
+    await rig.time.advance(1_000);
+    rig.server.objects.restoreSnapshot(backup);
+    write('Failed');
+    expect(rig.wrong()).toEqual([]);
+    await rig.time.advance(3 * PERIOD_MS);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 0 });
+    expect(phaseOf(rig.informer.indexer.getByKey('a/pod-0'))).toBe('Running');
+    rig.lose('create', 'other');
+    rig.create('later');
+    await rig.time.advance(PERIOD_MS);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 1 });
+    expect(phaseOf(rig.informer.indexer.getByKey('a/pod-0'))).toBe('Failed');
+    await rig.end();
+  });
+
   it('I92: says unsupported if a ListerWatcher cannot list metadata, and nothing without the option', async () => {
     const polled = await auditRig({ wrap: (listWatch) => createPollingListWatch(listWatch) });
     expect(polled.informer.status.audit).toBe('unsupported');
