@@ -11,6 +11,9 @@
  *
  * A watch that the server closes cleanly goes on at once if it lived a second: one more watch a second.
  *
+ * An audit asks beside that: a page of each round, one more where a version or a token is gone, and after each failure
+ * a wait of a fiftieth of its period at least. A round that finds a difference is one more list, which is one cycle.
+ *
  * With the default backoff (0.8 s, doubled, 30 s) that is for one minute 7 cycles, 28 reads and 74 watches; measured
  * maxima are printed beside it.
  */
@@ -22,7 +25,7 @@ export interface Seen {
   readonly who: string;
   /** The run of the informer that it belongs to. */
   readonly generation: number;
-  readonly kind: 'list' | 'page' | 'stream' | 'watch';
+  readonly kind: 'list' | 'page' | 'stream' | 'watch' | 'audit';
   /** Filled in when the answer comes. */
   status?: number;
   answeredMs?: number;
@@ -44,7 +47,12 @@ export interface Manners {
   readonly earlyMs?: number;
   /** It lists again and again instead of watching, with at least this between two lists. */
   readonly pollMs?: number;
+  /** It compares its store with the server, with this period. */
+  readonly auditMs?: number;
 }
+
+/** The most pages that a round of these histories takes: 18 objects, three a page, where the server makes them so small. */
+const AUDIT_PAGES = 6;
 
 /** How many tries may begin within a window. */
 export function cyclesWithin(windowMs: number, { baseMs, capMs }: Backoff): number {
@@ -61,12 +69,20 @@ export function cyclesWithin(windowMs: number, { baseMs, capMs }: Backoff): numb
 export function allowance(
   windowMs: number,
   backoff: Backoff,
-  { pollMs = Number.POSITIVE_INFINITY }: Manners = {},
-): { reads: number; watches: number } {
-  const cycles = cyclesWithin(windowMs, backoff);
+  { pollMs = Number.POSITIVE_INFINITY, auditMs = Number.POSITIVE_INFINITY }: Manners = {},
+): { reads: number; watches: number; audits: number } {
+  // Rounds begin three quarters of a period apart, or later: after a list.
+  const rounds =
+    auditMs === Number.POSITIVE_INFINITY ? 0 : 2 + Math.floor(windowMs / (auditMs / 2));
+  const tries = Math.floor(windowMs / (auditMs / 50));
+  const cycles = cyclesWithin(windowMs, backoff) + rounds;
   // A poll is a list, or two where the token of its pages expires.
   const polled = 2 * Math.floor(windowMs / pollMs);
-  return { reads: 4 * cycles + polled, watches: 2 * cycles + Math.floor(windowMs / 1000) };
+  return {
+    reads: 4 * cycles + polled,
+    watches: 2 * cycles + Math.floor(windowMs / 1000),
+    audits: rounds * (AUDIT_PAGES + 2) + 2 * tries,
+  };
 }
 
 /** The busiest window of each length. */
@@ -84,6 +100,7 @@ function busiest(times: readonly number[], windowMs: number): number {
 export interface Load {
   reads: number;
   watches: number;
+  audits: number;
 }
 
 /** Notes what was over the budget; answers the busiest minute. */
@@ -94,7 +111,7 @@ export function checkBudget(
   manners: Manners = {},
 ): Load {
   const { earlyMs = 0 } = manners;
-  const load: Load = { reads: 0, watches: 0 };
+  const load: Load = { reads: 0, watches: 0, audits: 0 };
   const groups = new Map<string, Seen[]>();
   for (const request of seen) {
     const group = `${request.who} run ${request.generation}`;
@@ -105,11 +122,13 @@ export function checkBudget(
   for (const [group, requests] of groups) {
     const reads = requests.filter(({ kind }) => kind === 'list' || kind === 'stream');
     const watches = requests.filter(({ kind }) => kind === 'watch');
+    const audits = requests.filter(({ kind }) => kind === 'audit');
     for (const windowMs of WINDOWS_MS) {
       const allowed = allowance(windowMs, backoff, manners);
       for (const [what, all] of [
         ['reads', reads],
         ['watches', watches],
+        ['audits', audits],
       ] as const) {
         const most = busiest(
           all.map(({ atMs }) => atMs),

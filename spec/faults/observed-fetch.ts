@@ -26,10 +26,13 @@ export function observedFetch(
     fetch: async (input, init) => {
       const { pathname, searchParams } = new URL(String(input), 'http://fake');
       const watch = searchParams.get('watch') === 'true';
+      const accept = new Headers(init?.headers).get('accept') ?? '';
       const kind = !watch
-        ? searchParams.has('continue')
-          ? 'page'
-          : 'list'
+        ? accept.includes('PartialObjectMetadataList')
+          ? 'audit'
+          : searchParams.has('continue')
+            ? 'page'
+            : 'list'
         : searchParams.get('sendInitialEvents') === 'true'
           ? 'stream'
           : 'watch';

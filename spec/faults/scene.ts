@@ -150,11 +150,12 @@ export async function createScene(stage: Stage): Promise<Scene> {
     ...(pageSizeMax === undefined ? {} : { pageSizeMax }),
   });
   const truth = new Truth();
+  const restores = random() < 0.2;
   const history = createHistory({
     server,
     truth,
     random: chance(3),
-    restores: random() < 0.2,
+    restores,
     huge: random() < 0.01,
   });
   // Drawn by themselves, so that a seed of before is what it was in all the rest.
@@ -163,6 +164,12 @@ export async function createScene(stage: Stage): Promise<Scene> {
   const refuses: Refuses = later() < 0.3 ? pick(later, ['transform', 'index', 'both']) : 'none';
   const all = later() < 0.5 ? { namespace: '' } : {};
   const pollMs = 20_000 / speed;
+  // Of those that audit themselves the half loses events without a trace. The shortest period is one of real time.
+  const audited = chance(10);
+  const audits = audited() < 0.4 && speed === 1;
+  const loses = audits && !polls && audited() < 0.5;
+  const loseOneIn = pick(audited, [10, 30]);
+  const auditMs = 60_000;
   const moods = createMoods({
     refuses,
     scheduler,
@@ -170,6 +177,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     meanMs: 15_000 / speed,
   });
   for (let step = 0; step < 6; step++) history.step();
+  const loss = loses ? server.faults.loseEvents(loseOneIn) : undefined;
 
   const reached = await stage.reach?.(server);
   const fetch = reached?.fetch ?? server.fetch;
@@ -203,6 +211,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     resyncPeriodMs: (refuses === 'none' ? drawnResyncMs : 30_000) / speed,
     demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
     onUnhandledError: (error) => wrong.push(`unhandled: ${error}`),
+    ...(audits ? { audit: { periodMs: auditMs } } : {}),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(stage.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: stage.idleTimeoutMs }),
     ...(stage.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: stage.requestTimeoutMs }),
@@ -232,6 +241,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
   const isAll = scope.listWatches.every(({ namespace }) => namespace === undefined);
   if (isAll && 'namespace' in all) told.push("namespace ''");
   if (polls) told.push(`polled every ${pollMs} ms`);
+  if (audits) told.push(loses ? `audited, one event in ${loseOneIn} lost` : 'audited');
   if (refuses !== 'none') told.push(`refused for a while by ${refuses}`);
   told.push(`history ${historyLimit}, a fault every ${meanMs} ms`);
 
@@ -269,7 +279,10 @@ export async function createScene(stage: Stage): Promise<Scene> {
       await informer.stop();
       consumers.rest();
     },
-    recover: moods.recover,
+    recover() {
+      moods.recover();
+      loss?.heal();
+    },
     shut: (shut) => open.next(!shut),
     compare(when) {
       consumers.finish(when);
@@ -277,6 +290,10 @@ export async function createScene(stage: Stage): Promise<Scene> {
       compareStore(store, INDICES, truth, scope.selects, when, wrong);
       const { phase, synced, error, staleSinceMs, quarantined } = informer.status;
       const well = phase === 'watching' && synced && error === undefined;
+      const { audit } = informer.status;
+      if (audits && !loses && typeof audit === 'object' && audit.differed > 0 && !restores) {
+        wrong.push(`audit, ${when}: ${JSON.stringify(audit)}, and nothing was lost`);
+      }
       if (!well || staleSinceMs !== undefined || quarantined > 0) {
         const told = JSON.stringify({ phase, synced, error, staleSinceMs, quarantined });
         wrong.push(`status, ${when}: ${told}`);
@@ -286,6 +303,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
       checkBudget(observed.seen, tolerated, wrong, {
         earlyMs: stage.slack === undefined ? 0 : 20,
         ...(polls ? { pollMs } : {}),
+        ...(audits ? { auditMs } : {}),
       }),
   };
 }
