@@ -72,6 +72,11 @@ class Auditor<T extends KubernetesObject> {
   #due = false;
   /** How far the store is in this scope; '' before its first list. */
   #version = '';
+  /**
+   * What has ended at a version that the store has not reached, oldest first. The queue may fold such an end away, with
+   * the object that it ends, so that no commit tells of it.
+   */
+  readonly #ends = new Map<string, string>();
   #round: Round<T> | undefined;
   #beganMs = 0;
   #beganAt = '';
@@ -104,7 +109,13 @@ class Auditor<T extends KubernetesObject> {
   }
 
   received(deltas: readonly Delta<T>[]): void {
-    if (this.#round !== undefined) this.#noteEnds(deltas, this.#round);
+    for (const delta of deltas) {
+      if (delta.type !== 'deleted') continue;
+      const version = endOf(delta);
+      this.#round?.end(delta.key, version);
+      this.#ends.delete(delta.key);
+      this.#ends.set(delta.key, version);
+    }
   }
 
   committed(deltas: readonly Delta<T>[]): void {
@@ -121,8 +132,14 @@ class Auditor<T extends KubernetesObject> {
         else this.#listed(delta.resourceVersion);
       }
     }
+    for (const [key, version] of this.#ends) {
+      if (isOlder(this.#version, version)) break;
+      this.#ends.delete(key);
+    }
     if (this.#round === undefined) return;
-    this.#noteEnds(deltas, this.#round);
+    for (const delta of deltas) {
+      if (delta.type === 'deleted') this.#round.end(delta.key, endOf(delta));
+    }
     if (this.#held !== undefined && !isOlder(this.#version, this.#held.resourceVersion)) {
       this.#compare(this.#held, this.#round);
     }
@@ -132,13 +149,11 @@ class Auditor<T extends KubernetesObject> {
     if (version !== '' && !isOlder(version, this.#version)) this.#version = version;
   }
 
-  #noteEnds(deltas: readonly Delta<T>[], round: Round<T>): void {
-    for (const delta of deltas) if (delta.type === 'deleted') round.end(delta.key, endOf(delta));
-  }
-
   /** A list is as good as a round, and it takes the store to another state: the next round begins after it. */
   #listed(version: string): void {
     const { random } = this.#of.timing;
+    // Of another history, whose versions would never be reached.
+    if (isOlder(version, this.#version)) this.#ends.clear();
     this.#version = version;
     this.#forget();
     // Informers that began together should not audit together. After a list that heals the full time passes.
@@ -176,6 +191,7 @@ class Auditor<T extends KubernetesObject> {
     }
     if (this.#round === undefined) {
       this.#round = new Round(this.#of.store, this.#of.scope);
+      for (const [key, version] of this.#ends) this.#round.end(key, version);
       this.#beganMs = this.#passedMs();
       this.#beganAt = this.#version;
     }

@@ -66,7 +66,7 @@ export class Round<T extends KubernetesObject> {
 
   /** An object ended while the round was in progress. */
   end(key: string, resourceVersion: string): void {
-    this.#ends.set(key, resourceVersion);
+    if (!isOlder(resourceVersion, this.#ends.get(key) ?? '')) this.#ends.set(key, resourceVersion);
   }
 
   /** Compares a page that shows the collection at `version`, which the store has reached. */

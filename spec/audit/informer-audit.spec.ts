@@ -1,5 +1,7 @@
 /** An informer that compares its store with the server: what it asks, what it finds, and what it says. */
 import { ApiError, createPollingListWatch, type InformerStatus } from 'rx-informer';
+import { BehaviorSubject } from 'rxjs';
+import { filter, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { pods } from '../faults/history.ts';
 import { auditRig, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
@@ -242,6 +244,28 @@ describe('an informer with the audit option', () => {
     await rig.time.advance(PERIOD_MS);
     expect(auditOf(rig.informer.status)).toMatchObject({ differed: 1 });
     expect(phaseOf(rig.informer.indexer.getByKey('a/pod-0'))).toBe('Failed');
+    await rig.end();
+  });
+
+  it('I94: an object that came and went while the queue folded its changes is no difference', async () => {
+    const open = new BehaviorSubject(true);
+    const rig = await auditRig({
+      informer: {
+        compression: 'latest',
+        demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
+      },
+    });
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    open.next(false);
+    rig.create('brief');
+    rig.create('lasting');
+    rig.server.objects.delete(pods, { namespace: 'a', name: 'brief' });
+    await rig.time.advance(1_000);
+    open.next(true);
+    // The store has reached the version of 'lasting', at which 'brief' was there.
+    await rig.time.advance(50_000);
+    expect(auditOf(rig.informer.status)).toMatchObject({ compared: 5, differed: 0 });
     await rig.end();
   });
 
