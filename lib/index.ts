@@ -344,9 +344,11 @@ export {
   type KubeRequest,
 } from './transport/kube-client.ts';
 export type {
+  HttpProtocol,
   Transport,
   TransportEvent,
   TransportRequest,
+  TransportTraits,
   TransportUse,
 } from './transport/transport.ts';
 // work-queue: keys that wait for work

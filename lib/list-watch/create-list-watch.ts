@@ -107,6 +107,9 @@ export function createListWatch<T extends KubernetesObject>(
   return listWatchOf(client, resource, options);
 }
 
+/** Where no more connections than this are left, none is spent on comfort: it is all that a browser has over HTTP/1.1. */
+const SCARCE = 6;
+
 function accepted(kind: string): { readonly headers: Readonly<Record<string, string>> } {
   return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` } };
 }
@@ -185,6 +188,10 @@ export function listWatchOf<T extends KubernetesObject>(
     ...(namespace ? { scope: namespace } : {}),
     get watchList() {
       return options.watchList === false ? false : streaming.known;
+    },
+    get mayOverlap() {
+      const { connectionsLeft = Number.POSITIVE_INFINITY } = client;
+      return connectionsLeft > SCARCE;
     },
     onWatchListUnsupported: streaming.rememberNone,
     list: (request) => listed(request, projection, () => decoding.list(context(request))),

@@ -110,6 +110,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
   return {
     ...(lister.scope === undefined ? {} : { scope: lister.scope }),
     watchList: false,
+    mayOverlap: false,
     list: (request) => noting(lister.list(request)),
     watch: (request) => {
       const poll = defer(() => {

@@ -73,6 +73,11 @@ export interface ListerWatcher<T> {
   readonly scope?: string;
   /** Whether streaming LISTs may be asked for; `'when-told'`: by `initialList: 'stream'` only. @defaultValue true */
   readonly watchList?: boolean | 'when-told';
+  /**
+   * Whether a second watch may be open beside the first for a while, so that the next one can be answered before this one
+   * ends. Asked anew each time. @defaultValue false
+   */
+  readonly mayOverlap?: boolean;
   list(request: ListRequest<T>): Observable<ListPart<T>>;
   watch(request: WatchRequest<T>): Observable<WatchSignal<T>>;
   /**

@@ -9,7 +9,7 @@ import type { Dispatcher } from 'undici';
 import { ApiError } from '../meta/api-error.ts';
 import { networkError } from '../transport/fetch-transport.ts';
 import { queryString } from '../transport/query.ts';
-import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
+import type { HttpProtocol, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-ends.ts';
 
@@ -23,6 +23,8 @@ export interface Target {
   readonly headersTimeoutMs: number;
   /** Sent as a line for each value. */
   readonly repeatedHeaders: Readonly<Record<string, readonly string[]>>;
+  /** Told with each head. */
+  onProtocol(protocol: HttpProtocol): void;
 }
 
 /** Ours for what the caller left out. Names are in lower case by the port's contract. */
@@ -140,6 +142,7 @@ export function exchange(
         reset();
         return;
       }
+      target.onProtocol(end.isHttp2 ? 'h2' : 'http/1.1');
       const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
       if (encoding === 'gzip' && request.acceptGzip === true) {
         body = gunzip({ next: deliver, complete: finish, error: fail });

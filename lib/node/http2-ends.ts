@@ -12,6 +12,8 @@ const CLOSE = 'http2.client.stream.close';
 export interface StreamEnd {
   /** Called when undici begins the request: the stream that it opens in the same turn is this request's. */
   begin(): void;
+  /** Whether there is a stream; known from when the request was begun. */
+  readonly isHttp2: boolean;
   /** Whether the stream was closed before its last byte came. */
   readonly wasCut: boolean;
   /** The request is over: nothing is listened to any more. */
@@ -54,6 +56,9 @@ export function streamEnd(): StreamEnd {
       queueMicrotask(() => {
         if (beginning === claim) beginning = undefined;
       });
+    },
+    get isHttp2() {
+      return stream !== undefined;
     },
     get wasCut() {
       return stream !== undefined && cut.has(stream);

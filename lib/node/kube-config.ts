@@ -80,6 +80,13 @@ function authorized(
         : sentAs(known, request, last);
     });
   return {
+    mayCompress: false,
+    get protocol() {
+      return pool?.transport.protocol;
+    },
+    get connectionsLeft() {
+      return pool?.transport.connectionsLeft;
+    },
     send: (request) =>
       attempt(request, false).pipe(
         catchError((error) => {

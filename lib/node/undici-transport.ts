@@ -9,7 +9,12 @@ import { ApiError } from '../meta/api-error.ts';
 import { checkBaseUrl, checkPath } from '../transport/address.ts';
 import { networkError } from '../transport/fetch-transport.ts';
 import { queuedUntil } from '../transport/queued.ts';
-import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
+import type {
+  HttpProtocol,
+  Transport,
+  TransportEvent,
+  TransportRequest,
+} from '../transport/transport.ts';
 import {
   checkPool,
   checkProxy,
@@ -36,7 +41,7 @@ export interface UndiciTransport extends Transport {
   retire(): Promise<void>;
 }
 
-function targetOf(options: UndiciTransportOptions): Target {
+function targetOf(options: UndiciTransportOptions): Omit<Target, 'onProtocol'> {
   const { baseUrl, repeatedHeaders = {} } = options;
   checkPool('createUndiciTransport', options);
   checkBaseUrl('createUndiciTransport', baseUrl);
@@ -72,7 +77,13 @@ function targetOf(options: UndiciTransportOptions): Target {
  * ```
  */
 export function createUndiciTransport(options: UndiciTransportOptions): UndiciTransport {
-  const target = targetOf(options);
+  let protocol: HttpProtocol | undefined;
+  const target: Target = {
+    ...targetOf(options),
+    onProtocol(seen) {
+      protocol = seen;
+    },
+  };
   if (options.proxy !== undefined) checkProxy(options.proxy);
   if (options.dispatcher !== undefined && options.repeatedHeaders !== undefined) {
     throw new TypeError(
@@ -111,6 +122,15 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
     );
 
   return {
+    mayCompress: false,
+    get protocol() {
+      return protocol;
+    },
+    get connectionsLeft() {
+      if (options.dispatcher !== undefined) return undefined;
+      const { maxConnections = Number.POSITIVE_INFINITY } = options;
+      return protocol === 'h2' ? Number.POSITIVE_INFINITY : Math.max(0, maxConnections - open.size);
+    },
     send: (request) =>
       new Observable<TransportEvent>((subscriber) => {
         if (closed) {

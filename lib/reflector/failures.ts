@@ -38,8 +38,8 @@ function isForgiven(state: ReflectorState, moment: Moment, config: ReflectorConf
   return healthySinceMs !== undefined && moment.nowMs - healthySinceMs >= config.healthyMs;
 }
 
-/** Waits, then goes on with `resume`. */
-function waitFor<T>(
+/** Waits, then goes on with `resume`. A server's Retry-After is a lower bound of the wait. */
+export function waitFor<T>(
   state: ReflectorState,
   { delayMs: leastMs, attempt, resume }: { delayMs: number; attempt: number; resume: Resume },
   moment: Moment,
@@ -56,7 +56,7 @@ function waitFor<T>(
       opened: false,
       resume,
       attempt: attempt + 1,
-      notBeforeMs: retryAfterMs === undefined ? undefined : nowMs + retryAfterMs,
+      retryAfter: retryAfterMs === undefined ? undefined : { sinceMs: nowMs, forMs: retryAfterMs },
       healthySinceMs: undefined,
       staleSinceMs: state.staleSinceMs ?? nowMs,
       nextRetryAtMs: nowMs + delayMs,

@@ -5,21 +5,18 @@
 import { defer, EMPTY, Observable, of } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { Skipped } from '../decode/decoding.ts';
-import { type ListProgress, listPages } from '../list-watch/list-pages.ts';
-import type { ListerWatcher, RequestTurn, WatchSignal } from '../list-watch/lister-watcher.ts';
-import { soundSignal } from '../list-watch/sound.ts';
-import { ApiError } from '../meta/api-error.ts';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import { type Backoff, exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
-import { allOf, type Demand, reliable, timeSlice, unlimited } from '../rx/demand.ts';
-import { idleTimeout } from '../rx/idle-timeout.ts';
+import { type Demand, reliable, unlimited } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type MachineEffect, machine } from '../rx/machine.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { reportUnhandled, told } from '../rx/unhandled.ts';
 import type { Delta } from './delta.ts';
-import { createGate } from './gate.ts';
 import { limitsOf } from './limits.ts';
+import { createSending } from './sending.ts';
 import {
   type InitialList,
   initialState,
@@ -54,6 +51,12 @@ export interface ReflectOptions<T> extends Timing {
   readonly healthyMs?: number;
   /** A watch ends after this to twice this. @defaultValue 300000 */
   readonly minWatchTimeoutMs?: number;
+  /**
+   * Whether the next watch is asked for 95 s before the one that is open ends, or at half of its time, so that no event
+   * waits for its answer; for a moment two watches are open. Where connections are few it is not done.
+   * @defaultValue true
+   */
+  readonly makeBeforeBreak?: boolean;
   /** A watch from which nothing comes for this long is dead; bookmarks come every minute. @defaultValue 85000 */
   readonly idleTimeoutMs?: number;
   /** So long may an answer, or the next piece of a list, take to come. @defaultValue 30000 */
@@ -74,10 +77,6 @@ export interface RefreshOrder {
   /** `false`: content decides what differs, also between objects of one version. */
   readonly trustVersions: boolean;
 }
-
-const SLICE_MS = 8;
-
-class Paused extends Error {}
 
 /**
  * Lists, watches, and lists anew when it must, for ever. Writes no store.
@@ -116,7 +115,8 @@ export function reflect<T>(
   const { known, onError } = options;
   const tellStatus = told(options.onStatus);
   const tellRefreshed = told(options.onRefreshed);
-  const { requestTimeoutMs, idleTimeoutMs, pauseLimitMs, ...limits } = limitsOf(options);
+  const limits = limitsOf(options);
+  const { healthyMs, minWatchTimeoutMs, pageSize } = limits;
   const config: ReflectorConfig = {
     scope: listerWatcher.scope || undefined,
     initialList: options.initialList ?? 'auto',
@@ -124,7 +124,9 @@ export function reflect<T>(
       const { watchList = true } = listerWatcher;
       return watchList === 'when-told' ? options.initialList === 'stream' : watchList;
     },
-    ...limits,
+    renewsEarly: (options.makeBeforeBreak ?? true) && 'mayOverlap' in listerWatcher,
+    mayOverlap: () => listerWatcher.mayOverlap === true,
+    ...{ healthyMs, minWatchTimeoutMs, pageSize },
     backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
   };
   const orders$ = options.refresh$?.pipe(
@@ -144,10 +146,6 @@ export function reflect<T>(
   });
   const asked = reliable(options.demand ?? unlimited, reportUnhandled);
 
-  const failedInput = (error: unknown): ReflectorInput<T> => {
-    if (error instanceof Paused) return { type: 'paused' };
-    return { type: 'failed', error: ApiError.from(error, 'the ListerWatcher') };
-  };
   const wantsStop = (error: ApiError): boolean => {
     try {
       return onError?.(error) === 'stop';
@@ -160,70 +158,17 @@ export function reflect<T>(
   return new Observable<readonly Delta<T>[]>((subscriber) => {
     let state = initialState(scheduler.now());
     let shown: ReflectorState | undefined;
-    const gate = createGate(allOf(timeSlice({ budgetMs: SLICE_MS, scheduler }), asked), scheduler);
-    const port = {
-      demand: gate.demand,
-      ...(known === undefined ? {} : { known }),
-      ...(options.onSkipped === undefined ? {} : { onSkipped: told(options.onSkipped) }),
-    };
-    const watchdog = <Signal extends { readonly kind: string }>(limitMs: () => number) =>
-      idleTimeout<Signal>({
-        scheduler,
-        limitMs,
-        pauseLimitMs,
-        waitingMs: gate.closedMs,
-        isQueued: ({ kind }) => kind === 'queued',
-        error: (reason, idleMs) => {
-          if (reason === 'pause') return new Paused();
-          const seconds = Math.round(idleMs / 1000);
-          const why = reason === 'silence' ? '' : ' while the clock jumped';
-          return ApiError.local('Silent', `nothing came from the server for ${seconds} s${why}`);
-        },
-      });
-
-    const listed = (resourceVersion: string, limit: number | undefined) =>
-      new Observable<ListProgress<T> | { readonly kind: RequestTurn }>((pages) => {
-        gate.open();
-        return listPages(listerWatcher, {
-          resourceVersion,
-          ...(limit === undefined ? {} : { limit }),
-          ...port,
-          onTurn: (kind) => pages.next({ kind }),
-        }).subscribe(pages);
-      }).pipe(
-        watchdog(() => requestTimeoutMs),
-        map((progress): ReflectorInput<T> => {
-          if (progress.kind === 'listed') return { ...progress, type: 'listed' };
-          if (progress.kind === 'part') return { ...progress, type: 'part' };
-          return { type: progress.kind };
-        }),
-        catchError((error) => of(failedInput(error))),
-      );
-
-    const watched = (effect: Extract<ReflectorEffect<T>, { type: 'watch' }>) =>
-      defer(() => {
-        gate.open();
-        return listerWatcher.watch({
-          resourceVersion: effect.resourceVersion,
-          timeoutSeconds: effect.timeoutSeconds,
-          ...(effect.initialEvents
-            ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' as const }
-            : {}),
-          ...port,
-        });
-      }).pipe(
-        map(soundSignal),
-        watchdog<WatchSignal<T>>(() =>
-          state.opened && state.phase === 'watching' ? idleTimeoutMs : requestTimeoutMs,
-        ),
-        map((signal): ReflectorInput<T> | undefined => {
-          if (signal.kind === 'events') return { type: 'events', events: signal.events };
-          if (signal.kind === 'listed') return { ...signal, type: 'relisted' };
-          return signal.kind === 'alive' ? undefined : { type: signal.kind };
-        }),
-        endWith<ReflectorInput<T> | undefined>({ type: 'closed' }),
-        catchError((error) => of(failedInput(error))),
-      );
+    const sending = createSending<T>({
+      listerWatcher,
+      scheduler,
+      limits,
+      demand: asked,
+      port: {
+        ...(known === undefined ? {} : { known }),
+        ...(options.onSkipped === undefined ? {} : { onSkipped: told(options.onSkipped) }),
+      },
+      isWatching: () => state.opened && state.phase === 'watching',
+    });
 
     const perform = (
       effect: ReflectorEffect<T>,
@@ -232,9 +177,21 @@ export function reflect<T>(
         case 'emit':
           return { emit: effect.deltas };
         case 'list':
-          return { slot: 'request', run: () => listed(effect.resourceVersion, effect.limit) };
+          return { slot: 'request', run: () => sending.list(effect) };
         case 'watch':
-          return { slot: 'request', run: () => watched(effect) };
+          return { slot: 'request', run: () => sending.watch(effect) };
+        case 'renew-after': {
+          const due = { type: 'renew' } as const;
+          const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => due));
+          return { slot: 'renewal', run: () => wait };
+        }
+        case 'renew':
+          return { slot: 'renewal', run: () => sending.renew(effect) };
+        case 'take-over':
+          sending.takeOver();
+          return { slot: 'request', from: 'renewal' };
+        case 'drop-renewal':
+          return { slot: 'renewal', run: null };
         case 'wait': {
           const elapsed = { type: 'elapsed' } as const;
           const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => elapsed));

@@ -3,7 +3,7 @@
  * is under way or waited for anyway comes first.
  */
 import type { Step } from '../rx/machine.ts';
-import { list, relist, watch } from './requests.ts';
+import { list, relist, retryAfterLeftMs, watch } from './requests.ts';
 import type {
   Moment,
   ReflectorConfig,
@@ -53,10 +53,8 @@ export function refreshWaiting<T>(
   config: ReflectorConfig,
 ): Next<T> {
   const [noted] = noteRefresh(state, input);
-  // No longer than the server said: the clock may have been set back since.
-  const retryAfterMs = state.error?.retryAfterMs ?? 0;
-  const delayMs = Math.min((state.notBeforeMs ?? 0) - moment.nowMs, retryAfterMs);
-  if (delayMs <= 0) return goOn(noted, moment, config);
+  const delayMs = retryAfterLeftMs(state, moment);
+  if (delayMs === 0) return goOn(noted, moment, config);
   return [{ ...noted, nextRetryAtMs: moment.nowMs + delayMs }, [{ type: 'wait', delayMs }]];
 }
 

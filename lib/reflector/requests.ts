@@ -23,6 +23,8 @@ function requesting(state: ReflectorState, phase: ReflectorPhase, moment: Moment
     queued: false,
     opened: false,
     nextRetryAtMs: undefined,
+    retryAfter: undefined,
+    repeats: undefined,
   };
 }
 
@@ -33,6 +35,22 @@ const MOST_SECONDS = 2 ** 31 - 1;
 function timeoutSeconds(config: ReflectorConfig, moment: Moment): number {
   const seconds = Math.round((config.minWatchTimeoutMs * (1 + moment.random)) / 1000);
   return Math.min(Math.max(1, seconds), MOST_SECONDS);
+}
+
+/** How long the server wants no request any more; no longer than it said, whatever the clock says. */
+export function retryAfterLeftMs({ retryAfter }: ReflectorState, { nowMs }: Moment): number {
+  if (retryAfter === undefined) return 0;
+  const { sinceMs, forMs } = retryAfter;
+  return Math.min(Math.max(0, sinceMs + forMs - nowMs), forMs);
+}
+
+/** What is asked of a watch from this version on. */
+export function watchRequest(
+  resourceVersion: string,
+  moment: Moment,
+  config: ReflectorConfig,
+): { readonly resourceVersion: string; readonly timeoutSeconds: number } {
+  return { resourceVersion, timeoutSeconds: timeoutSeconds(config, moment) };
 }
 
 /** '0' first (what the server has at hand), then the last version, '' when that is no good. */
@@ -72,21 +90,16 @@ export function stream<T>(
   config: ReflectorConfig,
 ): Step<ReflectorState, ReflectorEffect<T>> {
   const resourceVersion = state.versionUnavailable ? '' : state.resourceVersion;
+  const request = watchRequest(resourceVersion, moment, config);
   return [
     {
       ...requesting(state, 'streaming', moment),
+      timeoutMs: request.timeoutSeconds * 1000,
       loaded: 0,
       remaining: undefined,
       adopting: false,
     },
-    [
-      {
-        type: 'watch',
-        resourceVersion,
-        timeoutSeconds: timeoutSeconds(config, moment),
-        initialEvents: true,
-      },
-    ],
+    [{ ...request, type: 'watch', initialEvents: true }],
   ];
 }
 
@@ -107,22 +120,17 @@ export function watch<T>(
   config: ReflectorConfig,
 ): Step<ReflectorState, ReflectorEffect<T>> {
   const { resourceVersion } = state;
+  const request = watchRequest(resourceVersion, moment, config);
   return [
     {
       ...requesting(state, 'watching', moment),
+      timeoutMs: request.timeoutSeconds * 1000,
       // Until it is answered nothing is heard of what changes.
       staleSinceMs: state.staleSinceMs ?? moment.nowMs,
       adopting: resourceVersion !== '' && resourceVersion !== '0',
       loaded: 0,
       remaining: undefined,
     },
-    [
-      {
-        type: 'watch',
-        resourceVersion,
-        timeoutSeconds: timeoutSeconds(config, moment),
-        initialEvents: false,
-      },
-    ],
+    [{ ...request, type: 'watch', initialEvents: false }],
   ];
 }

@@ -32,6 +32,22 @@ export type Resume = 'relist' | 'list' | 'watch';
 /** Why trying again will not help by itself. */
 export type Blocked = 'unauthorized' | 'forbidden' | 'no-such-resource';
 
+/** Where the next watch stands. */
+export type Renewal =
+  /** It will be asked for. */
+  | 'due'
+  /** It has failed: the watch lasts to its end, and the next one comes then. */
+  | 'given-up'
+  | { readonly resourceVersion: string; readonly requestedMs: number; readonly timeoutMs: number };
+
+/** What a watch tells that the one before it has told already. */
+export interface Repeats {
+  /** How far it has come. */
+  readonly resourceVersion: string;
+  /** How far the one before had come. */
+  readonly until: string;
+}
+
 /** Everything the reflector remembers. Times are of the scheduler's clock. */
 export interface ReflectorState {
   readonly phase: ReflectorPhase;
@@ -42,6 +58,12 @@ export interface ReflectorState {
   readonly opened: boolean;
   /** When the request was sent. */
   readonly requestedMs: number;
+  /** After so long the server ends the watch. */
+  readonly timeoutMs: number;
+  /** The next watch; `undefined` while none is open that was answered. */
+  readonly renewal: Renewal | undefined;
+  /** What of the watch is no news, because it took over from another. */
+  readonly repeats: Repeats | undefined;
   /** Where the watch stands; '' before the first list. */
   readonly resourceVersion: string;
   /** Whether an ADDED may move the version: not among the first ones, whose order is no order of versions. */
@@ -66,8 +88,8 @@ export interface ReflectorState {
   readonly healthySinceMs: number | undefined;
   readonly staleSinceMs: number | undefined;
   readonly nextRetryAtMs: number | undefined;
-  /** Before it the server wants no further request: its Retry-After. */
-  readonly notBeforeMs: number | undefined;
+  /** Until then the server wants no further request: its Retry-After, and when it was said. */
+  readonly retryAfter: { readonly sinceMs: number; readonly forMs: number } | undefined;
   readonly error: ApiError | undefined;
   readonly blocked: Blocked | undefined;
   readonly reconnects: number;
@@ -104,6 +126,11 @@ export type ReflectorInput<T> =
   /** The server closed the watch cleanly. */
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly error: ApiError }
+  /** It is time to ask for the next watch. */
+  | { readonly type: 'renew' }
+  /** The next watch is answered. */
+  | { readonly type: 'renewed' }
+  | { readonly type: 'renewal-failed'; readonly error: ApiError }
   | { readonly type: 'elapsed' }
   /** The consumer has had no room for too long. */
   | { readonly type: 'paused' }
@@ -130,6 +157,13 @@ export type ReflectorEffect<T> =
       readonly initialEvents: boolean;
     }
   | { readonly type: 'wait'; readonly delayMs: number }
+  /** Ask for the next watch in so long. */
+  | { readonly type: 'renew-after'; readonly delayMs: number }
+  /** The next watch, beside the one that is open. */
+  | { readonly type: 'renew'; readonly resourceVersion: string; readonly timeoutSeconds: number }
+  /** The next watch takes the place of the one before. */
+  | { readonly type: 'take-over' }
+  | { readonly type: 'drop-renewal' }
   /** Drop the request and wait until the consumer has room. */
   | { readonly type: 'await-room' }
   /** The server has shown that it cannot stream lists. */
@@ -150,6 +184,10 @@ export interface ReflectorConfig {
   readonly initialList: InitialList;
   /** Whether the ListerWatcher may be asked to stream now. */
   mayStream(): boolean;
+  /** Whether the next watch is asked for before the one that is open ends. */
+  readonly renewsEarly: boolean;
+  /** Whether two watches may be open now. */
+  mayOverlap(): boolean;
   readonly pageSize: number | undefined;
   readonly minWatchTimeoutMs: number;
   readonly backoff: Backoff;
@@ -165,6 +203,9 @@ export function initialState(nowMs: number): ReflectorState {
     queued: false,
     opened: false,
     requestedMs: nowMs,
+    timeoutMs: 0,
+    renewal: undefined,
+    repeats: undefined,
     resourceVersion: '',
     adopting: false,
     synced: false,
@@ -180,7 +221,7 @@ export function initialState(nowMs: number): ReflectorState {
     healthySinceMs: undefined,
     staleSinceMs: nowMs,
     nextRetryAtMs: undefined,
-    notBeforeMs: undefined,
+    retryAfter: undefined,
     error: undefined,
     blocked: undefined,
     reconnects: 0,

@@ -8,6 +8,14 @@ import { readEvents, readStream } from './events.ts';
 import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
 import { emit, healthy, relisted, replaced, replacing } from './lists.ts';
 import { goOn, noteRefresh, refreshAnswered, refreshNow, refreshWaiting } from './refresh.ts';
+import {
+  endedEarly,
+  renew,
+  renewalFailed,
+  renewed,
+  scheduleRenewal,
+  withoutRepeats,
+} from './renewal.ts';
 import { relist, watch } from './requests.ts';
 import type {
   Moment,
@@ -57,10 +65,13 @@ function watchEvents<T>(
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
-  const reading = readEvents(input.events, state, config.scope);
+  const came =
+    state.repeats === undefined ? undefined : withoutRepeats(input.events, state.repeats);
+  const reading = readEvents(came?.events ?? input.events, state, config.scope);
   const { deltas, resourceVersion, adopting } = reading;
   const live: ReflectorState = {
     ...healthy(state, moment),
+    repeats: came?.repeats,
     resourceVersion,
     adopting,
     staleSinceMs: undefined,
@@ -70,7 +81,7 @@ function watchEvents<T>(
     const [next, effects] = failed<T>(live, reading.error, moment, config);
     return [next, [...emit(deltas), ...effects]];
   }
-  if (reading.wentBack) {
+  if (reading.wentBack || came?.wentBack === true) {
     const message =
       'the server went back behind what was seen: out of order, or its history is another one now';
     const [next, effects] = failed<T>(
@@ -151,6 +162,9 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     paused: ignore,
     resumed: ignore,
     refresh: ignore,
+    renew: ignore,
+    renewed: ignore,
+    'renewal-failed': ignore,
   };
   return {
     listing: {
@@ -209,10 +223,13 @@ export function reflectorTable<T>(): ReflectorTable<T> {
         if (livedMs >= 0 && livedMs < VERY_SHORT_MS)
           return shortWatch(state, livedMs, moment, config);
         const lived = { ...state, fruitless: 0, reconnects: state.reconnects + 1 };
-        return watch(lived, moment, config);
+        return endedEarly<T>(lived, moment) ?? watch(lived, moment, config);
       },
       failed: onFailed,
       paused: pause,
+      renew,
+      renewed,
+      'renewal-failed': renewalFailed,
       refresh: (state, input, moment, config) => {
         const [noted] = noteRefresh(state, input);
         return refreshNow(noted, moment, config);
@@ -255,5 +272,6 @@ export function nextReflector<T>(
 ): Next<T> {
   // The table's type ties each input to its rule; TypeScript cannot follow that through an index.
   const rule = table[state.phase][input.type] as Rule<T, ReflectorInput<T>>;
-  return refreshAnswered(rule(state, input, moment, config), moment, config);
+  const step = refreshAnswered(rule(state, input, moment, config), moment, config);
+  return scheduleRenewal(state, step, moment, config);
 }

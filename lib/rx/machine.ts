@@ -7,11 +7,13 @@ import { Observable, Subscription } from 'rxjs';
 import { Drain } from './drain.ts';
 import { told } from './unhandled.ts';
 
-/** Emit a value, put a source in a slot, empty a slot (`run: null`), tell somebody, or end. */
+/** Emit a value, put a source in a slot, empty a slot (`run: null`), move a source, tell somebody, or end. */
 export type MachineEffect<Input, Output> =
   | { readonly emit: Output }
   | { readonly slot: string; readonly run: (() => Observable<Input>) | null }
   | { readonly act: () => void }
+  /** What runs in the slot `from` goes on in `slot`, in the place of what runs there. */
+  | { readonly slot: string; readonly from: string }
   | { readonly complete: true };
 
 /** A state and what to do on entering it, in order. */
@@ -64,6 +66,11 @@ export function machine<State, Input, Effect, Output>(
         }),
       );
     };
+    const move = (from: string, to: string) => {
+      const running = slots.get(from);
+      slots.delete(from);
+      if (running !== undefined) slots.set(to, running);
+    };
     const enter = ([entered, effects]: Step<State, Effect>) => {
       state = entered;
       definition.onEnter?.(entered);
@@ -77,7 +84,8 @@ export function machine<State, Input, Effect, Output>(
         else if ('complete' in task) subscriber.complete();
         else {
           clear(task.slot);
-          if (task.run !== null) fill(task.slot, task.run);
+          if ('from' in task) move(task.from, task.slot);
+          else if (task.run !== null) fill(task.slot, task.run);
         }
       }
       definition.onSettled?.(entered);

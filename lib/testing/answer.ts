@@ -35,6 +35,7 @@ export interface AnswerContext extends WriteContext, Omit<WatchContext, 'collect
 }
 
 const JSON_TYPE = 'application/json';
+const NO_CACHE = { 'cache-control': 'no-cache, private' };
 const encoder = new TextEncoder();
 
 /** An answer whose body is there. */
@@ -46,7 +47,7 @@ export function textAnswer(
 ): Answer {
   return {
     status,
-    headers: { 'content-type': contentType, 'cache-control': 'no-cache, private', ...headers },
+    headers: { ...NO_CACHE, 'content-type': contentType, ...headers },
     body: bytesBody(encoder.encode(body)),
   };
 }
@@ -73,7 +74,7 @@ function read(
   const plan = { ...watchPlan(target, context.log, query, context), render: renderer.watch() };
   const stream = new WatchStream(request, plan, { ...context, collection: target.collection });
   context.onOpen(stream);
-  return { status: 200, headers: { 'content-type': JSON_TYPE }, body: stream };
+  return { status: 200, headers: { ...NO_CACHE, 'content-type': JSON_TYPE }, body: stream };
 }
 
 type Write = (exchange: Exchange, target: Target, context: WriteContext) => WriteAnswer;

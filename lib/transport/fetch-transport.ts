@@ -7,6 +7,7 @@ import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
+import { pageNetwork } from './page-network.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
@@ -19,6 +20,7 @@ export type Fetch = (
     body?: BodyInit;
     signal?: AbortSignal;
     redirect?: RequestRedirect;
+    cache?: RequestCache;
   },
 ) => Promise<Response>;
 
@@ -66,13 +68,6 @@ async function readBody(
   }
 }
 
-/** Whether there is a page (or a worker), and `base` is of another origin. */
-function isElsewhere(base: string): boolean {
-  const { location } = globalThis as { readonly location?: { readonly origin?: string } };
-  const here = location?.origin;
-  return here !== undefined && URL.canParse(base) && new URL(base).origin !== here;
-}
-
 /**
  * Sends requests through `fetch`. Unsubscribing aborts; one read of the body is one chunk, and the next read
  * waits for the request's demand. Redirects are not followed: they would take the headers along. A queue within
@@ -80,7 +75,8 @@ function isElsewhere(base: string): boolean {
  * `TypeError` on a base URL that is none, and so does a request on a path that could lead to another host.
  *
  * A watch asks for no compression, of which browsers take no notice: they ask for gzip, and read the first of several
- * gzip members only. Across origins CORS keeps the header that tells from a page: `hidesEncoding` says so.
+ * gzip members only. Across origins CORS keeps the header that tells from a page: `hidesEncoding` says so. In a page a
+ * watch passes the HTTP cache by: there the second tab that watches the same URL would wait for the first.
  *
  * @param options - `fetch` defaults to the global one.
  */
@@ -93,11 +89,19 @@ export function createFetchTransport(options: {
   const send: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const open = new Set<Subscriber<TransportEvent>>();
   let closed = false;
-  let hidesEncoding = isElsewhere(base);
+  const page = pageNetwork(base);
+  let hidesEncoding = page?.isElsewhere ?? false;
   const stopped = () => ApiError.local('Stopped', 'the client was closed');
   return {
     get hidesEncoding() {
       return hidesEncoding;
+    },
+    mayCompress: true,
+    get protocol() {
+      return page?.protocol;
+    },
+    get connectionsLeft() {
+      return page?.connectionsLeft(open.size);
     },
     send: (request) =>
       new Observable<TransportEvent>((subscriber) => {
@@ -115,6 +119,7 @@ export function createFetchTransport(options: {
             signal: abort.signal,
             // Followed, it would take the headers, tokens among them, wherever the answer says.
             redirect: 'manual',
+            ...(page !== undefined && request.use === 'watch' ? { cache: 'no-store' } : {}),
             headers: {
               ...request.headers,
               ...(request.use === 'watch' ? { 'accept-encoding': 'identity' } : {}),

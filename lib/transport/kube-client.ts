@@ -25,7 +25,7 @@ import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import { queuedUntil } from './queued.ts';
 import { laneLimits, tokenBucket } from './rate-limit.ts';
 import { type SentBody, sentBody } from './request-body.ts';
-import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
+import type { Transport, TransportEvent, TransportRequest, TransportTraits } from './transport.ts';
 
 /** What {@link createClient} takes. */
 export interface KubeClientOptions {
@@ -65,8 +65,11 @@ export interface KubeRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A connection to one API server. */
-export interface KubeClient {
+/**
+ * A connection to one API server. What is known of the way to it is that of its {@link Transport}; where that
+ * `hidesEncoding`, lists are streamed only where `initialList: 'stream'` says so.
+ */
+export interface KubeClient extends TransportTraits {
   readonly baseUrl: string;
   /**
    * One call, its JSON answer parsed (text, where it is none; `undefined`, where it is empty).
@@ -78,8 +81,6 @@ export interface KubeClient {
   request<R = unknown>(request: KubeRequest): Promise<R>;
   /** A request as a stream of bytes, with the client's headers and rate limit. Nothing is retried. */
   send(request: TransportRequest): Observable<TransportEvent>;
-  /** Of its {@link Transport}. Lists are then streamed only where `initialList: 'stream'` says so. */
-  readonly hidesEncoding?: boolean;
   /** Ends all connections. Open requests, those that wait to be sent or sent again, and later ones error: `Stopped`. */
   close(): Promise<void>;
 }
@@ -272,6 +273,15 @@ export function createClient(options: KubeClientOptions): KubeClient {
     baseUrl,
     get hidesEncoding() {
       return transport.hidesEncoding ?? false;
+    },
+    get mayCompress() {
+      return transport.mayCompress;
+    },
+    get protocol() {
+      return transport.protocol;
+    },
+    get connectionsLeft() {
+      return transport.connectionsLeft;
     },
     send: (request) => send(request),
     close: () => {

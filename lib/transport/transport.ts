@@ -41,18 +41,35 @@ export type TransportEvent =
   /** `bytes` are lent until `next()` returns: copy what must stay. */
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array };
 
+/** As ALPN names it. */
+export type HttpProtocol = 'http/1.1' | 'h2' | 'h3';
+
+/** What is known of the way to a server. May change with each head; left out or `undefined`: not known. */
+export interface TransportTraits {
+  /**
+   * Whether bodies may come compressed and heads not tell, as from another origin in a browser. May become true with a
+   * head. Left out: no.
+   */
+  readonly hidesEncoding?: boolean | undefined;
+  /** Whether bodies of lists and calls may come compressed, also where a request has no `acceptGzip`. */
+  readonly mayCompress?: boolean | undefined;
+  /** The protocol in use. A browser tells it of the page's own origin, and of others where they allow it. */
+  readonly protocol?: HttpProtocol | undefined;
+  /**
+   * How many more requests can be open at once before one has to wait for another; Infinity where all share a
+   * connection, or nothing limits them. In a browser, which shares six among all its tabs over HTTP/1.1, no more than
+   * this; there a protocol that is not known counts as HTTP/1.1.
+   */
+  readonly connectionsLeft?: number | undefined;
+}
+
 /**
  * Laws: `send` does nothing until it is subscribed; unsubscribing aborts the request; the stream completes at
  * the end of the body and errors with an `ApiError` when there is no answer or the body is cut; an HTTP
  * error status is no error here. After `close()` every `send` errors.
  */
-export interface Transport {
+export interface Transport extends TransportTraits {
   send(request: TransportRequest): Observable<TransportEvent>;
-  /**
-   * Whether bodies may come compressed and heads not tell, as from another origin in a browser. May become true with a
-   * head. Left out: no.
-   */
-  readonly hidesEncoding?: boolean;
   /** Ends pooled connections; open requests are aborted. */
   close(): Promise<void>;
 }

@@ -1,12 +1,11 @@
 /** Pages that read a server which compresses streaming lists as Kubernetes 1.37 does, from its own origin and from another. */
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
-import { build } from 'vite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from './chromium.ts';
 import type { InformerPage } from './informer-page.ts';
+import { informerScript } from './informer-script.ts';
 
 declare const page: InformerPage;
 
@@ -17,23 +16,7 @@ let closing: Served[] = [];
 
 beforeAll(async () => {
   browser = await launchChromium();
-  const built = await build({
-    configFile: false,
-    logLevel: 'warn',
-    resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] },
-    define: { 'process.env.NODE_ENV': '"production"' },
-    build: {
-      write: false,
-      lib: {
-        entry: fileURLToPath(new URL('informer-page.ts', import.meta.url)),
-        formats: ['iife'],
-        name: 'bundle',
-      },
-    },
-  });
-  const [bundle] = [built].flat();
-  if (bundle === undefined || !('output' in bundle)) throw new Error('Vite built nothing');
-  script = bundle.output[0].code;
+  script = await informerScript();
 });
 afterAll(() => browser?.close());
 afterEach(async () => {

@@ -1,4 +1,4 @@
-/** What the page of `compressed-streams.browser.ts` runs: one client, and informers by name. */
+/** What the pages of these tests run: one client, and informers by name. */
 import {
   createClient,
   createListWatch,
@@ -19,10 +19,13 @@ const page = {
   },
   start(name: keyof typeof resources, initialList: InitialList = 'auto') {
     const listWatch = createListWatch<object>(client, resources[name]);
-    const informer = createSharedInformer(listWatch, { initialList });
+    // Without chance, so that two tabs ask for the same URLs.
+    const informer = createSharedInformer(listWatch, { initialList, random: () => 0.5 });
     informers.set(name, informer);
     informer.start();
   },
+  /** What the client knows of its network. */
+  network: () => ({ protocol: client.protocol, connectionsLeft: client.connectionsLeft }),
   synced: (name: string, timeoutMs: number) => informers.get(name)?.whenSynced({ timeoutMs }),
   /** The version of each object in the store, by key. */
   versions: (name: string) =>

@@ -2,6 +2,7 @@ import {
   ApiError,
   createClient,
   createListWatch,
+  createPollingListWatch,
   defineResource,
   type KubernetesObject,
   type ListWatchOptions,
@@ -260,6 +261,19 @@ describe('a server without streaming lists', () => {
 });
 
 describe('unsubscribing', () => {
+  it.each([
+    [undefined, true],
+    [Number.POSITIVE_INFINITY, true],
+    [7, true],
+    [6, false],
+    [0, false],
+  ])('W20: with %s connections left a second watch may be open: %s', (connectionsLeft, may) => {
+    const client = { ...setUp().client, connectionsLeft };
+    const listWatch = createListWatch(client, pods);
+    expect(listWatch.mayOverlap).toBe(may);
+    expect(createPollingListWatch(listWatch).mayOverlap).toBe(false);
+  });
+
   it('W6: nothing is sent before it is subscribed', async () => {
     const { time, fake, listWatch } = setUp();
     listWatch.list(LIST);

@@ -43,6 +43,26 @@ async function open(
 }
 
 describe.each(protocols)('over %s', (protocol) => {
+  it('T21: tells the protocol with the first head, and how many connections are left', async () => {
+    const { transport } = await open(
+      protocol,
+      (_, response) => {
+        response.writeHead(200);
+        response.write('x');
+      },
+      { maxConnections: 9 },
+    );
+    expect([transport.protocol, transport.connectionsLeft]).toEqual([undefined, 9]);
+    const streams = [watch(transport.send(get)), watch(transport.send(get))];
+    await until('both streams', () => streams.every(({ text }) => text === 'x'));
+    expect(transport.mayCompress).toBe(false);
+    const shares = protocol === 'http2';
+    expect(transport.protocol).toBe(shares ? 'h2' : 'http/1.1');
+    expect(transport.connectionsLeft).toBe(shares ? Number.POSITIVE_INFINITY : 7);
+    for (const { subscription } of streams) subscription.unsubscribe();
+    expect(transport.connectionsLeft).toBe(shares ? Number.POSITIVE_INFINITY : 9);
+  });
+
   it('sends what it is told and nothing before it is subscribed', async () => {
     const requests: Request[] = [];
     const { server, transport } = await open(protocol, (request, response) => {

@@ -25,6 +25,8 @@ const config: ReflectorConfig = {
   scope: undefined,
   initialList: 'auto',
   mayStream: () => true,
+  renewsEarly: true,
+  mayOverlap: () => true,
   pageSize: undefined,
   minWatchTimeoutMs: 300_000,
   backoff: exponentialBackoff(),
@@ -74,6 +76,9 @@ const inputs: { readonly [Type in Input['type']]: Extract<Input, { type: Type }>
   paused: { type: 'paused' },
   resumed: { type: 'resumed' },
   refresh: { type: 'refresh', trustVersions: true },
+  renew: { type: 'renew' },
+  renewed: { type: 'renewed' },
+  'renewal-failed': { type: 'renewal-failed', error: answer(500) },
 };
 
 const deaf = {
@@ -91,6 +96,9 @@ const deaf = {
   paused: 'ignored',
   resumed: 'ignored',
   refresh: 'ignored',
+  renew: 'ignored',
+  renewed: 'ignored',
+  'renewal-failed': 'ignored',
 } as const satisfies Record<Input['type'], Expected>;
 
 const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
@@ -109,6 +117,9 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     paused: ['paused', 'emit replace-abort', 'await-room'],
     resumed: 'ignored',
     refresh: ['listing'],
+    renew: 'ignored',
+    renewed: 'ignored',
+    'renewal-failed': 'ignored',
   },
   streaming: {
     queued: ['streaming'],
@@ -118,29 +129,35 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     restart: 'ignored',
     listed: 'ignored',
     events: ['streaming', 'emit replacing'],
-    relisted: ['watching', 'emit replaced'],
+    relisted: ['watching', 'emit replaced', 'renew-after'],
     closed: ['backoff', 'emit replace-abort', 'wait 1200'],
     failed: ['backoff', 'emit replace-abort', 'wait 1200'],
     elapsed: 'ignored',
     paused: ['paused', 'emit replace-abort', 'await-room'],
     resumed: 'ignored',
     refresh: ['streaming'],
+    renew: 'ignored',
+    renewed: 'ignored',
+    'renewal-failed': 'ignored',
   },
   watching: {
     queued: ['watching'],
     sending: ['watching'],
-    opened: ['watching'],
+    opened: ['watching', 'renew-after'],
     part: 'ignored',
     restart: 'ignored',
     listed: 'ignored',
-    events: ['watching', 'emit updated'],
-    relisted: ['watching', 'emit replaced'],
+    events: ['watching', 'emit updated', 'renew-after'],
+    relisted: ['watching', 'emit replaced', 'renew-after'],
     closed: ['watching', 'watch 5'],
     failed: ['backoff', 'wait 1200'],
     elapsed: 'ignored',
     paused: ['paused', 'await-room'],
     resumed: 'ignored',
     refresh: ['streaming', 'stream '],
+    renew: 'ignored',
+    renewed: 'ignored',
+    'renewal-failed': 'ignored',
   },
   paused: { ...deaf, resumed: ['watching', 'watch 5'], refresh: ['paused'] },
   backoff: { ...deaf, elapsed: ['watching', 'watch 5'], refresh: ['watching', 'watch 5'] },
@@ -179,6 +196,19 @@ describe('the table', () => {
     const step = () => nextReflector(table, stateIn(phase), inputs[type], moment, config);
     expect(step()).toEqual(step());
   });
+
+  it.each([
+    ['runs', 9_000, 204_000],
+    ['was set back by an hour', 3_600_000, 205_000],
+    ['jumped ahead by an hour', -3_600_000, 0],
+  ])(
+    'R26, X9: the next watch is due in its time where the clock %s',
+    (_name, requestedMs, delayMs) => {
+      const state = { ...stateIn('watching'), requestedMs, timeoutMs: 300_000 };
+      const [, effects] = nextReflector(table, state, inputs.opened, moment, config);
+      expect(effects).toEqual([{ type: 'renew-after', delayMs }]);
+    },
+  );
 
   it('R13: a user who wants no further try ends it, and what was emitted stays', () => {
     const state = stateIn('listing');
@@ -223,6 +253,10 @@ const anInput: fc.Arbitrary<Input> = fc.oneof(
     inputs.paused,
     inputs.resumed,
     inputs.refresh,
+    inputs.renew,
+    inputs.renewed,
+    inputs['renewal-failed'],
+    { type: 'renewal-failed', error: answer(429, 'TooManyRequests', 45_000) },
     { type: 'refresh', trustVersions: false },
   ),
   fc
@@ -245,6 +279,7 @@ const aConfig = fc
     pageSize: fc.constantFrom(undefined, 10),
     scope: fc.constantFrom(undefined, 'd'),
     streams: fc.boolean(),
+    renewsEarly: fc.boolean(),
   })
   .map(
     ({ streams, ...rest }): ReflectorConfig => ({ ...config, ...rest, mayStream: () => streams }),
@@ -289,7 +324,8 @@ describe('any walk', () => {
           for (const effect of effects) {
             if (effect.type !== 'wait') continue;
             if (input.type === 'refresh') {
-              expect(nowMs + effect.delayMs).toBe(before.notBeforeMs);
+              const { sinceMs = 0, forMs = 0 } = before.retryAfter ?? {};
+              expect(nowMs + effect.delayMs).toBe(sinceMs + forMs);
               continue;
             }
             const isPrompt = state.listedPromptly && !before.listedPromptly;

@@ -397,6 +397,77 @@ describe('compression', () => {
   });
 });
 
+describe('what a page knows of its network', () => {
+  const entry = (name: string, nextHopProtocol: string) => ({ name, nextHopProtocol });
+  const networkOf = (baseUrl: string, entries: Record<string, readonly object[]>) => {
+    vi.stubGlobal('location', { origin: 'https://app.example' });
+    const getEntriesByType = (type: string) => entries[type] ?? [];
+    vi.stubGlobal('performance', { now: () => 0, getEntriesByType });
+    const fake = fakeFetch();
+    const transport = createFetchTransport({ baseUrl, fetch: fake.fetch });
+    const client = createClient({ baseUrl, fetch: fake.fetch });
+    const first = transport.send(GET).subscribe();
+    const { protocol, connectionsLeft: left } = transport;
+    expect(client.protocol).toBe(protocol);
+    expect(client.connectionsLeft).toBe(left === 5 ? 6 : left);
+    first.unsubscribe();
+    vi.unstubAllGlobals();
+    return [protocol, left];
+  };
+  const page = (protocol: string) => ({
+    navigation: [entry('https://app.example/pods', protocol)],
+  });
+  const other = (protocol: string) => ({
+    resource: [
+      entry('https://k8s.example:6443/api/v1/pods', protocol),
+      entry('https://k8s.example/x', 'http/1.1'),
+    ],
+  });
+
+  it.each([
+    ['/k8s', {}, undefined, 5],
+    ['/k8s', page('http/1.1'), 'http/1.1', 5],
+    ['/k8s', page('h2'), 'h2', Number.POSITIVE_INFINITY],
+    ['/k8s', page('h3'), 'h3', Number.POSITIVE_INFINITY],
+    // What a service worker gave has no protocol.
+    ['/k8s', page(''), undefined, 5],
+    ['https://k8s.example:6443', page('h2'), undefined, 5],
+    ['https://k8s.example:6443', other('h2'), 'h2', Number.POSITIVE_INFINITY],
+    // Across origins the browser leaves it out, unless the server sends Timing-Allow-Origin.
+    ['https://k8s.example:6443', other(''), undefined, 5],
+    ['http://127.0.0.1:8001', {}, 'http/1.1', 5],
+  ])(
+    'T21: of %j with %j: %s, and one of six connections is taken: %s',
+    (baseUrl, entries, ...known) => {
+      expect(networkOf(baseUrl, entries)).toEqual(known);
+    },
+  );
+
+  it('T21: outside of pages neither is known, and lists may come compressed', () => {
+    const transport = createFetchTransport({ baseUrl: 'https://host' });
+    const { protocol, connectionsLeft, mayCompress } = transport;
+    expect({ protocol, connectionsLeft, mayCompress }).toEqual({
+      protocol: undefined,
+      connectionsLeft: undefined,
+      mayCompress: true,
+    });
+    expect(createClient({ baseUrl: 'https://host' }).mayCompress).toBe(true);
+  });
+
+  it.each([
+    ['https://app.example', 'watch', 'no-store'],
+    ['https://app.example', 'list', undefined],
+    ['https://app.example', 'call', undefined],
+    [undefined, 'watch', undefined],
+  ] as const)('T22: in a page of %s a %s says of caches: %s', (origin, use, cache) => {
+    vi.stubGlobal('location', origin === undefined ? undefined : { origin });
+    const fake = fakeFetch();
+    send(fake, { use }).subscription.unsubscribe();
+    expect(fake.calls[0]?.init?.cache).toBe(cache);
+    vi.unstubAllGlobals();
+  });
+});
+
 describe('a query string', () => {
   it.each<[Record<string, string> | undefined, string]>([
     [undefined, ''],

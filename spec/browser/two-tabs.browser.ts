@@ -1,0 +1,82 @@
+/** Two tabs of one browser that watch the same collection: what the browser shares between them must hold up neither. */
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import type { InformerPage } from './informer-page.ts';
+import { informerScript } from './informer-script.ts';
+
+declare const page: InformerPage;
+
+let browser: Browser;
+let script: string;
+let server: FakeApiServer;
+let served: Served;
+let context: BrowserContext;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  script = await informerScript();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  server = createFakeApiServer();
+  served = await server.serve();
+  context = await browser.newContext();
+});
+afterEach(async () => {
+  await context.close();
+  await served.close();
+});
+
+async function openTab(initialList: 'pages' | 'stream'): Promise<Page> {
+  const tab = await context.newPage();
+  await tab.goto(`${served.url}/healthz`);
+  await tab.addScriptTag({ content: script });
+  await tab.evaluate((how) => {
+    page.connect('');
+    page.start('pods', how);
+  }, initialList);
+  return tab;
+}
+
+describe('two tabs', () => {
+  test.each(['pages', 'stream'] as const)(
+    'T22: follow one collection beside each other, by the same URLs (%s)',
+    async (initialList) => {
+      server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
+      const tabs = [await openTab(initialList), await openTab(initialList)];
+      for (const tab of tabs) await tab.evaluate(() => page.synced('pods', 5_000));
+      const watches = () =>
+        server.requests.filter(({ use }) => use === 'watch').map(({ query }) => query);
+      await expect.poll(() => watches().length, { timeout: 5_000 }).toBe(2);
+      expect(watches()[1]).toEqual(watches()[0]);
+      const { metadata } = server.objects.create(pods, {
+        metadata: { namespace: 'shop', name: 'late' },
+      });
+      for (const tab of tabs) {
+        const versions = () => tab.evaluate(() => page.versions('pods'));
+        await expect
+          .poll(versions, { timeout: 3_000 })
+          .toHaveProperty('late', metadata.resourceVersion);
+      }
+    },
+  );
+
+  test('T22: ask beside each other where the server, or a proxy, is slow to answer', async () => {
+    const slow = server.faults.neverAnswer({ use: 'watch' });
+    await openTab('pages');
+    await openTab('pages');
+    // Chromium lets the second wait for the first one's head, for twenty seconds at most.
+    await expect.poll(() => slow.hits, { timeout: 5_000 }).toBe(2);
+  });
+
+  test('T21: know of six connections, and how many are left of them', async () => {
+    const tab = await openTab('pages');
+    await tab.evaluate(() => page.synced('pods', 5_000));
+    await expect
+      .poll(() => tab.evaluate(() => page.network()))
+      .toEqual({ protocol: 'http/1.1', connectionsLeft: 5 });
+  });
+});
