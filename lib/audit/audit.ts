@@ -15,21 +15,14 @@ import type { Delta } from '../reflector/delta.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { Timing } from '../rx/timing.ts';
+import { endOf, PendingEnds } from './ends.ts';
+import { Pace } from './pace.ts';
 import { auditPage, type MetadataLister, type ReceivedPage } from './pages.ts';
 import { Round } from './round.ts';
 import { type AuditStatus, unaudited } from './status.ts';
 
 /** Objects a page. */
 const PAGE = 500;
-/**
- * The part of the period between the beginnings of two rounds, and the part of it over which a round spreads its pages.
- * An event that is lost behind a page is found by the next round. That has ended, and there is time left for the list
- * that heals, within one period.
- */
-const BETWEEN = 0.75;
-const SPREAD = 0.15;
-/** The least wait between two pages. */
-const GAP_MS = 50;
 const SHOWN = 10;
 
 /** What an audit compares, and how it learns of changes. */
@@ -50,20 +43,11 @@ export interface AuditParts<T extends KubernetesObject> {
   heal(): void;
 }
 
-/** The end of an object: when it was, as far as that is known. */
-function endOf<T extends KubernetesObject>(delta: Extract<Delta<T>, { type: 'deleted' }>): string {
-  const { resourceVersion, finalStateUnknown, object } = delta;
-  return resourceVersion ?? (finalStateUnknown ? '' : versionOf(object));
-}
-
 class Auditor<T extends KubernetesObject> {
   readonly #of: AuditParts<T>;
   readonly #tell: (status: AuditStatus) => void;
   readonly #passedMs: () => number;
-  readonly #betweenMs: number;
-  readonly #spreadMs: number;
-  /** Half of the first wait after a failure; each further one is twice as long, up to a round. */
-  readonly #retryMs: number;
+  readonly #pace: Pace;
   /** The timer, or the request. */
   #task = new Subscription();
   #status = unaudited;
@@ -72,11 +56,7 @@ class Auditor<T extends KubernetesObject> {
   #due = false;
   /** How far the store is in this scope; '' before its first list. */
   #version = '';
-  /**
-   * What has ended at a version that the store has not reached, oldest first. The queue may fold such an end away, with
-   * the object that it ends, so that no commit tells of it.
-   */
-  readonly #ends = new Map<string, string>();
+  readonly #ends = new PendingEnds();
   #round: Round<T> | undefined;
   #beganMs = 0;
   #beganAt = '';
@@ -85,7 +65,6 @@ class Auditor<T extends KubernetesObject> {
   #newest = false;
   /** A page of a version that the store has not reached. */
   #held: ReceivedPage | undefined;
-  #failures = 0;
   #healing = false;
   #stopped = false;
 
@@ -93,9 +72,7 @@ class Auditor<T extends KubernetesObject> {
     this.#of = of;
     this.#tell = tell;
     this.#passedMs = stopwatch(of.timing.scheduler);
-    this.#betweenMs = of.periodMs * BETWEEN;
-    this.#spreadMs = of.periodMs * SPREAD;
-    this.#retryMs = this.#spreadMs / 16;
+    this.#pace = new Pace(of.periodMs);
   }
 
   stop(): void {
@@ -113,8 +90,7 @@ class Auditor<T extends KubernetesObject> {
       if (delta.type !== 'deleted') continue;
       const version = endOf(delta);
       this.#round?.end(delta.key, version);
-      this.#ends.delete(delta.key);
-      this.#ends.set(delta.key, version);
+      this.#ends.add(delta.key, version);
     }
   }
 
@@ -132,10 +108,7 @@ class Auditor<T extends KubernetesObject> {
         else this.#listed(delta.resourceVersion);
       }
     }
-    for (const [key, version] of this.#ends) {
-      if (isOlder(this.#version, version)) break;
-      this.#ends.delete(key);
-    }
+    this.#ends.reached(this.#version);
     if (this.#round === undefined) return;
     for (const delta of deltas) {
       if (delta.type === 'deleted') this.#round.end(delta.key, endOf(delta));
@@ -156,10 +129,8 @@ class Auditor<T extends KubernetesObject> {
     if (isOlder(version, this.#version)) this.#ends.clear();
     this.#version = version;
     this.#forget();
-    // Informers that began together should not audit together. After a list that heals the full time passes.
-    const part = this.#healing ? 1 : 0.5 + random() / 2;
+    this.#wait(this.#pace.afterList(this.#healing, random()));
     this.#healing = false;
-    this.#wait(this.#betweenMs * part);
   }
 
   #forget(): void {
@@ -226,7 +197,7 @@ class Auditor<T extends KubernetesObject> {
 
   #received(page: ReceivedPage, round: Round<T>): void {
     if (this.#isLate()) return;
-    this.#failures = 0;
+    this.#pace.succeeded();
     const { resourceVersion: version, next } = page;
     if (isOlder(version, this.#beganAt)) this.#wentBack(version);
     else if (next !== undefined && next === this.#token) {
@@ -234,7 +205,7 @@ class Auditor<T extends KubernetesObject> {
       this.#fail(ApiError.local('Unexpected', 'the audit: a page has its own token to go on with'));
     } else if (isOlder(this.#version, version)) {
       this.#held = page;
-      this.#wait(this.#betweenMs);
+      this.#wait(this.#pace.betweenMs);
     } else this.#compare(page, round);
   }
 
@@ -251,7 +222,7 @@ class Auditor<T extends KubernetesObject> {
     const error = ApiError.local('Unexpected', message);
     this.#show({ ...this.#status, differed: differed + 1, error });
     this.#forget();
-    this.#wait(this.#betweenMs);
+    this.#wait(this.#pace.betweenMs);
     this.#order();
   }
 
@@ -265,9 +236,8 @@ class Auditor<T extends KubernetesObject> {
       return;
     }
     this.#token = next;
-    const pagesLeft = Math.ceil(round.left / Math.max(1, objects.size)) || 1;
-    const leftMs = this.#beganMs + this.#spreadMs - this.#passedMs();
-    this.#wait(Math.max(GAP_MS, leftMs / pagesLeft));
+    const pagesLeft = Math.ceil(round.left / Math.max(1, objects.size));
+    this.#wait(this.#pace.afterPage(this.#passedMs() - this.#beganMs, pagesLeft));
   }
 
   #conclude({ compared, differed }: Round<T>): void {
@@ -280,7 +250,7 @@ class Auditor<T extends KubernetesObject> {
       ...(differed.length === 0 ? {} : { differedKeys: differed.slice(0, SHOWN) }),
     });
     this.#forget();
-    this.#wait(Math.max(GAP_MS, this.#beganMs + this.#betweenMs - this.#passedMs()));
+    this.#wait(this.#pace.afterRound(this.#passedMs() - this.#beganMs));
     if (differed.length > 0) this.#order();
   }
 
@@ -314,10 +284,8 @@ class Auditor<T extends KubernetesObject> {
   }
 
   #fail(error: ApiError): void {
-    this.#failures++;
-    const delayMs = Math.min(this.#betweenMs, this.#retryMs * 2 ** Math.min(this.#failures, 10));
     this.#show({ ...this.#status, error });
-    this.#wait(Math.max(delayMs, error.retryAfterMs ?? 0));
+    this.#wait(this.#pace.afterFailure(error.retryAfterMs));
   }
 
   #show(status: AuditStatus): void {
