@@ -61,6 +61,8 @@ class Auditor<T extends KubernetesObject> {
   #beganMs = 0;
   #beganAt = '';
   #token: string | undefined;
+  /** The token replaces one that expired, and has brought nothing yet. */
+  #renewed = false;
   /** The server does not have the version of the store. */
   #newest = false;
   /** A page of a version that the store has not reached. */
@@ -82,6 +84,11 @@ class Auditor<T extends KubernetesObject> {
 
   live(live: boolean): void {
     this.#live = live;
+    if (!live && this.#held !== undefined) {
+      this.#held = undefined;
+      this.#task.unsubscribe();
+      this.#due = true;
+    }
     if (live && this.#due) this.#go();
   }
 
@@ -136,6 +143,7 @@ class Auditor<T extends KubernetesObject> {
   #forget(): void {
     this.#round = undefined;
     this.#token = undefined;
+    this.#renewed = false;
     this.#held = undefined;
     this.#newest = false;
     this.#due = false;
@@ -175,7 +183,7 @@ class Auditor<T extends KubernetesObject> {
     const from =
       this.#token !== undefined
         ? { resourceVersion: '', continue: this.#token }
-        : this.#newest
+        : this.#newest || this.#version === ''
           ? { resourceVersion: '' }
           : exact;
     const { scheduler } = timing;
@@ -198,6 +206,7 @@ class Auditor<T extends KubernetesObject> {
   #received(page: ReceivedPage, round: Round<T>): void {
     if (this.#isLate()) return;
     this.#pace.succeeded();
+    this.#renewed = false;
     const { resourceVersion: version, next } = page;
     if (isOlder(version, this.#beganAt)) this.#wentBack(version);
     else if (next !== undefined && next === this.#token) {
@@ -265,9 +274,10 @@ class Auditor<T extends KubernetesObject> {
   #refused(error: ApiError, round: Round<T>): void {
     if (this.#isLate()) return;
     const token = error.isExpired ? error.status?.metadata?.continue : undefined;
-    if (this.#token !== undefined && token && token !== this.#token) {
+    if (this.#token !== undefined && token && !this.#renewed) {
       // The server forgot the version of the pages before; from the same key on it shows a newer one.
       this.#token = token;
+      this.#renewed = true;
       this.#ask(round);
       return;
     }

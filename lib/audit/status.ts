@@ -14,7 +14,7 @@ export interface AuditStatus {
   readonly differed: number;
   /** Some keys that differed in the last comparison that found a difference. */
   readonly differedKeys?: readonly string[];
-  /** Why the last request of the audit failed, until one succeeds. The informer itself is not affected. */
+  /** Why the last request of the audit failed, until a comparison ends well. The informer itself is not affected. */
   readonly error?: ApiError;
 }
 

@@ -182,6 +182,33 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
+  it('S28: a server that answers every token with another one is not asked again at once', async () => {
+    const rig = await auditRig({ objects: 600 });
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    let tokens = 0;
+    const expired = () => ({
+      kind: 'Status',
+      code: 410,
+      reason: 'Expired',
+      metadata: { continue: `token-${tokens++}` },
+    });
+    const pages = () => rig.asked.filter(({ what }) => what === 'audit');
+    while (pages().length < 1) await rig.time.advance(100);
+    for (let at = 0; at < 100; at++) {
+      rig.server.faults.failNext(
+        { use: 'list' },
+        { status: 410, body: JSON.stringify(expired()), contentType: 'application/json' },
+      );
+    }
+    const before = pages().length;
+    await rig.time.advance(PERIOD_MS);
+    expect(pages().length - before).toBeLessThan(20);
+    expect(auditOf(rig.informer.status)?.error).toMatchObject({ code: 410 });
+    expect(rig.informer.status.phase).toBe('watching');
+    await rig.end();
+  });
+
   it('S28: a version that the server has forgotten is one more request, compared once the store is there', async () => {
     const rig = await auditRig();
     rig.informer.start();
