@@ -36,7 +36,9 @@ describe('statusWords', () => {
     const audit = { compared: 500, differed: 0 };
     expect(said({ audit })).toBe(live);
     const lastAt = noon + 60_000;
-    expect(said({ audit: { ...audit, lastAt } })).toBe(`${live}, compared with the server at 12:05`);
+    expect(said({ audit: { ...audit, lastAt } })).toBe(
+      `${live}, compared with the server at 12:05`,
+    );
     expect(said({ audit: { ...audit, lastAt, differed: 3 } })).toBe(
       `${live}, compared with the server at 12:05, 3 differed and were read again`,
     );

@@ -36,7 +36,9 @@ function audited({ audit }: InformerStatus): string {
   const { lastAt, differed, error } = audit;
   const found = differed === 0 ? '' : `, ${number.format(differed)} differed and were read again`;
   if (error !== undefined) return `, not compared with the server (${error.message})${found}`;
-  return lastAt === undefined ? '' : `, compared with the server at ${clock.format(lastAt)}${found}`;
+  return lastAt === undefined
+    ? ''
+    : `, compared with the server at ${clock.format(lastAt)}${found}`;
 }
 
 function loading(status: InformerStatus): StatusWords {
