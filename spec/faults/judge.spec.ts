@@ -165,7 +165,11 @@ describe('the budget', () => {
     expect([1_000, 10_000, 60_000, 300_000].map((each) => cyclesWithin(each, usual))).toEqual([
       2, 4, 7, 15,
     ]);
-    expect(allowance(60_000, usual)).toEqual({ reads: 28, watches: 74 });
+    expect(allowance(60_000, usual)).toEqual({ reads: 28, watches: 74, audits: 0 });
+    // Four rounds at most, each a cycle if it finds a difference, and a failed try of two requests every 54th of a period.
+    expect(allowance(60_000, usual, { auditMs: 60_000 })).toEqual({
+      ...{ reads: 44, watches: 82, audits: 4 * 8 + 2 * 54 },
+    });
   });
 
   const seen = (times: readonly number[], more: Partial<Seen> = {}): Seen[] =>
