@@ -5,8 +5,8 @@
  * An event that is lost behind a page is found by the next round. That has ended, and there is time left for the list
  * that heals, within one period.
  */
-const BETWEEN = 0.75;
-const SPREAD = 0.15;
+const BETWEEN = 0.7;
+const SPREAD = 0.1;
 /** The least wait between two pages. */
 const GAP_MS = 50;
 
@@ -43,7 +43,7 @@ export class Pace {
   /** To the next try after one more failure: doubled each time, up to the time between two rounds. */
   afterFailure(retryAfterMs = 0): number {
     this.#failures++;
-    const delayMs = (this.#spreadMs / 16) * 2 ** Math.min(this.#failures, 10);
+    const delayMs = (this.#spreadMs / 10) * 2 ** Math.min(this.#failures, 10);
     return Math.max(retryAfterMs, Math.min(this.betweenMs, delayMs));
   }
 

@@ -13,6 +13,8 @@ import { type Pod, pods } from '../faults/history.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 export const PERIOD_MS = 60_000;
+/** From round to round. */
+export const BETWEEN_MS = 0.7 * PERIOD_MS;
 /** Bookmarks come once a minute: by then the version has passed every loss, so that it is one. */
 export const BOOKMARK_MS = 60_000;
 

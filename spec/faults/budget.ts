@@ -12,7 +12,7 @@
  * A watch that the server closes cleanly goes on at once if it lived a second: one more watch a second.
  *
  * An audit asks beside that: a page of each round, one more where a version or a token is gone, and after each failure
- * a wait of a 54th of its period at least. A round that finds a difference is one more list, which is one cycle.
+ * a wait of a 50th of its period at least. A round that finds a difference is one more list, which is one cycle.
  *
  * With the default backoff (0.8 s, doubled, 30 s) that is for one minute 7 cycles, 28 reads and 74 watches; measured
  * maxima are printed beside it.
@@ -71,10 +71,10 @@ export function allowance(
   backoff: Backoff,
   { pollMs = Number.POSITIVE_INFINITY, auditMs = Number.POSITIVE_INFINITY }: Manners = {},
 ): { reads: number; watches: number; audits: number } {
-  // Rounds begin three quarters of a period apart, or later: after a list.
+  // Rounds begin 70 % of a period apart, half of that after a list.
   const rounds =
     auditMs === Number.POSITIVE_INFINITY ? 0 : 2 + Math.floor(windowMs / (auditMs / 2));
-  const tries = Math.floor(windowMs / (auditMs / 54));
+  const tries = Math.floor(windowMs / (auditMs / 50));
   const cycles = cyclesWithin(windowMs, backoff) + rounds;
   // A poll is a list, or two where the token of its pages expires.
   const polled = 2 * Math.floor(windowMs / pollMs);

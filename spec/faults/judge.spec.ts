@@ -166,9 +166,9 @@ describe('the budget', () => {
       2, 4, 7, 15,
     ]);
     expect(allowance(60_000, usual)).toEqual({ reads: 28, watches: 74, audits: 0 });
-    // Four rounds at most, each a cycle if it finds a difference, and a failed try of two requests every 54th of a period.
+    // Four rounds at most, each a cycle if it finds a difference, and a failed try of two requests every 50th of a period.
     expect(allowance(60_000, usual, { auditMs: 60_000 })).toEqual({
-      ...{ reads: 44, watches: 82, audits: 4 * 8 + 2 * 54 },
+      ...{ reads: 44, watches: 82, audits: 4 * 8 + 2 * 50 },
     });
   });
 
