@@ -186,7 +186,7 @@ export type {
 } from './informer/options.ts';
 export type { SharedInformer } from './informer/shared-informer.ts';
 export type { InformerPhase, InformerStatus } from './informer/status.ts';
-export type { ObservedDeletion, WaitOptions } from './informer/waits.ts';
+export type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './informer/waits.ts';
 export type { InformerWarning } from './informer/warnings.ts';
 // list-watch: one LIST, one WATCH
 export {
@@ -198,6 +198,7 @@ export {
   createPollingListWatch,
   type PollingOptions,
 } from './list-watch/create-polling-list-watch.ts';
+export type { HeldBack } from './list-watch/held-back.ts';
 export { type ListProgress, listPages } from './list-watch/list-pages.ts';
 export type {
   ListerWatcher,

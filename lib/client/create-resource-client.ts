@@ -6,20 +6,14 @@ import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { Status } from '../meta/api-error.ts';
 import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
-import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import { checkSegment, type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import { checkedSentCount } from '../rx/checked-option.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { deleteBody, selectionQuery, writeQuery } from './call-query.ts';
 import { edit } from './edit.ts';
 import { listAll, listOf, listPage } from './list-objects.ts';
-import {
-  addressOf,
-  checkSegment,
-  isObject,
-  namespaceFor,
-  type ObjectAddress,
-} from './object-target.ts';
+import { addressOf, isObject, namespaceFor, type ObjectAddress } from './object-target.ts';
 import type { Patch } from './patch.ts';
 import { isPods, podCalls } from './pod-calls.ts';
 import { Calls, typed } from './resource-calls.ts';
@@ -75,7 +69,7 @@ function build<T extends KubernetesObject>(
   const own: ResourceClient<T> = {
     resource,
     namespace(namespace) {
-      checkSegment(resource, 'the namespace', namespace);
+      checkSegment(resource, 'namespace', namespace);
       resourcePath(resource, { namespace });
       return build(client, resource, timing, namespace) as typeof own;
     },

@@ -1,7 +1,7 @@
 /** Which object a call is about, however its caller has it at hand: a key, a name, or the object itself. */
 import { splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { type Resource, resourceName } from '../meta/resource.ts';
+import { checkSegment, type Resource, resourceName } from '../meta/resource.ts';
 
 /**
  * One object: a key (`'shop/web-0'`; `'web-0'` where the client has a namespace or the resource has none), a
@@ -29,18 +29,6 @@ export function isObject(target: ObjectTarget): target is KubernetesObject {
   return typeof target === 'object' && target !== null && 'metadata' in target;
 }
 
-/** Throws a `TypeError` on a text that would lead elsewhere when it stands in a path. */
-export function checkSegment(
-  resource: Resource<KubernetesObject>,
-  field: string,
-  text: string,
-): void {
-  if (text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text)) return;
-  throw new TypeError(
-    `${resourceName(resource)}: ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..', nor contain '/' or '%'`,
-  );
-}
-
 /**
  * The namespace that a call goes to: the target's own, else the client's. Throws a `TypeError` where they
  * differ, because a client of one namespace must not reach into another.
@@ -56,7 +44,7 @@ export function namespaceFor(
     );
   }
   const namespace = own || scope;
-  if (namespace !== undefined) checkSegment(resource, 'the namespace', namespace);
+  if (namespace !== undefined) checkSegment(resource, 'namespace', namespace);
   return namespace;
 }
 
@@ -72,7 +60,7 @@ export function addressOf(
       `${resourceName(resource)}: the target has no name; give 'namespace/name', { namespace, name } or an object with metadata.name`,
     );
   }
-  checkSegment(resource, 'the name', name);
+  checkSegment(resource, 'name', name);
   const namespace = namespaceFor(resource, own, scope);
   return namespace === undefined ? { name } : { namespace, name };
 }

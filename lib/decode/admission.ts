@@ -11,6 +11,7 @@ import {
 } from '../meta/kubernetes-object.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
 import type { DecodeContext, Refused } from './decoding.ts';
+import type { KindTally } from './wrong-kind.ts';
 
 /** Let in, with its key; refused, though it exists; or nothing that concerns this informer. */
 export type Admitted<T> =
@@ -53,44 +54,49 @@ function transformed<T extends KubernetesObject>(
   throw ApiError.local('Rejected', message);
 }
 
-/** The gate of one decoder. */
+/** The gate of one decoder. `tally` counts who comes by kind. */
 export function createAdmission<T extends KubernetesObject>(
   context: DecodeContext<T>,
+  tally: KindTally,
 ): (received: unknown, deleted?: boolean) => Admitted<T> {
   const { resource, transform, keepManagedFields, onSkipped } = context;
   const { kind, apiVersion } = context.projection ?? resource;
   const unexpected = (what: string) => {
     const message = `${resource.plural}: expected ${kind === '' ? 'an object' : `a ${kind}`}, got ${what}`;
     onSkipped({ reason: ApiError.local('Unexpected', message) });
+    return message;
+  };
+  const skip = (what: string) => {
+    unexpected(what);
     return SKIPPED;
   };
   return (received, deleted = false) => {
-    if (typeof received !== 'object' || received === null) return unexpected('no object');
+    if (typeof received !== 'object' || received === null) return skip('no object');
     const object = received as T;
     if (kind === '') {
-      if (typeof object.kind !== 'string' || object.kind === '')
-        return unexpected('one without a kind');
-      if (object.kind === 'Table' || object.kind === 'Status')
-        return unexpected(`a ${object.kind}`);
+      if (typeof object.kind !== 'string' || object.kind === '') return skip('one without a kind');
+      if (object.kind === 'Table' || object.kind === 'Status') return skip(`a ${object.kind}`);
     } else if (object.kind === undefined) object.kind = kind;
     else if (object.kind !== kind) {
       const own: unknown = object.kind;
-      return unexpected(typeof own === 'string' ? `a ${own.slice(0, 60)}` : 'one without a kind');
+      if (typeof own !== 'string') return skip('one without a kind');
+      tally.other(unexpected(`a ${own.slice(0, 60)}`));
+      return SKIPPED;
     }
     if (object.apiVersion === undefined) object.apiVersion = apiVersion;
     const { metadata } = object;
-    if (typeof metadata !== 'object' || metadata === null)
-      return unexpected('one without metadata');
+    if (typeof metadata !== 'object' || metadata === null) return skip('one without metadata');
     if (!hasSoundMetadata(object))
-      return unexpected('one whose name, namespace, UID or version is no text');
+      return skip('one whose name, namespace, UID or version is no text');
     // Last on the wire, so that V8 takes it away without turning the object into a slow one.
     if (!keepManagedFields && metadata.managedFields !== undefined) delete metadata.managedFields;
     let key: string;
     try {
       key = metaNamespaceKeyFunc(object);
     } catch {
-      return unexpected('one without a name');
+      return skip('one without a name');
     }
+    tally.own();
     if (transform === undefined) return { verdict: 'admitted', key, object };
     // Taken before the transform sees the object, which it may change in place before it is refused.
     const before = identityOf(object);

@@ -8,6 +8,7 @@ import { LineFramer } from './json-lines.ts';
 import { ItemFramer } from './list-items.ts';
 import { bookmarkMeta, expectKind, fromEvent, tellColumns, toRow } from './projection.ts';
 import type { ListMeta, ListPart, WatchEvent } from './watch-event.ts';
+import { KindTally, wrongKind } from './wrong-kind.ts';
 
 /** `k8s.io/initial-events-end: "true"` on a bookmark closes the first part of a streaming LIST. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
@@ -56,12 +57,13 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
   readonly #framer: LineFramer;
   readonly #context: DecodeContext<T>;
   readonly #admit: ReturnType<typeof createAdmission<T>>;
+  readonly #tally = new KindTally();
 
   constructor(context: DecodeContext<T>) {
     super();
     this.#context = context;
     this.#framer = new LineFramer(context.maxFrameBytes);
-    this.#admit = createAdmission(context);
+    this.#admit = createAdmission(context, this.#tally);
   }
 
   protected override empty(): WatchEvent<T>[] {
@@ -143,7 +145,18 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
       return;
     }
     const initialEventsEnd = metadata?.annotations?.[INITIAL_EVENTS_END] === 'true';
+    if (initialEventsEnd && projection === undefined) this.#checkKind(object);
     out.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd });
+  }
+
+  /** The end of a streaming list: from here on its objects would be all there is. */
+  #checkKind(bookmark: unknown): void {
+    const { resource } = this.#context;
+    const { kind } = bookmark as { kind?: unknown };
+    if (resource.kind !== '' && typeof kind === 'string' && kind !== resource.kind) {
+      throw wrongKind(resource, `bookmark of kind ${resource.kind}`, kind);
+    }
+    if (this.#tally.failure !== undefined) throw this.#tally.failure;
   }
 }
 
@@ -166,6 +179,7 @@ function isList(kind: unknown): boolean {
 interface PartUnderWay<T> {
   items: T[];
   rejected: Refused[];
+  wrongKind?: ApiError;
   metadata?: ListMeta;
 }
 
@@ -173,6 +187,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   readonly #framer: ItemFramer;
   readonly #context: DecodeContext<T>;
   readonly #admit: ReturnType<typeof createAdmission<T>>;
+  readonly #tally = new KindTally();
   #typeMeta: string;
   #opened = false;
   #length = 0;
@@ -181,7 +196,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     super();
     this.#context = context;
     this.#framer = new ItemFramer(context.maxFrameBytes, context.projection?.member);
-    this.#admit = createAdmission(context);
+    this.#admit = createAdmission(context, this.#tally);
     this.#typeMeta = typeMeta(context.projection ?? context.resource);
   }
 
@@ -210,12 +225,13 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   #open(): void {
     this.#opened = true;
     const { projection, resource } = this.#context;
-    if (projection === undefined && resource.kind !== '') return;
     const opening = parse(this.#framer.opening, 'a list') as Partial<Envelope>;
     if (projection !== undefined) {
       if (opening.kind !== undefined)
         expectKind(resource.plural, projection.listKind, opening.kind);
       tellColumns(projection, opening);
+    } else if (resource.kind !== '') {
+      if (opening.kind !== undefined) this.#expectList(opening.kind);
     } else if (typeof opening.kind === 'string' && opening.kind.endsWith('List')) {
       const kind = opening.kind.slice(0, -'List'.length);
       if (kind !== '') this.#typeMeta = typeMeta({ kind, apiVersion: resource.apiVersion });
@@ -224,24 +240,33 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
 
   protected override finish(out: PartUnderWay<T>): void {
     const { projection, resource } = this.#context;
-    const { plural, kind } = resource;
     const envelope = parse(this.#framer.end(), 'a list') as Envelope | null;
     const got = envelope?.kind;
     if (projection !== undefined) {
-      expectKind(plural, projection.listKind, got);
+      expectKind(resource.plural, projection.listKind, got);
       tellColumns(projection, envelope);
-      // Without a kind it is no list either: `{}` would be an empty one, and delete all there is.
-    } else if (kind === '' ? !isList(got) : got !== `${kind}List` && got !== 'List') {
-      const shown = got === undefined ? 'no kind' : JSON.stringify(String(got).slice(0, 60));
-      const message = `${plural}: expected a ${kind}List, got ${shown}`;
-      throw ApiError.local('Unexpected', message);
-    }
+    } else this.#expectList(got);
     const { resourceVersion, continue: next, remainingItemCount } = envelope?.metadata ?? {};
+    const { failure } = this.#tally;
+    if (failure !== undefined) out.wrongKind = failure;
     out.metadata = {
       resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
       ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
       ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
     };
+  }
+
+  /** Without a kind it is no list either: `{}` would be an empty one, and delete all there is. */
+  #expectList(got: unknown): void {
+    const { resource } = this.#context;
+    const { plural, kind } = resource;
+    if (kind === '' ? isList(got) : got === `${kind}List` || got === 'List') return;
+    const expected = `${kind}List`;
+    if (kind !== '' && typeof got === 'string' && got !== '' && got !== 'Status') {
+      throw wrongKind(resource, expected, got);
+    }
+    const shown = got === undefined ? 'no kind' : JSON.stringify(String(got).slice(0, 60));
+    throw ApiError.local('Unexpected', `${plural}: expected a ${expected}, got ${shown}`);
   }
 
   #item(text: string, out: PartUnderWay<T>): void {

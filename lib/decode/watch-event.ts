@@ -29,6 +29,8 @@ export interface ListPart<T> {
   readonly items: readonly T[];
   /** Items that exist but were refused by the transform. */
   readonly rejected?: readonly Refused[];
+  /** Stands beside the metadata of an answer of which every object was of another kind, and was skipped. */
+  readonly wrongKind?: ApiError;
   readonly metadata?: ListMeta;
 }
 

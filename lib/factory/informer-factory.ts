@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { PartialObjectMetadata, TableColumn, TableRow } from '../decode/projection.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
-import type { WaitOptions } from '../informer/waits.ts';
+import type { SyncWaitOptions } from '../informer/waits.ts';
 import type { Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
@@ -46,8 +46,11 @@ export interface FactoryLife {
    * Resolves when all that were asked for are synced. Rejects with a `NotSyncedError` that names who is missing
    * and why when `timeoutMs` are over, or at once when one is stopped. One that fails holds up no other: each
    * informer's own `whenSynced` tells of it alone.
+   *
+   * If the server refuses one of them (`status.blocked`), it rejects as soon as the server has answered for each of the
+   * others, so that the error names all causes. With `whileBlocked: 'wait'` it waits, because the informers keep trying.
    */
-  whenSynced(options?: WaitOptions): Promise<void>;
+  whenSynced(options?: SyncWaitOptions): Promise<void>;
 }
 
 /**

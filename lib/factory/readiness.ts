@@ -2,8 +2,10 @@
  * Waiting for several informers, and saying who is missing and why. client-go: informers/factory.go,
  * WaitForCacheSync, which answers true or false and waits for ever on a resource that is not there.
  */
+import { combineLatest, firstValueFrom, from, merge, type Observable } from 'rxjs';
+import { endWith, filter, map, share, switchMap, take } from 'rxjs/operators';
 import type { InformerStatus } from '../informer/status.ts';
-import type { WaitOptions } from '../informer/waits.ts';
+import type { SyncWaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 
@@ -14,7 +16,8 @@ export interface Awaited {
     readonly hasSynced: boolean;
     readonly isStopped: boolean;
     readonly status: InformerStatus;
-    whenSynced(options?: WaitOptions): Promise<void>;
+    readonly status$: Observable<InformerStatus>;
+    whenSynced(options?: SyncWaitOptions): Promise<void>;
   };
 }
 
@@ -28,7 +31,8 @@ export interface MissingInformer {
 export class NotSyncedError extends ApiError {
   readonly missing: readonly MissingInformer[];
 
-  constructor(missing: readonly MissingInformer[], of: number, after: string) {
+  /** `after` and `next` stand in the message: when the wait ended, and what can be done. */
+  constructor(missing: readonly MissingInformer[], of: number, after: string, next = '') {
     const [first] = missing;
     const causes = missing.map(({ status }) => status.error);
     const cause = causes[0];
@@ -40,7 +44,7 @@ export class NotSyncedError extends ApiError {
     super({
       code: one && cause !== undefined ? cause.code : 0,
       reason: one && cause !== undefined ? cause.reason : 'NotObserved',
-      message: `${count === '' ? `${first?.name ?? 'the informer'} is not synced` : count}${after}: ${who}`,
+      message: `${count === '' ? `${first?.name ?? 'the informer'} is not synced` : count}${after}: ${who}${next}`,
       ...(cause === undefined ? {} : { cause }),
     });
     this.missing = missing;
@@ -62,21 +66,68 @@ function why(status: InformerStatus): string {
   return `${blocked ?? phase}${error === undefined ? '' : `: ${error.message}`}`;
 }
 
+type Part = Pick<InformerStatus, 'phase' | 'synced' | 'blocked'>;
+
+/** The collections of an informer, each with a list of its own: its scopes, if it has several. */
+function partsOf(status: InformerStatus): readonly Part[] {
+  if (status.phase === 'idle' || status.phase === 'stopped') return [];
+  return status.scopes === undefined ? [status] : Object.values(status.scopes);
+}
+
+function isRefused(status: InformerStatus): boolean {
+  return partsOf(status).some(({ synced, blocked }) => !synced && blocked !== undefined);
+}
+
+/** Whether each of its collections is synced, or it is known why not. */
+function isAnswered(status: InformerStatus): boolean {
+  const parts = partsOf(status);
+  const isKnown = ({ phase, synced, blocked }: Part) =>
+    synced || blocked !== undefined || phase === 'backoff' || phase === 'paused';
+  return parts.length > 0 && parts.every(isKnown);
+}
+
+/**
+ * Waits until all are synced, or one of them will not be: it is stopped, or the time is over. If one is refused, the
+ * others have until their first answer, so that all causes are known.
+ */
+function settled(
+  informers: readonly Awaited[],
+  options: SyncWaitOptions,
+): Promise<'over' | 'refused'> {
+  const outcomes$ = merge(
+    ...informers.map(({ informer }) => {
+      const hasty = options.whileBlocked !== 'wait';
+      const why = () => (hasty && isRefused(informer.status) ? 'refused' : 'over');
+      return from(informer.whenSynced(options).then(() => 'synced', why));
+    }),
+  ).pipe(share());
+  const refused$ = outcomes$.pipe(
+    filter((outcome) => outcome === 'refused'),
+    take(1),
+    switchMap(() => combineLatest(informers.map(({ informer }) => informer.status$))),
+    filter((statuses) => statuses.every(isAnswered)),
+    map(() => 'refused' as const),
+  );
+  const over$ = outcomes$.pipe(
+    endWith('over'),
+    filter((outcome) => outcome === 'over'),
+  );
+  return firstValueFrom(merge(refused$, over$));
+}
+
 /**
  * Resolves when all of them are synced. Rejects with a `TypeError` if `timeoutMs` is not a duration, and with a
- * {@link NotSyncedError} when `timeoutMs` are over, or when one of them is stopped or was, which then will not be: what
- * a stop leaves in a store grows old.
+ * {@link NotSyncedError} when `timeoutMs` are over, when the server refuses one of them and has answered for the others,
+ * or when one of them is stopped or was, which then will not be: what a stop leaves in a store grows old.
  */
 export async function whenAllSynced(
   informers: readonly Awaited[],
-  options: WaitOptions = {},
+  options: SyncWaitOptions = {},
 ): Promise<void> {
   checkedDuration(options.timeoutMs ?? 0, 'timeoutMs');
   const isMissing = ({ informer }: Awaited) => informer.isStopped || !informer.hasSynced;
-  if (!informers.some(({ informer }) => informer.isStopped)) {
-    const all = Promise.all(informers.map(({ informer }) => informer.whenSynced(options)));
-    await all.catch(() => undefined);
-  }
+  const isOver = informers.some(({ informer }) => informer.isStopped);
+  const how = isOver ? 'over' : await settled(informers, options);
   // All have the same time: what is known of each at this moment is why.
   const missing = informers
     .filter(isMissing)
@@ -85,6 +136,9 @@ export async function whenAllSynced(
   if (missing.length === 0) return;
   const { timeoutMs } = options;
   const stopped = missing.some(({ status }) => status.phase === 'stopped');
-  const after = stopped || timeoutMs === undefined ? '' : ` after ${timeoutMs} ms`;
-  throw new NotSyncedError(missing, informers.length, after);
+  const inTime = stopped || how === 'refused' || timeoutMs === undefined;
+  const next =
+    how === 'refused' ? `. They keep trying; to wait for that, pass whileBlocked: 'wait'` : '';
+  const after = inTime ? '' : ` after ${timeoutMs} ms`;
+  throw new NotSyncedError(missing, informers.length, after, next);
 }

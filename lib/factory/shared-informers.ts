@@ -7,7 +7,7 @@ import { distinctUntilChanged } from 'rxjs/operators';
 import type { TableColumn } from '../decode/projection.ts';
 import { createSharedInformer } from '../informer/create-shared-informer.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
-import type { WaitOptions } from '../informer/waits.ts';
+import type { SyncWaitOptions } from '../informer/waits.ts';
 import { createListWatch, type ListWatchOptions } from '../list-watch/create-list-watch.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import {
@@ -134,7 +134,7 @@ export class SharedInformers {
     for (const { informer } of this.#entries.values()) informer.start();
   }
 
-  whenSynced(options?: WaitOptions): Promise<void> {
+  whenSynced(options?: SyncWaitOptions): Promise<void> {
     return whenAllSynced([...this.#entries.values()], options);
   }
 

@@ -24,7 +24,7 @@ import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
 import type { InformerStatus } from './status.ts';
 import { StatusBoard } from './status-board.ts';
-import { type WaitOptions, Waits } from './waits.ts';
+import { type SyncWaitOptions, Waits } from './waits.ts';
 
 /** What {@link createInformer} takes. */
 export interface UnsharedInformerOptions<T> extends InformerOptions<T> {
@@ -55,9 +55,10 @@ export interface Informer<T extends KubernetesObject> {
   refresh(): Promise<void>;
   /**
    * Resolves when `hasSynced`. Rejects with the last cause when `timeoutMs` are over, and with reason `Stopped` when the
-   * informer is stopped or is stopped already.
+   * informer is stopped or is stopped already. Rejects immediately with the cause while the server refuses the first list
+   * (`status.blocked`), unless told to wait.
    */
-  whenSynced(options?: WaitOptions): Promise<void>;
+  whenSynced(options?: SyncWaitOptions): Promise<void>;
 }
 
 /**
@@ -101,12 +102,16 @@ export function createInformer<T extends KubernetesObject>(
   const drain = new Drain();
   const quarantine = indexer.refused;
   const pauses = new PauseCounter();
-  const board = new StatusBoard({ indexer, quarantine, scheduler, drain });
+  const reporter = createReporter(name, options);
+  const board = new StatusBoard({
+    ...{ indexer, quarantine, scheduler, drain },
+    onTransition: () => waits.check(),
+    warn: reporter.warn,
+  });
   const pending = () => feed.lag;
   const meter = new InformerMeter({
     ...{ name, indexer, board, scheduler, metrics, metricAttributes, pending },
   });
-  const reporter = createReporter(name, options);
   const demand = reliable(options.demand ?? unlimited, (error) =>
     reporter.report(error, { subscriber: 'demand' }),
   );
@@ -208,6 +213,7 @@ export function createInformer<T extends KubernetesObject>(
         () => (feed.synced && indexer.synced ? { value: undefined } : undefined),
         wait,
         () => board.notSynced(name, wait.timeoutMs ?? 0),
+        () => board.blocking(name, wait),
       ),
   };
 }

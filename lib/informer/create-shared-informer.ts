@@ -89,9 +89,15 @@ export function createSharedInformer<T extends KubernetesObject>(
   const waits = new Waits({ scheduler, drain, over });
   const quarantine = indexer.refused;
   const pauses = new PauseCounter();
-  const board = new StatusBoard({ indexer, quarantine, scheduler, drain });
-
   const { report, warn } = createReporter(name, options);
+  const board = new StatusBoard({
+    ...{ indexer, quarantine, scheduler, drain },
+    onTransition: () => {
+      const inVain = waits.check();
+      return registrations.check() || inVain;
+    },
+    warn,
+  });
   const demand = reliable(options.demand ?? unlimited, (error) =>
     report(error, { subscriber: 'demand' }),
   );
@@ -137,6 +143,7 @@ export function createSharedInformer<T extends KubernetesObject>(
     onRemoved: () => drain.run(() => lifecycle.forget()),
     beforeResync: retryRefused,
     notSynced: (who, timeoutMs) => board.notSynced(who, timeoutMs),
+    blocking: (who, wait) => board.blocking(who, wait),
     pause: () => pauses.pause(),
     onCaughtUp: () => meter.moved(),
     report,
@@ -222,6 +229,7 @@ export function createSharedInformer<T extends KubernetesObject>(
         () => (indexer.synced ? { value: undefined } : undefined),
         wait,
         () => board.notSynced(name, wait.timeoutMs ?? 0),
+        () => board.blocking(name, wait),
       ),
     whenObserved: (key, target, wait = {}) => {
       const wrong = notAVersion(

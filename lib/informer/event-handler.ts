@@ -5,7 +5,7 @@
 import type { Change, DeletedObject } from '../delta/net-change.ts';
 import type { Cause } from '../store/change-set.ts';
 import type { DeliveryPolicy } from './delivery.ts';
-import type { WaitOptions } from './waits.ts';
+import type { SyncWaitOptions } from './waits.ts';
 
 /** Why a handler is called: its first list, a watch event, a later list, a resync. Never guessed from versions. */
 export type NotificationCause = Exclude<Cause, 'snapshot'>;
@@ -53,8 +53,11 @@ export interface EventHandlerRegistration {
   readonly hasSynced: boolean;
   /** Changes that wait for the handler: how far behind it is. */
   readonly lag: number;
-  /** Resolves when `hasSynced`; rejects when its time is over, when removed, and when the informer is stopped. */
-  whenSynced(options?: WaitOptions): Promise<void>;
+  /**
+   * Resolves when `hasSynced`. Rejects when its time is over, when the handler is removed, when the informer is stopped,
+   * and immediately while the server refuses the first list (`status.blocked`), unless told to wait.
+   */
+  whenSynced(options?: SyncWaitOptions): Promise<void>;
 }
 
 /** How a registration is removed. */

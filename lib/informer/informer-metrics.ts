@@ -48,7 +48,7 @@ export interface MeterOptions {
   readonly indexer: Pick<IndexerReader<unknown>, 'size' | 'resourceVersion'>;
   readonly board: {
     readonly status: InformerStatus;
-    readonly status$: Observable<InformerStatus>;
+    readonly quiet$: Observable<InformerStatus>;
   };
   readonly scheduler: SchedulerLike;
   readonly metrics: MetricsProvider | undefined;
@@ -175,7 +175,7 @@ export class InformerMeter {
     subscriber.add(this.#moved.subscribe(tell));
     // The status comes at once, and with it the first figures. Its end is the end.
     subscriber.add(
-      this.#of.board.status$.subscribe({ next: tell, complete: () => subscriber.complete() }),
+      this.#of.board.quiet$.subscribe({ next: tell, complete: () => subscriber.complete() }),
     );
   });
 
@@ -196,7 +196,7 @@ export class InformerMeter {
 
   /** A run has begun. */
   begin(): void {
-    this.#instruments?.begin(this.#of.board.status$);
+    this.#instruments?.begin(this.#of.board.quiet$);
   }
 
   /** The run has ended. */

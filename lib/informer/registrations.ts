@@ -8,7 +8,7 @@ import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 import { through } from '../rx/drain.ts';
-import { longInterval } from '../rx/long-timer.ts';
+import { longInterval, looseTimer } from '../rx/long-timer.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import type {
@@ -19,9 +19,11 @@ import type {
 } from './event-handler.ts';
 import { type FeedHost, HandlerFeed } from './handler-feed.ts';
 import { type Hub, resyncSet } from './hub.ts';
-import { type WaitOptions, Waits } from './waits.ts';
+import { type SyncWaitOptions, Waits } from './waits.ts';
 
 const MIN_RESYNC_MS = 1_000;
+/** Who adds a handler means to start the informer, and before long. */
+const START_WITHIN_MS = 10_000;
 
 /** The period in milliseconds, 0 for never, also where it is infinite. Throws a `TypeError` on what is no period. */
 export function checkedResyncPeriod(periodMs: number | undefined, what: string): number {
@@ -47,6 +49,8 @@ export interface RegistrationHost<T extends KubernetesObject> extends FeedHost {
   onRemoved(): void;
   /** Why the store is not synced, for a wait that is over. */
   notSynced(who: string, timeoutMs: number): ApiError;
+  /** Why the store will not be synced before somebody helps, for a wait that does not wait for that. */
+  blocking(who: string, wait: SyncWaitOptions): ApiError | undefined;
 }
 
 class Registered<T extends KubernetesObject> implements EventHandlerRegistration {
@@ -88,7 +92,7 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
     return this.#feed.lag;
   }
 
-  whenSynced(wait: WaitOptions = {}): Promise<void> {
+  whenSynced(wait: SyncWaitOptions = {}): Promise<void> {
     return this.#waits.until<void>(
       () => (this.hasSynced ? { value: undefined } : undefined),
       wait,
@@ -99,7 +103,13 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
         const message = `${name} is not synced after ${timeoutMs} ms: it is busy, and ${lag} changes wait for it`;
         return ApiError.local('NotObserved', message);
       },
+      () => this.host.blocking(this.name, wait),
     );
+  }
+
+  /** The status is another one. Returns whether that was the end of a wait in vain. */
+  check(): boolean {
+    return this.#waits.check();
   }
 
   join(): void {
@@ -170,6 +180,8 @@ export class Registrations<T extends KubernetesObject> {
   /** The smallest period there was when the run began; 0: none. */
   #checkMs = 0;
   #count = 0;
+  /** Until the informer is started: one timer, and one warning. */
+  #unstarted: Subscription | undefined;
 
   constructor(host: RegistrationHost<T>) {
     this.#host = host;
@@ -193,6 +205,10 @@ export class Registrations<T extends KubernetesObject> {
       this.#all.add(registered);
       if (this.#host.isRunning()) registered.tick();
       registered.join();
+      if (!this.#host.isRunning() && this.#host.over() === undefined) {
+        const warn = () => this.#warnUnstarted();
+        this.#unstarted ??= looseTimer(START_WITHIN_MS, this.#host.scheduler, warn);
+      }
     });
     return registered;
   }
@@ -203,6 +219,7 @@ export class Registrations<T extends KubernetesObject> {
       return Promise.resolve();
     }
     this.#all.delete(registration);
+    if (this.#all.size === 0) this.#started();
     const removed = registration.remove(options);
     this.#host.onRemoved();
     return removed;
@@ -210,6 +227,7 @@ export class Registrations<T extends KubernetesObject> {
 
   /** A run has begun. */
   begin(): void {
+    this.#started();
     this.#checkMs = this.#host.resyncMs;
     for (const { periodMs } of this.#all) {
       if (!periodMs) continue;
@@ -220,12 +238,34 @@ export class Registrations<T extends KubernetesObject> {
 
   /** The run has ended. `hold`: and nobody is to be called before the next. */
   rest(hold: boolean): void {
+    this.#started();
     for (const registered of this.#all) registered.rest(hold);
+  }
+
+  /** The status is another one. Returns whether that was the end of a wait in vain. */
+  check(): boolean {
+    let inVain = false;
+    for (const registered of this.#all) inVain = registered.check() || inVain;
+    return inVain;
   }
 
   /** Nobody will be synced. */
   fail(error: ApiError): void {
     for (const registered of this.#all) registered.fail(error);
+  }
+
+  /** Or stopped, or without a handler: nobody waits for a start. */
+  #started(): void {
+    this.#unstarted?.unsubscribe();
+    this.#unstarted = undefined;
+  }
+
+  #warnUnstarted(): void {
+    const [first, ...others] = this.#all;
+    if (first === undefined) return;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    const message = `${first.name}${more} was added ${START_WITHIN_MS / 1000} s ago and is not called, because the informer was not started: call start()`;
+    this.#host.warn({ type: 'not-started', subscriber: first.name, message });
   }
 
   #period(name: string, asked: number | undefined): number | undefined {

@@ -112,10 +112,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   // One ListerWatcher alone is the whole collection, whatever its scope.
   const scopeOf = (of: { readonly scope?: string | undefined }) => of.scope ?? '';
   const audit = parts.options.audit && checkedAudit(parts.options.audit);
-  if (audit !== undefined) {
-    board.audit = auditOf(listerWatchers);
-    board.publish();
-  }
+  if (audit !== undefined) board.expectAudit(auditOf(listerWatchers));
   const createAudits = () => {
     if (audit === undefined || board.audit === 'unsupported') return undefined;
     const { requestTimeoutMs = 30_000 } = parts.options;

@@ -17,7 +17,7 @@ import type {
 } from './event-handler.ts';
 import type { InformerMetrics } from './informer-metrics.ts';
 import type { InformerStatus } from './status.ts';
-import type { ObservedDeletion, WaitOptions } from './waits.ts';
+import type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './waits.ts';
 
 /**
  * A live, indexed copy of a collection, shared by all who look at it.
@@ -148,8 +148,12 @@ export interface SharedInformer<T extends KubernetesObject> {
    * Resolves when the informer is synced. Rejects with the last cause when `timeoutMs` are over, and with reason
    * `Stopped` when the informer is stopped, is stopped already, or goes idle. On an informer that has not been started
    * it waits for the start.
+   *
+   * Rejects immediately with the cause while the server refuses the first list: `status.blocked` is set, in one of the
+   * scopes if there are several. The informer keeps trying all the same; with `whileBlocked: 'wait'` the promise waits
+   * for that, because somebody may grant the access or install the resource.
    */
-  whenSynced(options?: WaitOptions): Promise<void>;
+  whenSynced(options?: SyncWaitOptions): Promise<void>;
   /**
    * Resolves once the store shows what a write returned: this version, or that this object is gone. An object that is
    * refused (`status.quarantine`) is waited for until it is let in. Rejects when its time is over, when stopped, and

@@ -15,6 +15,8 @@ import {
   sameRefused,
   sameTransition,
 } from './status.ts';
+import type { SyncWaitOptions } from './waits.ts';
+import type { InformerWarning } from './warnings.ts';
 
 /** Of those who were refused so many are shown. */
 const SHOWN = 10;
@@ -29,7 +31,12 @@ export class StatusBoard<T> {
   readonly #quarantine: RefusedObjects;
   readonly #scheduler: SchedulerLike;
   readonly #drain: Drain;
+  readonly #onTransition: () => boolean;
+  readonly #warn: (warning: Omit<InformerWarning, 'informer'>) => void;
   readonly #audience = new Audience<InformerStatus>();
+  #listeners = 0;
+  /** The run in which it was warned of what blocks. */
+  #warnedOf = 0;
   #status: InformerStatus;
   #resting: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
   #restingSinceMs: number;
@@ -49,16 +56,22 @@ export class StatusBoard<T> {
     readonly quarantine: RefusedObjects;
     readonly scheduler: SchedulerLike;
     readonly drain: Drain;
+    /** Called after each transition, when it was told. Returns whether it was the end of a wait in vain. */
+    onTransition(): boolean;
+    warn(warning: Omit<InformerWarning, 'informer'>): void;
   }) {
     this.#indexer = of.indexer;
     this.#quarantine = of.quarantine;
     this.#scheduler = of.scheduler;
     this.#drain = of.drain;
+    this.#onTransition = of.onTransition;
+    this.#warn = of.warn;
     this.#restingSinceMs = of.scheduler.now();
     this.#status = this.#compute();
   }
 
-  readonly status$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
+  /** As `status$`, for who does not show it to anybody. */
+  readonly quiet$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
     // In the drain, so that a transition that the first value causes comes after it.
     this.#drain.enter(() => {
       this.#audience.join(subscriber);
@@ -66,7 +79,13 @@ export class StatusBoard<T> {
     });
   });
 
-  readonly synced$: Observable<boolean> = this.status$.pipe(
+  readonly status$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
+    this.#listeners++;
+    subscriber.add(() => this.#listeners--);
+    return this.quiet$.subscribe(subscriber);
+  });
+
+  readonly synced$: Observable<boolean> = this.quiet$.pipe(
     map((status) => status.synced),
     distinctUntilChanged(),
   );
@@ -112,12 +131,26 @@ export class StatusBoard<T> {
     this.#unknownDeletions++;
   }
 
+  /** Before anybody listens: shows an audit from the beginning. */
+  expectAudit(audit: NonNullable<InformerStatus['audit']>): void {
+    this.audit = audit;
+    this.#status = this.#compute();
+  }
+
   /** Tells the status if it is another one. */
   publish(): void {
     const status = this.#compute();
     if (sameTransition(this.#status, status)) return;
+    const { blocked, error } = status;
+    const isNew = blocked !== undefined && blocked !== this.#status.blocked;
+    const isHeard = this.#listeners > 0;
     this.#status = status;
     this.#audience.next(status);
+    const isTold = this.#onTransition();
+    if (!isNew || isHeard || isTold || this.#warnedOf === this.#generation) return;
+    this.#warnedOf = this.#generation;
+    const message = `blocked (${blocked}): ${error?.message}. The informer keeps trying, and nothing listens to its status$`;
+    this.#warn({ type: 'blocked', message, ...(error === undefined ? {} : { error }) });
   }
 
   /**
@@ -148,6 +181,22 @@ export class StatusBoard<T> {
     }
     const { code, reason, message } = error;
     return new ApiError({ code, reason, message: `${after}: ${message}`, cause: error });
+  }
+
+  /**
+   * Why the running informer will not be synced before somebody helps; `undefined` if it may be, or if the wait is for
+   * just that. A scope whose list has come is in nobody's way.
+   */
+  blocking(who: string, { whileBlocked }: SyncWaitOptions): ApiError | undefined {
+    if (whileBlocked === 'wait' || this.#resting !== undefined) return undefined;
+    for (const [scope, { synced, blocked, error }] of this.reflectors) {
+      if (synced || blocked === undefined || error === undefined) continue;
+      const what = this.reflectors.size > 1 ? `namespace ${scope} is ` : '';
+      const { code, reason } = error;
+      const message = `${who} is not synced: ${what}blocked (${blocked}): ${error.message}. The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`;
+      return new ApiError({ code, reason, message, cause: error });
+    }
+    return undefined;
   }
 
   notObserved(name: string, key: string, timeoutMs: number): ApiError {

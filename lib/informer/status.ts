@@ -89,6 +89,7 @@ export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus 
     const { blocked, error = part.error } = blocking;
     const oldest = isOlder(part.resourceVersion, merged.resourceVersion) ? part : merged;
     const loaded = (merged.loaded ?? 0) + (part.loaded ?? 0);
+    const heldBack = merged.heldBack ?? part.heldBack;
     merged = {
       ...merged,
       synced: merged.synced && part.synced,
@@ -100,6 +101,7 @@ export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus 
       ...(staleSinceMs === undefined ? {} : { staleSinceMs }),
       ...(error === undefined ? {} : { error }),
       ...(blocked === undefined ? {} : { blocked }),
+      ...(heldBack === undefined ? {} : { heldBack }),
       ...(loaded === 0 ? {} : { loaded }),
     };
   }

@@ -17,6 +17,17 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
 }
 
+/** How to wait until an informer is synced. */
+export interface SyncWaitOptions extends WaitOptions {
+  /**
+   * What to do while the server refuses the first list: `status.blocked` is `unauthorized`, `forbidden`,
+   * `no-such-resource` or `wrong-kind`. `reject`: the promise rejects immediately with the cause. `wait`: it waits,
+   * because the informer keeps trying, and somebody may grant the access or install the resource.
+   * @defaultValue 'reject'
+   */
+  readonly whileBlocked?: 'reject' | 'wait';
+}
+
 /** A deletion to wait for: this object, not another of its name. */
 export interface ObservedDeletion {
   readonly uid: string;
@@ -29,7 +40,8 @@ export interface ObservedDeletion {
 }
 
 interface Waiter {
-  check(): boolean;
+  /** Settles the wait if it is decided, and returns how. */
+  check(): 'open' | 'met' | 'vain';
   reject(error: ApiError): void;
 }
 
@@ -52,18 +64,22 @@ export class Waits {
 
   /**
    * Resolves with what `test` answers, as soon as that is not `undefined`. Rejects with `onTimeout()` when the
-   * time is over, and at once when the informer is stopped. A wait that is made in a callback begins in its turn:
-   * a stop or a start that was called before it comes before it.
+   * time is over, with what `refused` answers as soon as that is not `undefined`, and at once when the informer is
+   * stopped. A wait that is made in a callback begins in its turn: a stop or a start that was called before it comes
+   * before it.
    */
   until<R>(
     test: () => { readonly value: R } | undefined,
     options: WaitOptions,
     onTimeout: () => ApiError,
+    refused: () => ApiError | undefined = () => undefined,
   ): Promise<R> {
     const { timeoutMs = Number.POSITIVE_INFINITY } = options;
     return new Promise<R>((resolve, reject) => {
       checkedDuration(timeoutMs, 'timeoutMs');
-      this.#host.drain.run(() => this.#begin({ test, timeoutMs, onTimeout, resolve, reject }));
+      this.#host.drain.run(() =>
+        this.#begin({ test, timeoutMs, onTimeout, refused, resolve, reject }),
+      );
     });
   }
 
@@ -71,28 +87,28 @@ export class Waits {
     readonly timeoutMs: number;
     test(): { readonly value: R } | undefined;
     onTimeout(): ApiError;
+    refused(): ApiError | undefined;
     resolve(value: R): void;
     reject(error: ApiError): void;
   }): void {
-    const { test, resolve, reject } = wait;
-    const now = test();
-    if (now !== undefined) return resolve(now.value);
-    const over = this.#host.over();
-    if (over !== undefined) return reject(over);
+    const { test, refused, resolve, reject } = wait;
     let timer: Subscription | undefined;
     const waiter: Waiter = {
       check: () => {
         const met = test();
-        if (met === undefined) return false;
+        const vain = met === undefined ? (this.#host.over() ?? refused()) : undefined;
+        if (met !== undefined) resolve(met.value);
+        else if (vain !== undefined) reject(vain);
+        else return 'open';
         timer?.unsubscribe();
-        resolve(met.value);
-        return true;
+        return vain === undefined ? 'met' : 'vain';
       },
       reject: (error) => {
         timer?.unsubscribe();
         reject(error);
       },
     };
+    if (waiter.check() !== 'open') return;
     this.#waiters.add(waiter);
     timer = longTimer(wait.timeoutMs, this.#host.scheduler).subscribe(() => {
       this.#waiters.delete(waiter);
@@ -100,10 +116,15 @@ export class Waits {
     });
   }
 
-  /** Something was committed. */
-  check(): void {
-    if (this.#waiters.size === 0) return;
-    for (const waiter of [...this.#waiters]) if (waiter.check()) this.#waiters.delete(waiter);
+  /** Something was committed, or the status is another one. Returns whether that was the end of a wait in vain. */
+  check(): boolean {
+    let inVain = false;
+    for (const waiter of this.#waiters) {
+      const outcome = waiter.check();
+      if (outcome !== 'open') this.#waiters.delete(waiter);
+      inVain ||= outcome === 'vain';
+    }
+    return inVain;
   }
 
   /** What was waited for will not come. */

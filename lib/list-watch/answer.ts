@@ -18,7 +18,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
  * server's Status, of the network, or of the decoder. What was decoded before an error is emitted first.
  */
 export function decodeAnswer<Out>(options: {
-  readonly client: KubeClient;
+  readonly client: Pick<KubeClient, 'send'>;
   readonly request: TransportRequest;
   readonly where: string;
   readonly scheduler: SchedulerLike;

@@ -3,7 +3,7 @@
  * client-go: tools/cache/listwatch.go, NewFilteredListWatchFromClient.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
-import { mergeMap } from 'rxjs/operators';
+import { mergeMap, tap } from 'rxjs/operators';
 import type { DecodeContext, Decoder, Decoding, Skipped, Transform } from '../decode/decoding.ts';
 import { jsonDecoding } from '../decode/json-decoding.ts';
 import {
@@ -12,14 +12,16 @@ import {
   type Projection,
 } from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
-import { checkGivenSelectors } from '../meta/given-selectors.ts';
+import { checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedLimit } from '../rx/checked-option.ts';
 import { told } from '../rx/unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { decodeAnswer } from './answer.ts';
+import { passageOf } from './held-back.ts';
 import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
+import { PROBE_SECONDS } from './probe.ts';
 import { signals } from './signals.ts';
 import { streamingSupport } from './streaming-support.ts';
 
@@ -67,8 +69,21 @@ function listQuery<T>(request: ListRequest<T>): ListOptions {
   };
 }
 
-function watchQuery<T>(request: WatchRequest<T>): ListOptions {
-  const { resourceVersion, resourceVersionMatch, timeoutSeconds, sendInitialEvents } = request;
+/** Of a probe: one object that is there, if any is known, at once, and a bookmark before the end. */
+function probeQuery(name: string | undefined, fieldSelector: string | undefined): ListOptions {
+  const named = name === undefined ? [] : [`metadata.name=${name}`];
+  const fields = [...(fieldSelector ? [fieldSelector] : []), ...named].join(',');
+  return {
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    timeoutSeconds: String(PROBE_SECONDS),
+    resourceVersion: '0',
+    ...(fields === '' ? {} : { fieldSelector: fields }),
+  };
+}
+
+function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOptions {
+  const { resourceVersion, resourceVersionMatch, sendInitialEvents } = request;
   return {
     watch: 'true',
     allowWatchBookmarks: 'true',
@@ -82,8 +97,10 @@ function watchQuery<T>(request: WatchRequest<T>): ListOptions {
 /**
  * Lists and watches a resource through a client.
  *
- * Nothing is sent before `list` or `watch` is subscribed. Throws a `TypeError` when a namespace is given for a
- * cluster-scoped resource, or a selector that is `undefined`.
+ * Nothing is sent before `list` or `watch` is subscribed. Where no watch of the client has shown yet that events come when
+ * they are sent, a watch that stays silent sends a probe, one a minute at most; behind a proxy that holds events back,
+ * watches are ended after 15 to 20 s. Throws a `TypeError` if a selector cannot be parsed or is `undefined`, if the
+ * namespace cannot be one, or if one is given for a cluster-scoped resource.
  *
  * @example
  * ```ts
@@ -110,8 +127,8 @@ export function createListWatch<T extends KubernetesObject>(
 /** Where no more connections than this are left, none is spent on comfort: it is all that a browser has over HTTP/1.1. */
 const SCARCE = 6;
 
-function accepted(kind: string): { readonly headers: Readonly<Record<string, string>> } {
-  return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` } };
+function accepted(kind: string, or = ''): { readonly headers: Readonly<Record<string, string>> } {
+  return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1${or}` } };
 }
 
 /** Lists and watches the collection of `resource`, whole or as a projection of it. */
@@ -121,7 +138,7 @@ export function listWatchOf<T extends KubernetesObject>(
   options: ListWatchOptions<T>,
   projection?: Projection,
 ): ListerWatcher<T> {
-  checkGivenSelectors('list and watch', options);
+  checkSelectorTexts('list and watch', options);
   const { namespace, labelSelector, fieldSelector, tweak, transform } = options;
   const { scheduler = asyncScheduler, decoding = jsonDecoding } = options;
   const maxFrameBytes = checkedLimit(options.maxFrameBytes ?? 16 * 2 ** 20, 'maxFrameBytes');
@@ -135,6 +152,9 @@ export function listWatchOf<T extends KubernetesObject>(
     `${resource.apiVersion}/${resource.plural}${of === undefined ? '' : ` as ${of.eventKind}`}`;
   const what = named(projection);
   const streaming = streamingSupport(client, what);
+  const passage = passageOf(client, scheduler);
+  /** Of some object that was there. */
+  let name: string | undefined;
 
   const query = (own: ListOptions, of = projection): ListOptions => {
     const included: ListOptions = of?.member === 'rows' ? { includeObject: 'Metadata' } : {};
@@ -183,18 +203,47 @@ export function listWatchOf<T extends KubernetesObject>(
         return answer.kind === 'decoded' ? [answer.value] : [];
       }),
     );
+  const probe = () =>
+    client.send({
+      method: 'GET',
+      path,
+      query: query(probeQuery(name, fieldSelector)),
+      use: 'watch',
+      // As little as can be: what is held back is what a buffer has room for.
+      ...accepted('PartialObjectMetadata', ',application/json'),
+    });
+  const looked = (request: WatchRequest<T>): Pick<KubeClient, 'send'> => ({
+    send: (sent) =>
+      passage.watched(client.send(sent), {
+        where: `WATCH ${what}`,
+        scheduler,
+        isInitial: request.sendInitialEvents === true,
+        probe,
+      }),
+  });
 
   return {
     ...(namespace ? { scope: namespace } : {}),
     get watchList() {
-      return options.watchList === false ? false : streaming.known;
+      // A streaming list would wait for its end mark.
+      if (options.watchList === false || passage.heldBack !== undefined) return false;
+      return streaming.known;
+    },
+    get heldBack() {
+      return passage.heldBack;
     },
     get mayOverlap() {
       const { connectionsLeft = Number.POSITIVE_INFINITY } = client;
-      return connectionsLeft > SCARCE;
+      // While watches are short, the next one is never far.
+      return connectionsLeft > SCARCE && passage.heldBack === undefined;
     },
     onWatchListUnsupported: streaming.rememberNone,
-    list: (request) => listed(request, projection, () => decoding.list(context(request))),
+    list: (request) =>
+      listed(request, projection, () => decoding.list(context(request))).pipe(
+        tap(({ items }) => {
+          name = items[0]?.metadata?.name ?? name;
+        }),
+      ),
     listMetadata: (request) =>
       listed(
         request,
@@ -211,7 +260,7 @@ export function listWatchOf<T extends KubernetesObject>(
       ),
     watch: (request) =>
       decodeAnswer({
-        client,
+        client: looked(request),
         where: `WATCH ${what}`,
         scheduler,
         ...(request.sendInitialEvents === true ? { refusal: streaming.refusal() } : {}),
@@ -219,11 +268,17 @@ export function listWatchOf<T extends KubernetesObject>(
         request: {
           method: 'GET',
           path,
-          query: query(watchQuery(request)),
+          query: query(watchQuery(request, passage.seconds(request.timeoutSeconds))),
           use: 'watch',
           ...(projection === undefined ? {} : accepted(projection.eventKind)),
           ...(request.demand === undefined ? {} : { demand: request.demand }),
         },
-      }).pipe(signals(scheduler)),
+      }).pipe(
+        signals(scheduler),
+        tap((signal) => {
+          const [event] = signal.kind === 'events' ? signal.events : [];
+          if (event?.type === 'ADDED') name = event.object.metadata?.name ?? name;
+        }),
+      ),
   };
 }

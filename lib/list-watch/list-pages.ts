@@ -55,6 +55,9 @@ export function listPages<T>(
     let pages = 0;
     let emptyPages = 0;
     let lastToken = request.continue;
+    // Of the pages, until one has an object of the kind that was asked for.
+    let wrongKind: ApiError | undefined;
+    let hasOwn = false;
     let step: (() => void) | undefined;
     let stepping = false;
     /** One request after the other, also where they answer at once: a long list must not nest as deep. */
@@ -71,11 +74,14 @@ export function listPages<T>(
     };
 
     const finish = (resourceVersion: string, paginated: boolean) => {
+      if (wrongKind !== undefined && !hasOwn) return subscriber.error(wrongKind);
       subscriber.next({ kind: 'listed', resourceVersion, paginated });
       subscriber.complete();
     };
     const emit = (part: ListPart<T>) => {
       const { items, rejected = [], metadata } = part;
+      wrongKind ??= part.wrongKind;
+      hasOwn ||= items.length > 0 || rejected.length > 0;
       if (
         items.length === 0 &&
         rejected.length === 0 &&
@@ -119,6 +125,7 @@ export function listPages<T>(
     };
     const fullList = () => {
       subscriber.next({ kind: 'restart' });
+      [wrongKind, hasOwn] = [undefined, false];
       const { limit: _limit, continue: _continue, ...whole } = request;
       ask(whole, (meta) => finish(meta.resourceVersion, true), false);
     };

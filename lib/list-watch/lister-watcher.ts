@@ -9,6 +9,7 @@ import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';
+import type { HeldBack } from './held-back.ts';
 
 /** Where a request stands before its answer: it waits on this side, or it is on its way. */
 export type RequestTurn = 'queued' | 'sending';
@@ -78,6 +79,8 @@ export interface ListerWatcher<T> {
    * ends. Asked anew each time. @defaultValue false
    */
   readonly mayOverlap?: boolean;
+  /** While a proxy holds events back until a watch ends; the same object for as long as that lasts. Shown in the status. */
+  readonly heldBack?: HeldBack | undefined;
   list(request: ListRequest<T>): Observable<ListPart<T>>;
   watch(request: WatchRequest<T>): Observable<WatchSignal<T>>;
   /**

@@ -52,6 +52,9 @@ export function soundPart<T>(part: ListPart<T>): ListPart<T> {
   if (!Array.isArray(rejected) || !rejected.every(isRefused)) {
     throw malformed('a refused object without its key, version or reason');
   }
+  if (part.wrongKind !== undefined && !(part.wrongKind instanceof ApiError)) {
+    throw malformed('a wrong kind that is no ApiError');
+  }
   if (part.metadata !== undefined && !isListMeta(part.metadata)) {
     throw malformed('metadata without a version');
   }

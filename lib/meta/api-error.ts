@@ -29,17 +29,20 @@ export interface Status {
 /**
  * Reasons that are not the server's: the way to it failed, or what came was no answer.
  * `Network` connection refused, reset or closed in the middle · `Silent` nothing came for too long ·
+ * `HeldBack` a proxy holds events back until a watch ends ·
  * `Malformed` bytes that are no JSON, or cut · `TooLarge` a line or an item over the bound ·
- * `Unexpected` JSON of another kind · `Rejected` a transform, key or index function threw ·
+ * `Unexpected` JSON that is not what was asked for · `WrongKind` objects of another kind than the resource · `Rejected` a transform, key or index function threw ·
  * `Aborted` the caller's signal · `Credentials` the credentials could not be had · `Stopped` the informer was stopped ·
  * `NotObserved` a wait ran out of time · `NoMatch` the server serves no resource of this name or kind.
  */
 export type LocalReason =
   | 'Network'
   | 'Silent'
+  | 'HeldBack'
   | 'Malformed'
   | 'TooLarge'
   | 'Unexpected'
+  | 'WrongKind'
   | 'Rejected'
   | 'Aborted'
   | 'Credentials'
@@ -239,7 +242,9 @@ export class ApiError extends Error {
   /** Whether the same request may succeed when it is sent again. */
   get retryable(): boolean {
     if (this.code === 0) {
-      return !['Rejected', 'Aborted', 'Stopped', 'TooLarge', 'NotObserved'].includes(this.reason);
+      return ![
+        ...['Rejected', 'Aborted', 'Stopped', 'TooLarge', 'NotObserved', 'WrongKind'],
+      ].includes(this.reason);
     }
     if (this.retryAfterMs !== undefined) return true;
     return this.code === 408 || this.code === 429 || (this.code >= 500 && this.code !== 501);

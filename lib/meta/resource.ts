@@ -87,11 +87,24 @@ export function resourceName(resource: GroupVersionResource): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
+/** Throws a `TypeError` on a text that would lead elsewhere when it stands in a path. */
+export function checkSegment(
+  resource: Resource<KubernetesObject>,
+  field: string,
+  text: string,
+): void {
+  // Escaping does not help: whoever reads the URL takes dots for steps, and a DELETE would go to the folder.
+  if (typeof text === 'string' && !/^\.{0,2}$|[/%]/.test(text)) return;
+  throw new TypeError(
+    `${resourceName(resource)}: the ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..', nor contain '/' or '%'`,
+  );
+}
+
 /**
  * The path of a collection, or of one object in it.
  *
  * Throws a `TypeError` when a namespace is given for a cluster-scoped resource, or when an object of a
- * namespaced resource is named without one, and on a name that would lead elsewhere ('.', '..').
+ * namespaced resource is named without one, and on a name that would lead elsewhere ('.', '..', 'a/b').
  *
  * @example
  * ```ts
@@ -120,17 +133,8 @@ export function resourcePath(
       `${resourceName(resource)} is namespaced: name a namespace to reach ${JSON.stringify(name)}`,
     );
   }
-  for (const [field, text] of [
-    ['namespace', namespace],
-    ['name', name],
-  ] as const) {
-    // Escaping does not help: whoever reads the URL takes dots for steps, and a DELETE would go to the folder.
-    if (text === '.' || text === '..' || (field === 'name' && text === '')) {
-      throw new TypeError(
-        `${resourceName(resource)}: the ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..'`,
-      );
-    }
-  }
+  if (namespace !== undefined && namespace !== '') checkSegment(resource, 'namespace', namespace);
+  if (name !== undefined) checkSegment(resource, 'name', name);
   const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.apiVersion}`;
   const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   const object = name === undefined ? '' : `/${encodeURIComponent(name)}`;

@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../meta/api-error.ts';
 import type { Step } from '../rx/machine.ts';
-import { list, stream } from './requests.ts';
+import { list, retryAfterLeftMs, stream } from './requests.ts';
 import type {
   Blocked,
   Moment,
@@ -29,6 +29,7 @@ type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 function blockedBy(error: ApiError): Blocked | undefined {
   if (error.code === 401) return 'unauthorized';
   if (error.code === 403) return 'forbidden';
+  if (error.reason === 'WrongKind') return 'wrong-kind';
   return error.code === 404 ? 'no-such-resource' : undefined;
 }
 
@@ -46,7 +47,8 @@ export function waitFor<T>(
 ): Next<T> {
   const { nowMs } = moment;
   const retryAfterMs = state.error?.retryAfterMs;
-  const delayMs = Math.max(leastMs, retryAfterMs ?? 0);
+  const leftMs = retryAfterLeftMs(state, moment);
+  const delayMs = Math.max(leastMs, retryAfterMs ?? 0, leftMs);
   return [
     {
       ...state,
@@ -56,7 +58,10 @@ export function waitFor<T>(
       opened: false,
       resume,
       attempt: attempt + 1,
-      retryAfter: retryAfterMs === undefined ? undefined : { sinceMs: nowMs, forMs: retryAfterMs },
+      retryAfter:
+        retryAfterMs === undefined && leftMs === 0
+          ? undefined
+          : { sinceMs: nowMs, forMs: Math.max(retryAfterMs ?? 0, leftMs) },
       healthySinceMs: undefined,
       staleSinceMs: state.staleSinceMs ?? nowMs,
       nextRetryAtMs: nowMs + delayMs,
@@ -162,6 +167,7 @@ function fruitlessWatch<T>(
 function streamFailed<T>(
   state: ReflectorState,
   error: ApiError,
+  wasBlocked: Blocked | undefined,
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
@@ -174,7 +180,10 @@ function streamFailed<T>(
     return [next, [{ type: 'remember-no-watch-list' }, ...effects]];
   }
   // 401, 403, 404: the right to watch may be missing where the right to list is not.
-  if (error.code >= 400 && !error.retryable && !insists) return list(state, moment, config);
+  // Whether that blocks is for the list to say; who was blocked stays so meanwhile.
+  if (error.code >= 400 && !error.retryable && !insists) {
+    return list({ ...state, blocked: wasBlocked && state.blocked }, moment, config);
+  }
   // Opened and then nothing: it takes no notice of sendInitialEvents and watches plainly.
   const ignored = error.reason === 'Silent' && state.opened;
   const shown = ignored || error.reason === 'Malformed';
@@ -213,7 +222,7 @@ export function failed<T>(
   };
   if (state.phase === 'listing') return aborting(listFailed(shown, error, moment, config), config);
   if (state.phase === 'streaming') {
-    return aborting(streamFailed(shown, error, moment, config), config);
+    return aborting(streamFailed(shown, error, state.blocked, moment, config), config);
   }
   return watchFailed(shown, error, moment, config);
 }

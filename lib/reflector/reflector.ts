@@ -5,6 +5,7 @@
 import { defer, EMPTY, Observable, of } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { Skipped } from '../decode/decoding.ts';
+import type { HeldBack } from '../list-watch/held-back.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -158,6 +159,7 @@ export function reflect<T>(
   return new Observable<readonly Delta<T>[]>((subscriber) => {
     let state = initialState(scheduler.now());
     let shown: ReflectorState | undefined;
+    let heldBack: HeldBack | undefined;
     const sending = createSending<T>({
       listerWatcher,
       scheduler,
@@ -239,9 +241,11 @@ export function reflect<T>(
         state = entered;
       },
       onSettled: (entered) => {
-        if (shown !== undefined && sameStatus(shown, entered)) return;
+        const held = listerWatcher.heldBack;
+        if (shown !== undefined && sameStatus(shown, entered) && held === heldBack) return;
         shown = entered;
-        tellStatus(statusOf(entered));
+        heldBack = held;
+        tellStatus(statusOf(entered, held));
       },
     }).subscribe(subscriber);
   });

@@ -3,6 +3,7 @@
  * is under way or waited for anyway comes first.
  */
 import type { Step } from '../rx/machine.ts';
+import { waitFor } from './failures.ts';
 import { list, relist, retryAfterLeftMs, watch } from './requests.ts';
 import type {
   Moment,
@@ -28,11 +29,7 @@ function newest(state: ReflectorState, moment: Moment): ReflectorState {
 }
 
 /** Lists instead of watching, and watches from there. */
-export function refreshNow<T>(
-  state: ReflectorState,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
+function refreshNow<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
   return relist(newest(state, moment), moment, config);
 }
 
@@ -43,6 +40,31 @@ export function goOn<T>(state: ReflectorState, moment: Moment, config: Reflector
   }
   if (state.refreshing !== undefined) return refreshNow(state, moment, config);
   return state.resume === 'list' ? list(state, moment, config) : relist(state, moment, config);
+}
+
+/** Goes on after a pause; what the server said before it holds. */
+export function goOnAfterPause<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const { resume, attempt } = state;
+  const delayMs = retryAfterLeftMs(state, moment);
+  if (delayMs === 0) return goOn(state, moment, config);
+  return waitFor(state, { delayMs, attempt, resume }, moment);
+}
+
+/** Lists at once, or when the next watch may be asked for: the server has refused one for a while. */
+export function refreshWatching<T>(
+  state: ReflectorState,
+  input: Refresh<T>,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
+  const [noted] = noteRefresh(state, input);
+  const delayMs = retryAfterLeftMs(state, moment);
+  if (delayMs === 0) return refreshNow(noted, moment, config);
+  return [{ ...noted, renewal: 'due' }, [{ type: 'renew-after', delayMs }]];
 }
 
 /** Ends the wait: what is due is done at once, but not before the server's Retry-After. */
@@ -66,6 +88,7 @@ export function refreshAnswered<T>(
 ): Next<T> {
   const { phase, opened, refreshing } = state;
   if (refreshing === undefined || phase !== 'watching' || !opened) return [state, effects];
+  if (retryAfterLeftMs(state, moment) > 0) return [state, effects];
   const [listing, more] = refreshNow<T>(state, moment, config);
   return [listing, [...effects, ...more]];
 }

@@ -62,6 +62,8 @@ export function renew<T>(
 ): Next<T> {
   const { resourceVersion, adopting } = state;
   if (state.renewal !== 'due') return [state, []];
+  // What waited for the server's Retry-After follows at once (`refreshAnswered`).
+  if (state.refreshing !== undefined) return [state, []];
   // Without an order of versions nobody could tell what comes twice.
   if (!config.mayOverlap() || !adopting || !isResourceVersion(resourceVersion)) {
     return [{ ...state, renewal: 'given-up' }, []];

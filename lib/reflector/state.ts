@@ -29,8 +29,11 @@ export type ReflectorPhase =
 /** What comes next after a wait. */
 export type Resume = 'relist' | 'list' | 'watch';
 
-/** Why trying again will not help by itself. */
-export type Blocked = 'unauthorized' | 'forbidden' | 'no-such-resource';
+/**
+ * Why trying again will not help by itself. `wrong-kind`: what the server has there is not what the resource says, so
+ * its definition is wrong.
+ */
+export type Blocked = 'unauthorized' | 'forbidden' | 'no-such-resource' | 'wrong-kind';
 
 /** Where the next watch stands. */
 export type Renewal =

@@ -1,4 +1,6 @@
 /** The reflector's state in the words of a page. */
+
+import type { HeldBack } from '../list-watch/held-back.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
@@ -17,6 +19,7 @@ export interface ReflectorStatus {
   readonly sinceMs: number;
   /** Since when what was emitted may be behind the server; absent while an answered watch follows it. */
   readonly staleSinceMs?: number;
+  /** Why the server refuses what is asked for; it is tried again all the same. */
   readonly blocked?: Blocked;
   /** The last failure, until a request succeeds. */
   readonly error?: ApiError;
@@ -30,6 +33,8 @@ export interface ReflectorStatus {
   /** Objects of the list under way still to come, where the server says. */
   readonly remaining?: number;
   readonly resourceVersion: ResourceVersion | '';
+  /** While a proxy is known to hold events back: what is emitted comes late, up to 20 s, so `live` is false. */
+  readonly heldBack?: HeldBack;
 }
 
 /** Whether a watch that was answered is open. */
@@ -37,18 +42,21 @@ function isWatching({ phase, opened }: ReflectorState): boolean {
   return phase === 'watching' && opened;
 }
 
-function phaseOf(state: ReflectorState): ReflectorStatus['phase'] {
+function phaseOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus['phase'] {
   if (state.queued) return 'queued';
-  return state.phase === 'watching' && !state.opened ? 'connecting' : state.phase;
+  // Behind a proxy that holds back, the answer is not expected before the end of the watch.
+  const isExpected = heldBack === undefined || state.error !== undefined;
+  const isAwaited = state.phase === 'watching' && !state.opened && isExpected;
+  return isAwaited ? 'connecting' : state.phase;
 }
 
 /** The status that a state amounts to. */
-export function statusOf(state: ReflectorState): ReflectorStatus {
+export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus {
   const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining } = state;
   return {
-    phase: phaseOf(state),
+    phase: phaseOf(state, heldBack),
     synced: state.synced,
-    live: state.synced && isWatching(state) && staleSinceMs === undefined,
+    live: state.synced && isWatching(state) && staleSinceMs === undefined && heldBack === undefined,
     sinceMs: state.sinceMs,
     attempt: state.attempt,
     reconnects: state.reconnects,
@@ -60,6 +68,7 @@ export function statusOf(state: ReflectorState): ReflectorStatus {
     ...(nextRetryAtMs === undefined ? {} : { nextRetryAtMs }),
     ...(loaded === 0 ? {} : { loaded }),
     ...(remaining === undefined ? {} : { remaining }),
+    ...(heldBack === undefined ? {} : { heldBack }),
   };
 }
 

@@ -7,7 +7,14 @@ import type { Step } from '../rx/machine.ts';
 import { readEvents, readStream } from './events.ts';
 import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
 import { emit, healthy, relisted, replaced, replacing } from './lists.ts';
-import { goOn, noteRefresh, refreshAnswered, refreshNow, refreshWaiting } from './refresh.ts';
+import {
+  goOn,
+  goOnAfterPause,
+  noteRefresh,
+  refreshAnswered,
+  refreshWaiting,
+  refreshWatching,
+} from './refresh.ts';
 import {
   endedEarly,
   renew,
@@ -109,7 +116,9 @@ function streamEvents<T>(
   }
   if (end === undefined) {
     const loaded = state.loaded + objects.length - removed.length;
-    return [{ ...state, queued: false, opened: true, loaded: Math.max(0, loaded) }, part];
+    const blocked = objects.length > 0 ? undefined : state.blocked;
+    const partial = { ...state, queued: false, opened: true, loaded: Math.max(0, loaded), blocked };
+    return [partial, part];
   }
   const inFront = emit(replacing<T>([], removed, rejected, config));
   const [whole, commit] = replaced(state, end.resourceVersion, objects, [], config);
@@ -137,13 +146,6 @@ const pause = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<
   },
   [{ type: 'await-room' }],
 ];
-
-const goOnAfter = <T>(
-  state: ReflectorState,
-  _input: unknown,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> => goOn(state, moment, config);
 
 /** The table for objects of type `T`. */
 export function reflectorTable<T>(): ReflectorTable<T> {
@@ -180,6 +182,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
           opened: true,
           loaded: state.loaded + items.length,
           remaining,
+          blocked: items.length > 0 ? undefined : state.blocked,
         },
         emit(replacing(items, [], rejected, config)),
       ],
@@ -230,13 +233,18 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       renew,
       renewed,
       'renewal-failed': renewalFailed,
-      refresh: (state, input, moment, config) => {
-        const [noted] = noteRefresh(state, input);
-        return refreshNow(noted, moment, config);
-      },
+      refresh: refreshWatching,
     },
-    paused: { ...deaf, resumed: goOnAfter, refresh: noteRefresh },
-    backoff: { ...deaf, elapsed: goOnAfter, refresh: refreshWaiting },
+    paused: {
+      ...deaf,
+      resumed: (state, _input, moment, config) => goOnAfterPause<T>(state, moment, config),
+      refresh: noteRefresh,
+    },
+    backoff: {
+      ...deaf,
+      elapsed: (state, _input, moment, config) => goOn<T>(state, moment, config),
+      refresh: refreshWaiting,
+    },
     stopped: deaf,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Timers for waits over 2^31 ms (24.8 days), which `setTimeout` fires at once.
  */
-import { NEVER, Observable, type SchedulerLike } from 'rxjs';
+import { NEVER, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { repeat } from 'rxjs/operators';
 
 const LONGEST_MS = 2 ** 31 - 1;
@@ -27,4 +27,20 @@ export function longTimer(delayMs: number, scheduler: SchedulerLike): Observable
 /** Emits 0 every `periodMs`, however long that is; never if it is infinite. */
 export function longInterval(periodMs: number, scheduler: SchedulerLike): Observable<0> {
   return longTimer(periodMs, scheduler).pipe(repeat());
+}
+
+/**
+ * Calls `work` after `delayMs` unless the answer is unsubscribed. A Node process that has nothing else to do ends without
+ * waiting for it. Not for delays over 2^31 ms.
+ */
+export function looseTimer(
+  delayMs: number,
+  scheduler: SchedulerLike,
+  work: () => void,
+): Subscription {
+  const action = scheduler.schedule(work, delayMs);
+  // rxjs's own schedulers keep the timer of the platform in their actions; in Node that is an object.
+  const { id } = action as { readonly id?: { unref?(): unknown } };
+  id?.unref?.();
+  return action;
 }

@@ -5,6 +5,7 @@
 import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts';
 import { type Body, bytesBody } from './body.ts';
 import type { FailedAnswer, Faults, Truncation } from './faults.ts';
+import { heldBody } from './held-body.ts';
 import { type Exchange, isTrue, type RequestRecord, recordOf, targetOf } from './request.ts';
 import { failure } from './status.ts';
 
@@ -78,6 +79,22 @@ export function dispatch(
   context.onRequest(request);
   const verdict = context.faults.judge(request);
   if (verdict.connection === 'silent') return () => {};
+  let waiting: Body | undefined;
+  /** Answers, when there is something of the body where the head is held back with it. */
+  const send = (whole: Answer) => {
+    if (verdict.holding === undefined) return done({ kind: 'answer', answer: whole });
+    const body = heldBody(whole.body, verdict.holding);
+    const go = () => {
+      if (!body.ready) return;
+      waiting = undefined;
+      body.onReadable = undefined;
+      done({ kind: 'answer', answer: { ...whole, body } });
+    };
+    if (verdict.holding.head === false) return done({ kind: 'answer', answer: { ...whole, body } });
+    waiting = body;
+    body.onReadable = go;
+    go();
+  };
   const finish = () => {
     if (verdict.connection === 'refused') return done({ kind: 'refused' });
     const given =
@@ -87,13 +104,16 @@ export function dispatch(
         : scripted(verdict.answer, context.scheduler.now());
     const whole = verdict.cut === undefined ? given : truncated(given, verdict.cut);
     const gzip = given.status === 200 && takesGzip(exchange) && context.faults.gzips(request);
-    done({ kind: 'answer', answer: gzip ? { ...whole, gzip } : whole });
+    send(gzip ? { ...whole, gzip } : whole);
   };
   const delayMs = verdict.delayMs + context.latencyMs;
   if (delayMs <= 0) {
     finish();
-    return () => {};
+    return () => waiting?.cancel();
   }
   const timer = context.scheduler.schedule(finish, delayMs);
-  return () => timer.unsubscribe();
+  return () => {
+    timer.unsubscribe();
+    waiting?.cancel();
+  };
 }

@@ -3,6 +3,7 @@
  * faults last until they are healed or used up; the others act once, on the watches that are open.
  */
 import type { Status } from '../meta/api-error.ts';
+import type { Holding } from './held-body.ts';
 import type { RequestRecord } from './request.ts';
 import { type Match, matches } from './request-match.ts';
 import { expired, failure } from './status.ts';
@@ -52,7 +53,8 @@ type Effect =
   | { readonly kind: 'fail'; readonly answer: FailedAnswer }
   | { readonly kind: 'truncate'; readonly cut: Truncation }
   | { readonly kind: 'delay'; readonly ms: number }
-  | { readonly kind: 'lose'; readonly oneIn: number }
+  | { readonly kind: 'lose'; readonly takes: () => boolean }
+  | { readonly kind: 'hold'; readonly holding: Holding }
   | {
       readonly kind:
         | 'refuse'
@@ -69,8 +71,6 @@ class StandingFault implements Fault {
   readonly #match: Match | undefined;
   readonly #healed: () => void;
   hits = 0;
-  /** Events that it has seen. */
-  #met = 0;
   #left: number;
 
   constructor(effect: Effect, match: Match | undefined, times: number, healed: () => void) {
@@ -93,14 +93,6 @@ class StandingFault implements Fault {
     this.#left--;
   }
 
-  /** Whether it takes the event that is at hand. */
-  takes(oneIn: number): boolean {
-    this.#met++;
-    const taken = this.#met % oneIn === 0;
-    if (taken) this.use();
-    return taken;
-  }
-
   heal(): void {
     if (!this.active) return;
     this.#left = 0;
@@ -114,6 +106,7 @@ export interface Verdict {
   readonly delayMs: number;
   readonly answer?: FailedAnswer;
   readonly cut?: Truncation;
+  readonly holding?: Holding;
 }
 
 /**
@@ -194,12 +187,10 @@ export class Faults implements WatchFaults {
     return this.#stand({ kind: 'silence' }, match);
   }
 
-  /**
-   * Watches, open and new ones, leave out every so many-th event and go on as if it had been sent: what follows it, a
-   * bookmark too, has a later version. `hits` counts the events that were lost.
-   */
+  /** Watches leave out every so many-th event and go on as if it had been sent. `hits` counts what was lost. */
   loseEvents(oneIn: number, match?: Match): Fault {
-    return this.#stand({ kind: 'lose', oneIn }, match);
+    let met = 0;
+    return this.#stand({ kind: 'lose', takes: () => ++met % oneIn === 0 }, match);
   }
 
   /** Answers come so much later, in milliseconds of the server's scheduler. */
@@ -223,6 +214,15 @@ export class Faults implements WatchFaults {
    */
   gzipStreamingLists(match?: Match): Fault {
     return this.#stand({ kind: 'gzip' }, match);
+  }
+
+  /**
+   * Bodies come as through a proxy with buffers: what the server sends gathers until it is so many bytes, or the answer
+   * ends; the head waits with it. Holds for answers that begin from now on; those under way are not changed, nor by
+   * healing it.
+   */
+  holdBack(holding: Holding = {}, match?: Match): Fault {
+    return this.#stand({ kind: 'hold', holding }, match);
   }
 
   /** Breaks the connections of open watches. Answers how many there were. */
@@ -291,6 +291,7 @@ export class Faults implements WatchFaults {
     let connection: Verdict['connection'] = 'open';
     let answer: FailedAnswer | undefined;
     let cut: Truncation | undefined;
+    let holding: Holding | undefined;
     for (const fault of this.#standing) {
       if (!fault.covers(request)) continue;
       const { effect } = fault;
@@ -299,6 +300,7 @@ export class Faults implements WatchFaults {
       else if (effect.kind === 'hang' && connection === 'open') connection = 'silent';
       else if (effect.kind === 'fail' && answer === undefined) answer = effect.answer;
       else if (effect.kind === 'truncate' && cut === undefined) cut = effect.cut;
+      else if (effect.kind === 'hold' && holding === undefined) holding = effect.holding;
       else continue;
       fault.use();
     }
@@ -307,6 +309,7 @@ export class Faults implements WatchFaults {
       delayMs,
       ...(answer === undefined ? {} : { answer }),
       ...(cut === undefined ? {} : { cut }),
+      ...(holding === undefined ? {} : { holding }),
     };
   }
 
@@ -317,12 +320,10 @@ export class Faults implements WatchFaults {
 
   /** @internal */
   loses(request: RequestRecord): boolean {
-    let lost = false;
-    for (const fault of this.#standing) {
-      const { effect } = fault;
-      if (effect.kind === 'lose' && fault.covers(request) && fault.takes(effect.oneIn)) lost = true;
-    }
-    return lost;
+    const covering = this.#standing.filter((each) => each.covers(request));
+    const fault = covering.find(({ effect }) => effect.kind === 'lose' && effect.takes());
+    fault?.use();
+    return fault !== undefined;
   }
 
   /** @internal */

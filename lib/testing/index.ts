@@ -24,6 +24,7 @@ export {
   type TcpFault,
 } from './fault-script.ts';
 export type { FailedAnswer, Fault, Faults, Truncation } from './faults.ts';
+export type { Holding } from './held-body.ts';
 export { type MarbleHelpers, marbles } from './marbles.ts';
 export type { Snapshot } from './object-log.ts';
 export type { PodLogs } from './pod-log.ts';

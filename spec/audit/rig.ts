@@ -77,6 +77,7 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
     scheduler: time,
     random,
     audit: { periodMs: PERIOD_MS },
+    onWarning: () => undefined,
     ...options.informer,
   });
   const namespaces = scopes.map(({ namespace }) => namespace);

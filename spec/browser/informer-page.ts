@@ -26,6 +26,8 @@ const page = {
   },
   /** What the client knows of its network. */
   network: () => ({ protocol: client.protocol, connectionsLeft: client.connectionsLeft }),
+  /** What its status says of a proxy. */
+  heldBack: (name: string) => informers.get(name)?.status.heldBack?.message,
   synced: (name: string, timeoutMs: number) => informers.get(name)?.whenSynced({ timeoutMs }),
   /** The version of each object in the store, by key. */
   versions: (name: string) =>

@@ -149,7 +149,7 @@ describe('what is no list', () => {
     expect(failure).toMatch(message);
     expect(failure).not.toContain('hush');
     expect(found).toBeUndefined();
-    expect(['Malformed', 'Unexpected']).toContain(reason);
+    expect(['Malformed', 'Unexpected', 'WrongKind']).toContain(reason);
   });
 });
 

@@ -47,7 +47,12 @@ function news({ resourceVersion: _version, sinceMs: _since, ...rest }: InformerS
   return rest;
 }
 
-const BLOCKS = { unauthorized: 401, forbidden: 403, 'no-such-resource': 404 } as const;
+const BLOCKS = {
+  unauthorized: 401,
+  forbidden: 403,
+  'no-such-resource': 404,
+  'wrong-kind': 0,
+} as const;
 
 /** What a status says that cannot be. */
 function untruth(status: InformerStatus): string | undefined {

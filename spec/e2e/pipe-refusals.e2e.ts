@@ -1,5 +1,10 @@
 /** What a server refuses: rights, requests beyond its limits, and watches that it ends by itself. */
-import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
+import {
+  createListWatch,
+  createSharedInformer,
+  defineResource,
+  exponentialBackoff,
+} from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
@@ -92,7 +97,7 @@ describe.skipIf(noControl)('what a server refuses', () => {
 
     // With the right to list alone there is a store, though nobody knows how old it is.
     await grant('list');
-    await informer.whenSynced({ timeoutMs: 20_000 });
+    await informer.whenSynced({ timeoutMs: 20_000, whileBlocked: 'wait' });
     const blind = await until(
       informer.status$,
       ({ phase, synced }) => synced && phase === 'backoff',
@@ -110,6 +115,26 @@ describe.skipIf(noControl)('what a server refuses', () => {
       expect(informer.status).not.toHaveProperty(cured);
     }
   });
+
+  it.each(['stream', 'pages'] as const)(
+    'W15: a resource of another kind than the server has there syncs nothing, and says so (%s)',
+    async (initialList) => {
+      const client = await open('admin');
+      const wrong = defineResource({ ...configMaps, kind: 'Secret' });
+      const informer = createSharedInformer(createListWatch(client, wrong), {
+        ...{ backoff, initialList },
+        onWarning: () => undefined,
+      });
+      onTestFinished(() => informer.stop());
+      informer.start();
+      await expect(informer.whenSynced({ timeoutMs: 20_000 })).rejects.toMatchObject({
+        reason: 'WrongKind',
+      });
+      expect(informer.status).toMatchObject({ blocked: 'wrong-kind', synced: false });
+      expect(informer.status.error?.message).toContain('ConfigMap');
+      expect(informer.indexer.size).toBe(0);
+    },
+  );
 
   it('R10: a right that is taken away and given back costs no list', async () => {
     onTestFinished(revoke);

@@ -72,7 +72,7 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'metadata only: apiVersion kind metadata',
     'columns: Name Ready Status Restarts Age',
     'rows: web-0 Running, web-1 Pending',
-    'widgets.example.com is not synced after 200 ms',
+    'widgets.example.com is not synced',
   ],
 };
 

@@ -67,6 +67,11 @@ describe('statusWords', () => {
     expect(said(status)).toBe('Reconnecting in 3 s — connection lost — showing data from 12:04');
   });
 
+  test('W22: late, because of a proxy', () => {
+    const heldBack = { sinceMs: noon, message: 'a proxy holds events back' };
+    expect(said({ live: false, heldBack })).toBe('Late — a proxy holds events back');
+  });
+
   test('blocked', () => {
     const error = ApiError.fromStatus({ message: 'jane may not list pods' }, 403);
     const status: Partial<InformerStatus> = { phase: 'backoff', blocked: 'forbidden', error };

@@ -110,7 +110,8 @@ describe('an informer factory', () => {
       { status: 500, message: 'broken', times: 99 },
     );
     own.start();
-    const failure = own.whenSynced({ timeoutMs: 5_000 }).catch((error) => error);
+    const limit = { timeoutMs: 5_000, whileBlocked: 'wait' } as const;
+    const failure = own.whenSynced(limit).catch((error) => error);
     await until(own.informer(pods).whenSynced({ timeoutMs: 1_000 }));
     expect(podLister.list()).toHaveLength(3);
     await time.advance(5_000);

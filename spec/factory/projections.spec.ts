@@ -146,11 +146,15 @@ describe('a dynamic factory', () => {
     factory.start();
     const lister = factory.lister({ group: 'example.com', version: 'v1', plural: 'widgets' });
     await expect(all.until(factory.whenSynced({ timeoutMs: 1_000 }))).rejects.toThrow(
+      /^late\/widgets.example.com is not synced: late\/widgets.example.com \(no-such-resource/,
+    );
+    const limit = { timeoutMs: 1_000, whileBlocked: 'wait' } as const;
+    await expect(all.until(factory.whenSynced(limit))).rejects.toThrow(
       /^late\/widgets.example.com is not synced after 1000 ms: late\/widgets.example.com \(no-such-resource/,
     );
     all.server.addResource(widgets);
     all.server.objects.create(widgets, { metadata: place('w') });
-    await all.until(factory.whenSynced({ timeoutMs: 120_000 }));
+    await all.until(factory.whenSynced({ whileBlocked: 'wait' }));
     expect(lister.get('shop/w').kind).toBe('Widget');
     const { informer } = factory.acquire({
       group: 'example.com',

@@ -50,10 +50,13 @@ export async function runHttp(
     await sleep(random() * 500);
     scene.start();
   }
-  await sleep(lengthMs);
+  await sleep(lengthMs / 2);
+  const refreshed = scene.refresh();
+  await sleep(lengthMs / 2);
   machine.heal();
   scene.recover();
   stopWriting();
+  await refreshed;
 
   /** Judged again and again until nothing is wrong, or the time is over. */
   const settle = async (when: string) => {

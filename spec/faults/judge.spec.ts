@@ -165,10 +165,13 @@ describe('the budget', () => {
     expect([1_000, 10_000, 60_000, 300_000].map((each) => cyclesWithin(each, usual))).toEqual([
       2, 4, 7, 15,
     ]);
-    expect(allowance(60_000, usual)).toEqual({ reads: 28, watches: 74, audits: 0 });
+    expect(allowance(60_000, usual)).toEqual({ reads: 32, watches: 77, audits: 0 });
+    const refreshes = [0, 5_000, 50_000, 200_000];
+    expect(allowance(60_000, usual, { refreshes })).toMatchObject({ reads: 44, watches: 83 });
+    expect(allowance(60_000, usual, { watchMs: 20_000 }).watches).toBe(83);
     // Four rounds at most, each a cycle if it finds a difference, and a failed try of two requests every 50th of a period.
     expect(allowance(60_000, usual, { auditMs: 60_000 })).toEqual({
-      ...{ reads: 44, watches: 82, audits: 4 * 8 + 2 * 50 },
+      ...{ reads: 48, watches: 85, audits: 4 * 8 + 2 * 50 },
     });
   });
 
@@ -186,7 +189,7 @@ describe('the budget', () => {
     expect(wrong).toEqual([]);
     const storm = Array.from({ length: 40 }, (_, at) => at * 1_000);
     checkBudget(seen(storm), usual, wrong);
-    expect(wrong.join()).toMatch(/40 reads in 60000 ms; 28 are allowed/);
+    expect(wrong.join()).toMatch(/40 reads in 60000 ms; 32 are allowed/);
   });
 
   it('holds Retry-After to the millisecond, of one run only', () => {

@@ -35,7 +35,10 @@ export function observedFetch(
             : 'list'
         : searchParams.get('sendInitialEvents') === 'true'
           ? 'stream'
-          : 'watch';
+          : // No other watch asks for what the server has at hand.
+            searchParams.get('resourceVersion') === '0'
+            ? 'probe'
+            : 'watch';
       const { generation } = observed;
       // An audit waits for itself: what it is told to wait for holds up no watch.
       const who = kind === 'audit' ? `${pathname} (audit)` : pathname;

@@ -1,5 +1,6 @@
 /** What a seed stands for: a server, a history, faults, one informer and its consumers. */
 import {
+  ApiError,
   byLabel,
   byNamespace,
   createClient,
@@ -71,6 +72,8 @@ export interface Scene {
   start(): void;
   stop(): Promise<void>;
   /** Nobody refuses objects any more. */
+  /** Somebody wants a list. */
+  refresh(): Promise<void>;
   recover(): void;
   /** Shuts the consumer's own door, or opens it. */
   shut(shut: boolean): void;
@@ -170,6 +173,11 @@ export async function createScene(stage: Stage): Promise<Scene> {
   const loses = audits && !polls && audited() < 0.5;
   const loseOneIn = pick(audited, [10, 30]);
   const auditMs = 60_000;
+  // What was added later, by itself again: short watches, which are followed by the next ones often, and refreshes.
+  const newer = chance(12);
+  const watchMs = pick(newer, [300_000, 60_000, 20_000]) / speed;
+  const makeBeforeBreak = newer() < 0.8;
+  const refreshes: number[] = [];
   const moods = createMoods({
     refuses,
     scheduler,
@@ -208,8 +216,11 @@ export async function createScene(stage: Stage): Promise<Scene> {
     compression,
     backoff: exponentialBackoff(backoff),
     // Who is refused is let in at a resync, if nothing else comes.
+    makeBeforeBreak,
+    minWatchTimeoutMs: watchMs,
     resyncPeriodMs: (refuses === 'none' ? drawnResyncMs : 30_000) / speed,
     demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
+    onWarning: () => undefined,
     onUnhandledError: (error) => wrong.push(`unhandled: ${error}`),
     ...(audits ? { audit: { periodMs: auditMs } } : {}),
     ...(pageSize === undefined ? {} : { pageSize }),
@@ -233,13 +244,15 @@ export async function createScene(stage: Stage): Promise<Scene> {
     depths: stage.depths,
     meanMs,
     maxForMs,
-    ...(stage.without === undefined ? {} : { without: stage.without }),
+    // Two events that changed places, and another watch between them: nobody could know, as when a connection is lost.
+    without: [...(stage.without ?? []), ...(makeBeforeBreak ? ['swap' as const] : [])],
     ...(reached?.proxy === undefined ? {} : { proxy: reached.proxy }),
   });
   const told = [`${scope.name}, ${initialList} list, ${compression}`];
   told.push(`${watchList ? 'with' : 'without'} streaming lists, backoff from ${backoff.baseMs} ms`);
   const isAll = scope.listWatches.every(({ namespace }) => namespace === undefined);
   if (isAll && 'namespace' in all) told.push("namespace ''");
+  if (makeBeforeBreak) told.push(`two watches for a moment, each of ${watchMs} ms`);
   if (polls) told.push(`polled every ${pollMs} ms`);
   if (audits) told.push(loses ? `audited, one event in ${loseOneIn} lost` : 'audited');
   if (refuses !== 'none') told.push(`refused for a while by ${refuses}`);
@@ -283,19 +296,28 @@ export async function createScene(stage: Stage): Promise<Scene> {
       moods.recover();
       loss?.heal();
     },
+    async refresh() {
+      refreshes.push(scheduler.now());
+      try {
+        await informer.refresh();
+      } catch (error) {
+        // It has failed as any list would, or the informer rests.
+        if (!(error instanceof ApiError)) wrong.push(`refresh: ${error}`);
+      }
+    },
     shut: (shut) => open.next(!shut),
     compare(when) {
       consumers.finish(when);
       const store = informer.indexer as unknown as IndexerReader<Thing>;
       compareStore(store, INDICES, truth, scope.selects, when, wrong);
-      const { phase, synced, error, staleSinceMs, quarantined } = informer.status;
-      const well = phase === 'watching' && synced && error === undefined;
       const { audit } = informer.status;
       if (audits && !loses && typeof audit === 'object' && audit.differed > 0 && !restores) {
         wrong.push(`audit, ${when}: ${JSON.stringify(audit)}, and nothing was lost`);
       }
+      const { phase, synced, live, error, staleSinceMs, quarantined } = informer.status;
+      const well = phase === 'watching' && synced && live && error === undefined;
       if (!well || staleSinceMs !== undefined || quarantined > 0) {
-        const told = JSON.stringify({ phase, synced, error, staleSinceMs, quarantined });
+        const told = JSON.stringify({ phase, synced, live, error, staleSinceMs, quarantined });
         wrong.push(`status, ${when}: ${told}`);
       }
     },
@@ -304,6 +326,8 @@ export async function createScene(stage: Stage): Promise<Scene> {
         earlyMs: stage.slack === undefined ? 0 : 20,
         ...(polls ? { pollMs } : {}),
         ...(audits ? { auditMs } : {}),
+        watchMs,
+        refreshes,
       }),
   };
 }

@@ -1,4 +1,6 @@
 /** One seed in process and on virtual time: ten minutes of writes and faults, then peace, then the judgement. */
+import { type Fault, seededRandom } from 'rx-informer/testing';
+import { Subscription } from 'rxjs';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import type { Outcome } from './outcome.ts';
 import { createScene } from './scene.ts';
@@ -11,13 +13,18 @@ const HEALS_WITHIN_MS = 280_000;
 
 export async function runVirtual(seed: number): Promise<Outcome> {
   const time = new VirtualTime();
+  // Drawn by itself, so that the other seeds are what they were.
+  const dice = seededRandom(seed * 101 + 10);
+  const hasProxy = dice() < 0.2;
   const scene = await createScene({
     seed,
     scheduler: time,
     speed: 1,
     depths: ['http', 'stream'],
+    // Two events that changed places, and a watch that is left while one of them is held back: nobody could know.
+    ...(hasProxy ? { without: ['swap'] } : {}),
   });
-  const { random, consumers, machine, wrong, informer } = scene;
+  const { random, consumers, machine, wrong, informer, server } = scene;
   const lengthMs = 300_000 + random() * 300_000;
   const stopWriting = scene.write(500 + random() * 4_000);
   scene.start();
@@ -33,6 +40,24 @@ export async function runVirtual(seed: number): Promise<Outcome> {
     time.schedule(() => scene.shut(true), atMs);
     time.schedule(() => scene.shut(false), atMs + 90_000 * random() ** 3);
   }
+  const impatient = seededRandom(seed * 101 + 13);
+  for (let calls = impatient() < 0.5 ? Math.floor(impatient() * 6) : 0; calls > 0; calls--) {
+    time.schedule(() => void scene.refresh(), impatient() * lengthMs);
+  }
+  // A proxy with buffers on the way, for a while.
+  let proxy: Fault | undefined;
+  const buffers = () => {
+    proxy = server.faults.holdBack({
+      bytes: 2 ** (8 + Math.floor(dice() * 6)),
+      head: dice() < 0.5,
+    });
+  };
+  const [fromMs, forMs] = [dice() < 0.5 ? 0 : dice() * lengthMs, dice() * lengthMs];
+  const turns = new Subscription();
+  if (hasProxy) {
+    turns.add(time.schedule(buffers, fromMs));
+    turns.add(time.schedule(() => proxy?.heal(), fromMs + forMs));
+  }
   let leftMs = lengthMs;
   for (let restarts = random() < 0.3 ? 1 + Math.floor(random() * 2) : 0; restarts > 0; restarts--) {
     const partMs = random() * leftMs;
@@ -45,6 +70,8 @@ export async function runVirtual(seed: number): Promise<Outcome> {
   await time.advance(leftMs);
 
   machine.heal();
+  turns.unsubscribe();
+  proxy?.heal();
   scene.recover();
   stopWriting();
   scene.shut(false);

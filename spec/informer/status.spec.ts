@@ -344,7 +344,11 @@ describe('several scopes', () => {
     const both = informer.status$.pipe(
       map(({ scopes, ...status }) => ({ ...status, codes: codesOf(scopes) })),
     );
-    const status = await firstValueFrom(both.pipe(filter(({ codes }) => codes === '503 403')));
+    // The denied streaming list does not block yet: the plain list that follows it does.
+    const blocking = both.pipe(
+      filter(({ codes, blocked }) => codes === '503 403' && blocked !== undefined),
+    );
+    const status = await firstValueFrom(blocking);
     expect(status).toMatchObject({ phase: 'backoff', blocked: 'forbidden', error: { code: 403 } });
     await informer.stop();
   });

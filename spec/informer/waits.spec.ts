@@ -55,7 +55,8 @@ describe('whenSynced', () => {
         { scheduler, name: 'pods' },
       );
       const rejections: unknown[] = [];
-      informer.whenSynced({ timeoutMs: 5_000 }).catch((error) => rejections.push(error));
+      const wait = { timeoutMs: 5_000, whileBlocked: 'wait' } as const;
+      informer.whenSynced(wait).catch((error) => rejections.push(error));
       informer.start();
       scheduler.schedule(() => {
         expect(informer.status.blocked).toBe('forbidden');
@@ -79,7 +80,9 @@ describe('whenSynced', () => {
       { name: 'secrets' },
     );
     failing.start();
-    const error = await failing.whenSynced({ timeoutMs: 5 }).catch((caught: ApiError) => caught);
+    const error = await failing
+      .whenSynced({ timeoutMs: 5, whileBlocked: 'wait' })
+      .catch((caught: ApiError) => caught);
     expect(error).toMatchObject({ code: 403, reason: 'Forbidden' });
     expect((error as ApiError).message).toBe('secrets is not synced after 5 ms: no');
     await failing.stop();

@@ -2,7 +2,9 @@ import {
   ApiError,
   createClient,
   createListWatch,
+  createMetadataListWatch,
   createPollingListWatch,
+  createTableListWatch,
   defineResource,
   type KubernetesObject,
   type ListWatchOptions,
@@ -403,5 +405,52 @@ describe('an answer', () => {
     await time.advance(1);
     expect(own.map(({ key }) => key)).toEqual(['d/b']);
     expect(asked).toEqual(own);
+  });
+});
+
+describe('what is asked for', () => {
+  const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+  const makers = { createListWatch, createMetadataListWatch, createTableListWatch };
+
+  it.each(Object.entries(makers))('W16: %s refuses selectors that are none', (_name, make) => {
+    const refused: [object, RegExp][] = [
+      [{ labelSelector: 'a in b' }, /^label selector "a in b": found .* at position/],
+      [{ labelSelector: 'app=web,' }, /^label selector/],
+      [{ labelSelector: { app: 'web' } }, /labelSelector is an object.*formatLabelSelector/],
+      [{ labelSelector: 5 }, /labelSelector is a number/],
+      [{ fieldSelector: 'metadata.name' }, /^field selector "metadata.name": found the end/],
+      [{ fieldSelector: ['a=b'] }, /fieldSelector is an object/],
+      [{ labelSelector: undefined }, /labelSelector is undefined/],
+      [{ fieldSelector: null }, /fieldSelector is null/],
+    ];
+    for (const [options, message] of refused) {
+      expect(() => make(client, pods, options), String(message)).toThrow(message);
+      expect(() => make(client, pods, options)).toThrow(TypeError);
+    }
+    const labels = ['', 'app=web', 'app in (web,db),!canary', 'a!=b,c>5', ' a = b '];
+    for (const labelSelector of labels) make(client, pods, { labelSelector });
+    for (const fieldSelector of ['', 'spec.nodeName=', 'a==b\\,c,d!=e']) {
+      make(client, pods, { fieldSelector });
+    }
+  });
+
+  it.each(Object.entries(makers))(
+    'W16: %s refuses a namespace that is none, and one of a cluster-scoped resource',
+    (_name, make) => {
+      for (const namespace of ['.', '..', 'a/b', '../kube-system', 'a%2Fb', null, 5, {}]) {
+        const options = { namespace } as object;
+        expect(() => make(client, pods, options)).toThrow(/^pods: the namespace is .*; it must/);
+        expect(() => make(client, pods, options)).toThrow(TypeError);
+      }
+      expect(() => make(client, nodes, { namespace: 'shop' })).toThrow('nodes is cluster-scoped');
+      make(client, pods, { namespace: '' });
+      make(client, nodes, { namespace: '' });
+    },
+  );
+
+  it('W16: sends a selector as it was given', async () => {
+    const { fake, listWatch } = setUp({ labelSelector: ' app = web , tier!=x' });
+    await lastValueFrom(listWatch.list(LIST));
+    expect(fake.requests[0]?.query).toMatchObject({ labelSelector: ' app = web , tier!=x' });
   });
 });

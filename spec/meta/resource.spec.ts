@@ -44,7 +44,7 @@ describe('resource', () => {
       { namespace: 'shop', name: 'web', subresource: 'status' },
       '/api/v1/namespaces/shop/pods/web/status',
     ],
-    [pods, { namespace: '../x', name: 'a b' }, '/api/v1/namespaces/..%2Fx/pods/a%20b'],
+    [pods, { namespace: 'x y', name: 'a b' }, '/api/v1/namespaces/x%20y/pods/a%20b'],
     [nodes, { name: 'node-1' }, '/api/v1/nodes/node-1'],
     [nodes, { namespace: '' }, '/api/v1/nodes'],
     [widgets, { namespace: 'shop' }, '/apis/example.com/v1/namespaces/shop/widgets'],
@@ -63,16 +63,25 @@ describe('resource', () => {
     }
   });
 
-  it.each(['.', '..', ''])('M8: refuses the name %j, which would be that of a folder', (name) => {
-    expect(() => resourcePath(pods, { namespace: 'shop', name })).toThrow(
-      /must not be empty, '\.'/,
-    );
-    expect(() => resourcePath(nodes, { name })).toThrow(/the name is/);
-    if (name === '') return;
-    expect(() => resourcePath(pods, { namespace: name })).toThrow(/the namespace is/);
-    const definition = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
-    for (const field of ['version', 'plural', 'group']) {
-      expect(() => defineResource({ ...definition, [field]: name })).toThrow(field);
-    }
-  });
+  it.each(['.', '..', '', 'a/b', 'a%2Fb'])(
+    'M8: refuses the name %j, which would lead elsewhere',
+    (name) => {
+      expect(() => resourcePath(pods, { namespace: 'shop', name })).toThrow(
+        /must not be empty, '\.'/,
+      );
+      expect(() => resourcePath(nodes, { name })).toThrow(/the name is/);
+      if (name === '') return;
+      expect(() => resourcePath(pods, { namespace: name })).toThrow(/the namespace is/);
+      const definition = {
+        group: '',
+        version: 'v1',
+        plural: 'pods',
+        kind: 'Pod',
+        namespaced: true,
+      };
+      for (const field of ['version', 'plural', 'group']) {
+        expect(() => defineResource({ ...definition, [field]: name })).toThrow(field);
+      }
+    },
+  );
 });

@@ -27,6 +27,10 @@ export class LifeServer {
   #uid = 0;
   /** Requests under way. */
   open = 0;
+  /** Whether lists and watches are forbidden. */
+  denied = false;
+  /** Called when a request was forbidden. */
+  onDenied: () => void = () => undefined;
 
   constructor(options: LifeServerOptions) {
     this.#options = options;
@@ -85,8 +89,13 @@ export class LifeServer {
     return new Observable<V>((subscriber) => {
       this.open++;
       subscriber.add(() => this.open--);
-      if (latencyMs === 0) begin(subscriber);
-      else subscriber.add(scheduler.schedule(() => begin(subscriber), latencyMs));
+      const answer = () => {
+        if (!this.denied) return begin(subscriber);
+        this.onDenied();
+        return subscriber.error(ApiError.fromStatus({ code: 403, reason: 'Forbidden' }, 403));
+      };
+      if (latencyMs === 0) answer();
+      else subscriber.add(scheduler.schedule(answer, latencyMs));
     });
   }
 

@@ -39,12 +39,18 @@ export type Act =
   | { readonly do: 'write'; readonly at: number; readonly end: boolean }
   | { readonly do: 'refuse'; readonly at: number; readonly on: boolean }
   | { readonly do: 'room'; readonly open: boolean }
-  | { readonly do: 'wait'; readonly timeoutMs?: number; readonly handler?: number };
+  | { readonly do: 'deny'; readonly on: boolean }
+  | {
+      readonly do: 'wait';
+      readonly timeoutMs?: number;
+      readonly handler?: number;
+      readonly whileBlocked?: 'wait';
+    };
 
 /** Callbacks in which a consumer may call back. */
 export const CALLBACKS = [
   ...['next', 'complete', 'told', 'onAdd', 'onUpdate', 'onDelete', 'after await'],
-  ...['policy', 'demand', 'index', 'view', 'error', 'cleanup'],
+  ...['policy', 'demand', 'index', 'view', 'error', 'cleanup', 'warning'],
 ] as const;
 export type Callback = (typeof CALLBACKS)[number];
 
@@ -63,6 +69,14 @@ interface Consumer {
   readonly slow: boolean;
   subscription: Subscription | undefined;
   completed: boolean;
+}
+
+interface Wait {
+  outcome: string;
+  readonly inVain: boolean;
+  readonly isPatient: boolean;
+  /** The run that it is about, or the one before it. */
+  readonly generation: number;
 }
 
 interface Handled {
@@ -90,7 +104,11 @@ export class World {
   /** What the view holds: one subscription for all who look at it. */
   #viewHolder: ModelHolder | undefined;
   readonly #listening: { readonly last: () => unknown; readonly subscription: Subscription }[] = [];
-  readonly #waits: { outcome: string; readonly inVain: boolean }[] = [];
+  readonly #waits: Wait[] = [];
+  /** Runs in which a request was forbidden, and runs in which that was warned of. */
+  readonly #deniedIn = new Set<number>();
+  readonly #warnedIn = new Set<number>();
+  #shown = 0;
   #room: Subject<void> | undefined;
   /** Callbacks of the informer that run now. Within one only a subscription may call another. */
   #depth = 0;
@@ -119,9 +137,10 @@ export class World {
           if (!isOwn(error)) this.#fail(`reported: ${String(error)}`);
           this.#act('error');
         },
-        onWarning: () => undefined,
+        onWarning: ({ type }) => this.#warned(type),
       },
     );
+    this.server.onDenied = () => this.#deniedIn.add(this.informer.status.generation);
     this.#view = toView<Pod>()(this.informer.changes$);
   }
 
@@ -171,10 +190,13 @@ export class World {
       }
       case 'room':
         return this.#setRoom(act.open);
+      case 'deny':
+        server.denied = act.on;
+        return;
       case 'ready':
         return this.#ready.next();
       case 'wait':
-        return this.#wait(act.timeoutMs, act.handler);
+        return this.#wait(act);
       case 'throw':
         throw new Error('a consumer threw');
     }
@@ -198,7 +220,33 @@ export class World {
     for (const { last } of this.#listening) last();
     for (const wait of this.#waits) {
       if (wait.inVain) expect(wait.outcome).toBe('Stopped');
+      else if (wait.outcome === 'refused') {
+        const runs = [...this.#deniedIn].filter((run) => run >= wait.generation);
+        expect([wait.isPatient, runs.length > 0]).toEqual([false, true]);
+      } else if (!wait.isPatient && this.#isBlocked) expect(wait.outcome).not.toBe('pending');
     }
+  }
+
+  /** Whether nobody may wait for the sync any more who does not want to wait for a grant. */
+  get #isBlocked(): boolean {
+    const { status } = this.informer;
+    // Without room a list that has come may wait to be stored, and then it is the watch that is forbidden.
+    if (this.model.phase !== 'running' || this.#room !== undefined) return false;
+    return Object.values(status.scopes ?? [status]).some(
+      ({ synced, blocked }) => !synced && blocked !== undefined,
+    );
+  }
+
+  #warned(type: string): void {
+    const { phase, generation } = this.informer.status;
+    if (type === 'not-started' && (phase !== 'idle' || this.handlers.length === 0))
+      this.#fail(`not started, though it is ${phase}`);
+    if (type === 'blocked') {
+      if (this.#shown > 0) this.#fail('warned of what somebody was told');
+      if (this.#warnedIn.has(generation)) this.#fail('warned twice in a run');
+      this.#warnedIn.add(generation);
+    }
+    this.#act('warning');
   }
 
   async pass(ms: number): Promise<void> {
@@ -211,6 +259,7 @@ export class World {
     const { informer, model, server } = this;
     this.#plans.clear();
     this.#refused.clear();
+    this.server.denied = false;
     this.#setRoom(true);
     await this.#settle();
     this.act({ do: 'start' });
@@ -293,6 +342,9 @@ export class World {
 
   #act(callback: Callback): void {
     const acts = this.#plans.get(callback)?.shift();
+    // A linger may have ended since the last step; of one that ends at this moment only the informer knows.
+    const nowMs = this.time.now();
+    this.model.tick(this.informer.status.phase === 'idle' ? nowMs : nowMs - 1);
     this.#acting++;
     try {
       for (const act of acts ?? []) this.act(act);
@@ -391,8 +443,13 @@ export class World {
     const { informer } = this;
     const source: Observable<unknown> = informer[stream];
     let last: unknown;
+    const shows = stream === 'status$' ? 1 : 0;
+    this.#shown += shows;
+    const left = finalize<unknown>(() => {
+      this.#shown -= shows;
+    });
     const subscription = this.#within(() =>
-      source.subscribe((value: unknown) => {
+      source.pipe(left).subscribe((value: unknown) => {
         last = value;
         this.#called('told', true, stream);
       }),
@@ -462,16 +519,18 @@ export class World {
     if (this.#viewHolder !== undefined) this.model.leave(this.#viewHolder, this.time.now());
   }
 
-  #wait(timeoutMs?: number, handler?: number): void {
+  #wait({ handler, do: _do, ...how }: Extract<Act, { do: 'wait' }>): void {
     const handled = handler === undefined ? undefined : pick(this.handlers, handler)?.registration;
-    const wait = { outcome: 'pending', inVain: this.model.phase === 'stopped' };
+    const { phase, generation } = this.model;
+    const isPatient = how.whileBlocked === 'wait';
+    const wait: Wait = { outcome: 'pending', inVain: phase === 'stopped', isPatient, generation };
     this.#waits.push(wait);
-    (handled ?? this.informer).whenSynced(timeoutMs === undefined ? {} : { timeoutMs }).then(
+    (handled ?? this.informer).whenSynced(how).then(
       () => {
         wait.outcome = 'synced';
       },
-      ({ reason }: { reason: string }) => {
-        wait.outcome = reason;
+      ({ reason, message }: { reason: string; message: string }) => {
+        wait.outcome = message.includes('whileBlocked') ? 'refused' : reason;
       },
     );
   }

@@ -299,7 +299,7 @@ describe('an outage', () => {
     await run.advance(200_000);
     const told = run.told.filter((line) => !line.startsWith('b@'));
     expect(told.slice(-2)).toEqual(['(a@2 e@3', ')@3!']);
-    expect(run.asked()).toBe('L0 W2 W5 W5 L5 L W3');
+    expect(run.asked()).toBe('L0 W2 W5 P W5 P L5 L W3');
     expect(run.status).toMatchObject({ phase: 'watching', synced: true });
     run.subscription.unsubscribe();
   });

@@ -1,10 +1,16 @@
 /** The next watch is asked for before the one that is open ends. */
-import { type ListerWatcher, type ReflectOptions, reflect, type WatchSignal } from 'rx-informer';
-import { concat, defer, merge, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import {
+  type ListerWatcher,
+  type ReflectOptions,
+  type RefreshOrder,
+  reflect,
+  type WatchSignal,
+} from 'rx-informer';
+import { concat, defer, merge, NEVER, type Observable, of, Subject, throwError, timer } from 'rxjs';
 import { finalize, map, mergeMap, takeUntil } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { rig } from './rig.ts';
+import { rig, word } from './rig.ts';
 import { answer, brief, events, opened, type Pod, refused, script, whole } from './script.ts';
 
 const watch = { use: 'watch' } as const;
@@ -28,7 +34,9 @@ describe('a server that takes 60 s to answer a watch', () => {
     const live = statuses.map((status) => status.live).lastIndexOf(false);
     subscription.unsubscribe();
     expect([server.openWatches.length, time.pending]).toEqual([0, 0]);
-    return { added, late, watches: server.requests.length, live, statuses: statuses.length };
+    // What looks into late answers is no watch of the reflector.
+    const watches = server.requests.filter((request) => word(request) !== 'P').length;
+    return { added, late, watches, live, statuses: statuses.length };
   }
 
   it('R26: delays no event, and none is told twice', async () => {
@@ -232,5 +240,22 @@ describe('the next watch', () => {
     expect(open()).toBe(2);
     subscription.unsubscribe();
     expect([open(), time.pending]).toEqual([0, 0]);
+  });
+
+  it('R27, R7, I81: that is told to wait holds up a refresh and the watch after a failure, too', async () => {
+    const failing = () => throwError(() => answer(429, '', 50_000));
+    const refresh$ = new Subject<RefreshOrder>();
+    const waiting = run([lasting(300), failing, lasting(300)], { refresh$ });
+    await waiting.time.advance(210_000);
+    refresh$.next({ trustVersions: true });
+    await waiting.time.advance(44_999);
+    expect(waiting.told).toEqual([')@5']);
+    await waiting.time.advance(1);
+    expect(waiting.told).toEqual([')@5', ')@5']);
+    const lost = (time: VirtualTime) =>
+      concat(of(opened), timer(210_000, time).pipe(mergeMap(() => throwError(() => refused))));
+    const failed = run([lost, failing, lasting(300)]);
+    await failed.time.advance(300_000);
+    expect(failed.asked).toEqual(['W5@0', 'W5@205', 'W5@255']);
   });
 });

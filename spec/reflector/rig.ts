@@ -39,7 +39,7 @@ export interface Rig {
   readonly status: ReflectorStatus | undefined;
   readonly completed: boolean;
   readonly subscription: Subscription;
-  /** `L0`, `S`, `W5`: what the server was asked. */
+  /** `L0`, `S`, `W5`, `P` for a probe: what the server was asked. */
   asked(): string;
   create(name: string): void;
   touch(name: string): void;
@@ -50,6 +50,8 @@ export interface Rig {
 export function word({ use, query }: RequestRecord): string {
   const version = query['resourceVersion'] ?? '';
   if (use !== 'watch') return `L${version}`;
+  // Of a probe: no other watch is that short.
+  if (query['timeoutSeconds'] === '5') return 'P';
   return `${query['sendInitialEvents'] === 'true' ? 'S' : 'W'}${version}`;
 }
 

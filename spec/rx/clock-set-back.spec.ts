@@ -273,6 +273,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
 /** Readings that are moments, by file: they are written, or shown, as the clock has them. */
 const MOMENTS: Record<string, string> = {
   'lib/list-watch/answer.ts': 'Retry-After may be a date',
+  'lib/list-watch/held-back.ts': 'since when events are held back',
   'lib/transport/kube-client.ts': 'Retry-After may be a date',
   'lib/client/pod-calls.ts': 'Retry-After may be a date',
   'lib/audit/audit.ts': 'when a collection was last compared, to be shown',

@@ -23,6 +23,7 @@ const blockedWords = {
   unauthorized: 'Not signed in',
   forbidden: 'Forbidden',
   'no-such-resource': 'Not found on this server',
+  'wrong-kind': 'Not what was asked for',
 } as const;
 
 function showing(status: InformerStatus): string {
@@ -95,6 +96,9 @@ export function statusWords(
     case 'connecting':
       return { tone: 'busy', headline: 'Connecting', detail: showing(status) };
     case 'watching': {
+      if (status.heldBack !== undefined) {
+        return { tone: 'stale', headline: 'Late', detail: status.heldBack.message };
+      }
       const since = `watching since ${clock.format(status.sinceMs)}`;
       const version = resourceVersion || status.resourceVersion;
       const detail = `${since}, resourceVersion ${version}${audited(status)}`;

@@ -1,0 +1,108 @@
+/** nginx before a server, with one of the configurations beside this file. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { testOnlyServerCert, testOnlyServerKey } from '../../node/test-only-certificates.ts';
+
+/** The names of the configurations. */
+export type NginxConfiguration =
+  | 'unbuffered'
+  | 'defaults'
+  | 'gzip-unbuffered'
+  | 'gzip-buffered'
+  | 'http2';
+
+/** A running nginx. */
+export interface Nginx {
+  /** `http://127.0.0.1:PORT`, or https. */
+  readonly url: string;
+  /** Goes on with another configuration on the same port; streams that are open end. */
+  reconfigure(configuration: NginxConfiguration): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+/** Starts nginx before `server`, with the rights of its token. Rejects with nginx's own words when it does not start. */
+export async function startNginx(
+  configuration: NginxConfiguration,
+  server: { readonly url: string; readonly token: string },
+): Promise<Nginx> {
+  const folder = await mkdtemp(join(tmpdir(), 'rx-informer-nginx-'));
+  const port = await freePort();
+  await writeFile(join(folder, 'server.crt'), testOnlyServerCert);
+  await writeFile(join(folder, 'server.key'), testOnlyServerKey);
+  const values: Record<string, string> = {
+    ...{ folder, port: String(port) },
+    ...{ upstream: server.url, token: server.token },
+  };
+
+  const run = async (name: NginxConfiguration) => {
+    const path = fileURLToPath(new URL(`${name}.conf`, import.meta.url));
+    const text = (await readFile(path, 'utf8')).replace(/\{\{(\w+)\}\}/g, (_, key) => {
+      const value = values[key];
+      if (value === undefined) throw new Error(`${path}: there is no value for {{${key}}}`);
+      return value;
+    });
+    const file = join(folder, 'nginx.conf');
+    await writeFile(file, text);
+    const child = spawn('nginx', ['-e', join(folder, 'error.log'), '-p', folder, '-c', file], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // Where Debian puts it, and only root looks.
+      env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
+    });
+    let said = '';
+    child.stderr.on('data', (data) => {
+      said += data;
+    });
+    const gone = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(`${error.message}: install nginx-light`));
+      child.once('exit', (code) => resolve(`it ended with ${code}: ${said}`));
+    });
+    for (;;) {
+      const ended = await Promise.race([gone, sleep(20)]);
+      if (typeof ended === 'string') throw new Error(`nginx does not start: ${ended}`);
+      if (await accepts(port)) return child;
+    }
+  };
+  let child = await run(configuration);
+  const end = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  return {
+    url: `${configuration === 'http2' ? 'https' : 'http'}://127.0.0.1:${port}`,
+    async reconfigure(name) {
+      await end();
+      child = await run(name);
+    },
+    async close() {
+      await end();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/** A factory's wait when the server refuses some of what was asked for. */
+import { createController, type InformerFactory, type NotSyncedError } from 'rx-informer';
+import { configMaps, nodes, pods, secrets } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import { place, rig } from './rig.ts';
+
+type Outcome = 'pending' | 'synced' | NotSyncedError;
+
+function watched(wait: Promise<void>): { outcome: Outcome } {
+  const seen: { outcome: Outcome } = { outcome: 'pending' };
+  wait.then(
+    () => {
+      seen.outcome = 'synced';
+    },
+    (error: NotSyncedError) => {
+      seen.outcome = error;
+    },
+  );
+  return seen;
+}
+
+const waits = (factory: InformerFactory) => ({
+  hasty: watched(factory.whenSynced()),
+  patient: watched(factory.whenSynced({ whileBlocked: 'wait', timeoutMs: 30_000 })),
+});
+
+describe('whenSynced of a factory', () => {
+  it('G16: rejects without waiting for its time, and names everybody who is refused, and why', async () => {
+    const { server, factory, time } = rig();
+    const own = factory();
+    own.informer(pods);
+    own.informer(secrets, { namespace: 'shop' });
+    own.informer(nodes);
+    own.informer(configMaps, { namespaces: ['shop', 'till'] });
+    const times = 99;
+    server.faults.failNext({ resource: secrets }, { status: 403, message: 'no secrets', times });
+    // These are slower to be refused, or to fail in another way.
+    server.faults.delay(40, { resource: nodes });
+    server.faults.failNext({ resource: nodes }, { status: 401, message: 'no nodes', times });
+    server.faults.delay(70, { resource: configMaps, namespace: 'till' });
+    const broken = { status: 500, message: 'broken', times };
+    server.faults.failNext({ resource: configMaps, namespace: 'till' }, broken);
+    own.start();
+    const { hasty, patient } = waits(own);
+    await time.advance(50);
+    expect(hasty.outcome).toBe('pending');
+    await time.advance(150);
+    const { outcome } = hasty;
+    if (typeof outcome === 'string') throw new Error(`it is ${outcome}`);
+    expect(outcome.missing.map(({ name }) => name)).toEqual([
+      'secrets/shop',
+      'nodes',
+      'configmaps/shop+till',
+    ]);
+    expect(outcome.message).toMatch(
+      /^3 of 4 informers not synced: secrets\/shop \(forbidden: .*no secrets\); nodes \(unauthorized: .*no nodes\); configmaps\/shop\+till \(namespace till backoff: .*broken\)\. They keep trying; to wait for that, pass whileBlocked: 'wait'$/,
+    );
+    expect(patient.outcome).toBe('pending');
+    await time.advance(30_000);
+    expect(patient.outcome).toMatchObject({ reason: 'NotObserved' });
+    expect(String(patient.outcome)).toContain(
+      '3 of 4 informers not synced after 30000 ms: secrets',
+    );
+  });
+
+  it('G16: with one cause the error is that cause; one that was refused and is let in later is synced', async () => {
+    const { server, factory, time } = rig();
+    const own = factory();
+    own.informer(pods);
+    own.informer(secrets);
+    const refused = { status: 403, message: 'no secrets', times: 4 };
+    server.faults.failNext({ resource: secrets }, refused);
+    own.start();
+    const { hasty, patient } = waits(own);
+    await time.advance(100);
+    expect(hasty.outcome).toMatchObject({ code: 403, reason: 'Forbidden' });
+    await time.advance(20_000);
+    expect(patient.outcome).toBe('synced');
+    await own.whenSynced();
+  });
+
+  it('G16: failures that a retry can heal reject nothing before the time is over', async () => {
+    const { server, factory, time } = rig();
+    const own = factory();
+    own.informer(pods);
+    own.informer(secrets);
+    server.faults.failNext({ resource: secrets }, { status: 500, times: 4 });
+    own.start();
+    const wait = watched(own.whenSynced({ timeoutMs: 60_000 }));
+    await time.advance(1_000);
+    expect(wait.outcome).toBe('pending');
+    await time.advance(30_000);
+    expect(wait.outcome).toBe('synced');
+  });
+
+  it('G16: a stop rejects at once, also while the answers of others are awaited', async () => {
+    const { server, factory, time } = rig();
+    const own = factory();
+    const stopped = own.informer(pods);
+    own.informer(secrets);
+    server.faults.delay(20_000, { resource: pods });
+    server.faults.failNext({ resource: secrets }, { status: 403, times: 99 });
+    own.start();
+    const wait = watched(own.whenSynced({ timeoutMs: 60_000 }));
+    await time.advance(100);
+    expect(wait.outcome).toBe('pending');
+    await stopped.stop();
+    await time.advance(0);
+    expect(String(wait.outcome)).toMatch(/2 of 2 informers not synced: pods \(stopped/);
+  });
+
+  it('G16: what blocked a run that is restarted in the same callback is not held against it', async () => {
+    const { server, factory, time } = rig();
+    const own = factory();
+    const informer = own.informer(pods);
+    server.faults.failNext({ resource: pods }, { status: 403, times: 2 });
+    let wait: { outcome: Outcome } | undefined;
+    informer.status$.subscribe(({ blocked }) => {
+      if (blocked === undefined || wait !== undefined) return;
+      void informer.stop();
+      informer.start();
+      wait = watched(own.whenSynced());
+    });
+    own.start();
+    await time.advance(100);
+    expect(wait?.outcome).toBe('synced');
+  });
+
+  it('I65: who waits is not told, so the factory warns of each informer once', async () => {
+    const { server, factory, time } = rig();
+    const warnings: string[] = [];
+    const own = factory({ onWarning: (message) => warnings.push(message) });
+    own.informer(secrets);
+    server.faults.failNext({ resource: secrets }, { status: 403, message: 'no', times: 99 });
+    own.start();
+    const wait = watched(own.whenSynced({ whileBlocked: 'wait', timeoutMs: 20_000 }));
+    await time.advance(30_000);
+    expect(wait.outcome).toMatchObject({ code: 403 });
+    expect(warnings).toEqual([
+      'secrets: blocked (forbidden): LIST v1/secrets: no. The informer keeps trying, and nothing listens to its status$',
+    ]);
+  });
+
+  it('I65: who is rejected is told, so the factory warns of none', async () => {
+    const { server, factory, time } = rig();
+    const warnings: string[] = [];
+    const own = factory({ onWarning: (message) => warnings.push(message) });
+    own.informer(secrets);
+    own.informer(nodes);
+    server.faults.failNext({}, { status: 403, times: 99 });
+    server.faults.delay(40, { resource: nodes });
+    own.start();
+    const wait = watched(own.whenSynced());
+    await time.advance(30_000);
+    expect(wait.outcome).toMatchObject({ code: 403 });
+    expect(warnings).toEqual([]);
+  });
+
+  it('N30: a controller waits for a resource that is not there yet, and starts when it comes', async () => {
+    const { server, factory, time } = rig();
+    const own = factory();
+    const informer = own.informer(secrets);
+    const seen: string[] = [];
+    const controller = createController({
+      name: 'secretive',
+      for: informer,
+      scheduler: time,
+      reconcile: (key: string) => {
+        seen.push(key);
+      },
+    });
+    server.objects.create(secrets, { metadata: place('key') });
+    server.faults.failNext({ resource: secrets }, { status: 404, times: 6 });
+    controller.start();
+    const ready = controller.whenReady();
+    await time.advance(2_000);
+    expect(informer.status.blocked).toBe('no-such-resource');
+    expect(controller.status).toMatchObject({ phase: 'syncing' });
+    await time.advance(30_000);
+    await ready;
+    expect(seen).toEqual(['shop/key']);
+    const stopping = controller.stop();
+    await time.advance(1_000);
+    await stopping;
+  });
+});

@@ -1,0 +1,456 @@
+/** Waits for an informer that its server refuses, and who is told of that. */
+import {
+  ApiError,
+  createClient,
+  createInformer,
+  createListWatch,
+  createSharedInformer,
+  type InformerWarning,
+  type ListerWatcher,
+  type SharedInformerOptions,
+} from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { first, Observable, of, throwError } from 'rxjs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { type Pod, pod } from '../support/scripted-list-watch.ts';
+
+const refusal = (code: number) =>
+  ApiError.fromStatus({ code, message: `pods is refused with ${code}` }, code);
+
+/** A collection whose requests are refused while `refused` says so. */
+function guarded(scope?: string) {
+  const refused: { list?: number | undefined; watch?: number | undefined } = {};
+  const source: ListerWatcher<Pod> = {
+    ...(scope === undefined ? {} : { scope }),
+    watchList: false,
+    list: () =>
+      refused.list === undefined
+        ? of({ items: [pod('web', 8, 'web', scope)], metadata: { resourceVersion: '10' } })
+        : throwError(() => refusal(refused.list as number)),
+    watch: () =>
+      new Observable((signals) => {
+        if (refused.watch !== undefined) return signals.error(refusal(refused.watch));
+        signals.next({ kind: 'opened' });
+        return undefined;
+      }),
+  };
+  return { source, refused };
+}
+
+type Outcome = 'pending' | 'synced' | ApiError;
+
+/** What a wait has come to by now. */
+function watched(wait: Promise<void>): { outcome: Outcome } {
+  const seen: { outcome: Outcome } = { outcome: 'pending' };
+  wait.then(
+    () => {
+      seen.outcome = 'synced';
+    },
+    (error: ApiError) => {
+      seen.outcome = error;
+    },
+  );
+  return seen;
+}
+
+function rig(options: SharedInformerOptions<Pod> = {}, scopes: readonly string[] = []) {
+  const time = new VirtualTime();
+  const parts = scopes.length === 0 ? [guarded()] : scopes.map((scope) => guarded(scope));
+  const informer = createSharedInformer(
+    parts.map(({ source }) => source),
+    {
+      ...{ name: 'pods', scheduler: time, random: () => 0 },
+      ...{ idleTimeoutMs: Number.POSITIVE_INFINITY, onWarning: () => undefined },
+      ...options,
+    },
+  );
+  const refuse = (list: number | undefined, at = 0) => {
+    (parts[at] as (typeof parts)[number]).refused.list = list;
+  };
+  const refuseWatches = (watch: number | undefined, at = 0) => {
+    (parts[at] as (typeof parts)[number]).refused.watch = watch;
+  };
+  return { time, informer, refuse, refuseWatches };
+}
+
+describe('whenSynced of an informer that is blocked', () => {
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'no-such-resource'],
+  ])('I64: rejects immediately when the server answers %i', async (code, blocked) => {
+    const { time, informer, refuse } = rig();
+    refuse(code);
+    const registration = informer.addEventHandler({});
+    const before = watched(informer.whenSynced());
+    const handler = watched(registration.whenSynced());
+    await time.advance(1_000);
+    expect(before.outcome).toBe('pending');
+    informer.start();
+    const after = watched(informer.whenSynced({ timeoutMs: 60_000 }));
+    const patient = watched(informer.whenSynced({ whileBlocked: 'wait', timeoutMs: 3_000 }));
+    const patientHandler = watched(registration.whenSynced({ whileBlocked: 'wait' }));
+    await time.advance(0);
+    expect(informer.status.blocked).toBe(blocked);
+    for (const { outcome } of [before, handler, after]) {
+      expect(outcome).toMatchObject({ code, cause: informer.status.error });
+    }
+    expect((before.outcome as ApiError).message).toBe(
+      `pods is not synced: blocked (${blocked}): pods is refused with ${code}. The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`,
+    );
+    expect((handler.outcome as ApiError).message).toMatch(/^handler 1 is not synced: blocked/);
+    expect([patient.outcome, patientHandler.outcome]).toEqual(['pending', 'pending']);
+    // A later call finds it blocked, also while it tries again.
+    const late = watched(informer.whenSynced());
+    await time.advance(0);
+    expect(late.outcome).toMatchObject({ code });
+    await time.advance(3_000);
+    expect(patient.outcome).toMatchObject({ code });
+    expect((patient.outcome as ApiError).message).toMatch(/is not synced after 3000 ms/);
+    refuse(undefined);
+    await time.advance(30_000);
+    expect(patientHandler.outcome).toBe('synced');
+    await informer.whenSynced();
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
+  it('I64: waits on through a failure that a retry can heal', async () => {
+    const { time, informer, refuse } = rig();
+    refuse(500);
+    informer.start();
+    const wait = watched(informer.whenSynced());
+    await time.advance(60_000);
+    expect(wait.outcome).toBe('pending');
+    refuse(403);
+    await time.advance(30_000);
+    expect(wait.outcome).toMatchObject({ code: 403 });
+    await informer.stop();
+  });
+
+  it('I64: a synced informer is synced, also when its watch is forbidden', async () => {
+    const { time, informer, refuseWatches } = rig();
+    refuseWatches(403);
+    const wait = watched(informer.whenSynced());
+    informer.start();
+    const never = new Promise<void>(() => undefined);
+    const registration = informer.addEventHandler({ onAdd: () => never });
+    const handler = watched(registration.whenSynced());
+    await time.advance(2_000);
+    expect(informer.status).toMatchObject({ synced: true, blocked: 'forbidden' });
+    expect(wait.outcome).toBe('synced');
+    await informer.whenSynced();
+    // Its handler is busy, and not blocked.
+    expect(handler.outcome).toBe('pending');
+    await informer.stop();
+  });
+
+  it('I64: one blocked scope of several blocks, unless that scope was listed', async () => {
+    const { time, informer, refuse, refuseWatches } = rig({}, ['shop', 'till']);
+    refuseWatches(403, 0);
+    refuse(500, 1);
+    informer.start();
+    const wait = watched(informer.whenSynced());
+    await time.advance(2_000);
+    expect(informer.status).toMatchObject({ blocked: 'forbidden', synced: false });
+    expect(wait.outcome).toBe('pending');
+    refuse(404, 1);
+    await time.advance(30_000);
+    expect(wait.outcome).toMatchObject({ code: 404 });
+    expect((wait.outcome as ApiError).message).toMatch(
+      /^pods is not synced: namespace till is blocked \(no-such-resource\): pods is refused with 404/,
+    );
+    await informer.stop();
+  });
+
+  it('I64: what blocked a former run rejects no wait for the next one', async () => {
+    const { time, informer, refuse } = rig({ lingerMs: 10 });
+    refuse(403);
+    informer.start();
+    await time.advance(0);
+    refuse(undefined);
+    await informer.stop();
+    const stopped = watched(informer.whenSynced());
+    informer.start();
+    const restarted = watched(informer.whenSynced());
+    await time.advance(0);
+    expect(stopped.outcome).toMatchObject({ reason: 'Stopped' });
+    expect(restarted.outcome).toBe('synced');
+    await informer.stop();
+
+    refuse(403);
+    informer.changes$.subscribe().unsubscribe();
+    await time.advance(20);
+    expect(informer.status).toMatchObject({ phase: 'idle', blocked: 'forbidden' });
+    const idle = watched(informer.whenSynced());
+    await time.advance(1_000);
+    expect(idle.outcome).toBe('pending');
+    refuse(undefined);
+    informer.start();
+    await time.advance(0);
+    expect(idle.outcome).toBe('synced');
+    await informer.stop();
+  });
+
+  it('I64: calls in a callback take effect in their order', async () => {
+    const { time, informer, refuse } = rig();
+    refuse(403);
+    const waits: { outcome: Outcome }[] = [];
+    let once = true;
+    informer.status$.subscribe(({ blocked }) => {
+      if (blocked === undefined || !once) return;
+      once = false;
+      waits.push(watched(informer.whenSynced()));
+      refuse(undefined);
+      void informer.stop();
+      waits.push(watched(informer.whenSynced()));
+      informer.start();
+      waits.push(watched(informer.whenSynced()));
+    });
+    informer.start();
+    await time.advance(0);
+    const [blocked, stopped, restarted] = waits;
+    expect(blocked?.outcome).toMatchObject({ code: 403 });
+    expect(stopped?.outcome).toMatchObject({ reason: 'Stopped' });
+    expect(restarted?.outcome).toBe('synced');
+    await informer.stop();
+  });
+
+  it('I64: a denied streaming list decides nothing while the list is asked for instead', async () => {
+    const { source } = guarded();
+    const time = new VirtualTime();
+    const streaming: ListerWatcher<Pod> = {
+      ...source,
+      watchList: true,
+      list: (request) =>
+        new Observable((parts) => time.schedule(() => source.list(request).subscribe(parts), 50)),
+      watch: (request) =>
+        request.sendInitialEvents === true ? throwError(() => refusal(403)) : source.watch(request),
+    };
+    const informer = createSharedInformer(streaming, { scheduler: time });
+    const blocked: unknown[] = [];
+    informer.status$.subscribe((status) => blocked.push(status.blocked));
+    informer.start();
+    const wait = watched(informer.whenSynced());
+    await time.advance(10);
+    expect(wait.outcome).toBe('pending');
+    await time.advance(50);
+    expect(wait.outcome).toBe('synced');
+    expect(new Set(blocked)).toEqual(new Set([undefined]));
+    await informer.stop();
+  });
+
+  it('I64: who is blocked stays so while the next streaming list is denied, too', async () => {
+    const time = new VirtualTime();
+    const denied: ListerWatcher<Pod> = {
+      list: () => throwError(() => refusal(403)),
+      watch: () => throwError(() => refusal(403)),
+    };
+    const informer = createSharedInformer(denied, { scheduler: time });
+    const told: unknown[] = [];
+    informer.status$.subscribe(({ blocked }) => {
+      if (told.at(-1) !== blocked) told.push(blocked);
+    });
+    informer.start();
+    await time.advance(60_000);
+    expect(told).toEqual(['forbidden']);
+    await informer.stop();
+  });
+
+  it('I64: a list that begins to come is blocked no more', async () => {
+    const { source, refused } = guarded();
+    const time = new VirtualTime();
+    const paged: ListerWatcher<Pod> = {
+      ...source,
+      list: (request) => {
+        if (refused.list !== undefined) return source.list(request);
+        return new Observable((parts) => {
+          parts.next({ items: [pod('web', 8)] });
+          parts.add(
+            time.schedule(() => {
+              parts.next({ items: [], metadata: { resourceVersion: '10' } });
+              parts.complete();
+            }, 50),
+          );
+        });
+      },
+    };
+    const informer = createSharedInformer(paged, { scheduler: time, random: () => 0 });
+    refused.list = 403;
+    informer.start();
+    await time.advance(0);
+    refused.list = undefined;
+    await time.advance(810);
+    expect(informer.status).toMatchObject({ phase: 'listing', loaded: 1 });
+    expect(informer.status.blocked).toBeUndefined();
+    const wait = watched(informer.whenSynced());
+    await time.advance(100);
+    expect(wait.outcome).toBe('synced');
+    await informer.stop();
+  });
+
+  it('I64: an informer of one consumer rejects as a shared one does', async () => {
+    const { source, refused } = guarded();
+    const time = new VirtualTime();
+    const informer = createInformer(source, {}, { name: 'pods', scheduler: time });
+    refused.list = 403;
+    informer.start();
+    const wait = watched(informer.whenSynced());
+    const patient = watched(informer.whenSynced({ whileBlocked: 'wait' }));
+    await time.advance(0);
+    expect(wait.outcome).toMatchObject({ code: 403 });
+    expect(patient.outcome).toBe('pending');
+    refused.list = undefined;
+    await time.advance(2_000);
+    expect(patient.outcome).toBe('synced');
+    await informer.stop();
+  });
+});
+
+const nothing = () => undefined;
+const instrument = { add: nothing, record: nothing, addCallback: nothing, removeCallback: nothing };
+
+describe('a failure that blocks and that nobody hears of', () => {
+  /** An informer of which the warnings are kept. */
+  function warned(scopes: readonly string[] = []) {
+    const warnings: InformerWarning[] = [];
+    return { ...rig({ onWarning: (warning) => warnings.push(warning) }, scopes), warnings };
+  }
+
+  it('I65: is one warning per run', async () => {
+    const { time, informer, refuse, warnings } = warned();
+    refuse(403);
+    informer.start();
+    await time.advance(100);
+    expect(warnings).toEqual([
+      {
+        ...{ type: 'blocked', informer: 'pods', error: informer.status.error },
+        message:
+          'blocked (forbidden): pods is refused with 403. The informer keeps trying, and nothing listens to its status$',
+      },
+    ]);
+    refuse(404);
+    await time.advance(30_000);
+    refuse(undefined);
+    await time.advance(30_000);
+    expect([informer.status.phase, warnings.length]).toEqual(['watching', 1]);
+    await informer.stop();
+    refuse(401);
+    informer.start();
+    await time.advance(10);
+    expect(warnings.map(({ message }) => message.slice(0, 22))).toEqual([
+      'blocked (forbidden): p',
+      'blocked (unauthorized)',
+    ]);
+    await informer.stop();
+  });
+
+  it('I65: is a warning, too, if it comes after the sync, or in one of several scopes', async () => {
+    const { time, informer, refuseWatches, warnings } = warned(['shop', 'till']);
+    refuseWatches(403, 1);
+    informer.start();
+    await time.advance(10);
+    expect(informer.hasSynced).toBe(true);
+    expect(warnings.map(({ type }) => type)).toEqual(['blocked']);
+    await informer.stop();
+  });
+
+  it('I65: is no warning if status$ has a listener, also one that leaves with it', async () => {
+    const { time, informer, refuse, warnings } = warned();
+    refuse(403);
+    informer.status$.pipe(first(({ blocked }) => blocked !== undefined)).subscribe();
+    informer.start();
+    await time.advance(30_000);
+    expect(warnings).toEqual([]);
+    // That was of the 403: this is another failure.
+    refuse(404);
+    await time.advance(60_000);
+    expect(warnings).toHaveLength(1);
+    await informer.stop();
+  });
+
+  it('I65: is no warning if it ends a wait for the sync', async () => {
+    for (const who of ['informer', 'handler'] as const) {
+      const { time, informer, refuse, warnings } = warned();
+      refuse(403);
+      const registration = informer.addEventHandler({});
+      const wait = watched((who === 'informer' ? informer : registration).whenSynced());
+      informer.start();
+      await time.advance(60_000);
+      expect(wait.outcome).toMatchObject({ code: 403 });
+      expect(warnings).toEqual([]);
+      await informer.stop();
+    }
+  });
+
+  it('I65: streams and waits that do not tell of it are no listeners', async () => {
+    const { source, refused } = guarded();
+    const time = new VirtualTime();
+    const warnings: InformerWarning[] = [];
+    const informer = createSharedInformer(source, {
+      scheduler: time,
+      onWarning: (warning) => warnings.push(warning),
+      metrics: {
+        createCounter: () => instrument,
+        createUpDownCounter: () => instrument,
+        createHistogram: () => instrument,
+        createObservableGauge: () => instrument,
+      },
+    });
+    refused.list = 403;
+    informer.synced$.subscribe();
+    informer.metrics$.subscribe();
+    informer.changes$.subscribe();
+    const patient = watched(informer.whenSynced({ whileBlocked: 'wait', timeoutMs: 10 }));
+    await time.advance(5);
+    expect(warnings).toHaveLength(1);
+    await time.advance(10);
+    expect(patient.outcome).toMatchObject({ code: 403 });
+    await informer.stop();
+  });
+
+  it('I65: may stop the informer', async () => {
+    const { source, refused } = guarded();
+    const time = new VirtualTime();
+    let told = 0;
+    const informer = createInformer(
+      source,
+      {},
+      {
+        scheduler: time,
+        onWarning: () => {
+          told++;
+          void informer.stop();
+        },
+      },
+    );
+    refused.list = 403;
+    informer.start();
+    await time.advance(60_000);
+    expect([told, informer.isStopped, time.pending]).toEqual([1, true, 0]);
+  });
+
+  it('I65: is told without credentials that the server quotes', async () => {
+    const token = 'eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl';
+    const message = `the token Bearer ${token} is not known`;
+    const fetch = async () =>
+      new Response(JSON.stringify({ kind: 'Status', code: 401, message }), { status: 401 });
+    const client = createClient({
+      baseUrl: 'http://fake',
+      fetch,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    onTestFinished(() => printed.mockRestore());
+    const informer = createSharedInformer(createListWatch(client, pods), { name: 'pods' });
+    informer.start();
+    await vi.waitFor(() => expect(printed).toHaveBeenCalled());
+    await informer.stop();
+    const text = String(printed.mock.calls[0]?.[0]);
+    expect(text).toMatch(
+      /^pods: blocked \(unauthorized\): LIST v1\/pods: the token Bearer … is not known/,
+    );
+    expect(text).not.toContain('eyJ');
+  });
+});

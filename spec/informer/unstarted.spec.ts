@@ -1,0 +1,156 @@
+/** Handlers of an informer that nobody starts. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import {
+  createSharedInformer,
+  type InformerWarning,
+  type SharedInformerOptions,
+} from 'rx-informer';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+
+function rig(options: SharedInformerOptions<Pod> = {}) {
+  const time = new VirtualTime();
+  const source = scriptedListWatch();
+  const warnings: InformerWarning[] = [];
+  const informer = createSharedInformer<Pod>(source, {
+    ...{ name: 'pods', scheduler: time, idleTimeoutMs: Number.POSITIVE_INFINITY },
+    onWarning: (warning) => warnings.push(warning),
+    ...options,
+  });
+  source.listed(1, pod('web', 1));
+  return { time, source, informer, warnings };
+}
+
+describe('a handler of an informer that was not started', () => {
+  it('I67: is warned of after 10 s, by one timer however many there are', async () => {
+    const { time, informer, warnings } = rig();
+    informer.addEventHandler({}, { name: 'audit' });
+    await time.advance(4_000);
+    informer.addEventHandler({});
+    expect(time.pending).toBe(1);
+    await time.advance(5_999);
+    expect(warnings).toEqual([]);
+    await time.advance(1);
+    expect(warnings).toEqual([
+      {
+        ...{ type: 'not-started', informer: 'pods', subscriber: 'audit' },
+        message:
+          'audit (and 1 more) was added 10 s ago and is not called, because the informer was not started: call start()',
+      },
+    ]);
+    informer.addEventHandler({});
+    await time.advance(60_000);
+    expect([warnings.length, time.pending]).toEqual([1, 0]);
+  });
+
+  it.each<[string, (of: ReturnType<typeof rig>) => unknown]>([
+    ['a start', ({ informer }) => informer.start()],
+    ['a subscription, which starts it', ({ informer }) => informer.changes$.subscribe()],
+    ['a stop', ({ informer }) => informer.stop()],
+  ])('I67: is not warned of after %s', async (_name, act) => {
+    const all = rig();
+    all.informer.addEventHandler({});
+    await all.time.advance(9_999);
+    act(all);
+    await all.time.advance(60_000);
+    expect(all.warnings).toEqual([]);
+    await all.informer.stop();
+    expect(all.time.pending).toBe(0);
+  });
+
+  it('I67: is not warned of once the last one was removed', async () => {
+    const { time, informer, warnings } = rig();
+    const handlers = [informer.addEventHandler({}), informer.addEventHandler({})];
+    for (const handler of handlers) {
+      expect(time.pending).toBe(1);
+      void informer.removeEventHandler(handler);
+    }
+    expect(time.pending).toBe(0);
+    void informer.removeEventHandler(informer.addEventHandler({}));
+    await time.advance(60_000);
+    expect([warnings, time.pending]).toEqual([[], 0]);
+  });
+
+  it('I67: is not warned of where it was added while the informer runs, or rests because it was stopped', async () => {
+    const { time, informer, warnings } = rig();
+    informer.start();
+    informer.addEventHandler({});
+    await time.advance(60_000);
+    await informer.stop();
+    informer.addEventHandler({});
+    await time.advance(60_000);
+    expect([warnings, time.pending]).toEqual([[], 0]);
+  });
+
+  it('I67: is warned of again where the informer went idle after a run', async () => {
+    const { time, informer, warnings } = rig({ lingerMs: 0 });
+    informer.addEventHandler({});
+    await time.advance(10_000);
+    informer.changes$.subscribe().unsubscribe();
+    await time.advance(60_000);
+    expect(warnings).toHaveLength(1);
+    informer.addEventHandler({});
+    await time.advance(10_000);
+    expect(warnings).toHaveLength(2);
+  });
+
+  it('I67: calls in a callback count in their order', async () => {
+    const { time, source, informer, warnings } = rig();
+    let once = true;
+    informer.addEventHandler({
+      onAdd: () => {
+        if (!once) return;
+        once = false;
+        void informer.stop();
+        informer.addEventHandler({});
+        informer.start();
+      },
+    });
+    informer.start();
+    source.listed(2);
+    await time.advance(60_000);
+    expect(warnings).toEqual([]);
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
+  it('I67: the warning may start the informer', async () => {
+    const keys: string[] = [];
+    const { time, informer } = rig({ onWarning: () => informer.start() });
+    informer.addEventHandler({ onAdd: (_pod, _initial, { key }) => keys.push(key) });
+    await time.advance(10_000);
+    expect(keys).toEqual(['shop/web']);
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
+  it('I67: holds no process', async () => {
+    const code = `
+      import { createSharedInformer } from 'rx-informer';
+      const fail = () => { throw new Error('not asked for') };
+      createSharedInformer({ list: fail, watch: fail }).addEventHandler({});
+      const addedMs = performance.now();
+      process.on('exit', () => console.log(Math.round(performance.now() - addedMs)));
+    `;
+    const options = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+    const script = [...options, '--input-type=module', '-e', code];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, script);
+    expect([Number(stdout) < 5_000, stderr]).toEqual([true, '']);
+  }, 60_000);
+
+  it('I67: is printed where nobody asked for warnings', async () => {
+    vi.useFakeTimers();
+    const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    onTestFinished(() => {
+      vi.useRealTimers();
+      printed.mockRestore();
+    });
+    createSharedInformer(scriptedListWatch()).addEventHandler({});
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(printed.mock.calls).toEqual([
+      [expect.stringMatching(/^informer: handler 1 was added 10 s ago and is not called/)],
+    ]);
+  });
+});

@@ -1,0 +1,244 @@
+/** Informers behind a proxy that holds back what a watch brings until it ends, or until enough has gathered. */
+import { createClient, createListWatch, createSharedInformer, type InitialList } from 'rx-informer';
+import { type ConfigMap, configMaps, pods } from 'rx-informer/resources';
+import { createFakeApiServer, type Fault } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { word } from '../reflector/rig.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+interface Options {
+  readonly initialList?: InitialList;
+  /** How many there are before. */
+  readonly objects?: number;
+  readonly seed?: number;
+}
+
+function setUp({ initialList = 'auto', objects = 3, seed = 0.5 }: Options = {}) {
+  const time = new VirtualTime();
+  const server = createFakeApiServer({ scheduler: time, random: () => seed });
+  const create = (name: string) =>
+    server.objects.create(configMaps, {
+      metadata: { namespace: 'shop', name },
+      data: { text: 'x'.repeat(200) },
+    } as ConfigMap);
+  for (let at = 0; at < objects; at++) create(`first-${at}`);
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+  const timing = { scheduler: time, random: () => seed };
+  const open = <T extends object>(resource: Parameters<typeof createListWatch<T>>[1]) => {
+    const source = createListWatch<T>(client, resource, { scheduler: time });
+    const informer = createSharedInformer<T>(source, { ...timing, initialList });
+    informer.start();
+    return informer;
+  };
+  return {
+    client,
+    time,
+    server,
+    create,
+    open,
+    asked: () => server.requests.map(word).join(' '),
+    probes: () =>
+      server.requests.filter((request) => word(request) === 'P').map(({ atMs }) => atMs),
+    /** Advances until it is so; answers how many milliseconds that took. */
+    until: async (met: () => boolean, mostMs: number) => {
+      let passedMs = 0;
+      for (; !met() && passedMs < mostMs; passedMs += 100) await time.advance(100);
+      expect(met(), `within ${mostMs} ms`).toBe(true);
+      return passedMs;
+    },
+  };
+}
+
+describe('a server that is heard at once', () => {
+  it.each(['auto', 'stream'] as const)(
+    'W21: a streaming list proves it, and nothing more is asked in ten minutes (%s)',
+    async (initialList) => {
+      const { time, open, asked } = setUp({ initialList });
+      const informer = open(configMaps);
+      await time.advance(600_000);
+      // The second is the next watch.
+      expect(asked()).toMatch(/^S W\d+$/);
+      expect(informer.status.heldBack).toBeUndefined();
+      await informer.stop();
+      expect(time.pending).toBe(0);
+    },
+  );
+
+  it('W21: an event proves it', async () => {
+    const { time, open, asked, create } = setUp({ initialList: 'pages' });
+    const informer = open(configMaps);
+    await time.advance(15_000);
+    create('late');
+    await time.advance(300_000);
+    expect(asked()).toMatch(/^L0 W\d+$/);
+    await informer.stop();
+  });
+
+  it.each([0, 3])(
+    'W21: where nothing happens, one short probe proves it for all informers (%i objects)',
+    async (objects) => {
+      const { time, open, asked } = setUp({ initialList: 'pages', objects });
+      const informers = [open(configMaps), open(pods)];
+      await time.advance(340_000);
+      expect(asked().replaceAll(/\d/g, '')).toBe('L L W W P');
+      await time.advance(600_000);
+      expect(asked()).not.toMatch(/P.*P/);
+      for (const informer of informers) await informer.stop();
+      expect(time.pending).toBe(0);
+    },
+  );
+
+  it('W21: a probe asks for one object, and leaves when it came', async () => {
+    const { time, server, open } = setUp({ initialList: 'pages' });
+    const informer = open(configMaps);
+    await time.advance(21_000);
+    expect(server.requests.at(-1)?.query).toMatchObject({
+      fieldSelector: 'metadata.name=first-0',
+      resourceVersion: '0',
+      timeoutSeconds: '5',
+    });
+    expect(server.openWatches.length).toBe(1);
+    await informer.stop();
+  });
+});
+
+const proxies = [
+  ['the head, too', { head: true }],
+  ['what is less than 1 KiB', { head: false, bytes: 1024 }],
+  ['what is less than 64 KiB', { head: false, bytes: 65_536 }],
+] as const;
+const starts = [
+  ['auto', 0],
+  ['auto', 3],
+  ['auto', 300],
+  ['pages', 0],
+  ['pages', 3],
+  ['pages', 300],
+  ['stream', 3],
+] as const;
+
+describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
+  it.each(starts)(
+    'W20, W22, W23: is found out within a minute, and changes come within 30 s (%s, %i objects)',
+    async (initialList, objects) => {
+      const { client, time, server, open, create, until, probes } = setUp({ initialList, objects });
+      server.faults.holdBack(holding);
+      const informer = open(configMaps);
+      const { status$ } = informer;
+      const told: (string | undefined)[] = [];
+      status$.subscribe(({ heldBack }) => told.push(heldBack?.message));
+      await until(() => informer.status.heldBack !== undefined, 60_000);
+      await until(() => informer.status.synced, 5_000);
+      expect(told.at(-1)).toContain('holds events back');
+      expect(createListWatch(client, pods)).toMatchObject({ watchList: false, mayOverlap: false });
+      const before = server.requests.length;
+      const beganMs = time.now();
+      for (let change = 0; change < 12; change++) {
+        await time.advance(700 * change);
+        const { metadata } = create(`late-${change}`);
+        const held = () => informer.indexer.get(`shop/late-${change}`)?.metadata?.resourceVersion;
+        await until(() => held() === metadata.resourceVersion, 30_000);
+        server.objects.delete(configMaps, { namespace: 'shop', name: `late-${change}` });
+        await until(() => held() === undefined, 30_000);
+      }
+      expect(informer.status).toMatchObject({ phase: 'watching', synced: true, live: false });
+      expect(informer.status.error).toBeUndefined();
+      const minutes = (time.now() - beganMs) / 60_000;
+      expect(server.requests.length - before).toBeLessThanOrEqual(4 * minutes + 2);
+      expect(probes().length).toBe(1);
+      await informer.stop();
+      expect(time.pending).toBe(0);
+    },
+  );
+
+  it('W24: is mended: then watches are long again, and the status says nothing of it', async () => {
+    const { time, server, open, create, until, asked } = setUp();
+    const proxy: Fault = server.faults.holdBack(holding);
+    const informer = open(configMaps);
+    await until(() => informer.status.heldBack !== undefined, 60_000);
+    await time.advance(120_000);
+    expect(informer.status.heldBack).toBeDefined();
+    proxy.heal();
+    await until(() => informer.status.heldBack === undefined, 90_000);
+    await time.advance(30_000);
+    const before = asked();
+    create('late');
+    await time.advance(500);
+    expect(informer.indexer.get('shop/late')).toBeDefined();
+    await time.advance(250_000);
+    expect(asked()).toBe(before);
+    await informer.stop();
+  });
+
+  it('W22: comes in between: a watch that is not answered, or quiet for long, is looked into', async () => {
+    const { time, server, open, until } = setUp();
+    const informer = open(configMaps);
+    await time.advance(250_000);
+    server.faults.holdBack(holding);
+    server.faults.closeWatches();
+    await until(() => informer.status.heldBack !== undefined, 90_000);
+    await informer.stop();
+  });
+
+  it('W22, W23: all informers of the client know of it at once', async () => {
+    const { server, open, until, probes } = setUp();
+    server.faults.holdBack(holding);
+    const informers = [open(configMaps), open(pods)];
+    await until(() => informers[0]?.status.heldBack !== undefined, 60_000);
+    expect(informers[1]?.status.heldBack).toBe(informers[0]?.status.heldBack);
+    expect(probes().length).toBe(1);
+    for (const informer of informers) await informer.stop();
+  });
+});
+
+describe('what is no proxy that holds back', () => {
+  it.each([1_000, 4_000, 20_000, 28_000, 50_000])(
+    'W25: a server that answers after %i ms',
+    async (delayMs) => {
+      const { time, server, open } = setUp();
+      server.faults.delay(delayMs);
+      const informer = open(configMaps);
+      const held: unknown[] = [];
+      informer.status$.subscribe(({ heldBack }) => heldBack && held.push(heldBack));
+      await time.advance(600_000);
+      expect(held).toEqual([]);
+      await informer.stop();
+      expect(time.pending).toBe(0);
+    },
+  );
+
+  it.each(['silence', 'neverAnswer', 'refuse', 'withoutBookmarks', 'halfOpen'] as const)(
+    'W25, W26: a server with the fault "%s" is asked seldom, and less and less',
+    async (fault) => {
+      const { time, server, open, probes } = setUp({ initialList: 'pages', objects: 0 });
+      const informer = open(configMaps);
+      await time.advance(1_000);
+      server.faults[fault]({ use: 'watch' });
+      const held: unknown[] = [];
+      informer.status$.subscribe(({ heldBack }) => heldBack && held.push(heldBack));
+      await time.advance(3_600_000);
+      expect(held).toEqual([]);
+      const gaps = probes().map(
+        (atMs, at) => atMs - (probes()[at - 1] ?? Number.NEGATIVE_INFINITY),
+      );
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(60_000);
+      expect(gaps.length).toBeLessThanOrEqual(12);
+      await informer.stop();
+      expect(time.pending).toBe(0);
+    },
+  );
+
+  it('W25: a process that stood still while a probe was under way', async () => {
+    const { time, server, open } = setUp({ initialList: 'pages' });
+    const informer = open(configMaps);
+    await time.advance(1_000);
+    const proxy = server.faults.holdBack();
+    await time.advance(19_500);
+    proxy.heal();
+    // Meanwhile nothing of this process runs.
+    time.jump(6_000);
+    await time.advance(100);
+    expect(informer.status.heldBack).toBeUndefined();
+    await informer.stop();
+  });
+});

@@ -1,0 +1,85 @@
+/** The fault that makes bodies come as through a proxy with buffers, over `fetch` and over a socket. */
+import { configMaps } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const WATCH = '/api/v1/configmaps?watch=true&resourceVersion=1&timeoutSeconds=600';
+const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+describe.each(['in process', 'over a socket'] as const)('a body that is held back, %s', (way) => {
+  async function setUp() {
+    const server = createFakeApiServer();
+    const served = await server.serve();
+    endings.push(() => served.close());
+    const fetch = way === 'in process' ? server.fetch : globalThis.fetch;
+    const create = (bytes: number) =>
+      server.objects.create(configMaps, {
+        metadata: { namespace: 'a', name: `n${server.objects.resourceVersion}` },
+        data: { text: 'x'.repeat(bytes) },
+      } as never);
+    /** Starts a request; `text` is what has come of its body. */
+    const watch = () => {
+      const abort = new AbortController();
+      endings.push(async () => abort.abort());
+      const seen = { head: false, text: '', ended: false };
+      const read = async () => {
+        const answer = await fetch(`${served.url}${WATCH}`, { signal: abort.signal });
+        seen.head = true;
+        const decoder = new TextDecoder();
+        for await (const chunk of answer.body ?? []) seen.text += decoder.decode(chunk);
+        seen.ended = true;
+      };
+      read().catch(() => {});
+      return seen;
+    };
+    return { server, create, watch };
+  }
+
+  it('comes in pieces of so many bytes', async () => {
+    const { server, create, watch } = await setUp();
+    server.faults.holdBack({ bytes: 1000, head: false });
+    const seen = watch();
+    create(300);
+    await expect.poll(() => seen.head).toBe(true);
+    await settle();
+    expect(seen.text).toBe('');
+    create(1500);
+    await expect.poll(() => seen.text.length).toBe(2000);
+  });
+
+  it('comes with its end, and the head with it', async () => {
+    const { server, create, watch } = await setUp();
+    server.faults.holdBack();
+    const seen = watch();
+    create(10);
+    await expect.poll(() => server.openWatches.length).toBe(1);
+    await settle();
+    expect(seen.head).toBe(false);
+    server.faults.closeWatches();
+    await expect.poll(() => seen.ended).toBe(true);
+    expect(seen.text).toMatch(/^{"type":"ADDED".*}\n$/);
+  });
+
+  it('is as before when the fault is healed, and lists are whole in any case', async () => {
+    const { server, create, watch } = await setUp();
+    const fault = server.faults.holdBack();
+    expect((await server.fetch('http://fake/api/v1/configmaps')).status).toBe(200);
+    fault.heal();
+    const seen = watch();
+    create(10);
+    await expect.poll(() => seen.text).toMatch(/}\n$/);
+  });
+
+  it('is left by whoever waits for its head', async () => {
+    const { server, watch } = await setUp();
+    server.faults.holdBack();
+    watch();
+    await expect.poll(() => server.openWatches.length).toBe(1);
+    await endings.pop()?.();
+    await expect.poll(() => server.openWatches.length).toBe(0);
+  });
+});
