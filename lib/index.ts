@@ -3,6 +3,9 @@
  * sections follow the data: from bytes to rows.
  */
 
+// audit: the store compared with its server
+export type { AuditOptions } from './audit/audits.ts';
+export type { AuditStatus } from './audit/status.ts';
 // client: calls of one resource
 export {
   createResourceClient,

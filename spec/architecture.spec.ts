@@ -14,6 +14,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['reflector'],
   ['delta'],
   ['store'],
+  ['audit'],
   ['informer'],
   ['query', 'lister', 'client'],
   ['factory'],

@@ -39,6 +39,8 @@ const PARAMETERS = [
   'timeoutSeconds',
   'watch',
 ];
+/** The one projection that is passed on: what the page compares itself with. */
+const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const PASSED_ON = ['retry-after', 'warning'];
 const JSON_TYPE = /^application\/json\b/;
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -84,13 +86,15 @@ export function createClusterProxy(client: KubeClient): ClusterProxy {
       if (value !== null) query[name] = value;
     }
     const isWatch = ['1', 'true'].includes(query.watch ?? '');
+    const isMetadata = !isWatch && request.headers.accept === METADATA;
     if (isWatch) traffic.watches++;
     const subscription = client
       .send({
         method: 'GET',
         path: SHOWN,
         query,
-        headers: { accept: 'application/json' },
+        headers: { accept: isMetadata ? METADATA : 'application/json' },
+        ...(isMetadata ? { acceptGzip: true } : {}),
         use: isWatch ? 'watch' : 'list',
         // Reads on when the browser has taken what it was sent.
         demand: () => (response.writableNeedDrain ? fromEvent(response, 'drain') : null),

@@ -4,6 +4,7 @@
  * client-go: tools/cache/informer_metrics.go.
  */
 import { Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
+import { unaudited } from '../audit/status.ts';
 import type {
   GaugeCallback,
   GaugeResult,
@@ -36,6 +37,9 @@ export interface InformerMetrics {
   readonly quarantined: number;
   readonly reconnects: number;
   readonly relists: number;
+  /** Objects of this run that were compared with the server, and how many of them differed. */
+  readonly auditCompared: number;
+  readonly auditDiffered: number;
 }
 
 /** What a meter reads. */
@@ -59,13 +63,21 @@ function versionNumber(version: string): number {
   return Number(version.slice(-NUMBER_DIGITS)) || 0;
 }
 
+/** Figures that only grow within a run. */
+type Counted = 'reconnects' | 'relists' | 'auditCompared' | 'auditDiffered';
+
+function countsOf({ reconnects, relists, audit }: InformerStatus): Record<Counted, number> {
+  const { compared, differed } = typeof audit === 'object' ? audit : unaudited;
+  return { reconnects, relists, auditCompared: compared, auditDiffered: differed };
+}
+
 /** The instruments of one informer, which measure while a run is alive. */
 class Instruments {
   readonly #latency: { record(value: number, attributes?: MetricAttributes): void };
   readonly #gauges: { readonly gauge: MetricObservableGauge; readonly callback: GaugeCallback }[];
   readonly #counters: {
     readonly counter: MetricCounter;
-    readonly name: 'reconnects' | 'relists';
+    readonly name: Counted;
     last: number;
   }[];
   readonly #attributes: MetricAttributes;
@@ -81,8 +93,8 @@ class Instruments {
       gauge: metrics.createObservableGauge(name, { description }),
       callback: (result: GaugeResult) => result.observe(read(meter.read()), attributes),
     });
-    const counter = (name: 'reconnects' | 'relists', description: string) => ({
-      counter: metrics.createCounter(`informer_${name}_total`, { description }),
+    const counter = (name: Counted, of: string, description: string) => ({
+      counter: metrics.createCounter(`informer_${of}_total`, { description }),
       name,
       last: 0,
     });
@@ -104,16 +116,19 @@ class Instruments {
       gauge('informer_quarantined_objects', 'Objects that were refused', (of) => of.quarantined),
     ];
     this.#counters = [
-      counter('reconnects', 'Watches that were opened anew'),
-      counter('relists', 'Lists after the first'),
+      counter('reconnects', 'reconnects', 'Watches that were opened anew'),
+      counter('relists', 'relists', 'Lists after the first'),
+      counter('auditCompared', 'audit_compared', 'Objects that were compared with the server'),
+      counter('auditDiffered', 'audit_differed', 'Objects that differed from the server'),
     ];
   }
 
   begin(status$: Observable<InformerStatus>): void {
     for (const { gauge, callback } of this.#gauges) told(() => gauge.addCallback(callback))();
     this.#counting = status$.subscribe((status) => {
+      const counts = countsOf(status);
       for (const each of this.#counters) {
-        const now = status[each.name];
+        const now = counts[each.name];
         if (now > each.last) each.counter.add(now - each.last, this.#attributes);
         each.last = now;
       }
@@ -166,7 +181,7 @@ export class InformerMeter {
 
   read(): InformerMetrics {
     const { name, indexer, board, pending } = this.#of;
-    const { quarantined, reconnects, relists } = board.status;
+    const { status } = board;
     return {
       name,
       objects: indexer.size,
@@ -174,9 +189,8 @@ export class InformerMeter {
       pendingNotifications: pending(),
       processingLatencySeconds: { count: this.#count, sum: this.#sum, max: this.#max },
       storeResourceVersion: indexer.resourceVersion,
-      quarantined,
-      reconnects,
-      relists,
+      quarantined: status.quarantined,
+      ...countsOf(status),
     };
   }
 

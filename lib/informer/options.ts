@@ -1,4 +1,5 @@
 /** What an informer can be told. */
+import type { AuditOptions } from '../audit/audits.ts';
 import type { Compression } from '../delta/pending.ts';
 import type { MetricAttributes, MetricsProvider } from '../meta/metrics.ts';
 import type { ReflectOptions } from '../reflector/reflector.ts';
@@ -28,6 +29,12 @@ export interface InformerOptions<T>
    * @defaultValue 0
    */
   readonly resyncPeriodMs?: number;
+  /**
+   * Compares the store with the server, page by page with metadata only, and heals what differs with a list in which
+   * content decides. Finds events that the watch lost without an error. The status tells the result as `audit`.
+   * @defaultValue off
+   */
+  readonly audit?: AuditOptions;
   /** How deltas of one key are folded while the demand is closed. @defaultValue 'none' */
   readonly compression?: Compression;
   /** @defaultValue 'freeze' in development and tests, else 'off' */

@@ -2,8 +2,17 @@
  * One run: the stages in their order, from the ListerWatchers to whoever is told. One subscription of it is one
  * generation of the informer.
  */
-import { defer, EMPTY, type MonoTypeOperatorFunction, merge, Observable, Subject } from 'rxjs';
+import {
+  defer,
+  EMPTY,
+  identity,
+  type MonoTypeOperatorFunction,
+  merge,
+  Observable,
+  Subject,
+} from 'rxjs';
 import { exhaustMap, finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
+import { Audits, auditOf, checkedAudit } from '../audit/audits.ts';
 import { deltaFifo } from '../delta/delta-fifo.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -64,6 +73,21 @@ function measured<V>(meter: InformerMeter): MonoTypeOperatorFunction<V> {
     );
 }
 
+/** Tells each batch once all that comes of it is done. */
+function after<V>(tell: (value: V) => void): MonoTypeOperatorFunction<V> {
+  return (source) =>
+    new Observable<V>((subscriber) =>
+      source.subscribe({
+        next: (value) => {
+          subscriber.next(value);
+          if (!subscriber.closed) tell(value);
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      }),
+    );
+}
+
 /** Puts the stages together. Nothing happens before the run is subscribed. */
 export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   const { listerWatchers, scopes, indexer, drain, board, meter, quarantine, demand } = parts;
@@ -87,7 +111,20 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   const refresher = new Refresher({ name: parts.name, scheduler, drain });
   // One ListerWatcher alone is the whole collection, whatever its scope.
   const scopeOf = (of: { readonly scope?: string | undefined }) => of.scope ?? '';
-  const reflectAll = (generation: number) =>
+  const audit = parts.options.audit && checkedAudit(parts.options.audit);
+  if (audit !== undefined) board.expectAudit(auditOf(listerWatchers));
+  const createAudits = () => {
+    if (audit === undefined || board.audit === 'unsupported') return undefined;
+    const { requestTimeoutMs = 30_000 } = parts.options;
+    board.audit = auditOf(listerWatchers);
+    return new Audits<T>(listerWatchers, {
+      ...audit,
+      store: indexer,
+      timing: parts.timing,
+      requestTimeoutMs,
+    });
+  };
+  const reflectAll = (generation: number, audits: Audits<T> | undefined) =>
     merge(
       ...listerWatchers.map((listerWatcher, at) =>
         reflect<T>(listerWatcher, {
@@ -95,13 +132,15 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
           ...parts.timing,
           demand,
           known: indexer,
-          onStatus: (status) =>
-            tell(generation, () => board.reflectors.set(listerWatcher.scope ?? String(at), status)),
+          onStatus: (status) => {
+            tell(generation, () => board.reflectors.set(listerWatcher.scope ?? String(at), status));
+            audits?.told(at, status);
+          },
           onSkipped: (skipped) => {
             // What can be tried again travels with the others, to the commit.
             if (skipped.key === undefined || skipped.retry === undefined) skip(skipped.reason);
           },
-          refresh$: refresher.orders$,
+          refresh$: merge(refresher.orders$, audits?.orders(at) ?? EMPTY),
           onRefreshed: (error) =>
             drain.run(() => refresher.answered(scopeOf(listerWatcher), error)),
         }).pipe(tap((deltas) => refresher.emitted(scopeOf(listerWatcher), deltas))),
@@ -109,11 +148,15 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     );
   const run$ = defer(() => {
     const { generation } = board;
+    const audits = createAudits();
     refresher.begin(listerWatchers.map(scopeOf));
     const ended = new Subject<void>();
     const resync$ = parts.resyncMs === 0 ? EMPTY : longInterval(parts.resyncMs, scheduler);
     const deltas$ = merge(
-      reflectAll(generation).pipe(finalize(() => ended.next())),
+      reflectAll(generation, audits).pipe(
+        audits === undefined ? identity : tap((deltas) => audits.received(deltas)),
+        finalize(() => ended.next()),
+      ),
       retried.pipe(takeUntil(ended)),
     );
     // In the drain from here on: the queue resolves what it pops against a store that has seen all before it.
@@ -137,6 +180,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
         },
       }),
       measured(meter),
+      audits === undefined ? identity : after((deltas) => audits.committed(deltas)),
       applyDeltas(indexer, {
         scopes,
         onRejected: ({ key, error }) => {
@@ -149,7 +193,15 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
       }),
       tap((set) => parts.deliver(set)),
     );
-    return merge(tellSkips$, commits$).pipe(
+    const audits$ = audits?.status$.pipe(
+      takeUntil(ended),
+      tap((status) =>
+        tell(generation, () => {
+          board.audit = status;
+        }),
+      ),
+    );
+    return merge(tellSkips$, audits$ ?? EMPTY, commits$).pipe(
       ignoreElements(),
       finalize(() => refresher.end()),
     );

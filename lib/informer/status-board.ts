@@ -1,6 +1,7 @@
 /** Gathers what the stages say of themselves into one status, and tells it when it changes. */
 import { Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
+import type { AuditStatus } from '../audit/status.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 import { Audience } from '../rx/audience.ts';
@@ -45,6 +46,8 @@ export class StatusBoard<T> {
   #skipped = 0;
   #lastSkipped: ApiError | undefined;
   #unknownDeletions = 0;
+  /** Absent if nothing is audited. */
+  audit: AuditStatus | 'unsupported' | undefined;
   /** What each reflector said last, by scope. */
   readonly reflectors: Map<string, ReflectorStatus> = new Map<string, ReflectorStatus>();
 
@@ -126,6 +129,12 @@ export class StatusBoard<T> {
 
   unknownDeletion(): void {
     this.#unknownDeletions++;
+  }
+
+  /** Before anybody listens: shows an audit from the beginning. */
+  expectAudit(audit: NonNullable<InformerStatus['audit']>): void {
+    this.audit = audit;
+    this.#status = this.#compute();
   }
 
   /** Tells the status if it is another one. */
@@ -218,6 +227,7 @@ export class StatusBoard<T> {
       unknownDeletions: this.#unknownDeletions,
       ...(quarantined === 0 ? {} : { quarantine: shown(this.#quarantine) }),
       ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
+      ...(this.audit === undefined ? {} : { audit: this.audit }),
       ...(several ? { scopes: Object.fromEntries(this.reflectors) } : {}),
     };
     const counters = {

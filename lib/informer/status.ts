@@ -2,6 +2,7 @@
  * What an informer is doing, in words a page can show. Data streams never error: all that a retry can heal is
  * here. Emitted on transitions only, so a moving resourceVersion is no emission.
  */
+import type { AuditStatus } from '../audit/status.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
@@ -46,6 +47,11 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
   readonly lastSkipped?: ApiError;
   /** Deletions of objects that nobody knew; they are not delivered. */
   readonly unknownDeletions: number;
+  /**
+   * With the `audit` option: what comparing the store with the server has found in this run. `'unsupported'` if a
+   * ListerWatcher has no `listMetadata`, so nothing is compared.
+   */
+  readonly audit?: AuditStatus | 'unsupported';
   /** Counts runs: start, stop, start is two. */
   readonly generation: number;
   /** Of an informer over several ListerWatchers: each one's own, by scope. */

@@ -4,9 +4,13 @@
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { mergeMap, tap } from 'rxjs/operators';
-import type { DecodeContext, Decoding, Skipped, Transform } from '../decode/decoding.ts';
+import type { DecodeContext, Decoder, Decoding, Skipped, Transform } from '../decode/decoding.ts';
 import { jsonDecoding } from '../decode/json-decoding.ts';
-import type { Projection } from '../decode/projection.ts';
+import {
+  metadataProjection,
+  type PartialObjectMetadata,
+  type Projection,
+} from '../decode/projection.ts';
 import type { ListPart } from '../decode/watch-event.ts';
 import { checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -143,26 +147,27 @@ export function listWatchOf<T extends KubernetesObject>(
   const common: ListOptions = {
     ...(labelSelector ? { labelSelector } : {}),
     ...(fieldSelector ? { fieldSelector } : {}),
-    ...(projection?.member === 'rows' ? { includeObject: 'Metadata' } : {}),
   };
-  const as = projection === undefined ? '' : ` as ${projection.eventKind}`;
-  const what = `${resource.apiVersion}/${resource.plural}${as}`;
+  const named = (of?: Projection) =>
+    `${resource.apiVersion}/${resource.plural}${of === undefined ? '' : ` as ${of.eventKind}`}`;
+  const what = named(projection);
   const streaming = streamingSupport(client, what);
   const passage = passageOf(client, scheduler);
   /** Of some object that was there. */
   let name: string | undefined;
 
-  const query = (own: ListOptions): ListOptions => {
-    const all = { ...common, ...own };
+  const query = (own: ListOptions, of = projection): ListOptions => {
+    const included: ListOptions = of?.member === 'rows' ? { includeObject: 'Metadata' } : {};
+    const all = { ...common, ...included, ...own };
     tweak?.(all);
     return all;
   };
   const own = told(options.onSkipped);
+  const bounds = { maxFrameBytes, maxPageBytes };
   const context = (request: ListRequest<T> | WatchRequest<T>): DecodeContext<T> => ({
     resource: resource as Resource<T>,
     ...(projection === undefined ? {} : { projection }),
-    maxFrameBytes,
-    maxPageBytes,
+    ...bounds,
     keepManagedFields: options.keepManagedFields ?? false,
     onSkipped: (skipped) => {
       own(skipped);
@@ -172,6 +177,32 @@ export function listWatchOf<T extends KubernetesObject>(
     ...(transform === undefined ? {} : { transform }),
   });
 
+  const listed = <V extends KubernetesObject>(
+    request: ListRequest<V>,
+    of: Projection | undefined,
+    decoder: () => Decoder<ListPart<V>>,
+    acceptGzip = false,
+  ) =>
+    decodeAnswer({
+      client,
+      where: `LIST ${named(of)}`,
+      scheduler,
+      decoder,
+      request: {
+        method: 'GET',
+        path,
+        query: query(listQuery(request), of),
+        use: 'list',
+        ...(of === undefined ? {} : accepted(of.listKind)),
+        ...(acceptGzip ? { acceptGzip } : {}),
+        ...(request.demand === undefined ? {} : { demand: request.demand }),
+      },
+    }).pipe(
+      mergeMap((answer): ListPart<V>[] => {
+        if (answer.kind === 'queued' || answer.kind === 'sending') request.onTurn?.(answer.kind);
+        return answer.kind === 'decoded' ? [answer.value] : [];
+      }),
+    );
   const probe = () =>
     client.send({
       method: 'GET',
@@ -208,26 +239,24 @@ export function listWatchOf<T extends KubernetesObject>(
     },
     onWatchListUnsupported: streaming.rememberNone,
     list: (request) =>
-      decodeAnswer({
-        client,
-        where: `LIST ${what}`,
-        scheduler,
-        decoder: () => decoding.list(context(request)),
-        request: {
-          method: 'GET',
-          path,
-          query: query(listQuery(request)),
-          use: 'list',
-          ...(projection === undefined ? {} : accepted(projection.listKind)),
-          ...(request.demand === undefined ? {} : { demand: request.demand }),
-        },
-      }).pipe(
-        mergeMap((answer): ListPart<T>[] => {
-          if (answer.kind === 'queued' || answer.kind === 'sending') request.onTurn?.(answer.kind);
-          if (answer.kind !== 'decoded') return [];
-          name = answer.value.items[0]?.metadata?.name ?? name;
-          return [answer.value];
+      listed(request, projection, () => decoding.list(context(request))).pipe(
+        tap(({ items }) => {
+          name = items[0]?.metadata?.name ?? name;
         }),
+      ),
+    listMetadata: (request) =>
+      listed(
+        request,
+        metadataProjection,
+        () =>
+          decoding.list<PartialObjectMetadata>({
+            resource: resource as Resource<PartialObjectMetadata>,
+            projection: metadataProjection,
+            ...bounds,
+            keepManagedFields: false,
+            onSkipped: request.onSkipped ?? (() => undefined),
+          }),
+        true,
       ),
     watch: (request) =>
       decodeAnswer({

@@ -4,6 +4,7 @@
  */
 import type { Observable } from 'rxjs';
 import type { Refused, Skipped } from '../decode/decoding.ts';
+import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
@@ -82,6 +83,13 @@ export interface ListerWatcher<T> {
   readonly heldBack?: HeldBack | undefined;
   list(request: ListRequest<T>): Observable<ListPart<T>>;
   watch(request: WatchRequest<T>): Observable<WatchSignal<T>>;
+  /**
+   * Lists the metadata of the same objects as `list`, one request each, under the laws of `list`. An informer with the
+   * `audit` option compares its store with these pages; without this method its status says `audit: 'unsupported'`.
+   */
+  listMetadata?(
+    request: ListRequest<PartialObjectMetadata>,
+  ): Observable<ListPart<PartialObjectMetadata>>;
   /** Told once the server has shown that it cannot stream lists, so that nobody asks it again. */
   onWatchListUnsupported?(): void;
 }

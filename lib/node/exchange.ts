@@ -10,6 +10,7 @@ import { ApiError } from '../meta/api-error.ts';
 import { networkError } from '../transport/fetch-transport.ts';
 import { queryString } from '../transport/query.ts';
 import type { HttpProtocol, TransportEvent, TransportRequest } from '../transport/transport.ts';
+import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-ends.ts';
 
 /** Where requests go. */
@@ -52,7 +53,12 @@ function optionsOf(target: Target, request: TransportRequest): Dispatcher.Dispat
     origin: target.origin,
     path: `${target.prefix}${request.path}${queryString(request.query)}`,
     method: request.method,
-    headers: { ...HEADERS, ...request.headers, ...target.repeatedHeaders },
+    headers: {
+      ...HEADERS,
+      ...(request.acceptGzip ? { 'accept-encoding': 'gzip' } : {}),
+      ...request.headers,
+      ...target.repeatedHeaders,
+    },
     body: request.body ?? null,
     headersTimeout: target.headersTimeoutMs,
     // A quiet watch is healthy: silence is judged by whoever reads it.
@@ -76,6 +82,8 @@ export function exchange(
   let headed = false;
   let wait: Subscription | undefined;
   let grace: NodeJS.Timeout | undefined;
+  /** Of a body that comes compressed. */
+  let body: Gunzip | undefined;
   const end = streamEnd();
 
   const reset = () => {
@@ -87,6 +95,7 @@ export function exchange(
     over = true;
     wait?.unsubscribe();
     end.release();
+    body?.release();
     if (headed || controller === undefined) reset();
     else grace = setTimeout(reset, HEAD_GRACE_MS).unref();
   };
@@ -102,6 +111,17 @@ export function exchange(
     if (room === null) return;
     reading.pause();
     wait = room.pipe(take(1)).subscribe({ error: fail, complete: () => !over && reading.resume() });
+  };
+
+  const deliver = (bytes: Uint8Array) => {
+    if (!over) subscriber.next({ kind: 'chunk', bytes });
+  };
+  const finish = () => {
+    if (over) return;
+    over = true;
+    wait?.unsubscribe();
+    body?.release();
+    subscriber.complete();
   };
 
   const handler: Dispatcher.DispatchHandler = {
@@ -124,8 +144,11 @@ export function exchange(
       }
       target.onProtocol(end.isHttp2 ? 'h2' : 'http/1.1');
       const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
-      if (encoding !== 'identity') {
-        const text = `${request.method} ${request.path}: the answer comes as ${encoding}, asked for was identity`;
+      if (encoding === 'gzip' && request.acceptGzip === true) {
+        body = gunzip({ next: deliver, complete: finish, error: fail });
+      } else if (encoding !== 'identity') {
+        const asked = request.acceptGzip === true ? 'gzip' : 'identity';
+        const text = `${request.method} ${request.path}: the answer comes as ${encoding}, asked for was ${asked}`;
         fail(ApiError.local('Unexpected', text));
         return;
       }
@@ -134,7 +157,8 @@ export function exchange(
     },
     onResponseData(reading, bytes) {
       if (over) return;
-      subscriber.next({ kind: 'chunk', bytes });
+      if (body === undefined) deliver(bytes);
+      else body.write(bytes);
       throttle(reading);
     },
     onResponseEnd() {
@@ -144,10 +168,11 @@ export function exchange(
         fail(ApiError.local('Network', text));
         return;
       }
-      over = true;
-      wait?.unsubscribe();
       end.release();
-      subscriber.complete();
+      // It has ended: from here on there is nothing to abort.
+      controller = undefined;
+      if (body === undefined) finish();
+      else body.end();
     },
     onResponseError(_, error) {
       headed = true;

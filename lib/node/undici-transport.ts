@@ -60,8 +60,8 @@ function targetOf(options: UndiciTransportOptions): Omit<Target, 'onProtocol'> {
  * All requests share one pool; over HTTP/2 they share one connection. A request that waits for a connection, or for
  * one to be made, tells `queued`, and `sending` when it begins. Unsubscribing aborts. A request's demand pauses its
  * socket or HTTP/2 stream after the chunk that closed it; up to 4 MiB of that stream may be under way then. Bodies
- * come uncompressed (`accept-encoding: identity`, always); a server that compresses nevertheless is an error, and so
- * is an HTTP/2 stream that is reset in its body. A head has 30 s to come, a body any time. The environment's proxy is
+ * come uncompressed (`accept-encoding: identity`), unless the request says `acceptGzip`: then as gzip, if the server
+ * likes. A server that compresses unasked is an error, and so is an HTTP/2 stream that is reset in its body. A head has 30 s to come, a body any time. The environment's proxy is
  * not asked for: name one in `proxy`. `close()` errors open requests with reason `Stopped`. Throws a `TypeError` on a
  * base URL or proxy that is none.
  *

@@ -10,6 +10,12 @@ export function checkedDuration(durationMs: number, name: string): number {
   return refused(durationMs, name, '0 or more milliseconds');
 }
 
+/** A period of at least `leastMs` milliseconds; `Infinity` is never. */
+export function checkedPeriod(periodMs: number, name: string, leastMs: number): number {
+  if (typeof periodMs === 'number' && periodMs >= leastMs) return periodMs;
+  return refused(periodMs, name, `${leastMs} or more milliseconds`);
+}
+
 /** How long something may take, in milliseconds, more than 0; `Infinity` is for ever. */
 export function checkedTimeout(timeoutMs: number, name: string): number {
   if (typeof timeoutMs === 'number' && timeoutMs > 0) return timeoutMs;

@@ -53,6 +53,7 @@ type Effect =
   | { readonly kind: 'fail'; readonly answer: FailedAnswer }
   | { readonly kind: 'truncate'; readonly cut: Truncation }
   | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'lose'; readonly takes: () => boolean }
   | { readonly kind: 'hold'; readonly holding: Holding }
   | {
       readonly kind:
@@ -186,6 +187,12 @@ export class Faults implements WatchFaults {
     return this.#stand({ kind: 'silence' }, match);
   }
 
+  /** Watches leave out every so many-th event and go on as if it had been sent. `hits` counts what was lost. */
+  loseEvents(oneIn: number, match?: Match): Fault {
+    let met = 0;
+    return this.#stand({ kind: 'lose', takes: () => ++met % oneIn === 0 }, match);
+  }
+
   /** Answers come so much later, in milliseconds of the server's scheduler. */
   delay(ms: number, match?: Match): Fault {
     return this.#stand({ kind: 'delay', ms }, match);
@@ -309,6 +316,14 @@ export class Faults implements WatchFaults {
   /** @internal */
   silent(request: RequestRecord): boolean {
     return this.#stands('silence', request);
+  }
+
+  /** @internal */
+  loses(request: RequestRecord): boolean {
+    const covering = this.#standing.filter((each) => each.covers(request));
+    const fault = covering.find(({ effect }) => effect.kind === 'lose' && effect.takes());
+    fault?.use();
+    return fault !== undefined;
   }
 
   /** @internal */

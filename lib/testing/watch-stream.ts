@@ -35,6 +35,8 @@ export interface WatchPlan {
 /** What faults may do to a watch while it is open. */
 export interface WatchFaults {
   silent(request: RequestRecord): boolean;
+  /** Whether the event that is about to leave is lost. */
+  loses(request: RequestRecord): boolean;
   allowsBookmark(request: RequestRecord, endMark: boolean): boolean;
 }
 
@@ -264,7 +266,7 @@ export class WatchStream implements Body {
   #logged(): Uint8Array | undefined {
     for (let entry = this.#entry(); entry !== undefined; entry = this.#entry()) {
       const line = this.#line(entry);
-      if (line !== undefined) return line;
+      if (line !== undefined && !this.#context.faults.loses(this.request)) return line;
     }
     return undefined;
   }

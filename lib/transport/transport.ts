@@ -20,6 +20,12 @@ export interface TransportRequest {
   readonly use: TransportUse;
   /** Asked before each read of the body. */
   readonly demand?: Demand;
+  /**
+   * Whether this body may come as gzip over a transport that otherwise asks for none; the transport decompresses it. For
+   * finite bodies whose size matters more than the work. A transport that leaves compression to the platform, as `fetch`
+   * does, takes no notice. @defaultValue false
+   */
+  readonly acceptGzip?: boolean;
 }
 
 /**
@@ -45,7 +51,7 @@ export interface TransportTraits {
    * head. Left out: no.
    */
   readonly hidesEncoding?: boolean | undefined;
-  /** Whether bodies of lists and calls may come compressed. */
+  /** Whether bodies of lists and calls may come compressed, also where a request has no `acceptGzip`. */
   readonly mayCompress?: boolean | undefined;
   /** The protocol in use. A browser tells it of the page's own origin, and of others where they allow it. */
   readonly protocol?: HttpProtocol | undefined;

@@ -172,6 +172,21 @@ describe('what it passes on', () => {
     expect(Object.keys(sent[0]?.headers ?? {})).toEqual(['accept']);
   });
 
+  test('W30: a list of metadata, with which the page compares itself, and no other projection', async () => {
+    const as = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
+    const metadata = as('PartialObjectMetadataList');
+    for (const [query, accept] of [
+      ['', metadata],
+      ['', as('Table')],
+      ['?watch=true', metadata],
+    ]) {
+      await ask(`/api/v1/pods${query}`, { headers: { accept: accept ?? '' } });
+    }
+    const plain = 'application/json';
+    expect(sent.map(({ headers }) => headers?.['accept'])).toEqual([metadata, plain, plain]);
+    expect(sent.map(({ acceptGzip }) => acceptGzip)).toEqual([true, undefined, undefined]);
+  });
+
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is refused', async (method) => {
     const { status, body, headers } = await ask('/api/v1/pods', { method });
     expect(status).toBe(405);

@@ -30,6 +30,24 @@ describe('statusWords', () => {
     expect(said({})).toBe('Live — watching since 12:04, resourceVersion 8123');
   });
 
+  test('I92: live, and compared with the server', () => {
+    const live = 'Live — watching since 12:04, resourceVersion 8123';
+    expect(said({ audit: 'unsupported' })).toBe(live);
+    const audit = { compared: 500, differed: 0 };
+    expect(said({ audit })).toBe(live);
+    const lastAt = noon + 60_000;
+    expect(said({ audit: { ...audit, lastAt } })).toBe(
+      `${live}, compared with the server at 12:05`,
+    );
+    expect(said({ audit: { ...audit, lastAt, differed: 3 } })).toBe(
+      `${live}, compared with the server at 12:05, 3 differed and were read again`,
+    );
+    const error = ApiError.fromStatus({ message: 'jane may not list pods' }, 403);
+    expect(said({ audit: { ...audit, lastAt, error } })).toBe(
+      `${live}, not compared with the server (jane may not list pods)`,
+    );
+  });
+
   test('loading, with and without an end in sight', () => {
     const listing = { phase: 'listing', synced: false } as const;
     expect(said(listing)).toBe('Loading — asking the server');

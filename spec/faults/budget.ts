@@ -12,6 +12,9 @@
  * A watch that the server closes cleanly goes on at once if it lived a second: one more watch a second. So do the short
  * watches behind a proxy that holds events back. When that is found out, each watch fails once, which is a failure like any.
  *
+ * An audit asks beside that: a page of each round, one more where a version or a token is gone, and after each failure
+ * a wait of a 50th of its period at least. A round that finds a difference is one more list, which is one cycle.
+ *
  * A list that an expired version asks for within a second is a try without its wait: one at first, and one after every two
  * healthy minutes. A refresh is a try of its own, with the watch that was due and with a list. The next watch is asked for
  * once in the life of each watch: at half of it, or 95 s before its end.
@@ -29,7 +32,7 @@ export interface Seen {
   readonly who: string;
   /** The run of the informer that it belongs to. */
   readonly generation: number;
-  readonly kind: 'list' | 'page' | 'stream' | 'watch' | 'probe';
+  readonly kind: 'list' | 'page' | 'stream' | 'watch' | 'probe' | 'audit';
   /** Filled in when the answer comes. */
   status?: number;
   answeredMs?: number;
@@ -58,7 +61,12 @@ export interface Manners {
   readonly healthyMs?: number;
   /** When somebody has asked for a refresh. */
   readonly refreshes?: readonly number[];
+  /** It compares its store with the server, with this period. */
+  readonly auditMs?: number;
 }
+
+/** The most pages that a round of these histories takes: 18 objects, three a page, where the server makes them so small. */
+const AUDIT_PAGES = 6;
 
 /** How many tries may begin within a window. */
 export function cyclesWithin(windowMs: number, { baseMs, capMs }: Backoff): number {
@@ -76,17 +84,23 @@ export function allowance(
   windowMs: number,
   backoff: Backoff,
   manners: Manners = {},
-): { reads: number; watches: number } {
+): { reads: number; watches: number; audits: number } {
+  const { auditMs = Number.POSITIVE_INFINITY } = manners;
+  // Rounds begin 70 % of a period apart, half of that after a list.
+  const rounds =
+    auditMs === Number.POSITIVE_INFINITY ? 0 : 2 + Math.floor(windowMs / (auditMs / 2));
+  const tries = Math.floor(windowMs / (auditMs / 50));
   const { pollMs = Number.POSITIVE_INFINITY, watchMs = 300_000, healthyMs = 120_000 } = manners;
   const prompt = 1 + Math.floor(windowMs / healthyMs);
   const refreshes = busiest(manners.refreshes ?? [], windowMs);
-  const cycles = cyclesWithin(windowMs, backoff) + prompt + refreshes;
+  const cycles = cyclesWithin(windowMs, backoff) + prompt + refreshes + rounds;
   const renewals = 1 + Math.floor(windowMs / Math.max(watchMs / 2, watchMs - 95_000));
   // A poll is a list, or two where the token of its pages expires.
   const polled = 2 * Math.floor(windowMs / pollMs);
   return {
     reads: 4 * cycles + polled,
     watches: 2 * cycles + Math.floor(windowMs / 1000) + renewals,
+    audits: rounds * (AUDIT_PAGES + 2) + 2 * tries,
   };
 }
 
@@ -105,6 +119,7 @@ function busiest(times: readonly number[], windowMs: number): number {
 export interface Load {
   reads: number;
   watches: number;
+  audits: number;
 }
 
 /** Notes what was over the budget; answers the busiest minute. */
@@ -115,7 +130,7 @@ export function checkBudget(
   manners: Manners = {},
 ): Load {
   const { earlyMs = 0 } = manners;
-  const load: Load = { reads: 0, watches: 0 };
+  const load: Load = { reads: 0, watches: 0, audits: 0 };
   const probes = seen.filter(({ kind }) => kind === 'probe');
   for (const [at, { atMs }] of probes.entries()) {
     const sinceMs = atMs - (probes[at - 1]?.atMs ?? Number.NEGATIVE_INFINITY);
@@ -133,11 +148,13 @@ export function checkBudget(
   for (const [group, requests] of groups) {
     const reads = requests.filter(({ kind }) => kind === 'list' || kind === 'stream');
     const watches = requests.filter(({ kind }) => kind === 'watch');
+    const audits = requests.filter(({ kind }) => kind === 'audit');
     for (const windowMs of WINDOWS_MS) {
       const allowed = allowance(windowMs, backoff, manners);
       for (const [what, all] of [
         ['reads', reads],
         ['watches', watches],
+        ['audits', audits],
       ] as const) {
         const most = busiest(
           all.map(({ atMs }) => atMs),

@@ -165,10 +165,14 @@ describe('the budget', () => {
     expect([1_000, 10_000, 60_000, 300_000].map((each) => cyclesWithin(each, usual))).toEqual([
       2, 4, 7, 15,
     ]);
-    expect(allowance(60_000, usual)).toEqual({ reads: 32, watches: 77 });
+    expect(allowance(60_000, usual)).toEqual({ reads: 32, watches: 77, audits: 0 });
     const refreshes = [0, 5_000, 50_000, 200_000];
-    expect(allowance(60_000, usual, { refreshes })).toEqual({ reads: 44, watches: 83 });
+    expect(allowance(60_000, usual, { refreshes })).toMatchObject({ reads: 44, watches: 83 });
     expect(allowance(60_000, usual, { watchMs: 20_000 }).watches).toBe(83);
+    // Four rounds at most, each a cycle if it finds a difference, and a failed try of two requests every 50th of a period.
+    expect(allowance(60_000, usual, { auditMs: 60_000 })).toEqual({
+      ...{ reads: 48, watches: 85, audits: 4 * 8 + 2 * 50 },
+    });
   });
 
   const seen = (times: readonly number[], more: Partial<Seen> = {}): Seen[] =>

@@ -153,11 +153,12 @@ export async function createScene(stage: Stage): Promise<Scene> {
     ...(pageSizeMax === undefined ? {} : { pageSizeMax }),
   });
   const truth = new Truth();
+  const restores = random() < 0.2;
   const history = createHistory({
     server,
     truth,
     random: chance(3),
-    restores: random() < 0.2,
+    restores,
     huge: random() < 0.01,
   });
   // Drawn by themselves, so that a seed of before is what it was in all the rest.
@@ -166,6 +167,12 @@ export async function createScene(stage: Stage): Promise<Scene> {
   const refuses: Refuses = later() < 0.3 ? pick(later, ['transform', 'index', 'both']) : 'none';
   const all = later() < 0.5 ? { namespace: '' } : {};
   const pollMs = 20_000 / speed;
+  // Of those that audit themselves the half loses events without a trace. The shortest period is one of real time.
+  const audited = chance(10);
+  const audits = audited() < 0.4 && speed === 1;
+  const loses = audits && !polls && audited() < 0.5;
+  const loseOneIn = pick(audited, [10, 30]);
+  const auditMs = 60_000;
   // What was added later, by itself again: short watches, which are followed by the next ones often, and refreshes.
   const newer = chance(12);
   const watchMs = pick(newer, [300_000, 60_000, 20_000]) / speed;
@@ -178,6 +185,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     meanMs: 15_000 / speed,
   });
   for (let step = 0; step < 6; step++) history.step();
+  const loss = loses ? server.faults.loseEvents(loseOneIn) : undefined;
 
   const reached = await stage.reach?.(server);
   const fetch = reached?.fetch ?? server.fetch;
@@ -214,6 +222,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
     onWarning: () => undefined,
     onUnhandledError: (error) => wrong.push(`unhandled: ${error}`),
+    ...(audits ? { audit: { periodMs: auditMs } } : {}),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(stage.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: stage.idleTimeoutMs }),
     ...(stage.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: stage.requestTimeoutMs }),
@@ -245,6 +254,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
   if (isAll && 'namespace' in all) told.push("namespace ''");
   if (makeBeforeBreak) told.push(`two watches for a moment, each of ${watchMs} ms`);
   if (polls) told.push(`polled every ${pollMs} ms`);
+  if (audits) told.push(loses ? `audited, one event in ${loseOneIn} lost` : 'audited');
   if (refuses !== 'none') told.push(`refused for a while by ${refuses}`);
   told.push(`history ${historyLimit}, a fault every ${meanMs} ms`);
 
@@ -282,6 +292,10 @@ export async function createScene(stage: Stage): Promise<Scene> {
       await informer.stop();
       consumers.rest();
     },
+    recover() {
+      moods.recover();
+      loss?.heal();
+    },
     async refresh() {
       refreshes.push(scheduler.now());
       try {
@@ -291,12 +305,15 @@ export async function createScene(stage: Stage): Promise<Scene> {
         if (!(error instanceof ApiError)) wrong.push(`refresh: ${error}`);
       }
     },
-    recover: moods.recover,
     shut: (shut) => open.next(!shut),
     compare(when) {
       consumers.finish(when);
       const store = informer.indexer as unknown as IndexerReader<Thing>;
       compareStore(store, INDICES, truth, scope.selects, when, wrong);
+      const { audit } = informer.status;
+      if (audits && !loses && typeof audit === 'object' && audit.differed > 0 && !restores) {
+        wrong.push(`audit, ${when}: ${JSON.stringify(audit)}, and nothing was lost`);
+      }
       const { phase, synced, live, error, staleSinceMs, quarantined } = informer.status;
       const well = phase === 'watching' && synced && live && error === undefined;
       if (!well || staleSinceMs !== undefined || quarantined > 0) {
@@ -308,6 +325,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
       checkBudget(observed.seen, tolerated, wrong, {
         earlyMs: stage.slack === undefined ? 0 : 20,
         ...(polls ? { pollMs } : {}),
+        ...(audits ? { auditMs } : {}),
         watchMs,
         refreshes,
       }),

@@ -72,6 +72,8 @@ describe('metrics', () => {
         quarantined: 0,
         reconnects: 0,
         relists: 0,
+        auditCompared: 0,
+        auditDiffered: 0,
       },
     ]);
     const slow = slowly();

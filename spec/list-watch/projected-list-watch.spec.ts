@@ -9,7 +9,7 @@ import {
   type TableColumn,
 } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
-import { firstValueFrom, lastValueFrom } from 'rxjs';
+import { firstValueFrom, lastValueFrom, NEVER } from 'rxjs';
 import { filter, toArray } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 
@@ -112,6 +112,55 @@ describe('a projection', () => {
     const { sent, client } = scripted([{ kind: 'PodList', metadata: {}, items: [] }]);
     await lastValueFrom(createListWatch(client, pods).list({ resourceVersion: '' }));
     expect(sent[0]?.accept).toBe('application/json');
+  });
+
+  it('W30: of metadata is listed beside the objects, with the same path, selectors and tweak', async () => {
+    const body = {
+      kind: 'PartialObjectMetadataList',
+      metadata: { resourceVersion: '9', continue: 'more' },
+      items: [partial('web', 5)],
+    };
+    for (const make of [createListWatch, createMetadataListWatch, createRows]) {
+      const { sent, client } = scripted([body]);
+      const source = (make as typeof createMetadataListWatch)(client, pods, {
+        namespace: 'shop',
+        labelSelector: 'app=web',
+        fieldSelector: 'spec.nodeName=n1',
+        tweak: (query) => {
+          query['tweaked'] = 'yes';
+        },
+      });
+      const page = await lastValueFrom(
+        source.listMetadata?.({
+          resourceVersion: '7',
+          resourceVersionMatch: 'Exact',
+          limit: 500,
+        }) ?? NEVER,
+      );
+      expect(page.metadata).toEqual({ resourceVersion: '9', continue: 'more' });
+      expect(sent).toEqual([
+        {
+          path: '/api/v1/namespaces/shop/pods',
+          accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+          query: {
+            labelSelector: 'app=web',
+            fieldSelector: 'spec.nodeName=n1',
+            limit: '500',
+            resourceVersion: '7',
+            resourceVersionMatch: 'Exact',
+            tweaked: 'yes',
+          },
+        },
+      ]);
+    }
+  });
+
+  it('W30: of metadata fails if the server sends whole objects', async () => {
+    const { client } = scripted([
+      { kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] },
+    ]);
+    const page = createListWatch(client, pods).listMetadata?.({ resourceVersion: '' }) ?? NEVER;
+    await expect(lastValueFrom(page)).rejects.toMatchObject({ code: 406 });
   });
 
   it('W7: fills an ordinary store, also by a streaming LIST', async () => {

@@ -276,6 +276,7 @@ const MOMENTS: Record<string, string> = {
   'lib/list-watch/held-back.ts': 'since when events are held back',
   'lib/transport/kube-client.ts': 'Retry-After may be a date',
   'lib/client/pod-calls.ts': 'Retry-After may be a date',
+  'lib/audit/audit.ts': 'when a collection was last compared, to be shown',
   'lib/informer/status-board.ts': 'since when it rests',
   'lib/reflector/reflector.ts':
     'since when a phase is; its rules bear a clock that is set back: R8, R12',

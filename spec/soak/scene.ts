@@ -150,6 +150,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     name: 'soak',
     indexers: { namespace: byNamespace, node: byLabel('node') },
     mutationGuard: 'off',
+    audit: { periodMs: 60_000 },
     onUnhandledError: (error, { subscriber }) => count(`unhandled by ${subscriber}: ${error}`),
     onWarning: ({ type }) => count(`warning ${type}`),
   });
@@ -399,6 +400,10 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
         if (!same || there.size !== truth.length) wrong.push(`${name} differs from the server`);
       }
       for (const what of Object.keys(counts)) if (what.startsWith('unhandled')) wrong.push(what);
+      const { audit } = informer.status;
+      if (typeof audit !== 'object' || audit.differed > 0) {
+        wrong.push(`the audit says ${JSON.stringify(audit)}, and nothing was lost`);
+      }
       return wrong;
     },
     async end() {

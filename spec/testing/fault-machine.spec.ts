@@ -254,6 +254,18 @@ describe('what a watch sends', () => {
     expect(await wire.lines()).toEqual(['ADDED b', 'ADDED c']);
   });
 
+  it('A64: may be lost, one in so many, and what follows comes as if nothing were missing', async () => {
+    const { server, wire, create } = await setUp();
+    const loss = server.faults.loseEvents(3);
+    create('a', 'b', 'c', 'd', 'e');
+    expect(await wire.lines()).toEqual(['ADDED a', 'ADDED b', 'ADDED d', 'ADDED e']);
+    expect(loss.hits).toBe(1);
+    loss.heal();
+    create('f', 'g');
+    expect(await wire.lines()).toEqual(['ADDED f', 'ADDED g']);
+    expect(loss).toMatchObject({ hits: 1, active: false });
+  });
+
   it('A56: may come in the wrong order, once, and always in one piece', async () => {
     const { server, wire, create } = await setUp();
     server.faults.swapEvents();

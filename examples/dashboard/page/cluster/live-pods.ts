@@ -35,11 +35,14 @@ const client = createClient({ baseUrl: window.location.origin });
 /** The embedded cluster sends a bookmark every two seconds; a real one every minute. */
 const isEmbedded = document.querySelector('meta[name="cluster"][content="embedded"]') !== null;
 
+/** Compares what is shown with the server: an event that was lost without an error is found within this time. */
+const AUDIT_PERIOD_MS = 600_000;
+
 /** Lists and watches all pods while somebody looks. */
-export const informer = createSharedInformer(
-  createListWatch(client, pods),
-  isEmbedded ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {},
-);
+export const informer = createSharedInformer(createListWatch(client, pods), {
+  audit: { periodMs: AUDIT_PERIOD_MS },
+  ...(isEmbedded ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {}),
+});
 
 /** What the table shows. */
 export const podList = new PodList({ key: 'name', descending: false });

@@ -31,6 +31,17 @@ function showing(status: InformerStatus): string {
   return `showing data from ${clock.format(status.staleSinceMs ?? status.sinceMs)}`;
 }
 
+/** What comparing with the server has shown, to stand behind another text. */
+function audited({ audit }: InformerStatus): string {
+  if (typeof audit !== 'object') return '';
+  const { lastAt, differed, error } = audit;
+  const found = differed === 0 ? '' : `, ${number.format(differed)} differed and were read again`;
+  if (error !== undefined) return `, not compared with the server (${error.message})${found}`;
+  return lastAt === undefined
+    ? ''
+    : `, compared with the server at ${clock.format(lastAt)}${found}`;
+}
+
 function loading(status: InformerStatus): StatusWords {
   const { loaded = 0, remaining } = status;
   if (status.synced && status.relists > 0) {
@@ -90,7 +101,8 @@ export function statusWords(
       }
       const since = `watching since ${clock.format(status.sinceMs)}`;
       const version = resourceVersion || status.resourceVersion;
-      return { tone: 'live', headline: 'Live', detail: `${since}, resourceVersion ${version}` };
+      const detail = `${since}, resourceVersion ${version}${audited(status)}`;
+      return { tone: 'live', headline: 'Live', detail };
     }
   }
 }

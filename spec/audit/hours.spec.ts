@@ -1,0 +1,104 @@
+/** Hours of virtual time: nothing differs where nothing was lost, and whatever is lost is healed in time. */
+import { exponentialBackoff } from 'rx-informer';
+import { createFaultMachine, seededRandom } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { createHistory } from '../faults/history.ts';
+import { Truth } from '../faults/judge.ts';
+import { type AuditRig, auditRig, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
+
+const HOUR_MS = 3_600_000;
+const auditOf = ({ informer }: AuditRig) => {
+  const { audit } = informer.status;
+  return typeof audit === 'object' ? audit : { compared: 0, differed: -1 };
+};
+
+async function world(seed: number) {
+  const random = seededRandom(seed * 7 + 1);
+  const refused = new Map<string, number>();
+  const rig = await auditRig({
+    seed,
+    objects: 20,
+    scopes: random() < 0.3 ? [{ namespace: 'a' }, { namespace: 'b' }] : [{}],
+    informer: {
+      backoff: exponentialBackoff({ baseMs: 100, capMs: 2_000 }),
+      compression: random() < 0.5 ? 'latest' : 'none',
+      // Now and then an index refuses who is let in a little later.
+      indexers: {
+        moody: ({ metadata }) => {
+          const key = metadata.name;
+          const left = refused.get(key) ?? (random() < 0.05 ? 3 : 0);
+          refused.set(key, Math.max(0, left - 1));
+          if (left > 0) throw new Error('not in this mood');
+          return [];
+        },
+      },
+      resyncPeriodMs: 30_000,
+    },
+  });
+  const history = createHistory({
+    server: rig.server,
+    truth: new Truth(),
+    random,
+    restores: false,
+    huge: false,
+  });
+  const meanMs = 200 + random() * 5_000;
+  const write = () => {
+    history.step();
+    rig.time.schedule(write, -Math.log(1 - random()) * meanMs);
+  };
+  rig.time.schedule(write, 0);
+  return { rig, random, history };
+}
+
+describe('hours of an informer that audits itself', () => {
+  it('I94: an hour of churn, with faults on the way, is no difference', async () => {
+    let compared = 0;
+    for (let seed = 1; seed <= 6; seed++) {
+      const { rig, random } = await world(seed);
+      const machine = createFaultMachine(rig.server, {
+        seed,
+        scheduler: rig.time,
+        depths: ['http', 'stream'],
+        meanMs: 20_000,
+        maxForMs: 100_000,
+      });
+      rig.informer.start();
+      if (seed > 2) machine.start();
+      await rig.time.advance(HOUR_MS * (0.9 + random() * 0.2));
+      expect(auditOf(rig).differed, `seed ${seed}: ${auditOf(rig).differedKeys}`).toBe(0);
+      compared += auditOf(rig).compared;
+      machine.heal();
+      await rig.informer.stop();
+    }
+    expect(compared).toBeGreaterThan(1_000);
+  }, 120_000);
+
+  it('I90: whatever a watch loses silently is healed within one period of a later version', async () => {
+    let lost = 0;
+    let healed = 0;
+    for (let seed = 1; seed <= 6; seed++) {
+      const { rig } = await world(seed);
+      rig.informer.start();
+      await rig.time.advance(5_000);
+      const loss = rig.server.faults.loseEvents(25);
+      const wrongSince = new Map<string, number>();
+      for (let second = 0; second < 3_600; second++) {
+        await rig.time.advance(1_000);
+        const wrong = new Set(rig.wrong().filter((key) => !rig.informer.indexer.refused.get(key)));
+        for (const key of [...wrongSince.keys()]) if (!wrong.has(key)) wrongSince.delete(key);
+        for (const key of wrong) {
+          const sinceMs = wrongSince.get(key) ?? rig.time.now();
+          wrongSince.set(key, sinceMs);
+          const forMs = rig.time.now() - sinceMs;
+          expect(forMs, `seed ${seed}: ${key} is wrong`).toBeLessThan(BOOKMARK_MS + PERIOD_MS);
+        }
+      }
+      lost += loss.hits;
+      healed += auditOf(rig).differed;
+      await rig.informer.stop();
+    }
+    expect(lost).toBeGreaterThan(100);
+    expect(healed).toBeGreaterThan(30);
+  }, 120_000);
+});

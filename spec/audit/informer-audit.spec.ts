@@ -1,0 +1,340 @@
+/** An informer that compares its store with the server: what it asks, what it finds, and what it says. */
+import { ApiError, createPollingListWatch, type InformerStatus } from 'rx-informer';
+import { BehaviorSubject } from 'rxjs';
+import { filter, take } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { pods } from '../faults/history.ts';
+import { auditRig, BETWEEN_MS, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
+
+const auditOf = ({ audit }: InformerStatus) => (typeof audit === 'object' ? audit : undefined);
+
+describe('an informer with the audit option', () => {
+  for (const change of ['create', 'modify', 'delete'] as const) {
+    it(`I90: finds and heals a lost ${change} within one period`, async () => {
+      const rig = await auditRig();
+      const { time, informer } = rig;
+      informer.start();
+      await time.advance(100_000);
+      const { relists } = informer.status;
+      rig.lose(change, change === 'create' ? 'new' : 'pod-0');
+      // A later event: from here on what came before it is lost and not late.
+      rig.create('later');
+      await time.advance(PERIOD_MS);
+      expect(rig.wrong()).toEqual([]);
+      expect(auditOf(informer.status)).toMatchObject({
+        differed: 1,
+        differedKeys: [change === 'create' ? 'a/new' : 'a/pod-0'],
+      });
+      expect(informer.status.relists).toBe(relists + 1);
+      await rig.end();
+      expect(time.pending).toBe(0);
+    });
+  }
+
+  it('I90: finds a loss in a quiet collection within one period of the next bookmark', async () => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(100_000);
+    rig.lose('delete', 'pod-2');
+    await rig.time.advance(BOOKMARK_MS + PERIOD_MS);
+    expect(rig.wrong()).toEqual([]);
+    expect(auditOf(rig.informer.status)?.differed).toBe(1);
+    await rig.end();
+  });
+
+  it('I90: asks for pages of 500 objects, spread evenly, ten rounds in seven periods', async () => {
+    const rig = await auditRig({ objects: 1_700 });
+    rig.informer.start();
+    await rig.time.advance(10 * PERIOD_MS);
+    const audits = rig.asked.filter(({ what }) => what === 'audit');
+    const first = audits.slice(0, 4);
+    expect(first.map(({ query }) => [query['limit'], query['resourceVersionMatch']])).toEqual([
+      ['500', 'Exact'],
+      ['500', undefined],
+      ['500', undefined],
+      ['500', undefined],
+    ]);
+    const gaps = first.slice(1).map(({ atMs }, at) => atMs - (first[at]?.atMs ?? 0));
+    expect(Math.max(...gaps) - Math.min(...gaps)).toBeLessThan(200);
+    expect((audits[4]?.atMs ?? 0) - (audits[0]?.atMs ?? 0)).toBe(BETWEEN_MS);
+    expect(audits.length).toBeLessThanOrEqual(4 * 15);
+    expect(audits.length).toBeGreaterThanOrEqual(4 * 12);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 0 });
+    expect(auditOf(rig.informer.status)?.compared).toBe((audits.length / 4) * 1_700);
+    expect(rig.informer.status.relists).toBe(0);
+    await rig.end();
+  });
+
+  it('I90: heals once a round, however much was lost', async () => {
+    const rig = await auditRig({ objects: 60 });
+    rig.informer.start();
+    await rig.time.advance(100_000);
+    const stop = rig.time.now() + 9 * PERIOD_MS;
+    for (let at = 0; rig.time.now() < stop; at++) {
+      rig.lose('modify', `pod-${(at % 30) * 2}`);
+      rig.create(`seen-${at}`);
+      await rig.time.advance(1_000);
+    }
+    expect(auditOf(rig.informer.status)?.differed).toBeGreaterThan(100);
+    const { relists } = rig.informer.status;
+    expect(relists).toBeGreaterThanOrEqual(8);
+    expect(relists).toBeLessThanOrEqual(13);
+    await rig.end();
+  });
+
+  it('I90: audits each of several scopes by itself', async () => {
+    const rig = await auditRig({ objects: 8, scopes: [{ namespace: 'a' }, { namespace: 'b' }] });
+    rig.create('elsewhere', 'c');
+    rig.informer.start();
+    await rig.time.advance(100_000);
+    rig.lose('modify', 'pod-0');
+    rig.create('later');
+    await rig.time.advance(PERIOD_MS);
+    expect(rig.wrong()).toEqual([]);
+    expect(auditOf(rig.informer.status)?.differed).toBe(1);
+    const lists = rig.asked.filter(({ what }) => what === 'list');
+    expect(lists.length).toBeLessThanOrEqual(3);
+    await rig.end();
+    expect(rig.time.pending).toBe(0);
+  });
+
+  it('I91: asks and compares nothing while the watch is not live, and goes on when it is', async () => {
+    const rig = await auditRig({ objects: 1_200 });
+    rig.informer.start();
+    await rig.time.advance(20_000);
+    const outage = rig.server.faults.refuse();
+    rig.server.faults.dropWatches();
+    const before = rig.asked.filter(({ what }) => what === 'audit').length;
+    await rig.time.advance(10 * PERIOD_MS);
+    expect(rig.asked.filter(({ what }) => what === 'audit')).toHaveLength(before);
+    expect(auditOf(rig.informer.status)?.error).toBeUndefined();
+    outage.heal();
+    await rig.time.advance(3 * PERIOD_MS);
+    expect(rig.asked.filter(({ what }) => what === 'audit').length).toBeGreaterThan(before + 3);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 0 });
+    await rig.end();
+    expect(rig.time.pending).toBe(0);
+  });
+
+  it.each([
+    ['403', { status: 403, reason: 'Forbidden' }],
+    ['500', { status: 500, reason: 'InternalError' }],
+    ['406', { status: 406, reason: 'NotAcceptable' }],
+    ['another list', { status: 200, body: '{"kind":"PodList","metadata":{},"items":[]}' }],
+    ['an empty page', { status: 200, body: '' }],
+  ])(
+    'I91: a failing request (%s) is told, tried again ever later, and disturbs nobody',
+    async (_, answer) => {
+      const rig = await auditRig();
+      rig.informer.start();
+      await rig.time.advance(100_000);
+      const phases: string[] = [];
+      const watching = rig.informer.status$.subscribe(({ phase }) => phases.push(phase));
+      const [at] = rig.asked.filter(({ what }) => what === 'audit').slice(-1);
+      const failing = rig.server.faults.failNext({ use: 'list' }, { ...answer, times: 1e6 });
+      await rig.time.advance(10 * PERIOD_MS);
+      const audits = rig.asked.filter(
+        ({ what, atMs }) => what === 'audit' && atMs > (at?.atMs ?? 0),
+      );
+      expect(audits.length).toBeGreaterThan(5);
+      expect(audits.length).toBeLessThan(20);
+      expect(auditOf(rig.informer.status)?.error).toBeInstanceOf(ApiError);
+      expect(phases).not.toContain('backoff');
+      expect(rig.informer.status).toMatchObject({ relists: 0 });
+      expect(rig.informer.status.error).toBeUndefined();
+      failing.heal();
+      await rig.time.advance(2 * PERIOD_MS);
+      expect(auditOf(rig.informer.status)?.error).toBeUndefined();
+      watching.unsubscribe();
+      await rig.end();
+    },
+  );
+
+  it('I91: a request that is never answered is given up after the request timeout', async () => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(10_000);
+    rig.server.faults.neverAnswer({ use: 'list' });
+    await rig.time.advance(2 * PERIOD_MS);
+    expect(auditOf(rig.informer.status)?.error).toMatchObject({ reason: 'Silent' });
+    expect(rig.informer.status.phase).toBe('watching');
+    await rig.end();
+    expect(rig.time.pending).toBe(0);
+  });
+
+  it('S28: a token that has expired goes on from its key at a newer version, and nothing differs', async () => {
+    const rig = await auditRig({ objects: 1_700 });
+    rig.informer.start();
+    const pages = () => rig.asked.filter(({ what }) => what === 'audit');
+    while (pages().length < 2) await rig.time.advance(100);
+    rig.create('meanwhile-0', 'a');
+    rig.create('meanwhile-1', 'z');
+    await rig.time.advance(10);
+    rig.server.objects.compact();
+    await rig.time.advance(PERIOD_MS / 2);
+    const [, , expired, newer] = pages();
+    expect(newer?.query['continue']).not.toBe(expired?.query['continue']);
+    expect(atob(newer?.query['continue'] ?? '')).toContain('"rv":-1');
+    expect(pages().length).toBe(5);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 0 });
+    expect(auditOf(rig.informer.status)?.lastAt).toBeDefined();
+    expect(auditOf(rig.informer.status)?.compared).toBeGreaterThan(1_700);
+    await rig.end();
+  });
+
+  it('S28: a server that answers every token with another one is not asked again at once', async () => {
+    const rig = await auditRig({ objects: 600 });
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    let tokens = 0;
+    const expired = () => ({
+      kind: 'Status',
+      code: 410,
+      reason: 'Expired',
+      metadata: { continue: `token-${tokens++}` },
+    });
+    const pages = () => rig.asked.filter(({ what }) => what === 'audit');
+    while (pages().length < 1) await rig.time.advance(100);
+    for (let at = 0; at < 100; at++) {
+      rig.server.faults.failNext(
+        { use: 'list' },
+        { status: 410, body: JSON.stringify(expired()), contentType: 'application/json' },
+      );
+    }
+    const before = pages().length;
+    await rig.time.advance(PERIOD_MS);
+    expect(pages().length - before).toBeLessThan(20);
+    expect(auditOf(rig.informer.status)?.error).toMatchObject({ code: 410 });
+    expect(rig.informer.status.phase).toBe('watching');
+    await rig.end();
+  });
+
+  it('S28: a version that the server has forgotten is one more request, compared once the store is there', async () => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    // Versions that the store does not see before a bookmark.
+    rig.server.objects.advance(10);
+    rig.server.objects.compact();
+    rig.lose('modify', 'pod-0');
+    await rig.time.advance(40_000);
+    const audits = rig.asked.filter(({ what }) => what === 'audit');
+    expect(audits.map(({ query }) => query['resourceVersionMatch'])).toEqual(['Exact', undefined]);
+    expect(auditOf(rig.informer.status)).toEqual({ compared: 0, differed: 0 });
+    await rig.time.advance(BOOKMARK_MS / 2);
+    expect(auditOf(rig.informer.status)).toMatchObject({ compared: 3, differed: 1 });
+    expect(rig.wrong()).toEqual([]);
+    await rig.end();
+  });
+
+  it('I90: a server that went back behind the store is listed again', async () => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    const backup = rig.server.objects.snapshot();
+    rig.create('lost');
+    rig.server.objects.modify(pods, { namespace: 'a', name: 'pod-0' }, (draft) => {
+      (draft as { status?: object }).status = { phase: 'Running' };
+    });
+    await rig.time.advance(1_000);
+    // The versions come a second time, for other objects.
+    rig.server.objects.restoreSnapshot(backup);
+    rig.create('other');
+    rig.create('another');
+    rig.create('third');
+    await rig.time.advance(2 * PERIOD_MS);
+    expect(rig.wrong()).toEqual([]);
+    await rig.end();
+  });
+
+  it('S27: an object of the same UID and version with other content is not seen, and healed if anything else differs', async () => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    const phaseOf = (pod: object | undefined) =>
+      (pod as { status?: { phase?: string } }).status?.phase;
+    const write = (phase: string) =>
+      rig.server.objects.modify(pods, { namespace: 'a', name: 'pod-0' }, (draft) => {
+        (draft as { status?: object }).status = { phase };
+      });
+    const backup = rig.server.objects.snapshot();
+    write('Running');
+    await rig.time.advance(1_000);
+    rig.server.objects.restoreSnapshot(backup);
+    write('Failed');
+    expect(rig.wrong()).toEqual([]);
+    await rig.time.advance(3 * PERIOD_MS);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 0 });
+    expect(phaseOf(rig.informer.indexer.getByKey('a/pod-0'))).toBe('Running');
+    rig.lose('create', 'other');
+    rig.create('later');
+    await rig.time.advance(PERIOD_MS);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 1 });
+    expect(phaseOf(rig.informer.indexer.getByKey('a/pod-0'))).toBe('Failed');
+    await rig.end();
+  });
+
+  it('I94: an object that came and went while the queue folded its changes is no difference', async () => {
+    const open = new BehaviorSubject(true);
+    const rig = await auditRig({
+      informer: {
+        compression: 'latest',
+        demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
+      },
+    });
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    open.next(false);
+    rig.create('brief');
+    rig.create('lasting');
+    rig.server.objects.delete(pods, { namespace: 'a', name: 'brief' });
+    await rig.time.advance(1_000);
+    open.next(true);
+    // The store has reached the version of 'lasting', at which 'brief' was there.
+    await rig.time.advance(50_000);
+    expect(auditOf(rig.informer.status)).toMatchObject({ compared: 5, differed: 0 });
+    await rig.end();
+  });
+
+  it('I92: says unsupported if a ListerWatcher cannot list metadata, and nothing without the option', async () => {
+    const polled = await auditRig({ wrap: (listWatch) => createPollingListWatch(listWatch) });
+    expect(polled.informer.status.audit).toBe('unsupported');
+    const off = await auditRig({ informer: { audit: undefined } as object });
+    expect(off.informer.status).not.toHaveProperty('audit');
+    off.informer.start();
+    await off.time.advance(10 * PERIOD_MS);
+    expect(off.asked.filter(({ what }) => what === 'audit')).toEqual([]);
+    await off.end();
+  });
+
+  it('I92: tells each comparison once, and counts in the metrics', async () => {
+    const rig = await auditRig();
+    const told: InformerStatus['audit'][] = [];
+    rig.informer.status$.subscribe(({ audit }) => {
+      if (told.at(-1) !== audit) told.push(audit);
+    });
+    expect(told).toEqual([{ compared: 0, differed: 0 }]);
+    rig.informer.start();
+    await rig.time.advance(3 * BETWEEN_MS);
+    const times = told.slice(1).map((audit) => (typeof audit === 'object' ? audit.lastAt : 0));
+    expect(times).toHaveLength(3);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(BETWEEN_MS);
+    let figures: object = {};
+    rig.informer.metrics$.subscribe((metrics) => (figures = metrics)).unsubscribe();
+    expect(figures).toMatchObject({ auditCompared: 9, auditDiffered: 0 });
+    await rig.end();
+  });
+
+  it('I93: refuses a period that is no number or shorter than a minute', async () => {
+    for (const periodMs of [Number.NaN, -1, 0, 59_999, '60000', undefined]) {
+      await expect(auditRig({ informer: { audit: { periodMs } } as object })).rejects.toThrow(
+        /audit\.periodMs is .*; it must be 60000 or more milliseconds/,
+      );
+    }
+    const never = await auditRig({ informer: { audit: { periodMs: Number.POSITIVE_INFINITY } } });
+    never.informer.start();
+    await never.time.advance(100 * PERIOD_MS);
+    expect(never.asked.filter(({ what }) => what === 'audit')).toEqual([]);
+    await never.end();
+  });
+});

@@ -1,0 +1,118 @@
+/** An informer that audits itself, before a fake server, in virtual time. */
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type ListerWatcher,
+  type ListWatchOptions,
+  type SharedInformer,
+  type SharedInformerOptions,
+} from 'rx-informer';
+import { createFakeApiServer, type FakeApiServer, seededRandom } from 'rx-informer/testing';
+import { type Pod, pods } from '../faults/history.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+export const PERIOD_MS = 60_000;
+/** From round to round. */
+export const BETWEEN_MS = 0.7 * PERIOD_MS;
+/** Bookmarks come once a minute: by then the version has passed every loss, so that it is one. */
+export const BOOKMARK_MS = 60_000;
+
+/** One request, in short. */
+export interface Asked {
+  readonly atMs: number;
+  readonly what: 'list' | 'audit' | 'watch';
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export interface AuditRig {
+  readonly time: VirtualTime;
+  readonly server: FakeApiServer;
+  readonly informer: SharedInformer<Pod>;
+  readonly asked: Asked[];
+  /** Makes a pod on the server. */
+  create(name: string, namespace?: string): void;
+  /** Changes a pod without a watch being told. */
+  lose(change: 'create' | 'modify' | 'delete', name: string): void;
+  /** Keys of which the store does not hold what the server has. */
+  wrong(): string[];
+  end(): Promise<void>;
+}
+
+export interface AuditRigOptions {
+  readonly seed?: number;
+  readonly objects?: number;
+  readonly scopes?: readonly ListWatchOptions<Pod>[];
+  readonly informer?: SharedInformerOptions<Pod>;
+  readonly wrap?: (listWatch: ListerWatcher<Pod>) => ListerWatcher<Pod>;
+}
+
+export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig> {
+  const { seed = 1, objects = 3, scopes = [{}], wrap = (same) => same } = options;
+  const time = new VirtualTime();
+  const random = seededRandom(seed);
+  const server = createFakeApiServer({ scheduler: time, random });
+  const create = (name: string, namespace = 'a') => {
+    server.objects.create(pods, { metadata: { namespace, name } } as unknown as Pod);
+  };
+  for (let at = 0; at < objects; at++) create(`pod-${at}`, at % 2 === 0 ? 'a' : 'b');
+  const asked: Asked[] = [];
+  let lost = 0;
+  const client = createClient({
+    baseUrl: 'http://fake',
+    scheduler: time,
+    fetch: (input, init) => {
+      const query = Object.fromEntries(new URL(input).searchParams);
+      const accept = init?.headers?.['accept'] ?? '';
+      const audits = accept.includes('PartialObjectMetadataList');
+      const what = query['watch'] === 'true' ? 'watch' : audits ? 'audit' : 'list';
+      asked.push({ atMs: time.now(), what, query });
+      return server.fetch(input, init as RequestInit);
+    },
+  });
+  const listWatches = scopes.map((scope) =>
+    wrap(createListWatch(client, pods, { ...scope, scheduler: time })),
+  );
+  const informer = createSharedInformer<Pod>(listWatches, {
+    scheduler: time,
+    random,
+    audit: { periodMs: PERIOD_MS },
+    onWarning: () => undefined,
+    ...options.informer,
+  });
+  const namespaces = scopes.map(({ namespace }) => namespace);
+  return {
+    ...{ time, server, informer, asked, create },
+    lose(change, name) {
+      const at = { namespace: 'a', name };
+      const write = { silent: true };
+      if (change === 'delete') server.objects.delete(pods, at, write);
+      else if (change === 'create') server.objects.create(pods, { metadata: at } as Pod, write);
+      else {
+        const draft = { ...server.objects.get(pods, at), status: { phase: `lost ${++lost}` } };
+        server.objects.update(pods, draft as Pod, write);
+      }
+    },
+    wrong() {
+      const there = new Map(
+        (server.objects.list(pods) as Pod[])
+          .filter(({ metadata }) =>
+            namespaces.some((one) => one === undefined || one === metadata.namespace),
+          )
+          .map((pod) => [`${pod.metadata.namespace}/${pod.metadata.name}`, pod]),
+      );
+      const keys = new Set([...there.keys(), ...informer.indexer.listKeys()]);
+      return [...keys].filter((key) => {
+        const [a, b] = [there.get(key), informer.indexer.getByKey(key)];
+        return (
+          a?.metadata.uid !== b?.metadata.uid ||
+          a?.metadata.resourceVersion !== b?.metadata.resourceVersion
+        );
+      });
+    },
+    async end() {
+      await informer.stop();
+      await time.advance(200_000);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/** An informer that audits itself on a real server: through a proxy that loses events, after a backup, and in peace. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  compareResourceVersion,
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type KubeClient,
+  type SharedInformer,
+} from 'rx-informer';
+import { createUndiciTransport } from 'rx-informer/node';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { startChurn } from './churn.ts';
+import { noControl } from './cluster.ts';
+import { figures } from './figures.ts';
+import { type LossyProxy, type LostEvent, openLossyProxy } from './lossy-proxy.ts';
+import { expectSameAsServer, mirror } from './mirror.ts';
+import { fillNamespaces } from './namespaces.ts';
+import { openRawApi, type RawApi } from './raw-api.ts';
+import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
+
+const OBJECTS = 5_000;
+const PERIOD_MS = 60_000;
+const audit = { periodMs: PERIOD_MS };
+
+function auditOf({ status }: SharedInformer<ConfigMap>) {
+  const found = status.audit;
+  if (typeof found !== 'object') throw new Error(`the audit is ${found}`);
+  return found;
+}
+
+/** Whether the store shows no trace of the loss: a later state of the key, or its absence from the server, heals it too. */
+function isHealed(informer: SharedInformer<ConfigMap>, lost: LostEvent, isGone: boolean): boolean {
+  const { uid, resourceVersion = '' } = informer.indexer.getByKey(lost.key)?.metadata ?? {};
+  if (lost.type === 'DELETED') return uid !== lost.uid;
+  return uid === undefined
+    ? isGone
+    : compareResourceVersion(resourceVersion, lost.resourceVersion) !== -1;
+}
+
+describe.skipIf(noControl)('an informer that audits itself', { timeout: 240_000 }, () => {
+  let server: ApiServerProcess;
+  let api: RawApi;
+  let proxy: LossyProxy;
+  let client: RecordedClient;
+  let lossy: KubeClient;
+  let namespaces: readonly string[];
+  let dataDir: string;
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'rx-informer-audit-'));
+    server = await startApiServer({ dataDir });
+    api = await openRawApi(server.kubeconfig);
+    proxy = await openLossyProxy(server);
+    client = await openRecordedClient({ file: server.kubeconfig });
+    const transport = createUndiciTransport({ baseUrl: proxy.url });
+    lossy = createClient({ baseUrl: proxy.url, transport });
+    namespaces = await fillNamespaces(api, { namespaces: 3, objects: OBJECTS });
+  });
+  afterAll(async () => {
+    await lossy?.close();
+    await client?.close();
+    await proxy?.close();
+    api?.close();
+    await server?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('I90, I94: each event of which a proxy loses one in a thousand is healed within one period, and nothing differs beside it', async () => {
+    const sound = createSharedInformer(createListWatch(client, configMaps), { audit });
+    const informer = createSharedInformer(createListWatch(lossy, configMaps), { audit });
+    for (const each of [sound, informer]) {
+      each.start();
+      onTestFinished(() => each.stop());
+    }
+    await Promise.all([sound, informer].map((each) => each.whenSynced({ timeoutMs: 30_000 })));
+    proxy.oneIn = 1_000;
+    // So many names that few are written again soon: that would heal a loss as well.
+    const churn = startChurn({ api, resource: configMaps, namespaces, names: 600, writers: 6 });
+    const startedMs = performance.now();
+    const waiting = new Set<LostEvent>();
+    const tookMs: number[] = [];
+    const late: LostEvent[] = [];
+    let seen = 0;
+    while (performance.now() < startedMs + 120_000 || waiting.size > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      // The last period is for what was lost before it.
+      if (performance.now() > startedMs + 60_000) proxy.oneIn = Number.POSITIVE_INFINITY;
+      for (; seen < proxy.lost.length; seen++) waiting.add(proxy.lost[seen] as LostEvent);
+      for (const lost of waiting) {
+        const isGone = !sound.indexer.has(lost.key);
+        const forMs = performance.now() - lost.atMs;
+        const healed = isHealed(informer, lost, isGone);
+        if (healed) tookMs.push(forMs);
+        else if (forMs > PERIOD_MS) late.push(lost);
+        if (healed || forMs > PERIOD_MS) waiting.delete(lost);
+      }
+    }
+    const report = await churn.stop();
+    const audits = client.sent.filter(({ query }) => query['resourceVersionMatch'] === 'Exact');
+    figures('a proxy that loses one event in a thousand', {
+      writes: report.created + report.updated + report.deleted,
+      events: proxy.passed,
+      lost: proxy.lost.length,
+      'found to differ': auditOf(informer).differed,
+      'lists that healed': informer.status.relists,
+      'longest until healed s': Math.max(...tookMs) / 1_000,
+    });
+    expect(late).toEqual([]);
+    expect(proxy.lost.length).toBeGreaterThanOrEqual(5);
+    expect(auditOf(informer).differed).toBeGreaterThan(0);
+    expect(informer.status.relists).toBeLessThanOrEqual(3);
+    // Two minutes without a loss, under the same writes.
+    expect(auditOf(sound)).toMatchObject({ differed: 0 });
+    expect(auditOf(sound).compared).toBeGreaterThan(2 * OBJECTS);
+    expect(auditOf(sound).error).toBeUndefined();
+    expect(sound.status.relists).toBe(0);
+    expect(audits.length).toBeLessThanOrEqual(4);
+    const told = mirror(informer);
+    await expectSameAsServer(informer, told, {
+      ...{ api, resource: configMaps, namespace: namespaces[0] as string },
+    });
+    expect([...told.objects.keys()].sort()).toEqual([...sound.indexer.listKeys()].sort());
+  });
+
+  it('I90: what a restored backup hides is found and healed', async () => {
+    const backup = `${dataDir}-backup`;
+    onTestFinished(() => rmSync(backup, { recursive: true, force: true }));
+    // The first round as early as it may be.
+    const options = { audit, random: () => 0 };
+    const informer = createSharedInformer(createListWatch(client, configMaps), options);
+    onTestFinished(() => informer.stop());
+    await server.kill();
+    cpSync(dataDir, backup, { recursive: true });
+    server = await server.restart();
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 60_000 });
+    const write = (writes: number, names: number) =>
+      startChurn({ api, resource: configMaps, namespaces, writers: 8, names, writes }).done;
+    // Lost with the backup: the informer has seen it.
+    await write(60, 7);
+    const marker = await api.ok<ConfigMap>(
+      'POST',
+      `/api/v1/namespaces/${namespaces[0]}/configmaps`,
+      { body: { metadata: { name: 'lost-with-the-backup' } } },
+    );
+    const version = marker.metadata?.resourceVersion ?? '';
+    const key = `${namespaces[0]}/lost-with-the-backup`;
+    await informer.whenObserved(key, version, { timeoutMs: 20_000 });
+    await server.kill();
+    rmSync(dataDir, { recursive: true });
+    cpSync(backup, dataDir, { recursive: true });
+    server = await server.restart();
+    // More writes than were lost, before the watch is back: it goes on at a version of another history.
+    await write(150, 31);
+    const restoredMs = performance.now();
+    await vi.waitFor(() => expect(informer.indexer.has(key)).toBe(false), {
+      timeout: 2 * PERIOD_MS,
+      interval: 100,
+    });
+    figures('what a backup hides', {
+      'healed after s': (performance.now() - restoredMs) / 1_000,
+      'found to differ': auditOf(informer).differed,
+      relists: informer.status.relists,
+    });
+    const told = mirror(informer);
+    await expectSameAsServer(informer, told, {
+      ...{ api, resource: configMaps, namespace: namespaces[0] as string },
+    });
+  });
+});

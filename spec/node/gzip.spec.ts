@@ -1,0 +1,101 @@
+/** Bodies that may come as gzip over undici: asked for by the request, decompressed by the transport. */
+import { gzipSync } from 'node:zlib';
+import type { TransportRequest } from 'rx-informer';
+import { createUndiciTransport } from 'rx-informer/node';
+import { afterEach, describe, expect, it } from 'vitest';
+import { expectClean, until, watch } from './seen.ts';
+import { type Handler, listen, type Protocol, protocols } from './servers.ts';
+import { testOnlyCa } from './test-only-certificates.ts';
+
+const list: TransportRequest = {
+  method: 'GET',
+  path: '/api/v1/pods',
+  use: 'list',
+  acceptGzip: true,
+};
+const text = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => `pod-${at}`));
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+async function open(protocol: Protocol, handler: Handler) {
+  const server = await listen(protocol, handler);
+  const transport = createUndiciTransport({ baseUrl: server.url, tls: { ca: testOnlyCa } });
+  endings.push(
+    () => server.close(),
+    () => transport.close(),
+  );
+  return transport;
+}
+
+describe.each(protocols)('a body that may come as gzip over %s', (protocol) => {
+  it('W31: is asked for, and arrives decompressed, also in several members', async () => {
+    const asked: unknown[] = [];
+    const transport = await open(protocol, (request, response) => {
+      asked.push(request.headers['accept-encoding']);
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      const half = text.length / 2;
+      const bytes = Buffer.concat([gzipSync(text.slice(0, half)), gzipSync(text.slice(half))]);
+      for (let at = 0; at < bytes.length; at += 1000) response.write(bytes.subarray(at, at + 1000));
+      response.end();
+    });
+    const seen = watch(transport.send(list));
+    await seen.ended;
+    expect(seen).toMatchObject({ status: 200, completed: true });
+    expect(seen.text).toBe(text);
+    expect(asked).toEqual(['gzip']);
+  });
+
+  it('W31: may come plain; and no other request asks for it', async () => {
+    const asked: unknown[] = [];
+    const transport = await open(protocol, (request, response) => {
+      asked.push(request.headers['accept-encoding']);
+      response.end(text);
+    });
+    for (const request of [list, { ...list, acceptGzip: false }]) {
+      const seen = watch(transport.send(request));
+      await seen.ended;
+      expect(seen.text).toBe(text);
+    }
+    expect(asked).toEqual(['gzip', 'identity']);
+  });
+
+  it('W31: is an error if it is no gzip, is cut, or comes as something else', async () => {
+    const bytes = gzipSync(text);
+    const bodies: [encoding: string, body: Uint8Array][] = [
+      ['gzip', Buffer.from('not gzip at all')],
+      ['gzip', bytes.subarray(0, bytes.length / 2)],
+      ['br', bytes],
+    ];
+    const transport = await open(protocol, (request, response) => {
+      const [encoding, body] = bodies[Number(request.headers['x-case'])] as (typeof bodies)[0];
+      response.writeHead(200, { 'content-encoding': encoding });
+      response.end(body);
+    });
+    for (const at of bodies.keys()) {
+      const seen = watch(transport.send({ ...list, headers: { 'x-case': String(at) } }));
+      await seen.ended;
+      expect(seen.completed).toBe(false);
+      expectClean(seen.error, at === 2 ? 'Unexpected' : 'Network', []);
+    }
+  });
+
+  it('W31: tells nothing more once it is unsubscribed', async () => {
+    let ended = false;
+    const transport = await open(protocol, (_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      const bytes = gzipSync(text);
+      response.write(bytes.subarray(0, 5_000));
+      response.on('close', () => {
+        ended = true;
+      });
+    });
+    const seen = watch(transport.send(list));
+    await until('some bytes', () => seen.bytes > 0);
+    seen.subscription.unsubscribe();
+    const { bytes } = seen;
+    await until('the server to notice', () => ended);
+    expect(seen.bytes).toBe(bytes);
+  });
+});
