@@ -68,6 +68,8 @@ class Auditor<T extends KubernetesObject> {
   /** A page of a version that the store has not reached. */
   #held: ReceivedPage | undefined;
   #healing = false;
+  /** Until then the server wants no request of the audit: its Retry-After. */
+  #quietUntilMs = 0;
   #stopped = false;
 
   constructor(of: AuditParts<T>, tell: (status: AuditStatus) => void) {
@@ -89,7 +91,7 @@ class Auditor<T extends KubernetesObject> {
       this.#task.unsubscribe();
       this.#due = true;
     }
-    if (live && this.#due) this.#go();
+    if (live && this.#due) this.#goWhenWanted();
   }
 
   received(deltas: readonly Delta<T>[]): void {
@@ -150,7 +152,14 @@ class Auditor<T extends KubernetesObject> {
     this.#task.unsubscribe();
   }
 
-  #wait(delayMs: number): void {
+  /** At once, unless the server wants to be left alone for now. */
+  #goWhenWanted(): void {
+    if (this.#quietUntilMs <= this.#passedMs()) this.#go();
+    else this.#wait(0);
+  }
+
+  #wait(leastMs: number): void {
+    const delayMs = Math.max(leastMs, this.#quietUntilMs - this.#passedMs());
     this.#task.unsubscribe();
     // Whoever was told the status may have stopped the informer.
     if (this.#stopped) return;
@@ -198,7 +207,7 @@ class Auditor<T extends KubernetesObject> {
         { scheduler, timeoutMs: requestTimeoutMs },
       ).subscribe({
         next: (page) => this.#received(page, round),
-        error: (error: ApiError) => this.#refused(error, round),
+        error: (error: ApiError) => this.#refused(error),
       }),
     );
   }
@@ -271,21 +280,23 @@ class Auditor<T extends KubernetesObject> {
   }
 
   /** A request failed: what to ask next, and when. */
-  #refused(error: ApiError, round: Round<T>): void {
+  #refused(error: ApiError): void {
+    const { retryAfterMs } = error;
+    if (retryAfterMs !== undefined) this.#quietUntilMs = this.#passedMs() + retryAfterMs;
     if (this.#isLate()) return;
     const token = error.isExpired ? error.status?.metadata?.continue : undefined;
     if (this.#token !== undefined && token && !this.#renewed) {
       // The server forgot the version of the pages before; from the same key on it shows a newer one.
       this.#token = token;
       this.#renewed = true;
-      this.#ask(round);
+      this.#goWhenWanted();
       return;
     }
     const answered = error.code >= 400 && error.code < 500 && error.code !== 429;
     const unavailable = answered || error.isTooLargeResourceVersion;
     if (this.#token === undefined && !this.#newest && unavailable && !isDenied(error)) {
       this.#newest = true;
-      this.#ask(round);
+      this.#goWhenWanted();
       return;
     }
     // The round goes on with the same page if that can help.
@@ -295,7 +306,7 @@ class Auditor<T extends KubernetesObject> {
 
   #fail(error: ApiError): void {
     this.#show({ ...this.#status, error });
-    this.#wait(this.#pace.afterFailure(error.retryAfterMs));
+    this.#wait(this.#pace.afterFailure());
   }
 
   #show(status: AuditStatus): void {

@@ -41,10 +41,10 @@ export class Pace {
   }
 
   /** To the next try after one more failure: doubled each time, up to the time between two rounds. */
-  afterFailure(retryAfterMs = 0): number {
+  afterFailure(): number {
     this.#failures++;
     const delayMs = (this.#spreadMs / 10) * 2 ** Math.min(this.#failures, 10);
-    return Math.max(retryAfterMs, Math.min(this.betweenMs, delayMs));
+    return Math.min(this.betweenMs, delayMs);
   }
 
   /** A request succeeded. */

@@ -1,7 +1,7 @@
 /** An informer that compares its store with the server: what it asks, what it finds, and what it says. */
 import { ApiError, createPollingListWatch, type InformerStatus } from 'rx-informer';
-import { BehaviorSubject } from 'rxjs';
-import { filter, take } from 'rxjs/operators';
+import { BehaviorSubject, defer, EMPTY, throwError, timer } from 'rxjs';
+import { filter, mergeMap, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { pods } from '../faults/history.ts';
 import { auditRig, BETWEEN_MS, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
@@ -146,6 +146,39 @@ describe('an informer with the audit option', () => {
       await rig.time.advance(2 * PERIOD_MS);
       expect(auditOf(rig.informer.status)?.error).toBeUndefined();
       watching.unsubscribe();
+      await rig.end();
+    },
+  );
+
+  it.each(['the watch is lost meanwhile', 'a list comes in between'])(
+    'I91: asks nothing before a Retry-After, also where %s',
+    async (what) => {
+      let asked = 0;
+      let fails = true;
+      const rig = await auditRig({
+        wrap: (listWatch) => ({
+          ...listWatch,
+          listMetadata: (request) =>
+            defer(() => {
+              asked++;
+              if (!fails) return listWatch.listMetadata?.(request) ?? EMPTY;
+              if (what.startsWith('the watch')) rig.server.faults.dropWatches();
+              const init = { retryAfterMs: 90_000 };
+              return timer(1, rig.time).pipe(
+                mergeMap(() => throwError(() => ApiError.fromStatus({ code: 503 }, 503, init))),
+              );
+            }),
+        }),
+      });
+      rig.informer.start();
+      while (asked === 0) await rig.time.advance(100);
+      await rig.time.advance(10);
+      fails = false;
+      if (what.startsWith('a list')) void rig.informer.refresh();
+      await rig.time.advance(89_000);
+      expect([asked, rig.informer.status.live]).toEqual([1, true]);
+      await rig.time.advance(2_000);
+      expect(asked).toBeGreaterThan(1);
       await rig.end();
     },
   );
