@@ -97,6 +97,31 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
     await until(informer.status$.pipe(map(() => informer.status)), live, 60_000);
   };
 
+  it('R9, I80: away for 15 s: once it answers that the version is gone, the list follows at once', async () => {
+    const one = await watcher('default backoff', {});
+    const seen: { readonly atMs: number; readonly status: InformerStatus }[] = [];
+    one.informer.status$.subscribe((status) => seen.push({ atMs: Date.now(), status }));
+    await server.kill();
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+    server = await server.restart();
+    const backMs = Date.now();
+    await until(one.informer.status$, (status) => status.live, 60_000);
+    const liveMs = Date.now();
+    await healed(one);
+    const gone = seen.find(({ status }) => status.error?.isExpired === true);
+    expect(gone).toBeDefined();
+    const afterAnswerS = (liveMs - (gone?.atMs ?? 0)) / 1000;
+    expect(afterAnswerS).toBeLessThan(4);
+    figures('away for 15 s', {
+      'live after s': (liveMs - backMs) / 1000,
+      'of that after the first answer': afterAnswerS,
+      'failed tries': Math.max(...seen.map(({ status }) => status.attempt)),
+    });
+    const down = seen.filter(({ atMs }) => atMs < backMs).slice(1);
+    expect(down.map(({ status }) => status.phase)).not.toContain('watching');
+    expect(down.some(({ status }) => status.live)).toBe(false);
+  });
+
   it('I16, R7: kill -9 twice under full load: every informer heals, and hammers nobody', async () => {
     const watchers = [
       await watcher('default backoff', {}),
