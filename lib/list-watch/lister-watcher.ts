@@ -1,5 +1,5 @@
 /**
- * The port to one collection: one LIST or one WATCH at a time. The reflector decides what to ask and when to
+ * The port to one collection: one LIST or one WATCH a call. The reflector decides what to ask and when to
  * ask again. client-go: tools/cache/listwatch.go.
  */
 import type { Observable } from 'rxjs';
