@@ -101,6 +101,11 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
     const one = await watcher('default backoff', {});
     const seen: { readonly atMs: number; readonly status: InformerStatus }[] = [];
     one.informer.status$.subscribe((status) => seen.push({ atMs: Date.now(), status }));
+    // Versions go on without the informer: the server that comes back does not know its version any more.
+    for (let at = 0; at < 20; at++) {
+      const metadata = { generateName: 'other-' };
+      await api.ok('POST', `/api/v1/namespaces/${namespaces[0]}/secrets`, { body: { metadata } });
+    }
     await server.kill();
     await new Promise((resolve) => setTimeout(resolve, 15_000));
     server = await server.restart();

@@ -195,7 +195,7 @@ describe.skipIf(noControl)('outages', () => {
     expect(missing.synced).toBe(false);
     await establishWidgets(api);
     // Right after its definition a resource may answer 404, or 429 for a moment: nothing that needs help.
-    await informer.whenSynced({ timeoutMs: 20_000 });
+    await informer.whenSynced({ timeoutMs: 20_000, whileBlocked: 'wait' });
     expect(informer.status.blocked).toBeUndefined();
     const report = await churn(60);
     expect(Math.min(report.created, report.updated, report.deleted)).toBeGreaterThan(20);
