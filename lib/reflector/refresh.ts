@@ -38,8 +38,8 @@ export function goOn<T>(state: ReflectorState, moment: Moment, config: Reflector
   if (state.resume === 'watch') {
     return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
   }
-  if (state.refreshing !== undefined) return refreshNow(state, moment, config);
-  return state.resume === 'list' ? list(state, moment, config) : relist(state, moment, config);
+  const due = state.refreshing === undefined ? state : newest(state, moment);
+  return due.resume === 'list' ? list(due, moment, config) : relist(due, moment, config);
 }
 
 /** Goes on after a pause; what the server said before it holds. */
