@@ -60,7 +60,11 @@ describe('a server that takes 60 s to answer a watch', () => {
 type Scripted = (time: VirtualTime) => Observable<WatchSignal<Pod>>;
 
 /** A reflector whose watches are given; what it asks, with the second, and how many watches are open. */
-function run(scripts: readonly Scripted[], options: ReflectOptions<Pod> = {}) {
+function run(
+  scripts: readonly Scripted[],
+  options: ReflectOptions<Pod> = {},
+  onTold: (deltas: string) => void = () => {},
+) {
   const time = new VirtualTime();
   const watches = scripts.map((scripted) => scripted(time));
   const { listerWatcher } = script({ lists: [of(whole('5'))], watches });
@@ -88,7 +92,10 @@ function run(scripts: readonly Scripted[], options: ReflectOptions<Pod> = {}) {
     onError: ({ reason }) => void errors.push(`${reason}@${seconds()}`),
     onStatus: ({ phase }) => void phases.push(phase),
     ...options,
-  }).subscribe((deltas) => told.push(brief(deltas)));
+  }).subscribe((deltas) => {
+    told.push(brief(deltas));
+    onTold(brief(deltas));
+  });
   return { time, asked, told, errors, phases, subscription, open: () => open };
 }
 
@@ -233,6 +240,47 @@ describe('the next watch', () => {
     subscription.unsubscribe();
     expect(time.pending).toBe(0);
   });
+
+  it('R26: tells all that it brings with its answer, also where both come at once', async () => {
+    const second = () => concat(of(opened, events('~a@6', '~a@7')), NEVER);
+    const { time, told } = run([lasting(300), second]);
+    await time.advance(205_000);
+    expect(told).toEqual([')@5', '~a@6 ~a@7']);
+  });
+
+  it('R26: is answered by its first event where it does not say so', async () => {
+    const second = (time: VirtualTime) =>
+      concat(timer(5_000, time).pipe(map(() => events('~a@6'))), NEVER);
+    const { time, told, open } = run([lasting(300), second]);
+    await time.advance(211_000);
+    expect([told, open()]).toEqual([[')@5', '~a@6'], 1]);
+  });
+
+  it.each([
+    ['closes', (watch: Subject<WatchSignal<Pod>>) => watch.complete()],
+    ['fails', (watch: Subject<WatchSignal<Pod>>) => watch.error(refused)],
+  ])(
+    'R27: that %s in the callback in which the one before ends is followed by another',
+    async (_how, end) => {
+      const first = new Subject<WatchSignal<Pod>>();
+      const second = new Subject<WatchSignal<Pod>>();
+      const ends = () => {
+        first.complete();
+        end(second);
+      };
+      const watches = [() => merge(of(opened), first), () => second, lasting(300)];
+      const { time, asked, subscription } = run(
+        watches,
+        {},
+        (deltas) => deltas === 'b@6' && ends(),
+      );
+      await time.advance(250_000);
+      first.next(events('b@6'));
+      await time.advance(10_000);
+      expect(asked.length).toBe(3);
+      subscription.unsubscribe();
+    },
+  );
 
   it('R26, R17: leaves nothing when it is unsubscribed while two are open', async () => {
     const { time, open, subscription } = run([lasting(300), () => NEVER]);
