@@ -29,7 +29,11 @@ function newest(state: ReflectorState, moment: Moment): ReflectorState {
 }
 
 /** Lists instead of watching, and watches from there. */
-function refreshNow<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
+export function refreshNow<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
   return relist(newest(state, moment), moment, config);
 }
 

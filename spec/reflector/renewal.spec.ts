@@ -9,6 +9,7 @@ import {
 import { concat, defer, merge, NEVER, type Observable, of, Subject, throwError, timer } from 'rxjs';
 import { finalize, map, mergeMap, takeUntil } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { rig, word } from './rig.ts';
 import { answer, brief, events, opened, type Pod, refused, script, whole } from './script.ts';
@@ -305,5 +306,24 @@ describe('the next watch', () => {
     const failed = run([lost, failing, lasting(300)]);
     await failed.time.advance(300_000);
     expect(failed.asked).toEqual(['W5@0', 'W5@205', 'W5@255']);
+  });
+
+  it('R27, I81, X9: that is told to wait holds up no refresh for longer when the clock is set back', async () => {
+    const failing = () => throwError(() => answer(429, '', 50_000));
+    const refresh$ = new Subject<RefreshOrder>();
+    const time = new VirtualTime();
+    const scheduler = new Clock(time, 1e12);
+    const watches = [lasting(400)(time), failing(), lasting(300)(time)];
+    const { listerWatcher, asked } = script({ lists: [of(whole('5'))], watches });
+    const subscription = reflect(
+      { ...listerWatcher, watchList: false, mayOverlap: true },
+      { ...{ scheduler, refresh$ }, random: () => 0, idleTimeoutMs: 1e9 },
+    ).subscribe();
+    await time.advance(210_000);
+    refresh$.next({ trustVersions: true });
+    scheduler.set(-3_600_000);
+    await time.advance(51_000);
+    expect(asked).toEqual(['L0', 'W5', 'W5', 'L', 'W5']);
+    subscription.unsubscribe();
   });
 });
