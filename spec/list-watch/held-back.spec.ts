@@ -176,7 +176,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
 
   it('W24: is mended while events come all the time', async () => {
     const { time, server, open, until, create } = setUp({ initialList: 'pages' });
-    const proxy = server.faults.holdBack();
+    const proxy = server.faults.holdBack(holding);
     const informer = open(configMaps);
     await until(() => informer.status.heldBack !== undefined, 60_000);
     proxy.heal();
