@@ -83,6 +83,7 @@ export function createAdmission<T extends KubernetesObject>(
       tally.other(unexpected(`a ${own.slice(0, 60)}`));
       return SKIPPED;
     }
+    tally.own();
     if (object.apiVersion === undefined) object.apiVersion = apiVersion;
     const { metadata } = object;
     if (typeof metadata !== 'object' || metadata === null) return skip('one without metadata');
@@ -96,7 +97,6 @@ export function createAdmission<T extends KubernetesObject>(
     } catch {
       return skip('one without a name');
     }
-    tally.own();
     if (transform === undefined) return { verdict: 'admitted', key, object };
     // Taken before the transform sees the object, which it may change in place before it is refused.
     const before = identityOf(object);

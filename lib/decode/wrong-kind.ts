@@ -18,7 +18,7 @@ export class KindTally {
   #others = 0;
   #last = '';
 
-  /** One is of the right kind, let in or refused. */
+  /** One is of the right kind, let in, refused or skipped for another reason. */
   own(): void {
     this.#own++;
   }

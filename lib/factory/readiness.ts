@@ -3,7 +3,7 @@
  * WaitForCacheSync, which answers true or false and waits for ever on a resource that is not there.
  */
 import { combineLatest, firstValueFrom, from, merge, type Observable } from 'rxjs';
-import { endWith, filter, map, share, switchMap, take } from 'rxjs/operators';
+import { endWith, filter, map, mergeMap } from 'rxjs/operators';
 import type { InformerStatus } from '../informer/status.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -87,30 +87,36 @@ function isAnswered(status: InformerStatus): boolean {
 }
 
 /**
- * Waits until all are synced, or one of them will not be: it is stopped, or the time is over. If one is refused, the
- * others have until their first answer, so that all causes are known.
+ * Waits until all are synced, or one of them will not be: it is stopped, or the time is over. While one is refused, the
+ * others have until their answer, so that all causes are known; a refusal that ends before that is none.
  */
 function settled(
   informers: readonly Awaited[],
-  options: SyncWaitOptions,
+  { whileBlocked, ...options }: SyncWaitOptions,
 ): Promise<'over' | 'refused'> {
   const outcomes$ = merge(
     ...informers.map(({ informer }) => {
-      const hasty = options.whileBlocked !== 'wait';
-      const why = () => (hasty && isRefused(informer.status) ? 'refused' : 'over');
-      return from(informer.whenSynced(options).then(() => 'synced', why));
+      const synced = informer.whenSynced({ ...options, whileBlocked: 'wait' });
+      return from(
+        synced.then(
+          () => 'synced',
+          () => 'over',
+        ),
+      );
     }),
-  ).pipe(share());
-  const refused$ = outcomes$.pipe(
-    filter((outcome) => outcome === 'refused'),
-    take(1),
-    switchMap(() => combineLatest(informers.map(({ informer }) => informer.status$))),
-    filter((statuses) => statuses.every(isAnswered)),
-    map(() => 'refused' as const),
   );
   const over$ = outcomes$.pipe(
     endWith('over'),
     filter((outcome) => outcome === 'over'),
+    map(() => 'over' as const),
+  );
+  if (whileBlocked === 'wait') return firstValueFrom(over$);
+  const refused$ = combineLatest(informers.map(({ informer }) => informer.status$)).pipe(
+    // As they are after the callback under way, which may have restarted one.
+    mergeMap(() => Promise.resolve()),
+    map(() => informers.map(({ informer }) => informer.status)),
+    filter((statuses) => statuses.some(isRefused) && statuses.every(isAnswered)),
+    map(() => 'refused' as const),
   );
   return firstValueFrom(merge(refused$, over$));
 }

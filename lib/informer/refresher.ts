@@ -63,6 +63,8 @@ export class Refresher {
   readonly #orders = new Subject<RefreshOrder>();
   readonly #passedMs: () => number;
   #counts: Map<string, Count> | undefined;
+  /** Scopes of the run under way that are listed no more, because `onError` wanted it so. */
+  readonly #ended = new Set<string>();
   #under: Refresh | undefined;
   #timer: Subscription | undefined;
   #beganMs = Number.NEGATIVE_INFINITY;
@@ -91,6 +93,7 @@ export class Refresher {
   /** A run begins, over these scopes. */
   begin(scopes: Iterable<string>): void {
     this.#counts = new Map();
+    this.#ended.clear();
     for (const scope of scopes) this.#counts.set(scope, { emitted: 0, committed: 0 });
   }
 
@@ -107,6 +110,12 @@ export class Refresher {
     if (error !== undefined) return this.#settle(under, error);
     under.missing.set(scope, this.#counts?.get(scope)?.emitted);
     this.#check();
+  }
+
+  /** A reflector has completed. */
+  ended(scope: string): void {
+    this.#ended.add(scope);
+    if (this.#under?.missing.has(scope) === true) this.#settle(this.#under, this.#hasEnded(scope));
   }
 
   /** These deltas are in the store. */
@@ -137,6 +146,9 @@ export class Refresher {
       this.#beganMs = this.#passedMs();
       for (const scope of this.#counts?.keys() ?? []) under.missing.set(scope, undefined);
       this.#orders.next({ trustVersions: true });
+      for (const scope of this.#ended) {
+        if (this.#under === under) this.#settle(under, this.#hasEnded(scope));
+      }
     };
     if (waitMs <= 0) return order();
     this.#timer = longTimer(waitMs, this.#host.scheduler).subscribe(() =>
@@ -161,6 +173,11 @@ export class Refresher {
     this.#under = undefined;
     if (error === undefined) under.resolve();
     else under.reject(error);
+  }
+
+  #hasEnded(scope: string): ApiError {
+    const message = `${this.#host.name} lists ${scope || 'its collection'} no more, because onError answered 'stop': stop and start it`;
+    return ApiError.local('Stopped', message);
   }
 
   #notRunning(): ApiError {

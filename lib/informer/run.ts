@@ -97,9 +97,12 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     if (quarantine.size > 0) retried.next([{ type: 'retry' }]);
   };
   // In order with the commits, and nothing of a run that is over.
-  const tell = (generation: number, what: () => void) =>
+  const within = (generation: number, what: () => void) =>
     drain.run(() => {
-      if (board.generation !== generation) return;
+      if (board.generation === generation) what();
+    });
+  const tell = (generation: number, what: () => void) =>
+    within(generation, () => {
       what();
       board.publish();
     });
@@ -142,8 +145,13 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
           },
           refresh$: merge(refresher.orders$, audits?.orders(at) ?? EMPTY),
           onRefreshed: (error) =>
-            drain.run(() => refresher.answered(scopeOf(listerWatcher), error)),
-        }).pipe(tap((deltas) => refresher.emitted(scopeOf(listerWatcher), deltas))),
+            within(generation, () => refresher.answered(scopeOf(listerWatcher), error)),
+        }).pipe(
+          tap({
+            next: (deltas) => refresher.emitted(scopeOf(listerWatcher), deltas),
+            complete: () => within(generation, () => refresher.ended(scopeOf(listerWatcher))),
+          }),
+        ),
       ),
     );
   const run$ = defer(() => {

@@ -14,6 +14,7 @@ import {
   type PromptnessInput,
   patienceMs,
   REST_MS,
+  steadiness,
   unknownPromptness,
   type Verdict,
 } from './promptness.ts';
@@ -76,6 +77,7 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
       let some = false;
       let whole = true;
       let resting = false;
+      const isSteady = steadiness();
       let timer: Subscription | undefined;
       let dueMs = Number.POSITIVE_INFINITY;
       const tell = (input: PromptnessInput) => enter(input, scheduler.now());
@@ -125,6 +127,7 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
           some = true;
           whole = endsLine(event.bytes);
           resting = true;
+          if (isSteady(whole, lastMs)) tell({ type: 'rest', endsLine: true });
         }
         arm(REST_MS);
       };

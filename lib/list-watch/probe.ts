@@ -2,7 +2,7 @@
 import { interval, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { TransportEvent } from '../transport/transport.ts';
-import { REST_MS, type Verdict } from './promptness.ts';
+import { REST_MS, steadiness, type Verdict } from './promptness.ts';
 
 /** So long the server is to keep a probe open. A last bookmark comes one or two seconds before its end. */
 export const PROBE_SECONDS = 5;
@@ -16,8 +16,9 @@ export function endsLine(bytes: Uint8Array): boolean {
 }
 
 /**
- * Sends a probe and judges it; a prompt one is left as soon as that is clear. One that failed, that had no event or that
- * ended before its time shows nothing, nor does one during which this process stood still: all of it came at once then.
+ * Sends a probe and judges it; a prompt one is left as soon as that is clear. One that failed, that had no event, that
+ * ended before its time or whose last events did not wait for its end shows nothing, nor does one during which this
+ * process stood still: all of it came at once then.
  */
 export function judgedProbe(
   events: Observable<TransportEvent>,
@@ -33,7 +34,10 @@ export function judgedProbe(
     let queued = false;
     let stood = false;
     let ok = false;
-    let some = false;
+    const isSteady = steadiness();
+    let chunkMs = Number.NEGATIVE_INFINITY;
+    /** When the first of those chunks came that had no rest between them. */
+    let burstMs = Number.NEGATIVE_INFINITY;
     const tell = (verdict: Verdict) => {
       subscriber.next(verdict);
       subscriber.complete();
@@ -51,8 +55,11 @@ export function judgedProbe(
     );
     const chunk = (bytes: Uint8Array) => {
       if (bytes.length === 0) return;
-      some = true;
+      const nowMs = passedMs();
+      if (nowMs - chunkMs >= REST_MS) burstMs = nowMs;
+      chunkMs = nowMs;
       resting?.unsubscribe();
+      if (isSteady(endsLine(bytes), nowMs)) return tell('prompt');
       if (endsLine(bytes)) resting = scheduler.schedule(() => tell('prompt'), REST_MS);
       if (resting !== undefined) rest.add(resting);
     };
@@ -70,8 +77,8 @@ export function judgedProbe(
         error: () => tell('none'),
         complete: () => {
           beat();
-          const isWhole = passedMs() - sentMs >= (PROBE_SECONDS - 1) * 1000;
-          tell(ok && some && isWhole && !stood ? 'held' : 'none');
+          const isLate = burstMs - sentMs >= (PROBE_SECONDS - 1) * 1000;
+          tell(ok && isLate && !stood ? 'held' : 'none');
         },
       }),
     );

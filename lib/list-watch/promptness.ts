@@ -35,6 +35,8 @@ export type PromptnessInput =
 
 /** So long nothing comes when a watch has come to rest. */
 export const REST_MS = 300;
+/** Where it does not rest because much happens, chunks that for so long all end at the end of a line are as good. */
+const STEADY_MS = 1_000;
 /** One probe a minute at most. */
 const PROBE_PERIOD_MS = 60_000;
 /** After probes that show nothing the next one waits so many times as long at most. */
@@ -49,6 +51,18 @@ const PATIENCE_MS = {
   /** Nothing happened, perhaps. A server that was prompt before sends a bookmark within a minute, which proves it anew. */
   quiet: { first: 20_000, proved: 65_000 },
 };
+
+/** Told of each chunk of a watch; answers whether it and those before it are as good as a rest at the end of a line. */
+export function steadiness(): (endsLine: boolean, passedMs: number) => boolean {
+  let sinceMs: number | undefined;
+  return (endsLine, passedMs) => {
+    if (!endsLine) sinceMs = undefined;
+    else sinceMs ??= passedMs;
+    if (sinceMs === undefined || passedMs - sinceMs < STEADY_MS) return false;
+    sinceMs = passedMs;
+    return true;
+  };
+}
 
 /** In the beginning nothing is known. */
 export const unknownPromptness: Promptness = {

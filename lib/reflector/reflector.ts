@@ -17,7 +17,7 @@ import { type Timing, timingOf } from '../rx/timing.ts';
 import { reportUnhandled, told } from '../rx/unhandled.ts';
 import type { Delta } from './delta.ts';
 import { limitsOf } from './limits.ts';
-import { createSending } from './sending.ts';
+import { createSending, type LateInput } from './sending.ts';
 import {
   type InitialList,
   initialState,
@@ -72,6 +72,8 @@ export interface ReflectOptions<T> extends Timing {
   /** A pause longer than this closes the watch, which later goes on where it stood. @defaultValue 60000 */
   readonly pauseLimitMs?: number;
 }
+
+type Arrived<T> = ReflectorInput<T> | LateInput<T> | undefined;
 
 /** What a list that is asked for from outside should be. */
 export interface RefreshOrder {
@@ -174,7 +176,7 @@ export function reflect<T>(
 
     const perform = (
       effect: ReflectorEffect<T>,
-    ): MachineEffect<ReflectorInput<T> | undefined, readonly Delta<T>[]> => {
+    ): MachineEffect<Arrived<T>, readonly Delta<T>[]> => {
       switch (effect.type) {
         case 'emit':
           return { emit: effect.deltas };
@@ -218,15 +220,11 @@ export function reflect<T>(
       }
     };
 
-    return machine<
-      ReflectorState,
-      ReflectorInput<T> | undefined,
-      ReflectorEffect<T>,
-      readonly Delta<T>[]
-    >({
+    return machine<ReflectorState, Arrived<T>, ReflectorEffect<T>, readonly Delta<T>[]>({
       start: () => startReflector(state, moment(), config),
       ...(orders$ === undefined ? {} : { orders$ }),
-      next: (now, input) => {
+      next: (now, arrived) => {
+        const input = typeof arrived === 'function' ? arrived() : arrived;
         if (input === undefined) return [now, []];
         const step = nextReflector(table, now, input, moment(), config);
         const [{ error }] = step;

@@ -29,7 +29,11 @@ function newest(state: ReflectorState, moment: Moment): ReflectorState {
 }
 
 /** Lists instead of watching, and watches from there. */
-function refreshNow<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
+export function refreshNow<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
   return relist(newest(state, moment), moment, config);
 }
 
@@ -38,8 +42,8 @@ export function goOn<T>(state: ReflectorState, moment: Moment, config: Reflector
   if (state.resume === 'watch') {
     return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
   }
-  if (state.refreshing !== undefined) return refreshNow(state, moment, config);
-  return state.resume === 'list' ? list(state, moment, config) : relist(state, moment, config);
+  const due = state.refreshing === undefined ? state : newest(state, moment);
+  return due.resume === 'list' ? list(due, moment, config) : relist(due, moment, config);
 }
 
 /** Goes on after a pause; what the server said before it holds. */

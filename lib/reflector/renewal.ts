@@ -8,6 +8,7 @@ import { compareResourceVersion, isOlder, isResourceVersion } from '../meta/reso
 import type { Step } from '../rx/machine.ts';
 import { waitFor } from './failures.ts';
 import { healthy } from './lists.ts';
+import { refreshNow } from './refresh.ts';
 import { retryAfterLeftMs, watchRequest } from './requests.ts';
 import type {
   Moment,
@@ -62,8 +63,8 @@ export function renew<T>(
 ): Next<T> {
   const { resourceVersion, adopting } = state;
   if (state.renewal !== 'due') return [state, []];
-  // What waited for the server's Retry-After follows at once (`refreshAnswered`).
-  if (state.refreshing !== undefined) return [state, []];
+  // It has waited for the server's Retry-After, whatever the clock says.
+  if (state.refreshing !== undefined) return refreshNow(state, moment, config);
   // Without an order of versions nobody could tell what comes twice.
   if (!config.mayOverlap() || !adopting || !isResourceVersion(resourceVersion)) {
     return [{ ...state, renewal: 'given-up' }, []];

@@ -3,7 +3,7 @@
  * watchdog of its own, because two watches may be open at once.
  */
 import { defer, Observable, of, type SchedulerLike } from 'rxjs';
-import { catchError, endWith, map } from 'rxjs/operators';
+import { catchError, endWith, map, mergeMap } from 'rxjs/operators';
 import { type ListProgress, listPages } from '../list-watch/list-pages.ts';
 import type {
   ListerWatcher,
@@ -36,18 +36,21 @@ export interface SendingOptions<T> {
 
 type Effect<T, Type> = Extract<ReflectorEffect<T>, { type: Type }>;
 type Inputs<T> = Observable<ReflectorInput<T> | undefined>;
+/** What an input is shows in its turn: what comes before it may make the next watch the one of the machine. */
+export type LateInput<T> = () => ReflectorInput<T> | undefined;
 
 /** The requests of one run. `undefined` is no input. */
 export interface Sending<T> {
   list(effect: Effect<T, 'list'>): Inputs<T>;
   watch(effect: Effect<T, 'watch'>): Inputs<T>;
   /** The watch beside the one that is open. */
-  renew(effect: Effect<T, 'renew'>): Inputs<T>;
+  renew(effect: Effect<T, 'renew'>): Observable<LateInput<T>>;
   /** That watch is the one of the machine from now on. */
   takeOver(): void;
 }
 
 const SLICE_MS = 8;
+const OPENED = { type: 'opened' } as const;
 
 class Paused extends Error {}
 
@@ -150,9 +153,11 @@ export function createSending<T>(options: SendingOptions<T>): Sending<T> {
         const headLimitMs = Math.max(HEAD_LIMIT_MS, limits.requestTimeoutMs);
         const limitMs = () => (answered ? limits.idleTimeoutMs : headLimitMs);
         return watched({ resourceVersion, timeoutSeconds }, limitMs).pipe(
-          map((input) => {
-            answered ||= input?.type === 'opened';
-            return next === own ? asNext(input) : input;
+          mergeMap((input) => {
+            const brings = input?.type === 'events' || input?.type === 'relisted';
+            const inputs = brings && !answered ? [OPENED, input] : [input];
+            answered ||= brings || input?.type === 'opened';
+            return inputs.map((each) => () => (next === own ? asNext(each) : each));
           }),
         );
       }),

@@ -267,7 +267,8 @@ export function stopReflector<T>([state, effects]: Next<T>, moment: Moment): Nex
     sinceMs: nowMs,
     nextRetryAtMs: undefined,
   };
-  return [stopped, [...effects.filter((effect) => effect.type === 'emit'), { type: 'complete' }]];
+  const told = effects.filter(({ type }) => type === 'emit' || type === 'refreshed');
+  return [stopped, [...told, { type: 'complete' }]];
 }
 
 /** `next(state, input)` of the machine. Pure: time and chance come with the input. */

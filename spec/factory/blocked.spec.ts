@@ -93,6 +93,29 @@ describe('whenSynced of a factory', () => {
     expect(wait.outcome).toBe('synced');
   });
 
+  it.each([
+    ['before the other one fails in a way that a retry can heal', 500],
+    ['and fails in a way that a retry can heal', 403],
+  ])(
+    'G16: a refusal that ends while others are awaited rejects nothing: %s',
+    async (_how, status) => {
+      const { server, factory, time } = rig();
+      const own = factory();
+      own.informer(pods);
+      own.informer(secrets);
+      server.faults.failNext({ resource: secrets }, { status: 403, times: 2 });
+      if (status === 403) server.faults.failNext({ resource: secrets }, { status: 500, times: 5 });
+      server.faults.delay(10_000, { resource: pods });
+      if (status === 500) server.faults.failNext({ resource: pods }, { status: 500, times: 1 });
+      own.start();
+      const wait = watched(own.whenSynced({ timeoutMs: 120_000 }));
+      await time.advance(5_000);
+      expect(wait.outcome).toBe('pending');
+      await time.advance(100_000);
+      expect(wait.outcome).toBe('synced');
+    },
+  );
+
   it('G16: a stop rejects at once, also while the answers of others are awaited', async () => {
     const { server, factory, time } = rig();
     const own = factory();

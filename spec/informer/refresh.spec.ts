@@ -192,6 +192,34 @@ describe('refresh', () => {
     await informer.stop();
   });
 
+  it('I81: rejects when one of several scopes has ended, and serves the others no less', async () => {
+    const time = new VirtualTime();
+    const shop = scriptedListWatch('shop');
+    const bank = scriptedListWatch('bank');
+    const onError = ({ code }: ApiError) => (code === 500 ? ('stop' as const) : undefined);
+    const informer = createSharedInformer([shop, bank], { scheduler: time, onError });
+    informer.start();
+    shop.listed(1);
+    bank.listed(1);
+    const outcomes: string[] = [];
+    const refresh = () =>
+      informer.refresh().then(
+        () => outcomes.push('done'),
+        ({ reason }: ApiError) => outcomes.push(reason),
+      );
+    void refresh();
+    bank.failList(ApiError.fromStatus({ code: 500, reason: 'InternalError', message: 'no' }, 500));
+    shop.listed(4, pod('a', 4));
+    await time.advance(2_000);
+    expect([outcomes, informer.indexer.size]).toEqual([['InternalError'], 1]);
+    void refresh();
+    await time.advance(2_000);
+    expect(outcomes).toEqual(['InternalError', 'Stopped']);
+    expect(shop.asked).toEqual(['L0', 'W1', 'L', 'W4', 'L']);
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
   it('I81: is served by the first list that is under way', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();

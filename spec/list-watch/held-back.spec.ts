@@ -2,7 +2,11 @@
 import { createClient, createListWatch, createSharedInformer, type InitialList } from 'rx-informer';
 import { type ConfigMap, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type Fault } from 'rx-informer/testing';
+import { concat, of, timer } from 'rxjs';
+import { map, takeUntil } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { judgedProbe } from '../../lib/list-watch/probe.ts';
+import type { TransportEvent } from '../../lib/transport/transport.ts';
 import { word } from '../reflector/rig.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -170,6 +174,21 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     await informer.stop();
   });
 
+  it('W24: is mended while events come all the time', async () => {
+    const { time, server, open, until, create } = setUp({ initialList: 'pages' });
+    const proxy = server.faults.holdBack(holding);
+    const informer = open(configMaps);
+    await until(() => informer.status.heldBack !== undefined, 60_000);
+    proxy.heal();
+    for (let at = 0; at < 300; at++) {
+      create(`busy-${at}`);
+      await time.advance(200);
+    }
+    expect(informer.status.heldBack).toBeUndefined();
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
   it('W22: comes in between: a watch that is not answered, or quiet for long, is looked into', async () => {
     const { time, server, open, until } = setUp();
     const informer = open(configMaps);
@@ -240,5 +259,21 @@ describe('what is no proxy that holds back', () => {
     await time.advance(100);
     expect(informer.status.heldBack).toBeUndefined();
     await informer.stop();
+  });
+
+  it.each([
+    ['comes all the time', 0, '{}\n', 'prompt'],
+    ['is many objects, which come slowly and cut', 800, '{', 'none'],
+    ['comes with its end alone', 4_900, '{}\n{', 'held'],
+  ])('W25: a probe of which the answer %s', async (_what, fromMs, text, verdict) => {
+    const time = new VirtualTime();
+    const head: TransportEvent = { kind: 'head', status: 200, header: () => null };
+    const chunk: TransportEvent = { kind: 'chunk', bytes: new TextEncoder().encode(text) };
+    const chunks = timer(fromMs, 200, time).pipe(map(() => chunk));
+    const probe = concat(of(head), chunks).pipe(takeUntil(timer(5_000, time)));
+    const verdicts: string[] = [];
+    judgedProbe(probe, time).subscribe((each) => verdicts.push(each));
+    await time.advance(6_000);
+    expect([verdicts, time.pending]).toEqual([[verdict], 0]);
   });
 });

@@ -180,6 +180,11 @@ describe('a streaming list', () => {
     );
   });
 
+  it('W15: with an object of its kind that is skipped for another reason is of its kind', () => {
+    const nameless = event('ADDED', { kind: 'Pod' });
+    expect(failureOf(event('ADDED', node), nameless, bookmark('Pod', end))).toBe(undefined);
+  });
+
   it('W15: with one object of its kind skips the others (D7), and a plain watch skips them all', () => {
     expect(failureOf(event('ADDED', node), event('ADDED', pod), bookmark('Pod', end))).toBe(
       undefined,

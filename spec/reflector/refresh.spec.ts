@@ -99,6 +99,24 @@ describe('a list that is asked for from outside', () => {
     paused.subscription.unsubscribe();
   });
 
+  it('R25, R6: keeps to the pages that are due after three streams came to nothing', async () => {
+    const time = new VirtualTime();
+    const scripted = script(
+      { lists: [of(whole('5'))], watches: [throwError(() => answer(500))] },
+      { watchList: true },
+    );
+    const refresh$ = new Subject<RefreshOrder>();
+    const subscription = reflect(scripted.listerWatcher, {
+      ...{ scheduler: time, random: () => 0.5, refresh$ },
+    }).subscribe();
+    for (let second = 0; second < 3; second++) {
+      await time.advance(100);
+      refresh$.next({ trustVersions: true });
+    }
+    expect(scripted.asked.slice(0, 4)).toEqual(['S', 'S', 'S', 'L']);
+    subscription.unsubscribe();
+  });
+
   it('R25: orders that fail or end leave the run as it is', async () => {
     const { time, order, refresh$, asked, subscription } = run({
       lists: [of(whole('5')), of(whole('6'))],

@@ -9,6 +9,7 @@ import {
 import { concat, defer, merge, NEVER, type Observable, of, Subject, throwError, timer } from 'rxjs';
 import { finalize, map, mergeMap, takeUntil } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { rig, word } from './rig.ts';
 import { answer, brief, events, opened, type Pod, refused, script, whole } from './script.ts';
@@ -60,7 +61,11 @@ describe('a server that takes 60 s to answer a watch', () => {
 type Scripted = (time: VirtualTime) => Observable<WatchSignal<Pod>>;
 
 /** A reflector whose watches are given; what it asks, with the second, and how many watches are open. */
-function run(scripts: readonly Scripted[], options: ReflectOptions<Pod> = {}) {
+function run(
+  scripts: readonly Scripted[],
+  options: ReflectOptions<Pod> = {},
+  onTold: (deltas: string) => void = () => {},
+) {
   const time = new VirtualTime();
   const watches = scripts.map((scripted) => scripted(time));
   const { listerWatcher } = script({ lists: [of(whole('5'))], watches });
@@ -88,7 +93,10 @@ function run(scripts: readonly Scripted[], options: ReflectOptions<Pod> = {}) {
     onError: ({ reason }) => void errors.push(`${reason}@${seconds()}`),
     onStatus: ({ phase }) => void phases.push(phase),
     ...options,
-  }).subscribe((deltas) => told.push(brief(deltas)));
+  }).subscribe((deltas) => {
+    told.push(brief(deltas));
+    onTold(brief(deltas));
+  });
   return { time, asked, told, errors, phases, subscription, open: () => open };
 }
 
@@ -234,6 +242,47 @@ describe('the next watch', () => {
     expect(time.pending).toBe(0);
   });
 
+  it('R26: tells all that it brings with its answer, also where both come at once', async () => {
+    const second = () => concat(of(opened, events('~a@6', '~a@7')), NEVER);
+    const { time, told } = run([lasting(300), second]);
+    await time.advance(205_000);
+    expect(told).toEqual([')@5', '~a@6 ~a@7']);
+  });
+
+  it('R26: is answered by its first event where it does not say so', async () => {
+    const second = (time: VirtualTime) =>
+      concat(timer(5_000, time).pipe(map(() => events('~a@6'))), NEVER);
+    const { time, told, open } = run([lasting(300), second]);
+    await time.advance(211_000);
+    expect([told, open()]).toEqual([[')@5', '~a@6'], 1]);
+  });
+
+  it.each([
+    ['closes', (watch: Subject<WatchSignal<Pod>>) => watch.complete()],
+    ['fails', (watch: Subject<WatchSignal<Pod>>) => watch.error(refused)],
+  ])(
+    'R27: that %s in the callback in which the one before ends is followed by another',
+    async (_how, end) => {
+      const first = new Subject<WatchSignal<Pod>>();
+      const second = new Subject<WatchSignal<Pod>>();
+      const ends = () => {
+        first.complete();
+        end(second);
+      };
+      const watches = [() => merge(of(opened), first), () => second, lasting(300)];
+      const { time, asked, subscription } = run(
+        watches,
+        {},
+        (deltas) => deltas === 'b@6' && ends(),
+      );
+      await time.advance(250_000);
+      first.next(events('b@6'));
+      await time.advance(10_000);
+      expect(asked.length).toBe(3);
+      subscription.unsubscribe();
+    },
+  );
+
   it('R26, R17: leaves nothing when it is unsubscribed while two are open', async () => {
     const { time, open, subscription } = run([lasting(300), () => NEVER]);
     await time.advance(206_000);
@@ -257,5 +306,24 @@ describe('the next watch', () => {
     const failed = run([lost, failing, lasting(300)]);
     await failed.time.advance(300_000);
     expect(failed.asked).toEqual(['W5@0', 'W5@205', 'W5@255']);
+  });
+
+  it('R27, I81, X9: that is told to wait holds up no refresh for longer when the clock is set back', async () => {
+    const failing = () => throwError(() => answer(429, '', 50_000));
+    const refresh$ = new Subject<RefreshOrder>();
+    const time = new VirtualTime();
+    const scheduler = new Clock(time, 1e12);
+    const watches = [lasting(400)(time), failing(), lasting(300)(time)];
+    const { listerWatcher, asked } = script({ lists: [of(whole('5'))], watches });
+    const subscription = reflect(
+      { ...listerWatcher, watchList: false, mayOverlap: true },
+      { ...{ scheduler, refresh$ }, random: () => 0, idleTimeoutMs: 1e9 },
+    ).subscribe();
+    await time.advance(210_000);
+    refresh$.next({ trustVersions: true });
+    scheduler.set(-3_600_000);
+    await time.advance(51_000);
+    expect(asked).toEqual(['L0', 'W5', 'W5', 'L', 'W5']);
+    subscription.unsubscribe();
   });
 });
