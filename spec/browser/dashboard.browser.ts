@@ -84,6 +84,24 @@ const shownRows = (page: Page) =>
       ),
     );
 
+describe('a server that is away', () => {
+  test('is asked at once when somebody wants no wait, and the page is live again by itself', async () => {
+    const { page } = await openDashboard({ objects: 20, rate: 0 });
+    const list = /\/api\/v1\/pods/;
+    await page.route(list, (route) => route.abort());
+    await page.getByRole('button', { name: 'Drop connections' }).click();
+    // A wait that is long enough to be cut short.
+    await page.getByText(/Reconnecting in [3-9] s/).waitFor({ timeout: 20_000 });
+    await page.unroute(list);
+    const asked = page.waitForRequest(list, { timeout: 1_500 });
+    await page.getByRole('button', { name: 'Try now' }).click();
+    await asked;
+    await live(page);
+    await equal(page);
+    expect(complaints).toEqual([]);
+  });
+});
+
 describe('rows', () => {
   test('appear, change and go as pods do', async () => {
     const { page, cluster } = await openDashboard({ objects: 20, rate: 0 });

@@ -1,6 +1,7 @@
 /** What the informer is doing, in words: live, loading, reconnecting, or why it may not. */
-import { Group, Paper, Progress, Text } from '@mantine/core';
+import { Button, Group, Paper, Progress, Text } from '@mantine/core';
 import { useClockText } from '../cluster/clock.ts';
+import { informer } from '../cluster/live-pods.ts';
 import { type StatusWords, statusWords } from '../cluster/status-words.ts';
 import { usePodList, useStatus } from '../cluster/use-live.ts';
 import classes from './status-line.module.css';
@@ -28,6 +29,11 @@ export function StatusLine() {
         <Text size="sm" c="dimmed" truncate title={words.detail}>
           {words.detail}
         </Text>
+        {status.phase === 'backoff' && (
+          <Button variant="default" size="compact-xs" className={classes.retry} onClick={tryNow}>
+            Try now
+          </Button>
+        )}
       </Group>
       <Group gap="lg" wrap="nowrap" visibleFrom="md" className={classes.counters}>
         <Counter value={changes} name="changes" />
@@ -45,6 +51,11 @@ export function StatusLine() {
       )}
     </Paper>
   );
+}
+
+/** Does not wait for the next try. Whether it works is in the status. */
+function tryNow(): void {
+  informer.refresh().catch(() => undefined);
 }
 
 function Counter({ value, name }: { readonly value: number; readonly name: string }) {
