@@ -53,11 +53,15 @@ export function decodeAnswer<Out>(options: {
       if (head !== undefined)
         subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
     };
+    const { demand } = request;
+    // An error is read without waiting for the consumer: its Retry-After counts from now.
+    const patient =
+      demand === undefined ? {} : { demand: () => (head !== undefined && !ok ? null : demand()) };
     // Held so that a transport which answers while it is being subscribed can be aborted too.
     const sending = new Subscription();
     subscriber.add(sending);
     sending.add(
-      client.send(request).subscribe({
+      client.send({ ...request, ...patient }).subscribe({
         next: (event) => {
           if (event.kind === 'queued' || event.kind === 'sending') {
             subscriber.next({ kind: event.kind });

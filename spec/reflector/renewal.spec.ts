@@ -1,20 +1,40 @@
 /** The next watch is asked for before the one that is open ends. */
 import {
+  type ApiError,
+  createClient,
+  createListWatch,
   type ListerWatcher,
   type ReflectOptions,
   type RefreshOrder,
   reflect,
   type WatchSignal,
 } from 'rx-informer';
+import { createFakeApiServer } from 'rx-informer/testing';
 import { concat, defer, merge, NEVER, type Observable, of, Subject, throwError, timer } from 'rxjs';
 import { finalize, map, mergeMap, takeUntil } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { rig, word } from './rig.ts';
+import { pods, rig, word } from './rig.ts';
 import { answer, brief, events, opened, type Pod, refused, script, whole } from './script.ts';
 
 const watch = { use: 'watch' } as const;
+
+describe('a consumer without room', () => {
+  it('R27, R7: does not hold up the Retry-After of the answer to a watch', async () => {
+    const time = new VirtualTime();
+    const server = createFakeApiServer({ scheduler: time });
+    server.faults.failNext({ use: 'watch' }, { status: 503, retryAfterSeconds: 58 });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+    const waits: unknown[] = [];
+    const subscription = createListWatch(client, pods, { scheduler: time })
+      .watch({ resourceVersion: '1', timeoutSeconds: 60, demand: () => NEVER })
+      .subscribe({ error: ({ retryAfterMs }: ApiError) => waits.push(retryAfterMs) });
+    await time.advance(1_000);
+    subscription.unsubscribe();
+    expect(waits).toEqual([58_000]);
+  });
+});
 
 describe('a server that takes 60 s to answer a watch', () => {
   async function told(makeBeforeBreak: boolean, delayMs: number) {
