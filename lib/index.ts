@@ -81,22 +81,22 @@ export type {
 } from './controller/controller.ts';
 export { createController } from './controller/create-controller.ts';
 export {
+  createLeaderElector,
+  type LeaderElector,
+  type LeaderElectorOptions,
+} from './controller/election/leader-elector.ts';
+export {
   createEventRecorder,
   type EventRecorder,
   type EventRecorderOptions,
-} from './controller/event-recorder.ts';
-export type { RecordedEvent } from './controller/event-series.ts';
+} from './controller/events/event-recorder.ts';
+export type { RecordedEvent } from './controller/events/event-series.ts';
 export {
   addFinalizer,
   type FinalizerHandlers,
   finalizer,
   removeFinalizer,
 } from './controller/finalizer.ts';
-export {
-  createLeaderElector,
-  type LeaderElector,
-  type LeaderElectorOptions,
-} from './controller/leader-elector.ts';
 export type { ChangeCause, ObjectChange } from './controller/object-change.ts';
 export {
   controllerOf,
@@ -139,7 +139,7 @@ export type { ListMeta, ListPart, WatchEvent } from './decode/watch-event.ts';
 // delta: the queue
 export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
 export type { Change, DeletedObject } from './delta/net-change.ts';
-export type { Compression } from './delta/pending.ts';
+export type { Compression } from './delta/pending-deltas.ts';
 // factory: which informers there are
 export {
   createDynamicInformerFactory,
@@ -165,7 +165,7 @@ export {
   type UnsharedInformerOptions,
 } from './informer/create-informer.ts';
 export { createSharedInformer } from './informer/create-shared-informer.ts';
-export type { Delivery, DeliveryPolicy, Ready } from './informer/delivery.ts';
+export type { Delivery, DeliveryPolicy, Ready } from './informer/handlers/delivery.ts';
 export type {
   EventHandlerOptions,
   EventHandlerRegistration,
@@ -173,21 +173,22 @@ export type {
   NotificationCause,
   RemoveOptions,
   ResourceEventHandler,
-} from './informer/event-handler.ts';
+} from './informer/handlers/event-handler.ts';
 export {
   type FilteringEventHandlerOptions,
   filteringEventHandler,
-} from './informer/filtering-event-handler.ts';
-export type { InformerMetrics } from './informer/informer-metrics.ts';
+} from './informer/handlers/filtering-event-handler.ts';
 export type {
   InformerOptions,
   SharedInformerOptions,
   UnhandledErrorContext,
 } from './informer/options.ts';
 export type { SharedInformer } from './informer/shared-informer.ts';
-export type { InformerPhase, InformerStatus } from './informer/status.ts';
+export type { InformerMetrics } from './informer/status/informer-metrics.ts';
+export type { InformerPhase, InformerStatus } from './informer/status/status.ts';
+export type { InformerWarning } from './informer/status/warnings.ts';
 export type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './informer/waits.ts';
-export type { InformerWarning } from './informer/warnings.ts';
+export type { HeldBack } from './list-watch/buffering-proxy.ts';
 // list-watch: one LIST, one WATCH
 export {
   createListWatch,
@@ -198,7 +199,6 @@ export {
   createPollingListWatch,
   type PollingOptions,
 } from './list-watch/create-polling-list-watch.ts';
-export type { HeldBack } from './list-watch/held-back.ts';
 export { type ListProgress, listPages } from './list-watch/list-pages.ts';
 export type {
   ListerWatcher,

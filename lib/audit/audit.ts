@@ -15,10 +15,10 @@ import type { Delta } from '../reflector/delta.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { Timing } from '../rx/timing.ts';
-import { endOf, PendingEnds } from './ends.ts';
-import { Pace } from './pace.ts';
 import { auditPage, type MetadataLister, type ReceivedPage } from './pages.ts';
+import { endOf, PendingDeletions } from './pending-deletions.ts';
 import { Round } from './round.ts';
+import { AuditSchedule } from './schedule.ts';
 import { type AuditStatus, unaudited } from './status.ts';
 
 /** Objects a page. */
@@ -47,7 +47,7 @@ class Auditor<T extends KubernetesObject> {
   readonly #of: AuditParts<T>;
   readonly #tell: (status: AuditStatus) => void;
   readonly #passedMs: () => number;
-  readonly #pace: Pace;
+  readonly #pace: AuditSchedule;
   /** The timer, or the request. */
   #task = new Subscription();
   #status = unaudited;
@@ -56,7 +56,7 @@ class Auditor<T extends KubernetesObject> {
   #due = false;
   /** How far the store is in this scope; '' before its first list. */
   #version = '';
-  readonly #ends = new PendingEnds();
+  readonly #ends = new PendingDeletions();
   #round: Round<T> | undefined;
   #beganMs = 0;
   #beganAt = '';
@@ -76,7 +76,7 @@ class Auditor<T extends KubernetesObject> {
     this.#of = of;
     this.#tell = tell;
     this.#passedMs = stopwatch(of.timing.scheduler);
-    this.#pace = new Pace(of.periodMs);
+    this.#pace = new AuditSchedule(of.periodMs);
   }
 
   stop(): void {

@@ -3,7 +3,7 @@ import { defer, Observable, type SchedulerLike } from 'rxjs';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { ListMeta, ListPart } from '../decode/watch-event.ts';
 import type { ListerWatcher, ListRequest, RequestTurn } from '../list-watch/lister-watcher.ts';
-import { soundPart } from '../list-watch/sound.ts';
+import { validatedPart } from '../list-watch/validate-answer.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import { uidOf, versionOf } from '../meta/kubernetes-object.ts';
@@ -55,7 +55,7 @@ export function auditPage(
       next: (part) => {
         if ('turn' in part) return;
         try {
-          const { items, metadata } = soundPart(part);
+          const { items, metadata } = validatedPart(part);
           for (const item of items) {
             const state = { uid: uidOf(item), resourceVersion: versionOf(item) };
             objects.set(metaNamespaceKeyFunc(item), state);

@@ -11,8 +11,8 @@ import { checkedDuration } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { DiscoveredResource, Discovery, ServedApi } from './discovery.ts';
-import { nearNames } from './near-names.ts';
 import type { CallOptions } from './resource-client.ts';
+import { similarNames } from './similar-names.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** A kind as manifests have it. */
@@ -124,7 +124,7 @@ function withFailed(now: ServedApi, before: ServedApi | undefined): ServedApi {
 }
 
 function noMatch({ shown, name, nameOf }: Sought, { resources, failed }: ServedApi): ApiError {
-  const near = nearNames(name, resources.map(nameOf)).flatMap((found) =>
+  const near = similarNames(name, resources.map(nameOf)).flatMap((found) =>
     [...new Set(resources.filter((each) => nameOf(each) === found).map((each) => each.apiVersion))]
       .slice(0, 3)
       .map((apiVersion) => `${found} (${apiVersion})`),

@@ -1,5 +1,5 @@
 /** And, or, not: over predicates of changes as over conditions of objects. */
-import { isThenable } from '../rx/thenable.ts';
+import { isThenable } from '../rx/is-thenable.ts';
 
 /** A question about a value. */
 export type Test<V> = (value: V) => boolean;

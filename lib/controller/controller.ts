@@ -7,7 +7,7 @@ import type { MetricsProvider } from '../meta/metrics.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { Outcome, ReconcileContext, ReconcileResult } from '../work-queue/outcome.ts';
 import type { RateLimiter } from '../work-queue/rate-limiter.ts';
-import type { LeaderElector, LeaderElectorOptions } from './leader-elector.ts';
+import type { LeaderElector, LeaderElectorOptions } from './election/leader-elector.ts';
 import type { Predicate } from './predicates.ts';
 import type { FilteredSource, MappedSource, WatchedInformer } from './sources.ts';
 

@@ -15,8 +15,8 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedDuration, checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
+import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
 import type {
   Controller,
   ControllerOptions,
@@ -26,8 +26,12 @@ import type {
   StopOptions,
 } from './controller.ts';
 import { sourcesOf } from './controller-sources.ts';
-import { followLeading } from './follow-leading.ts';
-import { createLeaderElector, isLeaderElector, type LeaderElector } from './leader-elector.ts';
+import { followLeading } from './election/follow-leading.ts';
+import {
+  createLeaderElector,
+  isLeaderElector,
+  type LeaderElector,
+} from './election/leader-elector.ts';
 import { IDLE, notReady } from './readiness.ts';
 import type { Source, WatchedInformer } from './sources.ts';
 import { StartStop } from './start-stop.ts';

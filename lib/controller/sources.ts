@@ -3,7 +3,7 @@
  * stream of keys. client-go: the sample controller's handlers; controller-runtime: pkg/builder, pkg/handler.
  */
 import type { Observable, Subscription } from 'rxjs';
-import type { InformerStatus } from '../informer/status.ts';
+import type { InformerStatus } from '../informer/status/status.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { isKey, shownKey } from '../work-queue/keys.ts';

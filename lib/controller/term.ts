@@ -6,7 +6,7 @@ import { isObservable, NEVER, type Observable, type SchedulerLike, Subscription 
 import { finalize } from 'rxjs/operators';
 import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { isThenable } from '../rx/thenable.ts';
+import { isThenable } from '../rx/is-thenable.ts';
 import {
   type Outcome,
   type ReconcileContext,

@@ -13,12 +13,12 @@ import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Demand } from '../rx/demand.ts';
-import { createServer } from '../rx/server.ts';
-import { told } from '../rx/unhandled.ts';
+import { createDemandLoop } from '../rx/demand-loop.ts';
+import { told } from '../rx/report-unhandled.ts';
+import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 import { keyOrNone, Overlay, OwnKnownObjects } from './overlay.ts';
-import { type Compression, type Entry, Pending } from './pending.ts';
+import { type Compression, type Entry, Pending } from './pending-deltas.ts';
 import { isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
-import { isStaleEnd, stateOf } from './stale-end.ts';
 
 /** What {@link deltaFifo} takes. */
 export interface DeltaFifoOptions<T> {
@@ -179,8 +179,9 @@ export function deltaFifo<T extends KubernetesObject>(
           if (!fleeting) onUnknownDeletion(key);
           return;
         }
-        if (newest !== undefined && isStaleEnd(delta, stateOf(newest))) return;
-        if (refused !== undefined && !isStaleEnd(delta, refused)) overlay.refuse(key, undefined);
+        if (newest !== undefined && isOutdatedDeletion(delta, stateOf(newest))) return;
+        if (refused !== undefined && !isOutdatedDeletion(delta, refused))
+          overlay.refuse(key, undefined);
         overlay.set(key, undefined);
         const isTold = delta.object !== undefined || newest === undefined;
         out.push(isTold ? delta : { ...delta, object: newest });
@@ -230,7 +231,7 @@ export function deltaFifo<T extends KubernetesObject>(
         if (out.length > 0) subscriber.next(out);
       };
       // What the consumer sends back while it is told is resolved against what it knows then: never within a pop.
-      const server = createServer({
+      const server = createDemandLoop({
         ready,
         hasWork: () => pending.size > 0 || resync || retry,
         serve: pop,

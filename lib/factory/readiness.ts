@@ -4,7 +4,7 @@
  */
 import { combineLatest, firstValueFrom, from, merge, type Observable } from 'rxjs';
 import { endWith, filter, map, mergeMap } from 'rxjs/operators';
-import type { InformerStatus } from '../informer/status.ts';
+import type { InformerStatus } from '../informer/status/status.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { checkedDuration } from '../rx/checked-option.ts';

@@ -8,22 +8,22 @@ import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { allOf, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
+import { told } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
-import { told } from '../rx/unhandled.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import { createIndexer, type IndexerReader } from '../store/indexer.ts';
-import type { DeliveryPolicy } from './delivery.ts';
-import type { ResourceEventHandler } from './event-handler.ts';
-import { HandlerFeed } from './handler-feed.ts';
-import { InformerMeter, type InformerMetrics } from './informer-metrics.ts';
-import { isolated } from './isolated.ts';
+import type { DeliveryPolicy } from './handlers/delivery.ts';
+import type { ResourceEventHandler } from './handlers/event-handler.ts';
+import { HandlerFeed } from './handlers/handler-feed.ts';
+import { checkedResyncPeriod } from './handlers/registrations.ts';
+import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
 import type { InformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { checkedResyncPeriod } from './registrations.ts';
-import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
-import type { InformerStatus } from './status.ts';
-import { StatusBoard } from './status-board.ts';
+import { InformerMeter, type InformerMetrics } from './status/informer-metrics.ts';
+import { createReporter } from './status/reporter.ts';
+import type { InformerStatus } from './status/status.ts';
+import { StatusBoard } from './status/status-board.ts';
 import { type SyncWaitOptions, Waits } from './waits.ts';
 
 /** What {@link createInformer} takes. */
@@ -171,8 +171,8 @@ export function createInformer<T extends KubernetesObject>(
   return {
     name,
     indexer,
-    status$: isolated(board.status$, thrown),
-    metrics$: isolated(meter.metrics$, thrown),
+    status$: reportSubscriberErrors(board.status$, thrown),
+    metrics$: reportSubscriberErrors(meter.metrics$, thrown),
     get status() {
       return board.status;
     },

@@ -14,18 +14,18 @@ import type { ChangeSet } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import { createIndexer } from '../store/indexer.ts';
-import { deliver } from './delivery.ts';
-import { Hub, snapshotSet } from './hub.ts';
-import { InformerMeter } from './informer-metrics.ts';
-import { isolated } from './isolated.ts';
+import { FanOut, snapshotSet } from './fan-out.ts';
+import { deliver } from './handlers/delivery.ts';
+import { checkedResyncPeriod, Registrations } from './handlers/registrations.ts';
+import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { SharedInformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { checkedResyncPeriod, Registrations } from './registrations.ts';
-import { createReporter } from './reporter.ts';
 import { createRun } from './run.ts';
 import type { SharedInformer } from './shared-informer.ts';
-import { StatusBoard } from './status-board.ts';
+import { InformerMeter } from './status/informer-metrics.ts';
+import { createReporter } from './status/reporter.ts';
+import { StatusBoard } from './status/status-board.ts';
 import { isAtLeast, notAVersion, observed, Waits } from './waits.ts';
 
 function checkedScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): readonly string[] {
@@ -84,7 +84,7 @@ export function createSharedInformer<T extends KubernetesObject>(
     ...(options.mutationGuard === undefined ? {} : { mutationGuard: options.mutationGuard }),
   });
   const drain = new Drain();
-  const hub = new Hub(indexer);
+  const hub = new FanOut(indexer);
   const over = () => lifecycle.over;
   const waits = new Waits({ scheduler, drain, over });
   const quarantine = indexer.refused;
@@ -179,7 +179,7 @@ export function createSharedInformer<T extends KubernetesObject>(
       report(error, { subscriber, ...(key === undefined ? {} : { key }) });
     };
   const stream = <V>(of: Observable<V>, keyOf: (value: V) => string | undefined) =>
-    isolated(of, reporting(keyOf));
+    reportSubscriberErrors(of, reporting(keyOf));
   const firstKey = (set: ChangeSet<T>) => set.changes[0]?.key;
   const changes$: ChangeStream<T> = stream(joined(), firstKey);
 

@@ -10,11 +10,11 @@ import type { Drain } from '../rx/drain.ts';
 import { type Lease, lease } from '../rx/lease.ts';
 import type { Indexer } from '../store/indexer.ts';
 import type { Quarantine } from '../store/quarantine.ts';
-import type { Hub } from './hub.ts';
-import type { InformerMeter } from './informer-metrics.ts';
-import type { Registrations } from './registrations.ts';
-import type { InformerPhase } from './status.ts';
-import type { StatusBoard } from './status-board.ts';
+import type { FanOut } from './fan-out.ts';
+import type { Registrations } from './handlers/registrations.ts';
+import type { InformerMeter } from './status/informer-metrics.ts';
+import type { InformerPhase } from './status/status.ts';
+import type { StatusBoard } from './status/status-board.ts';
 import type { Waits } from './waits.ts';
 
 /** What a {@link Lifecycle} starts and ends. */
@@ -25,7 +25,7 @@ export interface LifecycleParts<T extends KubernetesObject> {
   readonly scheduler: SchedulerLike;
   readonly drain: Drain;
   readonly indexer: Indexer<T>;
-  readonly hub: Hub<T>;
+  readonly hub: FanOut<T>;
   readonly board: StatusBoard<T>;
   readonly meter: InformerMeter;
   readonly quarantine: Quarantine;

@@ -1,11 +1,11 @@
 /** What an informer can be told. */
 import type { AuditOptions } from '../audit/audits.ts';
-import type { Compression } from '../delta/pending.ts';
+import type { Compression } from '../delta/pending-deltas.ts';
 import type { MetricAttributes, MetricsProvider } from '../meta/metrics.ts';
 import type { ReflectOptions } from '../reflector/reflector.ts';
 import type { Indexers } from '../store/index-funcs.ts';
 import type { MutationGuard } from '../store/mutation-guard.ts';
-import type { InformerWarning } from './warnings.ts';
+import type { InformerWarning } from './status/warnings.ts';
 
 /** Where an error came from that reached nobody else. */
 export interface UnhandledErrorContext {

@@ -23,16 +23,16 @@ import { reflect } from '../reflector/reflector.ts';
 import type { Demand } from '../rx/demand.ts';
 import { type Drain, through } from '../rx/drain.ts';
 import { longInterval } from '../rx/long-timer.ts';
+import { nextMacrotask } from '../rx/next-macrotask.ts';
 import type { Timing } from '../rx/timing.ts';
-import { turn } from '../rx/turn.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
 import type { Quarantine } from '../store/quarantine.ts';
-import type { InformerMeter } from './informer-metrics.ts';
 import type { InformerOptions } from './options.ts';
 import { Refresher } from './refresher.ts';
-import type { StatusBoard } from './status-board.ts';
+import type { InformerMeter } from './status/informer-metrics.ts';
+import type { StatusBoard } from './status/status-board.ts';
 
 /** What a run is made of. */
 export interface RunParts<T extends KubernetesObject> {
@@ -171,7 +171,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     const ready: Demand = () => demand()?.pipe(through(drain)) ?? null;
     // A server that sends nothing but what is skipped is told of once a turn, not once an object.
     const tellSkips$ = skips.pipe(
-      exhaustMap(() => turn(scheduler)),
+      exhaustMap(() => nextMacrotask(scheduler)),
       takeUntil(ended),
       tap(() => tell(generation, () => undefined)),
     );

@@ -8,15 +8,15 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { UpdatedObject } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
 import type { IndexerReader, Snapshot } from '../store/indexer.ts';
-import type { Delivery, DeliveryPolicy } from './delivery.ts';
+import type { Delivery, DeliveryPolicy } from './handlers/delivery.ts';
 import type {
   EventHandlerOptions,
   EventHandlerRegistration,
   RemoveOptions,
   ResourceEventHandler,
-} from './event-handler.ts';
-import type { InformerMetrics } from './informer-metrics.ts';
-import type { InformerStatus } from './status.ts';
+} from './handlers/event-handler.ts';
+import type { InformerMetrics } from './status/informer-metrics.ts';
+import type { InformerStatus } from './status/status.ts';
 import type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './waits.ts';
 
 /**

@@ -16,13 +16,13 @@ import { checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedLimit } from '../rx/checked-option.ts';
-import { told } from '../rx/unhandled.ts';
+import { told } from '../rx/report-unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { decodeAnswer } from './answer.ts';
-import { passageOf } from './held-back.ts';
+import { signals } from './batch-signals.ts';
+import { PROBE_SECONDS } from './buffering-probe.ts';
+import { passageOf } from './buffering-proxy.ts';
+import { decodeAnswer } from './decode-answer.ts';
 import type { ListerWatcher, ListRequest, WatchRequest } from './lister-watcher.ts';
-import { PROBE_SECONDS } from './probe.ts';
-import { signals } from './signals.ts';
 import { streamingSupport } from './streaming-support.ts';
 
 /** Query parameters of a request, by name. */

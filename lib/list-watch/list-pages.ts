@@ -10,7 +10,7 @@ import type { Refused } from '../decode/decoding.ts';
 import type { ListMeta, ListPart } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
-import { soundPart } from './sound.ts';
+import { validatedPart } from './validate-answer.ts';
 
 /** More in a row than a server has that pages before it selects. */
 const MOST_EMPTY_PAGES = 10_000;
@@ -103,7 +103,7 @@ export function listPages<T>(
       current = new Subscription();
       current.add(
         defer(() => listerWatcher.list(asked))
-          .pipe(map(soundPart))
+          .pipe(map(validatedPart))
           .subscribe({
             next: (part) => {
               meta = part.metadata ?? meta;

@@ -9,7 +9,7 @@ import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';
-import type { HeldBack } from './held-back.ts';
+import type { HeldBack } from './buffering-proxy.ts';
 
 /** Where a request stands before its answer: it waits on this side, or it is on its way. */
 export type RequestTurn = 'queued' | 'sending';

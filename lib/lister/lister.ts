@@ -16,7 +16,7 @@ import {
   type UntypedResource,
 } from '../meta/resource.ts';
 import { isResourceVersion, type ResourceVersion } from '../meta/resource-version.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
+import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import { type Given, type ListSelection, type Selection, select } from './selection.ts';

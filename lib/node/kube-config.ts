@@ -5,7 +5,7 @@ import { defer, from, type Observable } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { createClient, type KubeClient, type KubeClientOptions } from '../transport/kube-client.ts';
-import { queuedUntil } from '../transport/queued.ts';
+import { queuedUntil } from '../transport/queued-until.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { type CredentialSource, type Credentials, kubeConfigCredentials } from './credentials.ts';
 import { checkPool, checkProxy, type TlsOptions } from './dispatcher.ts';

@@ -8,7 +8,7 @@ import type { Dispatcher } from 'undici';
 import { ApiError } from '../meta/api-error.ts';
 import { checkBaseUrl, checkPath } from '../transport/address.ts';
 import { networkError } from '../transport/fetch-transport.ts';
-import { queuedUntil } from '../transport/queued.ts';
+import { queuedUntil } from '../transport/queued-until.ts';
 import type {
   HttpProtocol,
   Transport,
@@ -22,7 +22,7 @@ import {
   headersTimeoutOf,
   openDispatcher,
 } from './dispatcher.ts';
-import { exchange, type Target } from './exchange.ts';
+import { exchange, type Target } from './undici-request.ts';
 
 /** What {@link createUndiciTransport} takes. */
 export interface UndiciTransportOptions extends DispatcherOptions {

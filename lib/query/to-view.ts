@@ -4,8 +4,8 @@
  */
 import { Observable, ReplaySubject, Subscription } from 'rxjs';
 import { skipWhile, take, takeWhile } from 'rxjs/operators';
-import type { InformerStatus } from '../informer/status.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
+import type { InformerStatus } from '../informer/status/status.ts';
+import { reportUnhandled } from '../rx/report-unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 
 /** One row. */

@@ -5,7 +5,7 @@
 import { defer, EMPTY, Observable, of } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { Skipped } from '../decode/decoding.ts';
-import type { HeldBack } from '../list-watch/held-back.ts';
+import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -13,11 +13,11 @@ import { type Backoff, exponentialBackoff, reliableBackoff } from '../rx/backoff
 import { type Demand, reliable, unlimited } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type MachineEffect, machine } from '../rx/machine.ts';
+import { reportUnhandled, told } from '../rx/report-unhandled.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
-import { reportUnhandled, told } from '../rx/unhandled.ts';
 import type { Delta } from './delta.ts';
 import { limitsOf } from './limits.ts';
-import { createSending, type LateInput } from './sending.ts';
+import { createSending, type LateInput } from './send-requests.ts';
 import {
   type InitialList,
   initialState,

@@ -1,6 +1,6 @@
 /** The reflector's state in the words of a page. */
 
-import type { HeldBack } from '../list-watch/held-back.ts';
+import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';

@@ -15,14 +15,6 @@ import {
   refreshWaiting,
   refreshWatching,
 } from './refresh.ts';
-import {
-  endedEarly,
-  renew,
-  renewalFailed,
-  renewed,
-  scheduleRenewal,
-  withoutRepeats,
-} from './renewal.ts';
 import { relist, watch } from './requests.ts';
 import type {
   Moment,
@@ -32,6 +24,14 @@ import type {
   ReflectorPhase,
   ReflectorState,
 } from './state.ts';
+import {
+  endedEarly,
+  renew,
+  renewalFailed,
+  renewed,
+  scheduleRenewal,
+  withoutRepeats,
+} from './watch-renewal.ts';
 
 type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 type Rule<T, Input> = (

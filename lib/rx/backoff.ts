@@ -4,7 +4,7 @@
  */
 
 import { checkedNumber } from './checked-option.ts';
-import { reportUnhandled } from './unhandled.ts';
+import { reportUnhandled } from './report-unhandled.ts';
 
 /** The wait before try number `attempt` (0 is the first retry), in milliseconds; `random` is in [0, 1). */
 export type Backoff = (attempt: number, random: number) => number;

@@ -5,8 +5,8 @@
  */
 import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
 import { catchError, defaultIfEmpty, ignoreElements, take } from 'rxjs/operators';
+import { nextMacrotask } from './next-macrotask.ts';
 import { stopwatch } from './stopwatch.ts';
-import { turn } from './turn.ts';
 
 /** Room now (`null`), or a signal that comes when there is room. */
 export type Demand = () => Observable<unknown> | null;
@@ -31,7 +31,7 @@ export function timeSlice(options: { budgetMs: number; scheduler: SchedulerLike 
     }
     if (now - since < budgetMs) return null;
     since = undefined;
-    return turn(scheduler);
+    return nextMacrotask(scheduler);
   };
 }
 

@@ -4,7 +4,7 @@
  * would show the last observer the newer value first.
  */
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import { reportUnhandled } from './unhandled.ts';
+import { reportUnhandled } from './report-unhandled.ts';
 
 /** Runs tasks one after the other, in the order in which they came. */
 export class Drain {

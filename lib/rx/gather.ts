@@ -3,7 +3,7 @@
  * downstream (commit, sort, paint) pays by the batch.
  */
 import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
-import { turn } from './turn.ts';
+import { nextMacrotask } from './next-macrotask.ts';
 
 /**
  * Joins the arrays of one turn of the event loop into one. What is held is emitted before a complete or an
@@ -32,7 +32,7 @@ export function gather<T>(scheduler: SchedulerLike): OperatorFunction<readonly T
           next: (values) => {
             if (values.length === 0) return;
             held.push(values);
-            waiting ??= turn(scheduler).subscribe(flush);
+            waiting ??= nextMacrotask(scheduler).subscribe(flush);
           },
           error: (error) => {
             waiting?.unsubscribe();

@@ -6,7 +6,7 @@
 import { type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { Drain } from './drain.ts';
 import { longTimer } from './long-timer.ts';
-import { reportUnhandled, told } from './unhandled.ts';
+import { reportUnhandled, told } from './report-unhandled.ts';
 
 /** One shared run. Its methods, and the releases that `acquire` returns, are called within the drain. */
 export interface Lease {

@@ -5,7 +5,7 @@
  */
 import { Observable, Subscription } from 'rxjs';
 import { Drain } from './drain.ts';
-import { told } from './unhandled.ts';
+import { told } from './report-unhandled.ts';
 
 /** Emit a value, put a source in a slot, empty a slot (`run: null`), move a source, tell somebody, or end. */
 export type MachineEffect<Input, Output> =

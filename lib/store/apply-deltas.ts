@@ -8,7 +8,7 @@ import { checkKeys } from '../delta/delta-fifo.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { Drain } from '../rx/drain.ts';
-import { told } from '../rx/unhandled.ts';
+import { told } from '../rx/report-unhandled.ts';
 import type { ChangeSet } from './change-set.ts';
 import { splitCommits } from './commits.ts';
 import { Committer, type Rejection } from './committer.ts';

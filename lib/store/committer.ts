@@ -4,14 +4,14 @@
  */
 import type { Refused } from '../decode/decoding.ts';
 import { come, go, type Net, unfold, untouched } from '../delta/net-change.ts';
-import { isStaleEnd, stateOf } from '../delta/stale-end.ts';
+import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope } from '../meta/key.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
 import type { Delta } from '../reflector/delta.ts';
-import { told } from '../rx/unhandled.ts';
+import { told } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';
 import type { Commit } from './commits.ts';
 import type { Indexer, IndexerTransaction } from './indexer.ts';
@@ -276,11 +276,11 @@ export class Committer<T extends KubernetesObject> {
     const { refused } = this.#indexer;
     const key = delta.object === undefined ? delta.key : (this.#keyOf(delta.object) ?? delta.key);
     const newest = refused.get(key);
-    if (newest !== undefined && !isStaleEnd(delta, newest)) refused.release(key);
+    if (newest !== undefined && !isOutdatedDeletion(delta, newest)) refused.release(key);
     const had = this.#indexer.getByKey(key);
     if (had === undefined) return;
     let ended = delta.object ?? had;
-    if (isStaleEnd({ ...delta, object: ended }, stateOf(had))) return;
+    if (isOutdatedDeletion({ ...delta, object: ended }, stateOf(had))) return;
     // A deletion that was missed is told with what was known where it was found out.
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
     const net = this.#net(key, work, had);

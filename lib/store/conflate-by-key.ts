@@ -5,7 +5,7 @@
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { foldChange, type Net, unfold } from '../delta/net-change.ts';
 import type { Demand } from '../rx/demand.ts';
-import { createServer } from '../rx/server.ts';
+import { createDemandLoop } from '../rx/demand-loop.ts';
 import { type ChangeSet, type ChangeSetHead, createChangeSet } from './change-set.ts';
 
 /** What {@link conflateByKey} takes. */
@@ -92,7 +92,7 @@ export function conflateByKey<T>(
     new Observable<ChangeSet<T>>((subscriber) => {
       const pending = new Conflation<T>();
       let ended = false;
-      const server = createServer({
+      const server = createDemandLoop({
         ready,
         hasWork: () => !pending.isEmpty,
         serve: () => {

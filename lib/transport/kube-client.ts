@@ -22,7 +22,7 @@ import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
-import { queuedUntil } from './queued.ts';
+import { queuedUntil } from './queued-until.ts';
 import { laneLimits, tokenBucket } from './rate-limit.ts';
 import { type SentBody, sentBody } from './request-body.ts';
 import type { Transport, TransportEvent, TransportRequest, TransportTraits } from './transport.ts';

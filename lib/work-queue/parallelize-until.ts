@@ -2,7 +2,7 @@
  * A fixed number of pieces of work, a few at a time. client-go: util/workqueue/parallelizer.go
  */
 import { checkedCount, checkedWholeLimit } from '../rx/checked-option.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
+import { reportUnhandled } from '../rx/report-unhandled.ts';
 
 /** What {@link parallelizeUntil} takes. */
 export interface ParallelizeOptions {

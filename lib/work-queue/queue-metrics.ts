@@ -2,7 +2,7 @@
  * The figures of a queue, kept as it works. client-go: util/workqueue/metrics.go, under the same names.
  */
 import type { GaugeCallback, MetricObservableGauge, MetricsProvider } from '../meta/metrics.ts';
-import { reportUnhandled } from '../rx/unhandled.ts';
+import { reportUnhandled } from '../rx/report-unhandled.ts';
 
 /** A distribution in brief. */
 export interface DurationSummary {

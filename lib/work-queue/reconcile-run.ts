@@ -2,7 +2,7 @@
  * One run of a reconciler: whatever it returns or throws, it ends once, and at once where it can.
  */
 import { isObservable, type Observable, Subscription } from 'rxjs';
-import { isThenable } from '../rx/thenable.ts';
+import { isThenable } from '../rx/is-thenable.ts';
 import type { Reconcile, ReconcileContext, ReconcileResult } from './outcome.ts';
 
 /** How a run came to its end. */

@@ -3,7 +3,7 @@
 import { createSharedInformer } from 'rx-informer';
 import { config, type Subscription, take, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { isolated } from '../../lib/informer/isolated.ts';
+import { reportSubscriberErrors } from '../../lib/informer/handlers/report-subscriber-errors.ts';
 import { brief } from '../support/brief.ts';
 import {
   added,
@@ -33,7 +33,7 @@ describe('isolation', () => {
   it('I4: an error of the stream reaches rxjs where a subscriber has no error callback', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
-    const failing = isolated<number>(
+    const failing = reportSubscriberErrors<number>(
       throwError(() => new Error('a defect')),
       () => undefined,
     );

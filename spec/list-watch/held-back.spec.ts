@@ -5,7 +5,7 @@ import { createFakeApiServer, type Fault } from 'rx-informer/testing';
 import { concat, of, timer } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { judgedProbe } from '../../lib/list-watch/probe.ts';
+import { judgedProbe } from '../../lib/list-watch/buffering-probe.ts';
 import type { TransportEvent } from '../../lib/transport/transport.ts';
 import { word } from '../reflector/rig.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';

@@ -272,17 +272,17 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
 
 /** Readings that are moments, by file: they are written, or shown, as the clock has them. */
 const MOMENTS: Record<string, string> = {
-  'lib/list-watch/answer.ts': 'Retry-After may be a date',
-  'lib/list-watch/held-back.ts': 'since when events are held back',
+  'lib/list-watch/decode-answer.ts': 'Retry-After may be a date',
+  'lib/list-watch/buffering-proxy.ts': 'since when events are held back',
   'lib/transport/kube-client.ts': 'Retry-After may be a date',
   'lib/client/pod-calls.ts': 'Retry-After may be a date',
   'lib/audit/audit.ts': 'when a collection was last compared, to be shown',
-  'lib/informer/status-board.ts': 'since when it rests',
+  'lib/informer/status/status-board.ts': 'since when it rests',
   'lib/reflector/reflector.ts':
     'since when a phase is; its rules bear a clock that is set back: R8, R12',
-  'lib/controller/lease-lock.ts': 'the times of a Lease, which nobody compares',
-  'lib/controller/candidacy.ts': 'the times of a Lease, which nobody compares',
-  'lib/controller/event-recorder.ts': 'the times of an Event',
+  'lib/controller/election/lease-lock.ts': 'the times of a Lease, which nobody compares',
+  'lib/controller/election/candidacy.ts': 'the times of a Lease, which nobody compares',
+  'lib/controller/events/event-recorder.ts': 'the times of an Event',
   'lib/store/expiration-store.ts': 'when an object was written, for a policy',
   'lib/node/credentials.ts': 'reads a clock that cannot be set',
   'lib/rx/stopwatch.ts': 'the one place',

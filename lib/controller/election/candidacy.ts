@@ -1,0 +1,255 @@
+/**
+ * The loop of a candidate, from a start to a stop: read the lease, take it when it is free, renew it while it is held.
+ * client-go: tools/leaderelection/leaderelection.go (tryAcquireOrRenew, renew, release).
+ */
+import { BehaviorSubject, type Subscription } from 'rxjs';
+import { ApiError } from '../../meta/api-error.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import { reportUnhandled } from '../../rx/report-unhandled.ts';
+import { stopwatch } from '../../rx/stopwatch.ts';
+import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
+import { heldBy, JITTER, LEASES, type LeaseObject, recordText } from './lease-record.ts';
+
+/** What an elector is made of: the options of `createLeaderElector`, checked. */
+export interface LeaseElectorOptions extends LeaseLockOptions {
+  readonly identity: string;
+  readonly leaseDurationMs: number;
+  readonly retryPeriodMs: number;
+  readonly releaseOnCancel: boolean;
+  readonly random: () => number;
+  readonly onError?: ((error: ApiError) => void) | undefined;
+}
+
+/** What one candidacy leaves to the next of the same elector. */
+export interface ElectionMemory {
+  /** The Lease as it was last written or read. */
+  lease?: LeaseObject;
+  lastError: ApiError | undefined;
+}
+
+/** When a leader leads no more, unless it has renewed. */
+interface Deadline {
+  /** On the stopwatch. */
+  readonly atMs: number;
+  readonly timer: Subscription;
+  over: boolean;
+}
+
+const GONE = 'gone';
+
+/** One time of competing. */
+export class Candidacy {
+  readonly leading: BehaviorSubject<boolean> = new BehaviorSubject(false);
+  readonly leader: BehaviorSubject<string> = new BehaviorSubject('');
+  readonly #options: LeaseElectorOptions;
+  readonly #memory: ElectionMemory;
+  readonly #passedMs: () => number;
+  readonly #lock: LeaseLock;
+  readonly #where: string;
+  #seen = '';
+  /** What was seen has not changed for as long as it lasts. */
+  #expired = false;
+  #expiry: Subscription | undefined;
+  /** Of the write by which it leads. */
+  #deadline: Deadline | undefined;
+  #next: Subscription | undefined;
+  /** The attempt under way. */
+  #attempt: AbortController | undefined;
+  #busy: Promise<void> = Promise.resolve();
+  /** Of the last write that was sent. */
+  #sent: Deadline | undefined;
+  /** A write was sent and no other holder has been seen since. */
+  #mayHold = false;
+  #running = false;
+
+  constructor(options: LeaseElectorOptions, memory: ElectionMemory) {
+    this.#options = options;
+    this.#memory = memory;
+    this.#passedMs = stopwatch(options.scheduler);
+    this.#lock = new LeaseLock(options);
+    this.#where = `lease ${options.namespace}/${options.name}`;
+  }
+
+  get isLeading(): boolean {
+    const { atMs = 0 } = this.#deadline ?? {};
+    return this.leading.value && this.#passedMs() < atMs;
+  }
+
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#try();
+  }
+
+  /** Competes no more, and gives up a lease that it may hold. It is not started again. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    this.#next?.unsubscribe();
+    this.#attempt?.abort();
+    await this.#busy;
+    this.#lose();
+    this.#sent?.timer.unsubscribe();
+    this.#expiry?.unsubscribe();
+    if (!this.#mayHold || !this.#options.releaseOnCancel) return;
+    const { identity } = this.#options;
+    await this.#lock.release(identity).catch((error: unknown) => this.#report(error));
+  }
+
+  /** Completes those who listen. */
+  complete(): void {
+    this.leading.complete();
+    this.leader.complete();
+  }
+
+  #try(): void {
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    this.#busy = this.#acquireOrRenew(attempt.signal)
+      .catch((error: unknown) => {
+        this.#report(error);
+        return false;
+      })
+      .then((won) => {
+        this.#attempt = undefined;
+        if (!this.#running) return;
+        if (won && !attempt.signal.aborted) this.#hold();
+        else if (this.leading.value && this.leader.value !== this.#options.identity) this.#lose();
+        this.#tryLater();
+      });
+  }
+
+  #tryLater(): void {
+    const { scheduler, random, retryPeriodMs } = this.#options;
+    const jitter = this.leading.value ? 0 : JITTER * random();
+    this.#next = longTimer(retryPeriodMs * (1 + jitter), scheduler).subscribe(() => this.#try());
+  }
+
+  /** Whether the lease is ours, as far as the server has answered. */
+  async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
+    // The leader writes at once what it wrote before: one request a renewal.
+    if (this.leading.value && this.#memory.lease !== undefined) {
+      try {
+        await this.#write('PUT', this.#held(this.#memory.lease), signal);
+        return true;
+      } catch (error) {
+        this.#report(error);
+        if (signal.aborted) return false;
+      }
+    }
+    let lease: LeaseObject;
+    try {
+      lease = await this.#lock.request('GET', undefined, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.isNotFound) throw error;
+      if (!this.#mayMake()) return false;
+      const { namespace, name } = this.#options;
+      const { apiVersion, kind } = LEASES;
+      const made = this.#held({ apiVersion, kind, metadata: { namespace, name } });
+      await this.#write('POST', { ...made, spec: { ...made.spec, leaseTransitions: 0 } }, signal);
+      return true;
+    }
+    this.#observe(lease);
+    const holder = lease.spec?.holderIdentity ?? '';
+    if (holder !== '' && holder !== this.#options.identity && !this.#expired) return false;
+    await this.#write('PUT', this.#held(lease), signal);
+    return true;
+  }
+
+  /**
+   * Whether it may make the lease, which is not there. Who has seen it waits: its holder leads on until that notices, and
+   * another may have taken it in between. That it is gone counts as a change of it.
+   */
+  #mayMake(): boolean {
+    const { lease } = this.#memory;
+    if (lease === undefined || this.leading.value) return true;
+    const { leaseDurationSeconds = 0 } = lease.spec ?? {};
+    this.#see(GONE, Math.max(this.#options.leaseDurationMs, leaseDurationSeconds * 1000));
+    return this.#expired;
+  }
+
+  #held(lease: LeaseObject): LeaseObject {
+    const { identity, leaseDurationMs, scheduler } = this.#options;
+    return heldBy(lease, identity, { leaseDurationMs, atMs: scheduler.now() });
+  }
+
+  async #write(method: 'PUT' | 'POST', lease: LeaseObject, signal: AbortSignal): Promise<void> {
+    this.#mayHold = true;
+    const { scheduler, renewDeadlineMs } = this.#options;
+    this.#sent?.timer.unsubscribe();
+    // Others count from when they see this write, so from before it was sent; by a timer, as the clock may be set.
+    const sent: Deadline = {
+      atMs: this.#passedMs() + renewDeadlineMs,
+      over: false,
+      timer: longTimer(renewDeadlineMs, scheduler).subscribe(() => {
+        sent.over = true;
+        if (this.#deadline === sent) this.#overdue();
+      }),
+    };
+    this.#sent = sent;
+    const written = await this.#lock.request(method, lease, signal);
+    this.#observe(written);
+  }
+
+  /** Notes what the server has. */
+  #observe(lease: LeaseObject): void {
+    this.#memory.lease = lease;
+    this.#memory.lastError = undefined;
+    const { holderIdentity = '', leaseDurationSeconds = 0 } = lease.spec ?? {};
+    if (holderIdentity !== this.#options.identity) this.#mayHold = false;
+    this.#see(recordText(lease), leaseDurationSeconds * 1000);
+    if (this.leader.value !== holderIdentity) this.leader.next(holderIdentity);
+  }
+
+  /** What is new lasts, by our own clock, as long as it says from now on. */
+  #see(text: string, lastsMs: number): void {
+    if (text === this.#seen) return;
+    this.#seen = text;
+    this.#expired = false;
+    this.#expiry?.unsubscribe();
+    // A timer, not a comparison: when the clock is set forward nobody's time is over.
+    const expiry = longTimer(lastsMs, this.#options.scheduler);
+    this.#expiry = expiry.subscribe(() => this.#expire());
+  }
+
+  #expire(): void {
+    this.#expired = true;
+    if (!this.#running || this.leading.value || this.#attempt !== undefined) return;
+    this.#next?.unsubscribe();
+    this.#try();
+  }
+
+  /** Leads until the deadline of the write that was answered. */
+  #hold(): void {
+    const sent = this.#sent;
+    if (sent === undefined || sent.over) return this.#lose();
+    this.#sent = undefined;
+    this.#deadline?.timer.unsubscribe();
+    this.#deadline = sent;
+    if (!this.leading.value) this.leading.next(true);
+    return undefined;
+  }
+
+  #overdue(): void {
+    const { identity, renewDeadlineMs } = this.#options;
+    const message = `${this.#where}: not renewed within ${renewDeadlineMs} ms; ${identity} leads no more`;
+    this.#report(ApiError.local('NotObserved', message));
+    this.#lose();
+  }
+
+  #lose(): void {
+    this.#deadline?.timer.unsubscribe();
+    this.#deadline = undefined;
+    this.#attempt?.abort();
+    if (this.leading.value) this.leading.next(false);
+  }
+
+  #report(error: unknown): void {
+    const failure = ApiError.from(error, this.#where);
+    this.#memory.lastError = failure;
+    try {
+      this.#options.onError?.(failure);
+    } catch (thrown) {
+      reportUnhandled(thrown);
+    }
+  }
+}

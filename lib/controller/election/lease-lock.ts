@@ -1,0 +1,86 @@
+/** The requests about one Lease, none of which may take for ever. client-go: resourcelock/leaselock.go. */
+import type { SchedulerLike } from 'rxjs';
+import { ApiError } from '../../meta/api-error.ts';
+import { resourcePath } from '../../meta/resource.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import type { KubeClient } from '../../transport/kube-client.ts';
+import { LEASES, type LeaseObject, released } from './lease-record.ts';
+
+/** What a lock is made of. */
+export interface LeaseLockOptions {
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly namespace: string;
+  readonly name: string;
+  readonly renewDeadlineMs: number;
+  readonly scheduler: SchedulerLike;
+}
+
+/** A burst of other calls on the same client must not cost the lead. */
+const LANE = 'leases';
+
+/** One Lease on the server. */
+export class LeaseLock {
+  readonly #options: LeaseLockOptions;
+
+  constructor(options: LeaseLockOptions) {
+    this.#options = options;
+  }
+
+  /** One request, and not for longer than half the deadline: there is time for a second one. */
+  async request(
+    method: string,
+    body: LeaseObject | undefined,
+    signal: AbortSignal,
+  ): Promise<LeaseObject> {
+    const { client, namespace, name, scheduler, renewDeadlineMs } = this.#options;
+    const path = resourcePath(LEASES, method === 'POST' ? { namespace } : { namespace, name });
+    const limited = new AbortController();
+    const abort = () => limited.abort();
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    const limit = longTimer(renewDeadlineMs / 2, scheduler).subscribe(abort);
+    try {
+      return await client.request<LeaseObject>({
+        method,
+        path,
+        lane: LANE,
+        signal: limited.signal,
+        ...(body === undefined ? {} : { body }),
+      });
+    } finally {
+      limit.unsubscribe();
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Gives the lease up. It is read first: a renewal may have got through whose answer did not. */
+  async release(identity: string): Promise<void> {
+    const { scheduler, renewDeadlineMs } = this.#options;
+    const attempt = new AbortController();
+    const limit = longTimer(renewDeadlineMs, scheduler).subscribe(() => attempt.abort());
+    try {
+      for (;;) {
+        const lease = await this.#read(attempt.signal);
+        if (lease?.spec?.holderIdentity !== identity) return;
+        try {
+          await this.request('PUT', released(lease, scheduler.now()), attempt.signal);
+          return;
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.code !== 409) throw error;
+        }
+      }
+    } finally {
+      limit.unsubscribe();
+    }
+  }
+
+  /** `undefined`, where somebody has deleted it. */
+  async #read(signal: AbortSignal): Promise<LeaseObject | undefined> {
+    try {
+      return await this.request('GET', undefined, signal);
+    } catch (error) {
+      if (error instanceof ApiError && error.isNotFound) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * Writes events, one request after the other and at a bounded rate. What fails waits for its next try by itself: the
+ * others go on. client-go: tools/events/event_broadcaster.go, attemptRecording.
+ */
+import type { SchedulerLike, Subscription } from 'rxjs';
+import { ApiError } from '../../meta/api-error.ts';
+import { resourcePath } from '../../meta/resource.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import type { KubeClient, KubeRequest } from '../../transport/kube-client.ts';
+import { EVENTS, type Series } from './event-series.ts';
+
+const TRIES = 12;
+const RETRY_MS = 10_000;
+/** A server that says nothing for so long is asked again later. */
+const PATIENCE_MS = 10_000;
+
+/** What a writer is made of. */
+export interface EventWriterOptions {
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+  /** Takes a token: how long to wait for it, in milliseconds. */
+  reserve(): number;
+  /** Something has happened while the series was sent. */
+  behind(series: Series): void;
+  /** The server will never know. */
+  dropped(series: Series, error: unknown): void;
+}
+
+interface Retry {
+  readonly timer: Subscription;
+  readonly error: unknown;
+}
+
+/** Series on their way to the server. */
+export class EventWriter {
+  readonly #options: EventWriterOptions;
+  readonly #ready = new Set<Series>();
+  readonly #retries = new Map<Series, Retry>();
+  readonly #closing = new AbortController();
+  #current: Series | undefined;
+  #isBusy = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Series that the server is still to be told of. */
+  get size(): number {
+    return this.#ready.size + this.#retries.size + (this.#current === undefined ? 0 : 1);
+  }
+
+  /** Whether the series will be sent without being asked again. */
+  has(series: Series): boolean {
+    return this.#ready.has(series) || this.#retries.has(series);
+  }
+
+  /** As soon as it is its turn; one that has failed waits for its next try. */
+  write(series: Series): void {
+    if (this.#retries.has(series)) return;
+    this.#ready.add(series);
+    if (!this.#isBusy) void this.#writeAll();
+  }
+
+  /** Resolves when nothing is left to be told. */
+  whenIdle(): Promise<void> {
+    if (this.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Drops what is left. */
+  close(): void {
+    this.#closing.abort();
+    const closed = ApiError.local('Stopped', 'the recorder of events was closed before');
+    for (const [series, { timer, error }] of [...this.#retries]) {
+      timer.unsubscribe();
+      this.#drop(series, error);
+    }
+    for (const series of [...this.#ready]) this.#drop(series, closed);
+    this.#checkIdle();
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isBusy = true;
+    for (const series of this.#ready) {
+      this.#current = series;
+      this.#ready.delete(series);
+      await this.#tell(series);
+      this.#current = undefined;
+      if (series.isBehind && !this.has(series)) this.#options.behind(series);
+    }
+    this.#isBusy = false;
+    this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    if (this.size > 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  async #tell(series: Series): Promise<void> {
+    try {
+      await this.#wait(this.#options.reserve());
+      await this.#send(series);
+    } catch (error) {
+      series.tries++;
+      const again = ApiError.from(error, 'event').retryable && series.tries < TRIES;
+      if (this.#closing.signal.aborted || !again) this.#drop(series, error);
+      else this.#later(series, error);
+    }
+  }
+
+  #later(series: Series, error: unknown): void {
+    const { scheduler, random } = this.#options;
+    const timer = longTimer(RETRY_MS * (1 + random() / 4), scheduler).subscribe(() => {
+      this.#retries.delete(series);
+      this.write(series);
+    });
+    this.#ready.delete(series);
+    this.#retries.set(series, { timer, error });
+  }
+
+  #drop(series: Series, error: unknown): void {
+    series.giveUp();
+    this.#ready.delete(series);
+    this.#retries.delete(series);
+    this.#options.dropped(series, error);
+  }
+
+  /** Until the server knows of all that has happened by now. */
+  async #send(series: Series): Promise<void> {
+    const { count } = series;
+    if (!series.isCreated && (await this.#create(series))) return series.told(count);
+    if (count === 1) return series.told(count);
+    const { namespace, name } = series;
+    const path = resourcePath(EVENTS, { namespace, name });
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    try {
+      await this.#request({ method: 'PATCH', path, headers, body: series.patch() });
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.isNotFound) throw error;
+      // Events live for an hour. One that has ended begins anew.
+      series.beginAnew();
+      return this.#send(series);
+    }
+    return series.told(count);
+  }
+
+  /** Whether it was made; else it is there by an earlier try whose answer was lost. */
+  async #create(series: Series): Promise<boolean> {
+    const { random } = this.#options;
+    const { namespace } = series;
+    const isFirstTry = series.name === '';
+    try {
+      const body = series.body(random);
+      await this.#request({ method: 'POST', path: resourcePath(EVENTS, { namespace }), body });
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 409) throw error;
+      if (!isFirstTry) return false;
+      series.beginAnew();
+      throw ApiError.local('Unexpected', `${error.message}; another name is tried`);
+    }
+  }
+
+  async #request(request: KubeRequest): Promise<void> {
+    const { client, scheduler } = this.#options;
+    const { signal: closing } = this.#closing;
+    const limited = new AbortController();
+    const abort = () => limited.abort();
+    if (closing.aborted) abort();
+    closing.addEventListener('abort', abort);
+    const limit = longTimer(PATIENCE_MS, scheduler).subscribe(abort);
+    try {
+      await client.request({ ...request, signal: limited.signal });
+    } catch (error) {
+      if (!limited.signal.aborted || closing.aborted) throw error;
+      const { method, path } = request;
+      const message = `${method} ${path}: no answer within ${PATIENCE_MS} ms`;
+      throw ApiError.local('Silent', message, { cause: error });
+    } finally {
+      limit.unsubscribe();
+      closing.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Or until it is closed. */
+  #wait(ms: number): Promise<void> {
+    const { signal } = this.#closing;
+    if (ms === 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.unsubscribe();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = longTimer(ms, this.#options.scheduler).subscribe(end);
+      signal.addEventListener('abort', end);
+    });
+  }
+}

@@ -1,0 +1,33 @@
+/** Watch answers as signals: what was decoded in one turn of the event loop is one batch. */
+import { Observable, type OperatorFunction, type SchedulerLike, Subject } from 'rxjs';
+import type { WatchEvent } from '../decode/watch-event.ts';
+import { gather } from '../rx/gather.ts';
+import type { Answer } from './decode-answer.ts';
+import type { WatchSignal } from './lister-watcher.ts';
+
+/** Batches decoded events; the other signals pass at once. */
+export function signals<T>(
+  scheduler: SchedulerLike,
+): OperatorFunction<Answer<readonly WatchEvent<T>[]>, WatchSignal<T>> {
+  return (source) =>
+    new Observable<WatchSignal<T>>((subscriber) => {
+      const events = new Subject<readonly WatchEvent<T>[]>();
+      subscriber.add(
+        events.pipe(gather(scheduler)).subscribe({
+          next: (batch) => subscriber.next({ kind: 'events', events: batch }),
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
+      );
+      subscriber.add(
+        source.subscribe({
+          next: (answer) => {
+            if (answer.kind === 'decoded') events.next(answer.value);
+            else subscriber.next({ kind: answer.kind });
+          },
+          error: (error) => events.error(error),
+          complete: () => events.complete(),
+        }),
+      );
+    });
+}

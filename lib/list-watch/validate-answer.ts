@@ -1,0 +1,95 @@
+/**
+ * Looks at what a ListerWatcher gives before anything relies on it: one that somebody wrote himself may give anything,
+ * and what throws further in is nobody's failure, so that nobody would try again.
+ */
+import type { Refused } from '../decode/decoding.ts';
+import type { ListMeta, ListPart, WatchEvent } from '../decode/watch-event.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { metaNamespaceKeyFunc } from '../meta/key.ts';
+import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { WatchSignal } from './lister-watcher.ts';
+
+const KINDS: ReadonlySet<unknown> = new Set([
+  ...['queued', 'sending', 'opened', 'alive'],
+  ...['events', 'listed'],
+]);
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Without a name the store refuses it; with one that is no text nobody could say what it is. */
+function isItem(value: unknown): value is KubernetesObject {
+  return isObject(value) && hasSoundMetadata(value);
+}
+
+function isRefused(value: unknown): value is Refused {
+  if (!isObject(value)) return false;
+  const { key, uid, resourceVersion, reason, retry } = value as Partial<Refused>;
+  const texts = [key, uid, resourceVersion].every((text) => typeof text === 'string');
+  return texts && key !== '' && reason instanceof ApiError && typeof retry === 'function';
+}
+
+function isKeyed(object: unknown, key: unknown): boolean {
+  return isItem(object) && Boolean(object.metadata?.name) && metaNamespaceKeyFunc(object) === key;
+}
+
+function malformed(what: string): ApiError {
+  return ApiError.local('Malformed', `the ListerWatcher gave ${what}`);
+}
+
+function isListMeta(metadata: unknown): boolean {
+  if (!isObject(metadata)) return false;
+  const { resourceVersion, continue: token } = metadata as Partial<ListMeta>;
+  return typeof resourceVersion === 'string' && (token === undefined || typeof token === 'string');
+}
+
+/** Throws an `ApiError` on what is no part of a list. */
+export function validatedPart<T>(part: ListPart<T>): ListPart<T> {
+  if (!isObject(part) || !Array.isArray(part.items)) throw malformed('a part without items');
+  if (!part.items.every(isItem)) throw malformed('an item that is no object');
+  const { rejected = [] } = part;
+  if (!Array.isArray(rejected) || !rejected.every(isRefused)) {
+    throw malformed('a refused object without its key, version or reason');
+  }
+  if (part.wrongKind !== undefined && !(part.wrongKind instanceof ApiError)) {
+    throw malformed('a wrong kind that is no ApiError');
+  }
+  if (part.metadata !== undefined && !isListMeta(part.metadata)) {
+    throw malformed('metadata without a version');
+  }
+  return part;
+}
+
+function isSound<T>(event: WatchEvent<T>): boolean {
+  if (!isObject(event)) return false;
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+      return isKeyed(event.object, event.key);
+    case 'DELETED':
+      if (typeof event.key !== 'string' || typeof event.resourceVersion !== 'string') return false;
+      return event.object === undefined || isKeyed(event.object, event.key);
+    case 'REJECTED':
+      return isRefused(event.refused) && event.refused.key === event.key;
+    case 'BOOKMARK':
+      return typeof event.resourceVersion === 'string';
+    case 'ERROR':
+      return event.error instanceof ApiError;
+    default:
+      return false;
+  }
+}
+
+/** Throws an `ApiError` on what is no signal of a watch. */
+export function validatedSignal<T>(signal: WatchSignal<T>): WatchSignal<T> {
+  if (!isObject(signal) || !KINDS.has(signal.kind)) throw malformed('a signal of no known kind');
+  if (signal.kind === 'listed') {
+    validatedPart(signal);
+    if (typeof signal.resourceVersion !== 'string') throw malformed('a list without a version');
+  }
+  if (signal.kind !== 'events') return signal;
+  if (!Array.isArray(signal.events)) throw malformed('events that are no array');
+  if (!signal.events.every(isSound)) throw malformed('an event that is none');
+  return signal;
+}
