@@ -6,17 +6,17 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { isResourceVersion } from '../meta/resource-version.ts';
-import type { DispatchContext } from './dispatcher.ts';
-import { Faults } from './faults.ts';
-import { inProcessFetch } from './in-process-fetch.ts';
+import { Faults } from './faults/faults.ts';
+import type { DispatchContext } from './http/dispatcher.ts';
+import { inProcessFetch } from './http/in-process-fetch.ts';
+import type { RequestRecord } from './http/request.ts';
+import { type Served, type ServeOptions, serve } from './http/serve.ts';
 import { ObjectLog } from './object-log.ts';
-import { ObjectWriter } from './object-writer.ts';
 import { PodLogs } from './pod-log.ts';
-import type { RequestRecord } from './request.ts';
-import { type Served, type ServeOptions, serve } from './serve.ts';
 import { defaultResources, type ResourceTraits, servedResource } from './served-resource.ts';
 import { ServerObjects } from './server-objects.ts';
 import type { WatchStream } from './watch-stream.ts';
+import { ObjectWriter } from './writes/object-writer.ts';
 
 /** How a fake server is to be. */
 export interface FakeApiServerOptions {

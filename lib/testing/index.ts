@@ -1,7 +1,6 @@
 /** `rx-informer/testing`: a fake API server, and what tests of streams need. */
 
 export type { Cause, ChangeSet } from '../store/change-set.ts';
-export { type ChangeSetInit, changeSet } from './change-set.ts';
 export {
   createFakeApiServer,
   type FakeApiServer,
@@ -13,7 +12,7 @@ export {
   type FaultMachine,
   type FaultMachineOptions,
   type PlayedFault,
-} from './fault-machine.ts';
+} from './faults/fault-machine.ts';
 export {
   type FaultScriptOptions,
   type FaultStep,
@@ -22,22 +21,23 @@ export {
   type ScriptedFault,
   type StreamFault,
   type TcpFault,
-} from './fault-script.ts';
-export type { FailedAnswer, Fault, Faults, Truncation } from './faults.ts';
-export type { Holding } from './held-body.ts';
-export { type MarbleHelpers, marbles } from './marbles.ts';
-export type { Snapshot } from './object-log.ts';
-export type { PodLogs } from './pod-log.ts';
-export type { RequestRecord } from './request.ts';
-export type { Match, RequestMatch } from './request-match.ts';
-export { seededRandom } from './seeded-random.ts';
-export type { Served, ServeOptions } from './serve.ts';
-export { defaultResources, type ResourceTraits } from './served-resource.ts';
-export type { ObjectRef, ServerObject, ServerObjects, WriteOptions } from './server-objects.ts';
-export type { PrinterColumn } from './table-columns.ts';
+} from './faults/fault-script.ts';
+export type { FailedAnswer, Fault, Faults, Truncation } from './faults/faults.ts';
+export type { Holding } from './faults/held-body.ts';
+export type { Match, RequestMatch } from './faults/request-match.ts';
 export {
   createTcpProxy,
   type StandingTcpFault,
   type TcpProxy,
   type TcpProxyOptions,
-} from './tcp-proxy.ts';
+} from './faults/tcp-proxy.ts';
+export type { RequestRecord } from './http/request.ts';
+export type { Served, ServeOptions } from './http/serve.ts';
+export type { Snapshot } from './object-log.ts';
+export type { PodLogs } from './pod-log.ts';
+export { seededRandom } from './seeded-random.ts';
+export { defaultResources, type ResourceTraits } from './served-resource.ts';
+export type { ObjectRef, ServerObject, ServerObjects, WriteOptions } from './server-objects.ts';
+export { type ChangeSetInit, changeSet } from './streams/change-set.ts';
+export { type MarbleHelpers, marbles } from './streams/marbles.ts';
+export type { PrinterColumn } from './tables/table-columns.ts';

@@ -3,9 +3,8 @@
  * than", but "exactly" together with a limit.
  * client-go: apiserver/pkg/storage/etcd3/store.go, GetList; storage/continue.go.
  */
-import type { Collection, ObjectLog } from './object-log.ts';
-import type { Target } from './request.ts';
-import { selectionOf } from './selection.ts';
+
+import type { Target } from './http/request.ts';
 import {
   badRequest,
   continueTooOld,
@@ -14,7 +13,9 @@ import {
   listTooOld,
   tooLargeVersion,
   unsupportedOption,
-} from './status.ts';
+} from './http/status.ts';
+import type { Collection, ObjectLog } from './object-log.ts';
+import { selectionOf } from './selection.ts';
 import { keyOf, type StoredObject } from './stored-object.ts';
 
 const OPTIONS = 'ListOptions';

@@ -1,12 +1,12 @@
 /** What pods print: written by the test, read by clients through the `log` subresource, followed while it grows. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Body } from './body.ts';
+import type { Body } from './http/body.ts';
+import { isTrue, type Target } from './http/request.ts';
+import { badRequest, invalid, notFound } from './http/status.ts';
 import type { ObjectLog } from './object-log.ts';
-import { isTrue, type Target } from './request.ts';
 import type { ObjectRef } from './server-objects.ts';
-import { badRequest, invalid, notFound } from './status.ts';
 import { keyOf, type StoredObject } from './stored-object.ts';
-import { existing } from './writes.ts';
+import { existing } from './writes/writes.ts';
 
 interface Line {
   readonly atMs: number;

@@ -1,8 +1,8 @@
 /** Which objects a list or a watch wants: its namespace and its selectors. */
 import { parseFieldSelector } from '../meta/field-selector.ts';
 import { parseLabelSelector } from '../meta/label-selector.ts';
-import type { Target } from './request.ts';
-import { badRequest } from './status.ts';
+import type { Target } from './http/request.ts';
+import { badRequest } from './http/status.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** The objects that a request is about. */

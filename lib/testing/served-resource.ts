@@ -4,8 +4,8 @@
  */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
-import { jsonPath } from './json-path.ts';
-import type { PrinterColumn } from './table-columns.ts';
+import { jsonPath } from './tables/json-path.ts';
+import type { PrinterColumn } from './tables/table-columns.ts';
 
 /** How a resource behaves. Left out, each is what a real server does for the resource, where it is known. */
 export interface ResourceTraits {

@@ -1,10 +1,10 @@
 /** The programmatic side of the fake server: what a test or a simulation changes without a request. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
+import { conflict, modified, notFound } from './http/status.ts';
 import type { Collection, ObjectLog, Snapshot } from './object-log.ts';
-import type { ObjectWriter } from './object-writer.ts';
-import { conflict, modified, notFound } from './status.ts';
 import { keyOf, type StoredObject } from './stored-object.ts';
+import type { ObjectWriter } from './writes/object-writer.ts';
 
 /** Names an object. The namespace of a namespaced resource is `default` where none is given. */
 export interface ObjectRef {

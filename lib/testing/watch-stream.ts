@@ -3,14 +3,14 @@
  * costs nothing and one that reads gets all that happened since as one chunk.
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
-import { type Body, BrokenConnection, concat } from './body.ts';
+import { Cut, EventOrder } from './faults/watch-tampering.ts';
+import { type Body, BrokenConnection, concat } from './http/body.ts';
+import type { EventRenderer } from './http/representation.ts';
+import type { RequestRecord } from './http/request.ts';
+import { expired } from './http/status.ts';
 import type { Collection, LogEntry, ObjectLog } from './object-log.ts';
-import type { EventRenderer } from './representation.ts';
-import type { RequestRecord } from './request.ts';
 import type { Selection } from './selection.ts';
-import { expired } from './status.ts';
 import { eventText, type StoredObject, store } from './stored-object.ts';
-import { Cut, EventOrder } from './watch-tampering.ts';
 
 /** What a watch was asked to do. */
 export interface WatchPlan {

@@ -2,11 +2,18 @@
  * WATCH: what a request asks for. The stream itself is in `watch-stream.ts`.
  * client-go: apimachinery/pkg/apis/meta/internalversion/validation; apiserver/pkg/storage/cacher.
  */
+
+import { isTrue, type Target } from './http/request.ts';
+import {
+  expired,
+  failure,
+  forbiddenOption,
+  tooLargeVersion,
+  unsupportedOption,
+} from './http/status.ts';
 import { integer } from './list.ts';
 import type { ObjectLog } from './object-log.ts';
-import { isTrue, type Target } from './request.ts';
 import { selectionOf } from './selection.ts';
-import { expired, failure, forbiddenOption, tooLargeVersion, unsupportedOption } from './status.ts';
 import type { WatchPlan } from './watch-stream.ts';
 
 const OPTIONS = 'ListOptions';

@@ -6,10 +6,10 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../lib/meta/json-fields.ts';
-import { applyPatch } from '../../lib/testing/patch-apply.ts';
-import { jsonPatch } from '../../lib/testing/patch-json.ts';
-import { mergePatch } from '../../lib/testing/patch-merge.ts';
-import { strategicMergePatch } from '../../lib/testing/patch-strategic.ts';
+import { jsonPatch } from '../../lib/testing/patch/json-patch.ts';
+import { mergePatch } from '../../lib/testing/patch/merge-patch.ts';
+import { applyPatch } from '../../lib/testing/patch/server-side-apply.ts';
+import { strategicMergePatch } from '../../lib/testing/patch/strategic-merge-patch.ts';
 import { pod, pods, Wire } from './wire.ts';
 
 const PATH = 'http://fake/api/v1/namespaces/shop/pods/a';

@@ -1,0 +1,165 @@
+/** From a request to its answer: routing, and nothing of how the bytes travel. */
+import { ApiError } from '../../meta/api-error.ts';
+import { list } from '../list.ts';
+import { patch } from '../patch/patch.ts';
+import type { PodLogs } from '../pod-log.ts';
+import { isPods, type ServedResource } from '../served-resource.ts';
+import { watchPlan } from '../watch.ts';
+import { type WatchContext, WatchStream } from '../watch-stream.ts';
+import { evict } from '../writes/eviction.ts';
+import { remove, removeAll } from '../writes/removals.ts';
+import { patchScale, putScale, readScale } from '../writes/scale.ts';
+import { create, existing, update, type WriteAnswer, type WriteContext } from '../writes/writes.ts';
+import { type Body, bytesBody } from './body.ts';
+import { discovery, servesGroupVersion } from './discovery.ts';
+import { type Renderer, rendererOf } from './representation.ts';
+import type { Exchange, RequestRecord, Target } from './request.ts';
+import { failure, methodNotAllowed, noSuchResource } from './status.ts';
+
+/** An answer on its way. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body;
+  /** Over a socket each piece of the body is a gzip member. */
+  readonly gzip?: boolean;
+}
+
+/** What answers are made from. */
+export interface AnswerContext extends WriteContext, Omit<WatchContext, 'collection'> {
+  readonly watchList: boolean;
+  readonly pageSizeMax: number;
+  readonly random: () => number;
+  readonly logs: PodLogs;
+  onOpen(stream: WatchStream): void;
+}
+
+const JSON_TYPE = 'application/json';
+const NO_CACHE = { 'cache-control': 'no-cache, private' };
+const encoder = new TextEncoder();
+
+/** An answer whose body is there. */
+export function textAnswer(
+  status: number,
+  body: string,
+  contentType: string = JSON_TYPE,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return {
+    status,
+    headers: { ...NO_CACHE, 'content-type': contentType, ...headers },
+    body: bytesBody(encoder.encode(body)),
+  };
+}
+
+/** The answer to a failure. */
+export function failureAnswer(error: ApiError): Answer {
+  const seconds = error.status?.details?.retryAfterSeconds;
+  const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
+  return textAnswer(error.code, `${JSON.stringify(error.status)}\n`, JSON_TYPE, headers);
+}
+
+function read(
+  request: RequestRecord,
+  target: Target,
+  { query }: Exchange,
+  renderer: Renderer,
+  context: AnswerContext,
+): Answer {
+  if (target.name !== undefined) return textAnswer(200, renderer.object(existing(target)));
+  if (request.use === 'list') {
+    const { items, metadata } = list(target, context.log, query, context.pageSizeMax);
+    return textAnswer(200, renderer.list(items, metadata));
+  }
+  const plan = { ...watchPlan(target, context.log, query, context), render: renderer.watch() };
+  const stream = new WatchStream(request, plan, { ...context, collection: target.collection });
+  context.onOpen(stream);
+  return { status: 200, headers: { ...NO_CACHE, 'content-type': JSON_TYPE }, body: stream };
+}
+
+type Write = (exchange: Exchange, target: Target, context: WriteContext) => WriteAnswer;
+
+/** What a method does to a collection or an object; `undefined` where it is not allowed. */
+function writeOf(method: string, { name }: Target): Write | undefined {
+  switch (method) {
+    case 'POST':
+      return name === undefined ? create : undefined;
+    case 'PUT':
+      return name === undefined ? undefined : update;
+    case 'PATCH':
+      return name === undefined ? undefined : patch;
+    case 'DELETE':
+      return name === undefined ? removeAll : remove;
+  }
+  return undefined;
+}
+
+const SUBRESOURCES: Readonly<Record<string, Readonly<Record<string, Write>>>> = {
+  status: { PUT: update, PATCH: patch },
+  scale: {
+    GET: (_, target) => ({ code: 200, content: { json: readScale(target) } }),
+    PUT: putScale,
+    PATCH: patchScale,
+  },
+  eviction: { POST: evict },
+  log: {},
+};
+
+function has(subresource: string, served: ServedResource): boolean {
+  if (subresource === 'status') return served.status;
+  if (subresource === 'scale') return served.scale;
+  return isPods(served) && (subresource === 'eviction' || subresource === 'log');
+}
+
+function written({ code, content, headers }: WriteAnswer, renderer: Renderer): Answer {
+  const body =
+    'object' in content
+      ? renderer.object(content.object)
+      : 'page' in content
+        ? renderer.list(content.page.items, content.page.metadata)
+        : `${JSON.stringify(content.json)}\n`;
+  return textAnswer(code, body, JSON_TYPE, headers);
+}
+
+function route(
+  exchange: Exchange,
+  request: RequestRecord,
+  target: Target,
+  context: AnswerContext,
+): Answer {
+  const { method, query } = exchange;
+  const { subresource, collection } = target;
+  const { served } = collection;
+  if (subresource !== undefined && !has(subresource, served)) throw noSuchResource();
+  if (subresource === 'log' && method === 'GET') {
+    const headers = { 'content-type': 'text/plain' };
+    return { status: 200, headers, body: context.logs.read(target, query) };
+  }
+  const renderer = rendererOf(exchange, served, () => context.scheduler.now());
+  const readable = subresource === undefined || subresource === 'status';
+  if (method === 'GET' && readable) return read(request, target, exchange, renderer, context);
+  const write =
+    subresource === undefined ? writeOf(method, target) : SUBRESOURCES[subresource]?.[method];
+  if (write === undefined) throw methodNotAllowed();
+  return written(write(exchange, target, context), renderer);
+}
+
+/** Answers a request; failures are answers too. */
+export function answer(
+  exchange: Exchange,
+  request: RequestRecord,
+  target: Target | undefined,
+  context: AnswerContext,
+): Answer {
+  try {
+    if (target !== undefined) return route(exchange, request, target, context);
+    const found = discovery(context.log, exchange.path);
+    if (typeof found === 'string') return textAnswer(200, found, 'text/plain; charset=utf-8');
+    if (found !== undefined) return textAnswer(200, `${JSON.stringify(found)}\n`);
+    if (servesGroupVersion(context.log, exchange.path)) throw noSuchResource();
+    return textAnswer(404, '404 page not found\n', 'text/plain; charset=utf-8');
+  } catch (error) {
+    if (error instanceof ApiError) return failureAnswer(error);
+    return failureAnswer(failure(500, 'InternalError', String(error)));
+  }
+}

@@ -1,0 +1,83 @@
+/** The small answers by which clients find out what a server serves, and that it lives. */
+import type { ObjectLog } from '../object-log.ts';
+import { isPods } from '../served-resource.ts';
+
+interface Group {
+  readonly name: string;
+  readonly versions: Set<string>;
+}
+
+function groupsOf(log: ObjectLog): Group[] {
+  const groups = new Map<string, Group>();
+  for (const { served } of log.collections.values()) {
+    const { group, version } = served.resource;
+    const known = groups.get(group) ?? { name: group, versions: new Set() };
+    known.versions.add(version);
+    groups.set(group, known);
+  }
+  return [...groups.values()];
+}
+
+function groupAnswer({ name, versions }: Group) {
+  const all = [...versions].map((version) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions: all, preferredVersion: all[0] };
+}
+
+const VERBS = 'create delete deletecollection get list patch update watch'.split(' ');
+
+function resourcesAnswer(log: ObjectLog, groupVersion: string) {
+  const resources: object[] = [];
+  for (const { served } of log.collections.values()) {
+    const { resource, status, scale } = served;
+    if (resource.apiVersion !== groupVersion) continue;
+    const { plural: name, namespaced, kind } = resource;
+    resources.push({ name, singularName: kind.toLowerCase(), namespaced, kind, verbs: VERBS });
+    const add = (subresource: string, fields: object) =>
+      resources.push({ name: `${name}/${subresource}`, singularName: '', namespaced, ...fields });
+    const verbs = ['get', 'patch', 'update'];
+    if (status) add('status', { kind, verbs });
+    if (scale) add('scale', { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs });
+    if (!isPods(served)) continue;
+    add('eviction', { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] });
+    add('log', { kind, verbs: ['get'] });
+  }
+  if (resources.length === 0) return undefined;
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
+}
+
+/** Whether some resource of this group and version is served. */
+export function servesGroupVersion(log: ObjectLog, path: string): boolean {
+  const [, root, ...rest] = path.split('/');
+  const groupVersion = root === 'api' ? rest[0] : `${rest[0]}/${rest[1]}`;
+  if (root !== 'api' && root !== 'apis') return false;
+  for (const { served } of log.collections.values()) {
+    // Custom resources have no group of their own in the server: all of them are one handler's.
+    if (!served.custom && served.resource.apiVersion === groupVersion) return true;
+  }
+  return false;
+}
+
+/** The answer to a path of discovery or health: an object for JSON, a string for text. */
+export function discovery(log: ObjectLog, path: string): object | string | undefined {
+  switch (path.length > 1 ? path.replace(/\/$/, '') : path) {
+    case '/readyz':
+    case '/livez':
+    case '/healthz':
+      return 'ok';
+    case '/version':
+      return { major: '1', minor: '36', gitVersion: 'v1.36.0+rx-informer-fake' };
+    case '/api':
+      return { kind: 'APIVersions', versions: ['v1'] };
+    case '/apis': {
+      const groups = groupsOf(log).filter(({ name }) => name !== '');
+      return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupAnswer) };
+    }
+  }
+  const [, root, first, second, ...more] = path.replace(/\/$/, '').split('/');
+  if (first === undefined || more.length > 0) return undefined;
+  if (root === 'api') return second === undefined ? resourcesAnswer(log, first) : undefined;
+  if (root !== 'apis') return undefined;
+  if (second !== undefined) return resourcesAnswer(log, `${first}/${second}`);
+  const group = groupsOf(log).find(({ name }) => name === first);
+  return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupAnswer(group) };
+}

@@ -1,0 +1,120 @@
+/**
+ * Every request passes here, however it came: it is logged, the standing faults judge it, and its answer is
+ * made when its time has come.
+ */
+
+import type { FailedAnswer, Faults, Truncation } from '../faults/faults.ts';
+import { heldBody } from '../faults/held-body.ts';
+import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts';
+import { type Body, bytesBody } from './body.ts';
+import { type Exchange, isTrue, type RequestRecord, recordOf, targetOf } from './request.ts';
+import { failure } from './status.ts';
+
+/** How a request ends for the connection that brought it. */
+export type Outcome =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'refused' };
+
+export interface DispatchContext extends AnswerContext {
+  readonly faults: Faults;
+  readonly latencyMs: number;
+  onRequest(request: RequestRecord): void;
+}
+
+/** `Retry-After` in either form; a date has no parts of a second, so it is rounded up. */
+function retryAfter(answer: FailedAnswer, nowMs: number): Readonly<Record<string, string>> {
+  const { retryAfterSeconds: seconds, retryAfterAs = 'seconds' } = answer;
+  if (seconds === undefined) return {};
+  const atMs = Math.ceil((nowMs + seconds * 1000) / 1000) * 1000;
+  const date = () => new Date(atMs).toUTCString();
+  return { 'retry-after': retryAfterAs === 'date' ? date() : String(seconds) };
+}
+
+function scripted(answer: FailedAnswer, nowMs: number): Answer {
+  const { status, reason, message, retryAfterSeconds, body, contentType } = answer;
+  const error = failure(
+    status,
+    reason ?? (status === 429 ? 'TooManyRequests' : undefined),
+    message ?? `a scripted answer with status ${status}`,
+    retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
+  );
+  return textAnswer(status, body ?? `${JSON.stringify(error.status)}\n`, contentType, {
+    ...retryAfter(answer, nowMs),
+    ...answer.headers,
+  });
+}
+
+/** All of a body that can be had now. */
+function drain(body: Body): Uint8Array {
+  const chunks: number[] = [];
+  for (let chunk = body.read(); chunk; chunk = body.read())
+    for (const byte of chunk) chunks.push(byte);
+  body.cancel();
+  return Uint8Array.from(chunks);
+}
+
+function truncated(whole: Answer, { keepBytes, clean = false }: Truncation): Answer {
+  const bytes = drain(whole.body);
+  const keep = Math.min(keepBytes ?? bytes.length >> 1, bytes.length);
+  const body = clean ? bytesBody(bytes.subarray(0, keep)) : bytesBody(bytes, keep);
+  return { ...whole, body };
+}
+
+/** Whether it asks for a streaming list, and takes it compressed. */
+function takesGzip({ query, header }: Exchange): boolean {
+  const streams = isTrue(query.get('watch')) && isTrue(query.get('sendInitialEvents'));
+  return streams && /(^|,)\s*gzip\s*(,|;|$)/.test(header('accept-encoding') ?? '');
+}
+
+/**
+ * Takes a request; `done` is called once, or never where the answer never comes. The answer to `dispatch` gives
+ * the request up; it ends nothing that has been answered.
+ */
+export function dispatch(
+  exchange: Exchange,
+  context: DispatchContext,
+  done: (outcome: Outcome) => void,
+): () => void {
+  const target = targetOf(exchange.path, context.log);
+  const request = recordOf(exchange, target, context.scheduler.now());
+  context.onRequest(request);
+  const verdict = context.faults.judge(request);
+  if (verdict.connection === 'silent') return () => {};
+  let waiting: Body | undefined;
+  /** Answers, when there is something of the body where the head is held back with it. */
+  const send = (whole: Answer) => {
+    if (verdict.holding === undefined) return done({ kind: 'answer', answer: whole });
+    const body = heldBody(whole.body, verdict.holding);
+    const go = () => {
+      if (!body.ready) return;
+      waiting = undefined;
+      body.onReadable = undefined;
+      done({ kind: 'answer', answer: { ...whole, body } });
+    };
+    if (verdict.holding.head === false) return done({ kind: 'answer', answer: { ...whole, body } });
+    waiting = body;
+    body.onReadable = go;
+    go();
+  };
+  const finish = () => {
+    if (verdict.connection === 'refused') return done({ kind: 'refused' });
+    const given =
+      verdict.answer === undefined
+        ? // What the path leads to may have changed while the answer was delayed.
+          answer(exchange, request, targetOf(exchange.path, context.log), context)
+        : scripted(verdict.answer, context.scheduler.now());
+    const whole = verdict.cut === undefined ? given : truncated(given, verdict.cut);
+    const gzip = given.status === 200 && takesGzip(exchange) && context.faults.gzips(request);
+    send(gzip ? { ...whole, gzip } : whole);
+  };
+  const delayMs = verdict.delayMs + context.latencyMs;
+  if (delayMs <= 0) {
+    finish();
+    return () => waiting?.cancel();
+  }
+  const timer = context.scheduler.schedule(finish, delayMs);
+  return () => {
+    timer.unsubscribe();
+    waiting?.cancel();
+  };
+}

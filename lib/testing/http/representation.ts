@@ -1,0 +1,105 @@
+/**
+ * Objects on their way out, as a client asked for them: whole, as `PartialObjectMetadata`, or as rows of a `Table`.
+ * client-go: apiserver/pkg/endpoints/handlers/response.go.
+ */
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { ServedResource } from '../served-resource.ts';
+import { listText, objectText, type StoredObject } from '../stored-object.ts';
+import { columnsOf } from '../tables/table-columns.ts';
+import { negotiate, type Representation } from './accept.ts';
+import type { Exchange } from './request.ts';
+import { badRequest, failure } from './status.ts';
+
+/** Metadata of a list: its version, and where it goes on. */
+export type ListMeta = Readonly<Record<string, unknown>>;
+
+/** Writes the object of an event. `first`: nothing was sent before. */
+export type EventRenderer = (object: KubernetesObject, first: boolean) => string;
+
+/** How one request wants its objects. */
+export interface Renderer {
+  readonly as: Representation;
+  /** One object, or the body of a write. */
+  object(object: StoredObject): string;
+  list(objects: readonly StoredObject[], metadata: ListMeta): string;
+  /** How a watch writes the objects of its events; `undefined`: as they are. */
+  watch(): EventRenderer | undefined;
+}
+
+const META = 'meta.k8s.io/v1';
+const INCLUDES = ['None', 'Metadata', 'Object'];
+
+function partial({ metadata }: KubernetesObject): object {
+  return { kind: 'PartialObjectMetadata', apiVersion: META, metadata };
+}
+
+function tables(served: ServedResource, include: string, now: () => number) {
+  const columns = columnsOf(served);
+  const definitions = columns.map(({ definition }) => definition);
+  const row = (object: KubernetesObject) => ({
+    cells: columns.map(({ cell }) => cell(object, now())),
+    object: include === 'None' ? null : include === 'Object' ? object : partial(object),
+  });
+  return (objects: readonly KubernetesObject[], metadata: ListMeta, defined = true) =>
+    JSON.stringify({
+      kind: 'Table',
+      apiVersion: META,
+      metadata,
+      columnDefinitions: defined ? definitions : null,
+      rows: objects.map(row),
+    });
+}
+
+function notAcceptable(as: Representation, what: string): Error {
+  const message = `you requested ${as}, but the requested object is ${what}`;
+  return failure(406, 'NotAcceptable', message);
+}
+
+/** Reads `Accept` and `includeObject`. Throws a 406 or a 400 where they ask for what there is not. */
+export function rendererOf(
+  { header, query }: Exchange,
+  served: ServedResource,
+  now: () => number,
+): Renderer {
+  const as = negotiate(header('accept'));
+  if (as === 'Object') {
+    const list: Renderer['list'] = (objects, metadata) => listText(served, objects, metadata);
+    return { as, object: objectText, list, watch: () => undefined };
+  }
+  if (as === 'Table') {
+    const include = query.get('includeObject') || 'Metadata';
+    if (!INCLUDES.includes(include)) {
+      throw badRequest(
+        `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
+      );
+    }
+    const table = tables(served, include, now);
+    const versionOf = ({ metadata }: KubernetesObject) => ({
+      resourceVersion: metadata?.resourceVersion,
+    });
+    return {
+      as,
+      object: (object) => `${table([object], versionOf(object))}\n`,
+      list: (objects, metadata) => `${table(objects, metadata)}\n`,
+      watch: () => (object, first) => table([object], versionOf(object), first),
+    };
+  }
+  return {
+    as,
+    object(object) {
+      if (as === 'PartialObjectMetadata') return `${JSON.stringify(partial(object))}\n`;
+      throw notAcceptable(as, `not a list (${served.resource.kind})`);
+    },
+    list(objects, metadata) {
+      if (as === 'PartialObjectMetadata') {
+        throw notAcceptable(as, `a list (${served.resource.kind}List)`);
+      }
+      const items = objects.map(partial);
+      return `${JSON.stringify({ kind: as, apiVersion: META, metadata, items })}\n`;
+    },
+    watch() {
+      if (as === 'PartialObjectMetadata') return (object) => JSON.stringify(partial(object));
+      throw notAcceptable(as, `not a list (${served.resource.kind})`);
+    },
+  };
+}

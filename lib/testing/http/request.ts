@@ -1,0 +1,93 @@
+/** Requests as the fake server sees them: the path taken apart, and what the log of requests keeps. */
+import type { Collection, ObjectLog } from '../object-log.ts';
+
+/** One request, before it is read. */
+export interface Exchange {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** By name in lower case. */
+  header(name: string): string | null;
+  readonly body: string;
+}
+
+/** One request, as the log keeps it and faults match it. */
+export interface RequestRecord {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** `list` and `watch` of a collection; everything else is a `call`. A streaming list is a `watch`. */
+  readonly use: 'list' | 'watch' | 'call';
+  /** `pods`, `deployments.apps`; absent where the path names no resource of this server. */
+  readonly resource?: string;
+  readonly namespace?: string;
+  /** Of the server's scheduler. */
+  readonly atMs: number;
+}
+
+/** A path that leads to a collection, an object or a subresource. */
+export interface Target {
+  readonly collection: Collection;
+  readonly resourceName: string;
+  /** '' for all namespaces, and for cluster-scoped resources. */
+  readonly namespace: string;
+  readonly name?: string;
+  readonly subresource?: string;
+}
+
+/** Where a path leads; `undefined` where it leads to no resource of this server. */
+export function targetOf(path: string, log: ObjectLog): Target | undefined {
+  const parts = path.split('/').filter((part, index, all) => part !== '' || index < all.length - 1);
+  if (parts.shift() !== '') return undefined;
+  const root = parts.shift();
+  let group = '';
+  if (root === 'apis') group = parts.shift() ?? '';
+  else if (root !== 'api') return undefined;
+  const version = parts.shift();
+  const find = (plural: string | undefined) => {
+    const name = group === '' ? plural : `${plural}.${group}`;
+    const collection = log.collections.get(name ?? '');
+    if (collection === undefined) return undefined;
+    if (collection.served.resource.version !== version) return undefined;
+    return { collection, resourceName: name as string };
+  };
+  let namespace = '';
+  if (parts[0] === 'namespaces' && parts.length > 2 && find(parts[2]) !== undefined) {
+    namespace = decodeURIComponent(parts[1] as string);
+    parts.splice(0, 2);
+  }
+  const found = find(parts[0]);
+  if (found === undefined || parts.length > 3) return undefined;
+  const { namespaced } = found.collection.served.resource;
+  if (namespaced ? namespace === '' && parts.length > 1 : namespace !== '') return undefined;
+  return {
+    ...found,
+    namespace,
+    ...(parts[1] === undefined ? {} : { name: decodeURIComponent(parts[1]) }),
+    ...(parts[2] === undefined ? {} : { subresource: parts[2] }),
+  };
+}
+
+/** Whether a query parameter is set to true, as Go's `strconv.ParseBool` and presence read it. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== '0' && value !== 'false';
+}
+
+export function recordOf(
+  { method, path, query }: Exchange,
+  target: Target | undefined,
+  atMs: number,
+): RequestRecord {
+  const collection = method === 'GET' && target !== undefined && target.name === undefined;
+  const use = !collection ? 'call' : isTrue(query.get('watch')) ? 'watch' : 'list';
+  return {
+    method,
+    path,
+    query: Object.fromEntries(query),
+    use,
+    ...(target === undefined ? {} : { resource: target.resourceName }),
+    ...(target?.namespace ? { namespace: target.namespace } : {}),
+    atMs,
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * Strategic Merge Patch: a merge patch that merges lists by key and takes directives (`$patch`,
+ * `$deleteFromPrimitiveList`, `$setElementOrder`, `$retainKeys`).
+ * client-go: apimachinery/pkg/util/strategicpatch.
+ */
+
+import { type Fields, isFields } from '../../meta/json-fields.ts';
+import { badRequest, failure } from '../http/status.ts';
+import { isSet, patchMergeKey } from './list-keys.ts';
+import { own } from './merge-patch.ts';
+
+const ORDER = '$setElementOrder/';
+const REMOVAL = '$deleteFromPrimitiveList/';
+
+/** A value of a patch where there is nothing to merge it with: without directives and nulls. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.filter((item) => !isFields(item) || own(item, '$patch') === undefined).map(plain);
+  }
+  if (!isFields(value)) return value;
+  const kept: Fields = {};
+  for (const [name, inner] of Object.entries(value)) {
+    if (inner !== null && !name.startsWith('$')) kept[name] = plain(inner);
+  }
+  return kept;
+}
+
+function keyIn(list: readonly unknown[], key: string | undefined): (item: unknown) => unknown {
+  if (key === undefined) return (item) => item;
+  for (const item of list) {
+    if (isFields(item) && own(item, key) === undefined) {
+      const message = `map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`;
+      throw failure(500, undefined, message);
+    }
+  }
+  return (item) => (isFields(item) ? own(item, key) : item);
+}
+
+/**
+ * The order after a merge: `wanted` where it says so; what it does not name goes before the first that followed
+ * it on the server.
+ */
+function ordered(
+  items: readonly unknown[],
+  wanted: readonly unknown[],
+  before: readonly unknown[],
+  keyOf: (item: unknown) => unknown,
+): unknown[] {
+  const order = wanted.map(keyOf);
+  const server = before.map(keyOf);
+  const rank = (item: unknown) => order.indexOf(keyOf(item));
+  const named = items.filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
+  const others = items.filter((item) => rank(item) < 0);
+  const merged: unknown[] = [];
+  for (const item of named) {
+    const place = server.indexOf(keyOf(item));
+    while (place >= 0 && others.length > 0 && server.indexOf(keyOf(others[0])) < place) {
+      merged.push(others.shift());
+    }
+    merged.push(item);
+  }
+  return [...merged, ...others];
+}
+
+/** A list and the order asked for must not contradict each other. */
+function checkOrder(
+  list: readonly unknown[],
+  order: readonly unknown[],
+  keyOf: (item: unknown) => unknown,
+): void {
+  const wanted = order.map(keyOf);
+  const places = list.map((item) => wanted.indexOf(keyOf(item)));
+  if (places.every((place, at) => place > (places[at - 1] ?? -1))) return;
+  const [patch, setting] = [list, order].map((each) => JSON.stringify(each));
+  const message = `The order in patch list:\n${patch}\n doesn't match $setElementOrder list:\n${setting}\n`;
+  throw failure(500, undefined, message);
+}
+
+function mergeItems(
+  current: readonly unknown[],
+  patch: readonly unknown[],
+  keyOf: (item: unknown) => unknown,
+  path: string,
+): unknown[] {
+  const removes = (item: unknown) => isFields(item) && own(item, '$patch') === 'delete';
+  const gone = patch.filter(removes).map(keyOf);
+  // Removals come first: an item that is also named otherwise begins anew.
+  const merged = current.filter((item) => !gone.includes(keyOf(item)));
+  for (const item of patch) {
+    if (removes(item)) continue;
+    const at = merged.findIndex((each) => keyOf(each) === keyOf(item));
+    if (at < 0) merged.push(plain(item));
+    else if (isFields(item)) merged[at] = mergeFields(merged[at] as Fields, item, path);
+  }
+  return merged;
+}
+
+function mergeList(
+  current: readonly unknown[],
+  patch: readonly unknown[],
+  order: readonly unknown[] | undefined,
+  path: string,
+): unknown {
+  const key = patchMergeKey(path);
+  if (key === undefined && !isSet(path)) return plain(patch);
+  const directive = (item: unknown) => isFields(item) && own(item, '$patch');
+  const items = patch.filter((item) => directive(item) !== 'delete');
+  const replaces = patch.some((item) => directive(item) === 'replace');
+  if (replaces && order === undefined) return plain(patch);
+  const keyOf = keyIn([...patch, ...(order ?? [])], key);
+  if (order !== undefined) checkOrder(items, order, keyOf);
+  return ordered(mergeItems(current, patch, keyOf, path), order ?? items, current, keyOf);
+}
+
+function retained(current: Fields, patch: Fields): Fields {
+  const keys = own(patch, '$retainKeys');
+  if (keys === undefined) return current;
+  const named = (name: string) => name.startsWith('$') || (keys as unknown[]).includes(name);
+  if (!Array.isArray(keys) || !Object.keys(patch).every(named)) {
+    throw badRequest(`invalid patch format of retainKeys: ${JSON.stringify(keys)}`);
+  }
+  return Object.fromEntries(Object.entries(current).filter(([name]) => named(name)));
+}
+
+function mergeFields(current: Fields, patch: Fields, path: string): Fields {
+  const directive = own(patch, '$patch');
+  if (directive === 'replace') return plain(patch) as Fields;
+  if (directive === 'delete') return {};
+  if (directive !== undefined && directive !== 'merge') {
+    throw failure(500, undefined, `unknown patch type found: ${directive}`);
+  }
+  const merged: Fields = { ...retained(current, patch) };
+  const inside = (name: string) => (path === '' ? name : `${path}.${name}`);
+  for (const [name, value] of Object.entries(patch)) {
+    const list = name.startsWith(REMOVAL) ? name.slice(REMOVAL.length) : '';
+    const there = own(merged, list);
+    if (list === '' || !Array.isArray(there) || !Array.isArray(value)) continue;
+    merged[list] = there.filter((item) => !value.includes(item));
+  }
+  for (const [name, value] of Object.entries(patch)) {
+    if (name.startsWith(ORDER)) {
+      const list = name.slice(ORDER.length);
+      const there = own(merged, list);
+      if (own(patch, list) !== undefined || !Array.isArray(there) || !Array.isArray(value))
+        continue;
+      merged[list] = mergeList(there, [], value, inside(list));
+    } else if (name.startsWith('$')) continue;
+    else if (value === null) delete merged[name];
+    else {
+      const there = own(merged, name);
+      if (isFields(value) && isFields(there))
+        merged[name] = mergeFields(there, value, inside(name));
+      else if (Array.isArray(value) && Array.isArray(there)) {
+        const order = own(patch, `${ORDER}${name}`);
+        const asked = Array.isArray(order) ? order : undefined;
+        merged[name] = mergeList(there, value, asked, inside(name));
+      } else merged[name] = plain(value);
+    }
+  }
+  return merged;
+}
+
+/** What `current` is after `patch`; neither is changed. Throws what a real server answers to a bad one. */
+export function strategicMergePatch(current: Fields, patch: Fields): Fields {
+  return mergeFields(current, patch, '');
+}

@@ -1,0 +1,80 @@
+/** Change sets for tests of what consumes them, from the few facts a test is about. */
+import type { Change } from '../../delta/net-change.ts';
+import { metaNamespaceKeyFunc } from '../../meta/key.ts';
+import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
+import type { Cause, ChangeSet } from '../../store/change-set.ts';
+
+/** What a change set is made from. */
+export interface ChangeSetInit<T> {
+  readonly added?: readonly T[];
+  readonly updated?: readonly { readonly previous: T; readonly object: T }[];
+  readonly deleted?: readonly T[];
+  /** Deleted, but the deletion was missed: the final state is unknown. */
+  readonly missed?: readonly T[];
+  /** @defaultValue true */
+  readonly synced?: boolean;
+  /** @defaultValue 1 */
+  readonly rev?: number;
+  /** Default: `initial` for an initial set, else `watch`. */
+  readonly cause?: Cause;
+  /** @defaultValue false */
+  readonly reset?: boolean;
+  /** @defaultValue false */
+  readonly initial?: boolean;
+  /** Default: that of the last object that has one. */
+  readonly resourceVersion?: string;
+}
+
+/**
+ * Builds a change set: deletions first, then updates, then additions.
+ *
+ * Throws a `TypeError` for an object without a name, or for two changes of one object.
+ *
+ * @example
+ * ```ts
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const set = changeSet({ added: [{ metadata: { name: 'web-0', uid: 'u1' } }] });
+ * set.changes.length; // => 1
+ * set.synced; // => true
+ * ```
+ */
+export function changeSet<T extends KubernetesObject>(init: ChangeSetInit<T> = {}): ChangeSet<T> {
+  const { added = [], updated = [], deleted = [], missed = [], initial = false } = init;
+  const named = (object: T) => {
+    const key = metaNamespaceKeyFunc(object);
+    return { id: uidOf(object) || key, key };
+  };
+  const gone = (object: T): Change<T> => ({ ...named(object), previous: object, last: object });
+  const changes: Change<T>[] = [
+    ...deleted.map(gone),
+    ...missed.map((object): Change<T> => ({ ...gone(object), finalStateUnknown: true })),
+    ...updated.map((both): Change<T> => ({ ...named(both.object), ...both })),
+    ...added.map((object): Change<T> => ({ ...named(object), object })),
+  ];
+  const seen = new Set<string>();
+  for (const { id } of changes) {
+    if (seen.has(id))
+      throw new TypeError(`changeSet: two changes of ${JSON.stringify(id)} in one set`);
+    seen.add(id);
+  }
+  const versions = changes.map(({ object, last }) => (object ?? last)?.metadata?.resourceVersion);
+  return {
+    rev: init.rev ?? 1,
+    cause: init.cause ?? (initial ? 'initial' : 'watch'),
+    reset: init.reset ?? false,
+    synced: init.synced ?? true,
+    initial,
+    resourceVersion: init.resourceVersion ?? versions.findLast(Boolean) ?? '',
+    changes,
+    added,
+    updated,
+    deleted: [...deleted, ...missed].map((object) => ({
+      key: metaNamespaceKeyFunc(object),
+      uid: uidOf(object),
+      previous: object,
+      object,
+      finalStateUnknown: missed.includes(object),
+    })),
+  };
+}

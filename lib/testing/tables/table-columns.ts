@@ -1,0 +1,145 @@
+/**
+ * The columns of tables. Pods, deployments, replica sets, config maps, secrets and namespaces have those of a real
+ * server, custom resources those of their definition; all others have a name and an age.
+ */
+
+import type { ServedResource } from '../served-resource.ts';
+import { ageOf } from './human-duration.ts';
+import { jsonPath } from './json-path.ts';
+import { podCells } from './pod-columns.ts';
+
+/** A column of a custom resource: `additionalPrinterColumns` of its definition. */
+export interface PrinterColumn {
+  readonly name: string;
+  /** `string`, `integer`, `number`, `boolean` or `date`, which prints an age. */
+  readonly type: string;
+  /** `.spec.size`, `.status.conditions[?(@.type=="Ready")].status` */
+  readonly jsonPath: string;
+  readonly format?: string;
+  readonly description?: string;
+  /** Above 0: only in wide output. @defaultValue 0 */
+  readonly priority?: number;
+}
+
+/** A `TableColumnDefinition`. */
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+}
+
+/** A column and how its cells are made. */
+export interface Column {
+  readonly definition: ColumnDefinition;
+  cell(object: object, nowMs: number): unknown;
+}
+
+function at(path: string): (object: unknown) => unknown {
+  const read = jsonPath(path);
+  return (object) => read(object)[0];
+}
+
+function column(
+  name: string,
+  cell: Column['cell'],
+  definition: Partial<ColumnDefinition> = {},
+): Column {
+  const plain = { name, type: 'string', format: '', description: name, priority: 0 };
+  return { definition: { ...plain, ...definition }, cell };
+}
+
+const created = at('.metadata.creationTimestamp');
+const nameOf = at('.metadata.name');
+const name = column('Name', (object) => nameOf(object) ?? '', { format: 'name' });
+const age = column('Age', (object, nowMs) => ageOf(created(object), nowMs));
+const dated = column('Age', age.cell, { type: 'date' });
+const wide = { priority: 1 };
+
+const text = (title: string, path: string, missing: string, definition = {}) => {
+  const read = at(path);
+  return column(title, (object) => read(object) || missing, definition);
+};
+const count = (path: string) => {
+  const read = at(path);
+  return (object: object) => Number(read(object) ?? 0);
+};
+const integer = (title: string, path: string) => column(title, count(path), { type: 'integer' });
+const members = (title: string, ...paths: string[]) => {
+  const reads = paths.map(at);
+  return column(title, (object) =>
+    reads.reduce((sum, read) => sum + Object.keys(read(object) ?? {}).length, 0),
+  );
+};
+const joined = (title: string, path: string) => {
+  const read = jsonPath(path);
+  return column(title, (object) => read(object).join(','), wide);
+};
+
+const labels = at('.spec.selector.matchLabels');
+const workload = [
+  age,
+  joined('Containers', '.spec.template.spec.containers[*].name'),
+  joined('Images', '.spec.template.spec.containers[*].image'),
+  column(
+    'Selector',
+    (object) =>
+      Object.entries(labels(object) ?? {})
+        .map(([key, value]) => `${key}=${value}`)
+        .join(','),
+    wide,
+  ),
+];
+
+const ready = count('.status.readyReplicas');
+const desired = count('.spec.replicas');
+const KNOWN: Readonly<Record<string, readonly Column[]>> = {
+  pods: [
+    name,
+    column('Ready', (object) => podCells(object).ready),
+    column('Status', (object) => podCells(object).status),
+    column('Restarts', (object) => podCells(object).restarts),
+    age,
+    text('IP', '.status.podIP', '<none>', wide),
+    text('Node', '.spec.nodeName', '<none>', wide),
+    text('Nominated Node', '.status.nominatedNodeName', '<none>', wide),
+    column('Readiness Gates', () => '<none>', wide),
+  ],
+  configmaps: [name, members('Data', '.data', '.binaryData'), age],
+  secrets: [name, text('Type', '.type', 'Opaque'), members('Data', '.data'), age],
+  namespaces: [name, text('Status', '.status.phase', ''), age],
+  'deployments.apps': [
+    name,
+    column('Ready', (object) => `${ready(object)}/${desired(object)}`),
+    column('Up-to-date', count('.status.updatedReplicas')),
+    column('Available', count('.status.availableReplicas')),
+    ...workload,
+  ],
+  'replicasets.apps': [
+    name,
+    integer('Desired', '.spec.replicas'),
+    integer('Current', '.status.replicas'),
+    integer('Ready', '.status.readyReplicas'),
+    ...workload,
+  ],
+};
+
+function printed({ name: title, jsonPath: path, ...definition }: PrinterColumn): Column {
+  const read = at(path);
+  const isDate = definition.type === 'date';
+  return column(
+    title,
+    (object, nowMs) => (isDate ? ageOf(read(object), nowMs) : (read(object) ?? null)),
+    { description: '', ...definition },
+  );
+}
+
+/** The columns of a resource. */
+export function columnsOf({ resource, custom, printerColumns }: ServedResource): readonly Column[] {
+  if (printerColumns.length > 0) return [name, ...printerColumns.map(printed)];
+  const { group, plural } = resource;
+  const known = group === '' ? plural : `${plural}.${group}`;
+  if (!custom && Object.hasOwn(KNOWN, known)) return KNOWN[known] ?? [];
+  return [name, custom ? dated : age];
+}

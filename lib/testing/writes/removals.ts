@@ -1,0 +1,87 @@
+/**
+ * DELETE. There is no garbage collector: dependents stay, and a deletion in the foreground, or one that orphans,
+ * is done at once, as if the collector had finished.
+ */
+import type { Status } from '../../meta/api-error.ts';
+import type { Exchange, Target } from '../http/request.ts';
+import { badRequest, conflict, methodNotAllowed } from '../http/status.ts';
+import { selectionOf } from '../selection.ts';
+import type { StoredObject } from '../stored-object.ts';
+import type { WriteEffect } from './object-writer.ts';
+import { checkPropagationPolicy, effectOf } from './write-options.ts';
+import { existing, jsonBody, type WriteAnswer, type WriteContext } from './writes.ts';
+
+/** The body of a deletion. */
+export interface DeleteOptions {
+  readonly propagationPolicy?: string;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly dryRun?: readonly string[];
+}
+
+/** A body with options puts those of the query out of force. */
+function deleteOptions(exchange: Exchange): DeleteOptions {
+  if (exchange.body === '') {
+    const policy = exchange.query.get('propagationPolicy');
+    return policy === null ? {} : { propagationPolicy: policy };
+  }
+  try {
+    return { dryRun: [], ...((jsonBody(exchange) ?? {}) as DeleteOptions) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest("couldn't get version/kind; json parse error: it is no JSON");
+  }
+}
+
+function effectIn(exchange: Exchange, options: DeleteOptions): WriteEffect {
+  checkPropagationPolicy(options.propagationPolicy);
+  return effectOf(exchange, 'DeleteOptions', options.dryRun);
+}
+
+/** Deletes under preconditions. `undefined`: it is gone. Throws a `Conflict` where one does not hold. */
+export function deleteUnder(
+  { preconditions = {} }: DeleteOptions,
+  target: Target,
+  context: WriteContext,
+  effect: WriteEffect,
+): { readonly current: StoredObject; readonly left: StoredObject | undefined } {
+  const { collection, name = '' } = target;
+  const { resource } = collection.served;
+  const current = existing(target);
+  const { uid, resourceVersion } = current.metadata;
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
+    throw conflict(resource, name, why, resource.kind);
+  }
+  const version = preconditions.resourceVersion;
+  if (version !== undefined && version !== resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${version}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
+    throw conflict(resource, name, why, resource.kind);
+  }
+  return { current, left: context.writer.delete(collection, current, effect) };
+}
+
+/** DELETE of one object. */
+export function remove(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+  const { collection, name = '' } = target;
+  const options = deleteOptions(exchange);
+  const effect = effectIn(exchange, options);
+  const { current, left } = deleteUnder(options, target, context, effect);
+  if (left !== undefined) return { code: 200, content: { object: left } };
+  const { group, plural } = collection.served.resource;
+  const { uid } = current.metadata;
+  const details = { name, ...(group === '' ? {} : { group }), kind: plural, uid };
+  const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+  return { code: 200, content: { json: { ...status, details } } };
+}
+
+/** DELETE of all objects of a collection that the selectors match. */
+export function removeAll(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+  const { collection } = target;
+  if (collection.served.resource.namespaced && target.namespace === '') throw methodNotAllowed();
+  const effect = effectIn(exchange, deleteOptions(exchange));
+  const selection = selectionOf(target, exchange.query);
+  const resourceVersion = String(context.log.version);
+  const objects = collection.sorted().filter((object) => selection.includes(object));
+  for (const object of objects) context.writer.delete(collection, object, effect);
+  return { code: 200, content: { page: { items: objects, metadata: { resourceVersion } } } };
+}

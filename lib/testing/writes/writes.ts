@@ -1,0 +1,248 @@
+/** POST and PUT: what a request may ask, before the writer does it. */
+import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
+import type { Exchange, Target } from '../http/request.ts';
+import {
+  badRequest,
+  type Cause,
+  conflict,
+  failure,
+  invalid,
+  methodNotAllowed,
+  modified,
+  notFound,
+} from '../http/status.ts';
+import type { Page } from '../list.ts';
+import type { ObjectLog } from '../object-log.ts';
+import type { StoredObject } from '../stored-object.ts';
+import type { ObjectWriter, WriteEffect } from './object-writer.ts';
+import { effectOf } from './write-options.ts';
+
+/** The body of an answer: an object or a page as the client wants it, or JSON that has one form. */
+export type Content =
+  | { readonly object: StoredObject }
+  | { readonly page: Page }
+  | { readonly json: object };
+
+/** What a write answers, and its HTTP status. */
+export interface WriteAnswer {
+  readonly code: number;
+  readonly content: Content;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a write works with. */
+export interface WriteContext {
+  readonly log: ObjectLog;
+  readonly writer: ObjectWriter;
+  /** Namespaces must exist as objects before something is created in them. */
+  readonly checkNamespaces: boolean;
+}
+
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** The body as JSON. Throws a `SyntaxError` where it is none. */
+export function jsonBody(exchange: Exchange): unknown {
+  const type = exchange.header('content-type')?.split(';')[0]?.trim() ?? 'application/json';
+  if (type !== 'application/json') {
+    throw failure(
+      415,
+      'UnsupportedMediaType',
+      'the body of the request was in an unknown format - accepted media types include: application/json',
+    );
+  }
+  return JSON.parse(exchange.body);
+}
+
+/** The object in the body: of this type, and of the namespace in the path. */
+export function objectIn(
+  exchange: Exchange,
+  { kind, apiVersion, custom }: { kind: string; apiVersion: string; custom: boolean },
+  namespace: string,
+): KubernetesObject {
+  const unrecognized = (why: string) =>
+    badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): ${why} (${exchange.body.slice(0, 40) || '<empty>'})`,
+    );
+  let object: KubernetesObject;
+  try {
+    object = jsonBody(exchange) as KubernetesObject;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw unrecognized("couldn't get version/kind; json parse error: it is no JSON");
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw unrecognized("couldn't get version/kind; json parse error: the body is no object");
+  }
+  if (custom && !object.kind) throw unrecognized("Object 'Kind' is missing");
+  if ((object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion) {
+    const version = (object.apiVersion ?? apiVersion).split('/').at(-1);
+    const given = `${object.kind ?? kind} in version ${JSON.stringify(version)}`;
+    throw badRequest(`${given} cannot be handled as a ${kind}`);
+  }
+  const own = object.metadata?.namespace;
+  if (own && own !== namespace) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  return object;
+}
+
+function typeOf({ collection }: Target): { kind: string; apiVersion: string; custom: boolean } {
+  const { resource, custom } = collection.served;
+  return { kind: resource.kind, apiVersion: resource.apiVersion, custom };
+}
+
+/** How an `Invalid` answer names the object: built-in ones by kind, custom ones by kind and group. */
+export function invalidTarget(
+  { collection }: Target,
+  name: string,
+): { kind: string; name: string; group?: string } {
+  const { kind, group } = collection.served.resource;
+  return { kind, name, ...(group === '' ? {} : { group }) };
+}
+
+/** Why a text is no name; undefined where it is one. */
+function nameCause(text: string, field: string, tested = text): Cause | undefined {
+  const cause = (why: string): Cause => {
+    const message = `Invalid value: ${JSON.stringify(text)}: ${why}`;
+    return { reason: 'FieldValueInvalid', message, field };
+  };
+  if (tested.length > 253) return cause('must be no more than 253 characters');
+  if (NAME.test(tested)) return undefined;
+  return cause(
+    `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${NAME.source.slice(1, -1)}')`,
+  );
+}
+
+/** The name of a new object, generated where it asks for that. Throws where it is none. */
+function newName(target: Target, { name, generateName }: ObjectMeta, writer: ObjectWriter): string {
+  if (!name && !generateName) {
+    const message = 'Required value: name or generateName is required';
+    const cause = { reason: 'FieldValueRequired', message, field: 'metadata.name' };
+    throw invalid(invalidTarget(target, ''), cause);
+  }
+  const made = name || writer.generate(generateName ?? '');
+  const causes = [
+    // It may end in a dash: something follows.
+    generateName &&
+      nameCause(generateName, 'metadata.generateName', generateName.replace(/.-$/, 'a')),
+    nameCause(made, 'metadata.name'),
+  ].filter((cause) => typeof cause === 'object');
+  if (causes.length > 0) throw invalid(invalidTarget(target, made), ...causes);
+  return made;
+}
+
+/** POST on a collection. */
+export function create(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+  const { collection, namespace } = target;
+  if (collection.served.resource.namespaced && namespace === '') throw methodNotAllowed();
+  const object = objectIn(exchange, typeOf(target), target.namespace);
+  if (object.metadata?.resourceVersion) {
+    throw failure(500, undefined, 'resourceVersion should not be set on objects to be created');
+  }
+  return createdFrom(object, target, context, effectOf(exchange, 'CreateOptions'));
+}
+
+/** Creates what a client sent, without the fields that are not the client's. */
+export function createdFrom(
+  object: KubernetesObject,
+  target: Target,
+  context: WriteContext,
+  effect: WriteEffect,
+): WriteAnswer {
+  const { collection, namespace } = target;
+  const { resource, status, initialStatus } = collection.served;
+  const namespaces = context.log.collections.get('namespaces');
+  if (context.checkNamespaces && resource.namespaced && namespaces !== undefined) {
+    if (!namespaces.objects.has(namespace)) throw notFound(namespaces.served.resource, namespace);
+  }
+  const { uid, generation, creationTimestamp, deletionTimestamp, ...given } = object.metadata ?? {};
+  const metadata = { ...given, name: newName(target, given, context.writer) };
+  const fields: Record<string, unknown> = { ...object };
+  if (status) delete fields.status;
+  if (initialStatus !== undefined) fields.status = initialStatus;
+  const made = { ...fields, metadata: { ...metadata, ...(namespace === '' ? {} : { namespace }) } };
+  const stored = context.writer.create(collection, made, effect);
+  return { code: 201, content: { object: stored } };
+}
+
+/** The object a path leads to, if it is there. */
+export function found({ collection, namespace, name = '' }: Target): StoredObject | undefined {
+  return collection.objects.get(namespace === '' ? name : `${namespace}/${name}`);
+}
+
+/** The object a path leads to. Throws `NotFound`. */
+export function existing(target: Target): StoredObject {
+  const object = found(target);
+  if (object !== undefined) return object;
+  throw notFound(target.collection.served.resource, target.name ?? '');
+}
+
+/** Refuses an object of another name than that of the path. */
+export function checkPathName({ metadata }: KubernetesObject, { name = '' }: Target): void {
+  const own = metadata?.name;
+  if (own === name) return;
+  throw badRequest(
+    own
+      ? `the name of the object (${own}) does not match the name on the URL (${name})`
+      : 'the name of the object (based on metadata.name) was undeterminable: name must be provided',
+  );
+}
+
+/** PUT on an object, or on its status; of some resources it creates what is not there. */
+export function update(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+  const { collection, name = '' } = target;
+  const object = objectIn(exchange, typeOf(target), target.namespace);
+  const uid = object.metadata?.uid;
+  checkPathName(object, target);
+  const { createOnUpdate, resource } = collection.served;
+  const current = createOnUpdate ? found(target) : existing(target);
+  const there = current?.metadata.uid ?? '';
+  if (uid && uid !== there) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`;
+    throw conflict(resource, name, why);
+  }
+  const effect = effectOf(exchange, 'UpdateOptions');
+  if (current === undefined) return createdFrom(object, target, context, effect);
+  return updatedTo(object, current, target, context, effect);
+}
+
+/** Puts an object in the place of another, where version and finalizers allow it. */
+export function updatedTo(
+  object: KubernetesObject,
+  current: StoredObject,
+  target: Target,
+  context: WriteContext,
+  effect: WriteEffect,
+): WriteAnswer {
+  const { collection, name = '', subresource } = target;
+  const { resource, unconditionalUpdate } = collection.served;
+  const { metadata } = current;
+  const { resourceVersion, finalizers } = object.metadata ?? {};
+  if (!unconditionalUpdate && !resourceVersion) {
+    throw invalid(
+      { kind: resource.plural, name, group: resource.group },
+      {
+        reason: 'FieldValueInvalid',
+        message: 'Invalid value: 0: must be specified for an update',
+        field: 'metadata.resourceVersion',
+      },
+    );
+  }
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
+    throw conflict(resource, name, modified);
+  }
+  const added = (finalizers ?? []).filter((each) => !metadata.finalizers?.includes(each));
+  if (metadata.deletionTimestamp && added.length > 0 && subresource === undefined) {
+    const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
+    throw invalid(invalidTarget(target, name), {
+      reason: 'FieldValueForbidden',
+      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
+      field: 'metadata.finalizers',
+    });
+  }
+  const part = subresource === 'status' ? 'status' : 'object';
+  const stored = context.writer.update(collection, current, object, part, effect);
+  return { code: 200, content: { object: stored } };
+}

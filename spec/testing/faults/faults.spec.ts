@@ -1,0 +1,253 @@
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { VirtualTimeScheduler } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pod, pods, Wire } from '../wire.ts';
+
+const BOOKMARKS = 'watch=1&allowWatchBookmarks=true';
+
+describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
+  let server: FakeApiServer;
+  let base = 'http://fake';
+  let fetch: typeof globalThis.fetch;
+  let close = async () => {};
+  const aborts: AbortController[] = [];
+
+  beforeEach(async () => {
+    server = createFakeApiServer();
+    fetch = server.fetch;
+    if (way === 'in process') return;
+    const served = await server.serve();
+    base = served.url;
+    fetch = globalThis.fetch;
+    close = served.close;
+  });
+  afterEach(async () => {
+    for (const abort of aborts.splice(0)) abort.abort();
+    await close();
+  });
+
+  const ask = (path = '/api/v1/pods') => {
+    const abort = new AbortController();
+    aborts.push(abort);
+    return fetch(base + path, { signal: abort.signal });
+  };
+  const watch = (query = 'watch=1') => Wire.open(fetch, query, base);
+  const hangs = (answer: Promise<unknown>) => {
+    const done = answer.then(
+      () => false,
+      () => false,
+    );
+    return Promise.race([done, new Promise<boolean>((late) => setTimeout(late, 50, true))]);
+  };
+  /** Waits until something is so: over a socket, the server hears of an event a little later. */
+  const until = async (is: () => boolean) => {
+    for (let tries = 0; !is() && tries < 200; tries++) await new Promise((r) => setTimeout(r, 5));
+    expect(is()).toBe(true);
+  };
+
+  it('failNext answers an error, once or so many times', async () => {
+    const fault = server.faults.failNext(
+      { use: 'list' },
+      { status: 429, retryAfterSeconds: 3, times: 2 },
+    );
+    expect((await ask('/version')).status).toBe(200);
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3']);
+    expect(await refused.json()).toMatchObject({
+      kind: 'Status',
+      reason: 'TooManyRequests',
+      details: { retryAfterSeconds: 3 },
+    });
+    expect([fault.hits, fault.active]).toEqual([1, true]);
+    expect((await ask()).status).toBe(429);
+    expect([fault.hits, fault.active]).toEqual([2, false]);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('failNext answers any body, and can be healed', async () => {
+    const page = { status: 200, body: '<html>sign in</html>', contentType: 'text/html' };
+    server.faults.failNext(undefined, page);
+    const answer = await ask();
+    expect([answer.headers.get('content-type'), await answer.text()]).toEqual([
+      'text/html',
+      page.body,
+    ]);
+    server.faults.failNext(undefined, page).heal();
+    expect((await ask()).headers.get('content-type')).toBe('application/json');
+  });
+
+  it('matches method, resource, namespace, path and query', async () => {
+    const all = {
+      method: 'GET',
+      resource: pods,
+      namespace: 'shop',
+      path: /pods$/,
+      query: { limit: '1' },
+    };
+    const path = '/api/v1/namespaces/shop/pods?limit=1';
+    const others = [
+      { ...all, method: 'POST' },
+      { ...all, namespace: 'other' },
+      { ...all, path: '/api/v1/pods' },
+      { ...all, query: { limit: '2' } },
+    ];
+    for (const match of others) server.faults.failNext(match, { status: 500 });
+    expect((await ask(path)).status).toBe(200);
+    server.faults.failNext(all, { status: 500 });
+    expect((await ask(path)).status).toBe(500);
+    server.faults.failNext(({ use }) => use === 'list', { status: 503 });
+    expect((await ask()).status).toBe(503);
+  });
+
+  it('dropWatches breaks connections', async () => {
+    const wire = await watch();
+    server.objects.create(pods, pod('a'));
+    expect(await wire.lines()).toEqual(['ADDED a']);
+    expect(server.faults.dropWatches()).toBe(1);
+    await expect(wire.chunk()).rejects.toThrow(TypeError);
+    expect(server.openWatches).toEqual([]);
+  });
+
+  it('closeWatches ends them cleanly, after what is due', async () => {
+    const wire = await watch();
+    server.objects.create(pods, pod('a'));
+    server.faults.closeWatches({ use: 'watch' });
+    expect(await wire.lines()).toEqual(['ADDED a']);
+    expect(await wire.chunk()).toBeUndefined();
+    await until(() => server.openWatches.length === 0);
+  });
+
+  it('expireWatches and emitError send ERROR events', async () => {
+    const expired = await watch();
+    server.faults.expireWatches();
+    expect(await expired.lines()).toEqual(['ERROR Expired']);
+    expect(await expired.chunk()).toBeUndefined();
+    const wire = await watch();
+    const status = { code: 500, reason: 'InternalError' };
+    server.faults.emitError(status, undefined, { staysOpen: true });
+    expect(await wire.lines()).toEqual(['ERROR InternalError']);
+    server.faults.emitError({ code: 429, reason: 'TooManyRequests' });
+    expect(await wire.lines()).toEqual(['ERROR TooManyRequests']);
+    expect(await wire.chunk()).toBeUndefined();
+  });
+
+  it('sendRaw sends anything', async () => {
+    const wire = await watch();
+    server.faults.sendRaw('{"type":"ADD');
+    expect(await wire.chunk()).toBe('{"type":"ADD');
+    server.faults.sendRaw(Uint8Array.of(0x7b, 0x0a));
+    expect(await wire.chunk()).toBe('{\n');
+  });
+
+  it('silence keeps events back, and heals', async () => {
+    const fault = server.faults.silence();
+    const wire = await watch();
+    server.objects.create(pods, pod('a'));
+    const next = wire.lines();
+    expect(await hangs(next)).toBe(true);
+    expect((await ask()).status).toBe(200);
+    fault.heal();
+    expect(await next).toEqual(['ADDED a']);
+  });
+
+  it('halfOpen loses connections for good, healed or not', async () => {
+    const wire = await watch();
+    const fault = server.faults.halfOpen();
+    server.objects.create(pods, pod('a'));
+    const lost = ask();
+    const next = wire.chunk();
+    expect(await hangs(lost)).toBe(true);
+    fault.heal();
+    expect(await hangs(next)).toBe(true);
+    expect(await hangs(lost)).toBe(true);
+    expect((await ask()).status).toBe(200);
+    wire.abort();
+    await expect(next).rejects.toMatchObject({ name: 'AbortError' });
+    await until(() => server.openWatches.length === 0);
+  });
+
+  it('neverAnswer takes requests and gives none an answer', async () => {
+    const fault = server.faults.neverAnswer({ use: 'list' });
+    expect(await hangs(ask())).toBe(true);
+    expect((await ask('/version')).status).toBe(200);
+    fault.heal();
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('refuse refuses', async () => {
+    const fault = server.faults.refuse();
+    await expect(ask()).rejects.toThrow(TypeError);
+    expect(fault.hits).toBeGreaterThan(0);
+    server.faults.healAll();
+    expect([fault.active, (await ask()).status]).toEqual([false, 200]);
+  });
+
+  it('delay answers later, with the state of then', async () => {
+    const fault = server.faults.delay(40);
+    const before = performance.now();
+    const answer = ask();
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    server.objects.create(pods, pod('a'));
+    expect((await (await answer).json()).items).toHaveLength(1);
+    expect(performance.now() - before).toBeGreaterThan(35);
+    fault.heal();
+  });
+
+  it('truncateNext cuts a body', async () => {
+    server.objects.create(pods, pod('a'));
+    server.faults.truncateNext();
+    await expect(ask().then((answer) => answer.text())).rejects.toThrow(TypeError);
+    server.faults.truncateNext({ use: 'list' }, { keepBytes: 10, clean: true });
+    expect(await (await ask()).text()).toBe('{"kind":"P');
+    expect(JSON.parse(await (await ask()).text()).items).toHaveLength(1);
+  });
+
+  it('withoutInitialEventsEnd and withoutBookmarks leave the mark out', async () => {
+    server.objects.create(pods, pod('a'));
+    const fault = server.faults.withoutInitialEventsEnd();
+    const unmarked = await watch(BOOKMARKS);
+    expect(await unmarked.lines()).toEqual(['ADDED a']);
+    fault.heal();
+    const marked = await watch(BOOKMARKS);
+    expect(await marked.lines()).toEqual(['ADDED a', 'BOOKMARK 2']);
+    server.faults.withoutBookmarks();
+    const none = await watch(BOOKMARKS);
+    expect(await none.lines()).toEqual(['ADDED a']);
+  });
+});
+
+describe('faults on the way', () => {
+  it('a delayed request finds the server as it is then', async () => {
+    const server = createFakeApiServer();
+    server.faults.delay(5);
+    const answer = server.fetch('http://fake/api/v1/pods');
+    await Promise.resolve();
+    server.removeResource(pods);
+    expect((await answer).status).toBe(404);
+  });
+
+  it('a delayed request that is aborted leaves no timer and no answer', async () => {
+    const scheduler = new VirtualTimeScheduler();
+    const server = createFakeApiServer({ scheduler });
+    server.faults.delay(60_000);
+    const timers = () => scheduler.actions.filter(({ closed }) => !closed).length;
+    const abort = new AbortController();
+    const answer = server.fetch('http://fake/api/v1/pods?watch=1', { signal: abort.signal });
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(timers()).toBe(1);
+    abort.abort(new Error('enough'));
+    await expect(answer).rejects.toThrow('enough');
+    expect(timers()).toBe(0);
+    scheduler.flush();
+    expect(server.openWatches).toEqual([]);
+  });
+
+  it('withoutBookmarks stops the ones in between too', async () => {
+    const server = createFakeApiServer({ bookmarkIntervalMs: 10 });
+    const wire = await Wire.open(server.fetch, `${BOOKMARKS}&resourceVersion=1`);
+    expect(await wire.lines()).toEqual(['BOOKMARK 1']);
+    server.faults.withoutBookmarks();
+    expect(await wire.isQuiet(60)).toBe(true);
+    wire.abort();
+  });
+});

@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { connect as connectTls } from 'node:tls';
+import { createFakeApiServer, createTcpProxy, type TcpProxy } from 'rx-informer/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listen, type TestServer } from '../../node/servers.ts';
+import { testOnlyCa } from '../../node/test-only-certificates.ts';
+import { VirtualTime } from '../../rx/virtual-time.ts';
+import { pod, pods, Wire } from '../wire.ts';
+
+describe('a proxy of connections', () => {
+  const server = createFakeApiServer();
+  let served: Awaited<ReturnType<typeof server.serve>>;
+  let proxy: TcpProxy;
+  let base: string;
+
+  beforeEach(async () => {
+    served = await server.serve();
+    proxy = await createTcpProxy({ target: served.url });
+    base = `http://127.0.0.1:${proxy.port}`;
+  });
+  afterEach(async () => {
+    await proxy.close();
+    await served.close();
+  });
+
+  const ask = (path = '/version') => fetch(base + path, { headers: { connection: 'close' } });
+  const hangs = (answer: Promise<unknown>) => {
+    const done = answer.then(
+      () => false,
+      () => false,
+    );
+    return Promise.race([done, new Promise<boolean>((late) => setTimeout(late, 80, true))]);
+  };
+
+  it('A58: carries what passes through it untouched, and counts it', async () => {
+    server.objects.apply(pods, [pod('big', { pad: 'x'.repeat(300_000) })]);
+    const direct = await (await fetch(`${served.url}/api/v1/pods`)).text();
+    expect(await (await ask('/api/v1/pods')).text()).toBe(direct);
+    expect(proxy.bytesToClients).toBeGreaterThan(300_000);
+    expect(proxy.accepted).toBe(1);
+    server.objects.delete(pods, { name: 'big', namespace: 'shop' });
+  });
+
+  it('A58: drops what is open, and the server learns of it', async () => {
+    const wire = await Wire.open(fetch, 'watch=1', base);
+    expect(server.openWatches.length).toBe(1);
+    const next = wire.chunk();
+    expect(proxy.drop()).toBe(1);
+    await expect(next).rejects.toThrow(TypeError);
+    while (server.openWatches.length > 0) await new Promise((turn) => setImmediate(turn));
+    expect(proxy.connections).toBe(0);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('A58: refuses, and heals', async () => {
+    const fault = proxy.refuse();
+    await expect(ask()).rejects.toThrow(TypeError);
+    fault.heal();
+    fault.heal();
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('A58: half-opens: nothing comes and nobody is told; healed, new connections work', async () => {
+    const wire = await Wire.open(fetch, 'watch=1', base);
+    const fault = proxy.halfOpen();
+    const next = wire.chunk();
+    const lost = ask();
+    server.objects.create(pods, pod('lost'));
+    expect([await hangs(next), await hangs(lost)]).toEqual([true, true]);
+    fault.heal();
+    expect([(await ask()).status, await hangs(next)]).toEqual([200, true]);
+    await proxy.close();
+    await expect(next).rejects.toThrow(TypeError);
+    await expect(lost).rejects.toThrow(TypeError);
+    server.objects.delete(pods, { name: 'lost', namespace: 'shop' });
+  });
+
+  it('A58: delays both ways', async () => {
+    const time = new VirtualTime();
+    const slow = await createTcpProxy({ target: served.url, scheduler: time });
+    const fault = slow.delay(500);
+    let answered = false;
+    const answer = fetch(`http://127.0.0.1:${slow.port}/version`).then(() => {
+      answered = true;
+    });
+    // Bytes travel in real time, and wait in virtual time.
+    const until = async (is: () => boolean) => {
+      while (!is()) await new Promise((turn) => setImmediate(turn));
+    };
+    await until(() => time.pending === 1);
+    await time.advance(499);
+    expect(time.pending).toBe(1);
+    await time.advance(1);
+    await until(() => time.pending === 1);
+    expect(answered).toBe(false);
+    await time.advance(500);
+    await answer;
+    fault.heal();
+    await slow.close();
+  });
+
+  it('A58: throttles what goes to the client, and heals', async () => {
+    server.objects.apply(pods, [pod('big', { pad: 'x'.repeat(4_000) })]);
+    const fault = proxy.throttle(10_000);
+    const before = performance.now();
+    await (await ask('/api/v1/pods')).text();
+    expect(performance.now() - before).toBeGreaterThan(350);
+    fault.heal();
+    server.objects.delete(pods, { name: 'big', namespace: 'shop' });
+  });
+
+  it('A58: cuts at any byte', async () => {
+    proxy.cutAfter(10);
+    await expect(ask()).rejects.toThrow(TypeError);
+    const counted = proxy.bytesToClients;
+    expect(counted).toBe(10);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('A58: resets connections to where nobody listens', async () => {
+    await served.close();
+    await expect(ask()).rejects.toThrow(TypeError);
+    expect(proxy.connections).toBe(0);
+  });
+});
+
+describe('a proxy of TLS', () => {
+  let target: TestServer;
+  let proxy: TcpProxy;
+  beforeEach(async () => {
+    target = await listen('https', (_request, response) => response.end('secret'));
+    proxy = await createTcpProxy({ target: target.url });
+  });
+  afterEach(async () => {
+    await proxy.close();
+    await target.close();
+  });
+  const options = () => ({ port: proxy.port, host: '127.0.0.1', ca: testOnlyCa });
+
+  it('A58: TLS goes through, end to end', async () => {
+    const socket = connectTls(options());
+    await once(socket, 'secureConnect');
+    expect(socket.authorized).toBe(true);
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    let text = '';
+    for await (const chunk of socket) text += chunk;
+    expect(text).toContain('secret');
+  });
+
+  it.each([1, 40, 600])(
+    'A58: is cut in the middle of a handshake, after %i bytes',
+    async (bytes) => {
+      proxy.cutAfter(bytes);
+      const socket = connectTls(options());
+      const [error] = await once(socket, 'error');
+      expect(['ECONNRESET', 'EPIPE']).toContain((error as NodeJS.ErrnoException).code);
+      expect(proxy.bytesToClients).toBe(bytes);
+      const again = connectTls(options());
+      await once(again, 'secureConnect');
+      again.destroy();
+    },
+  );
+});

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { pod, pods, Wire } from '../wire.ts';
+
+const STREAM =
+  'watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+
+let server: FakeApiServer;
+let served: Served;
+beforeEach(async () => {
+  server = createFakeApiServer();
+  server.objects.create(pods, pod('a'));
+  served = await server.serve();
+  server.faults.gzipStreamingLists();
+});
+afterEach(() => served.close());
+
+/** The answer as it is on the wire, each chunk by itself. */
+async function raw(query: string, encoding: string) {
+  const request = get(`${served.url}/api/v1/pods?${query}`, {
+    headers: { 'accept-encoding': encoding },
+  });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk) => chunks.push(chunk));
+  response.on('error', () => {});
+  const reaches = async (count: number) => {
+    for (let tries = 0; chunks.length < count && tries < 200; tries++) await sleep(5);
+    expect(chunks).toHaveLength(count);
+  };
+  return { encoding: response.headers['content-encoding'], chunks, reaches, request };
+}
+
+it('A63: each flush of a streaming list is a gzip member of its own', async () => {
+  const { encoding, chunks, reaches, request } = await raw(STREAM, 'br, gzip;q=0.9');
+  expect(encoding).toBe('gzip');
+  await reaches(1);
+  server.objects.create(pods, pod('b'));
+  await reaches(2);
+  const texts = chunks.map((chunk) => gunzipSync(chunk).toString());
+  expect(texts[0]).toMatch(/"ADDED".*"name":"a".*\n.*initial-events-end.*\n$/);
+  expect(texts[1]).toMatch(/^{"type":"ADDED".*"name":"b".*\n$/);
+  request.destroy();
+  for (let tries = 0; server.openWatches.length > 0 && tries < 200; tries++) await sleep(5);
+  expect(server.openWatches).toEqual([]);
+});
+
+it('A63: who takes no gzip gets none, nor does a plain watch', async () => {
+  for (const [query, encoding] of [
+    [STREAM, 'identity'],
+    [STREAM, 'x-gzip, br'],
+    ['watch=1', 'gzip'],
+  ] as const) {
+    const answer = await raw(query, encoding);
+    expect(answer.encoding, query).toBeUndefined();
+    await answer.reaches(1);
+    expect(answer.chunks[0]?.toString(), query).toMatch(/^{"type":"ADDED"/);
+    answer.request.destroy();
+  }
+});
+
+it('A63: is read to its end by a client that knows of concatenated members', async () => {
+  const wire = await Wire.open(globalThis.fetch, STREAM, served.url);
+  expect(await wire.lines()).toEqual(['ADDED a', 'BOOKMARK 2']);
+  server.objects.create(pods, pod('b'));
+  expect(await wire.lines()).toEqual(['ADDED b']);
+  server.faults.closeWatches();
+  expect(await wire.chunk()).toBeUndefined();
+});
