@@ -5,8 +5,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
+  resolve: { conditions: ['rx-informer-source'] },
+  ssr: { resolve: { conditions: ['rx-informer-source'] } },
   test: {
     include: ['spec/**/*.spec.ts', 'spec/**/*.spec.tsx'],
     exclude: ['spec/e2e/**', 'spec/browser/**', 'node_modules/**'],

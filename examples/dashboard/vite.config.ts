@@ -9,7 +9,7 @@ export default defineConfig({
   root: here('page'),
   base: './',
   plugins: [react()],
-  resolve: { conditions: ['source', ...defaultClientConditions] },
+  resolve: { conditions: ['rx-informer-source', ...defaultClientConditions] },
   build: {
     outDir: here('../../node_modules/.cache/rx-informer/dashboard'),
     emptyOutDir: true,

@@ -1,11 +1,11 @@
 /**
  * A controller in the manner of Kubernetes' sample-controller. On a cluster, with as many processes as you like:
  *
- *     node --conditions=source examples/sample-controller/main.ts --kubeconfig ~/.kube/config
+ *     node --conditions=rx-informer-source examples/sample-controller/main.ts --kubeconfig ~/.kube/config
  *
  * Without one it plays a short story on a fake API server:
  *
- *     node --conditions=source examples/sample-controller/main.ts --embedded
+ *     node --conditions=rx-informer-source examples/sample-controller/main.ts --embedded
  *
  * Read foo.ts, crd.ts, reconcile.ts and sample-controller.ts, in this order.
  */

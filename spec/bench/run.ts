@@ -32,7 +32,7 @@ const contestants = values.only.split(',');
 
 function node(file: string, args: readonly string[]): ChildProcess {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const flags = ['--conditions=source', '--expose-gc'];
+  const flags = ['--conditions=rx-informer-source', '--expose-gc'];
   return spawn(process.execPath, [...flags, path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
 }
 

@@ -6,7 +6,7 @@ export async function informerScript(): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: 'warn',
-    resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] },
+    resolve: { conditions: ['rx-informer-source', 'browser', 'module', 'import', 'default'] },
     define: { 'process.env.NODE_ENV': '"production"' },
     build: {
       write: false,

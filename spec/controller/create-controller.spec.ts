@@ -402,7 +402,7 @@ describe('the end of a controller', () => {
 
   it('N8: in a process of its own, nothing is left', async () => {
     const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
-    const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+    const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);
     // Its own standard output, a pipe, is the one thing left.
     const { left, ...rest } = JSON.parse(stdout);

@@ -391,7 +391,7 @@ describe('clients of a real API server', () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const out = `${folder}/widgets.ts`;
     await run(process.execPath, [
-      ...['--conditions=source', '--disable-warning=ExperimentalWarning'],
+      ...['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'],
       ...[`${root}lib/node/rx-informer.ts`, 'crd-types', '--name', 'widgets.example.com'],
       ...['--kubeconfig', cluster.kubeconfig, '--out', out],
     ]);

@@ -46,7 +46,9 @@ type Told<Type> = Extract<SleeperMessage, { type: Type }>;
 /** An informer in a process of its own. */
 function startSleeper(kubeconfig: string) {
   const script = fileURLToPath(new URL('./sleeper.ts', import.meta.url));
-  const child: ChildProcess = fork(script, [kubeconfig], { execArgv: ['--conditions=source'] });
+  const child: ChildProcess = fork(script, [kubeconfig], {
+    execArgv: ['--conditions=rx-informer-source'],
+  });
   const messages: SleeperMessage[] = [];
   child.on('message', (message: SleeperMessage) => messages.push(message));
   const next = async <Type extends SleeperMessage['type']>(type: Type) => {

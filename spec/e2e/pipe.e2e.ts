@@ -144,7 +144,7 @@ describe('the pipe from a real server', () => {
     const script = fileURLToPath(new URL('./one-life.ts', import.meta.url));
     const child = await promisify(execFile)(
       process.execPath,
-      ['--conditions=source', script, cluster.kubeconfig, namespaces[0] as string],
+      ['--conditions=rx-informer-source', script, cluster.kubeconfig, namespaces[0] as string],
       { encoding: 'utf8', timeout: 30_000 },
     );
     const { objects, left } = JSON.parse(child.stdout) as { objects: number; left: string[] };

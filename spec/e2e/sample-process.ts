@@ -35,7 +35,7 @@ export function startSample(
   },
 ): SampleProcess {
   const { kubeconfig, namespace, reigns } = options;
-  const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+  const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
   const args = {
     kubeconfig,
     namespace,

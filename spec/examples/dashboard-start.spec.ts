@@ -13,7 +13,7 @@ const script = fileURLToPath(new URL('../../examples/dashboard/start.ts', import
 function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(
     process.execPath,
-    ['--conditions=source', '--disable-warning=ExperimentalWarning', script, ...args],
+    ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning', script, ...args],
     { env: { ...process.env, KUBECONFIG: '', HOME: tmpdir(), ...env } },
   );
   const said = { out: '', err: '' };

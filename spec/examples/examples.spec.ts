@@ -87,7 +87,7 @@ describe('examples', () => {
   test.concurrent.for(files)('%s', { timeout: 30_000 }, async (name, { expect }) => {
     const { stdout, stderr } = await run(
       process.execPath,
-      ['--conditions=source', '--disable-warning=ExperimentalWarning', folder + name],
+      ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning', folder + name],
       { timeout: 25_000 },
     );
     expect(stderr).toBe('');

@@ -14,7 +14,7 @@ const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', i
 const run = promisify(execFile);
 
 test('it plays its story and ends', { timeout: 40_000 }, async () => {
-  const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+  const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
   const { stdout, stderr } = await run(process.execPath, [...flags, main, '--embedded'], {
     timeout: 30_000,
   });

@@ -109,7 +109,7 @@ describe('lifecycle', () => {
 
   it('I7: twenty lives leave no timer, socket or listener behind', () => {
     const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
-    const printed = execFileSync(process.execPath, ['--conditions=source', script], {
+    const printed = execFileSync(process.execPath, ['--conditions=rx-informer-source', script], {
       encoding: 'utf8',
     });
     const { left, watches } = JSON.parse(printed) as { left: string[]; watches: number };

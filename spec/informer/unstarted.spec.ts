@@ -134,7 +134,7 @@ describe('a handler of an informer that was not started', () => {
       const addedMs = performance.now();
       process.on('exit', () => console.log(Math.round(performance.now() - addedMs)));
     `;
-    const options = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+    const options = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
     const script = [...options, '--input-type=module', '-e', code];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, script);
     expect([Number(stdout) < 5_000, stderr]).toEqual([true, '']);

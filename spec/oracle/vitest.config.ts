@@ -6,8 +6,8 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   root: here('../..'),
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
+  resolve: { conditions: ['rx-informer-source'] },
+  ssr: { resolve: { conditions: ['rx-informer-source'] } },
   test: {
     include: ['spec/oracle/**/*.oracle.ts'],
     globalSetup: [here('./global-setup.ts')],

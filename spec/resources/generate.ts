@@ -2,7 +2,7 @@
  * Writes `lib/resources/generated` from what a real API server says about itself. Run it after a change of
  * `spec/e2e/apiserver/go.mod`; the end-to-end suite fails while the files are not what the server says.
  *
- *   node --conditions=source spec/resources/generate.ts
+ *   node --conditions=rx-informer-source spec/resources/generate.ts
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -44,7 +44,7 @@ function here(phase: string): Promise<PhaseResult> {
 if (values.phase === undefined) {
   let failed = false;
   for (const phase of values.only.split(',')) {
-    const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning'];
+    const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
     const args = [...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
     const child = spawn(process.execPath, [...args, '--phase', phase], { stdio: 'inherit' });
     const [code] = (await once(child, 'exit')) as [number | null];

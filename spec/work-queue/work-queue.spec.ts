@@ -424,7 +424,7 @@ describe('workQueue', () => {
 
   it('K9, K23: leaves nothing that keeps a process alive', () => {
     const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
-    const printed = execFileSync(process.execPath, ['--conditions=source', script], {
+    const printed = execFileSync(process.execPath, ['--conditions=rx-informer-source', script], {
       encoding: 'utf8',
     });
     const { held, left } = JSON.parse(printed) as { held: string[]; left: string[] };
