@@ -269,6 +269,16 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
+  it('I20, I22: a handler that is removed while it has reading paused lets the informer read again', async () => {
+    const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
+    const { source, informer, registration } = slowInformer(['a'], { delivery });
+    for (const version of [2, 3, 4]) source.send(modified(pod('a', version)));
+    expect(informer.lastSyncResourceVersion).toBe('3');
+    void informer.removeEventHandler(registration);
+    expect(informer.lastSyncResourceVersion).toBe('4');
+    await informer.stop();
+  });
+
   it('I20: pause stops reading until what waits is taken', async () => {
     const time = new VirtualTime();
     const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;

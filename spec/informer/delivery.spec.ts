@@ -126,6 +126,24 @@ describe('delivery', () => {
       void informer.stop();
     }));
 
+  it('I11: a subscriber that leaves while it asks for a pause lets the informer read again', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1, pod('web', 1));
+    informer.start();
+    const policy = { kind: 'buffer', limit: 1, overflow: 'pause', ready: () => NEVER } as const;
+    const leaving = informer.deliver(policy).changes$.subscribe();
+    source.send(modified(pod('web', 2)));
+    source.send(modified(pod('web', 3)));
+    source.send(modified(pod('web', 4)));
+    expect(informer.lastSyncResourceVersion).toBe('3');
+    leaving.unsubscribe();
+    expect(informer.lastSyncResourceVersion).toBe('4');
+    source.send(modified(pod('web', 5)));
+    expect(informer.lastSyncResourceVersion).toBe('5');
+    await informer.stop();
+  });
+
   it('I11: a frozen subscriber holds back neither the store nor the others', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);

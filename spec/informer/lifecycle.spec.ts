@@ -15,6 +15,7 @@ import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { brief } from '../support/brief.ts';
 import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { logging } from './handler-rig.ts';
 
 describe('lifecycle', () => {
   it('I5: the first subscriber starts one run, which lingers after the last', () =>
@@ -43,6 +44,28 @@ describe('lifecycle', () => {
         expect(informer.status.phase).toBe('idle');
       });
       at(72, () => expect((scheduler as TestScheduler).actions).toHaveLength(0));
+    }));
+
+  it('I5: an idle informer with a handler keeps its store, and the next run tells the difference', () =>
+    marbles(({ scheduler }) => {
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
+      const log: string[] = [];
+      const registration = informer.addEventHandler(logging(log));
+      source.listed(1, pod('web', 1), pod('db', 1));
+      informer.changes$.subscribe().unsubscribe();
+      scheduler.schedule(() => {
+        expect([informer.status.phase, informer.indexer.size]).toEqual(['idle', 2]);
+        log.length = 0;
+        source.listed(2, pod('web', 2));
+        informer.changes$.subscribe().unsubscribe();
+        expect(log).toEqual(['-db@1? initial', '~web@1>2 initial']);
+      }, 31);
+      scheduler.schedule(() => {
+        expect([informer.status.phase, informer.indexer.size]).toEqual(['idle', 1]);
+        void informer.removeEventHandler(registration);
+        expect(informer.indexer.size).toBe(0);
+      }, 62);
     }));
 
   it('I6: start pins the run, twice is once; handlers and status$ start nothing', () =>

@@ -116,6 +116,21 @@ describe('removal', () => {
     expect(time.pending).toBe(0);
   });
 
+  it('I18, I22: the resync timer of a handler that is removed is gone', async () => {
+    const scheduler = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { scheduler });
+    source.listed(1, pod('web', 1));
+    informer.start();
+    const before = scheduler.pending;
+    const registration = informer.addEventHandler({}, { resyncPeriodMs: 10_000 });
+    expect(scheduler.pending).toBe(before + 1);
+    await informer.removeEventHandler(registration);
+    expect(scheduler.pending).toBe(before);
+    await informer.stop();
+    expect(scheduler.pending).toBe(0);
+  });
+
   it('I22: does not wait for the callback that asks', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);

@@ -79,6 +79,22 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
+  it('I1: one who joins in a callback of indexer.snapshot$ receives that commit once', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1, pod('web', 1));
+    informer.start();
+    const seen: string[] = [];
+    const joining = informer.indexer.snapshot$.subscribe(({ resourceVersion }) => {
+      if (resourceVersion === '2') informer.changes$.subscribe((set) => seen.push(brief(set)));
+    });
+    source.send(added(pod('db', 2)));
+    source.send(added(pod('api', 3)));
+    expect(seen).toEqual(['snapshot*! +web@1 +db@2', 'watch* +api@3']);
+    joining.unsubscribe();
+    await informer.stop();
+  });
+
   it('I2: stop and start in a callback come after it, in their order', async () => {
     const { source, informer } = synced();
     const second: string[] = [];

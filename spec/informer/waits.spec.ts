@@ -40,7 +40,8 @@ describe('whenSynced', () => {
     await informer.stop();
   });
 
-  it('I9: rejects with the last cause when its time is over', () =>
+  it('I9: rejects with the last cause when its time is over', async () => {
+    const rejections: unknown[] = [];
     marbles(({ scheduler, cold }) => {
       const forbidden = ApiError.fromStatus(
         { code: 403, reason: 'Forbidden', message: 'pods is forbidden' },
@@ -54,7 +55,6 @@ describe('whenSynced', () => {
         },
         { scheduler, name: 'pods' },
       );
-      const rejections: unknown[] = [];
       const wait = { timeoutMs: 5_000, whileBlocked: 'wait' } as const;
       informer.whenSynced(wait).catch((error) => rejections.push(error));
       informer.start();
@@ -62,7 +62,12 @@ describe('whenSynced', () => {
         expect(informer.status.blocked).toBe('forbidden');
         void informer.stop();
       }, 5_001);
-    }));
+    });
+    await Promise.resolve();
+    expect(rejections.map(String)).toEqual([
+      'ApiError: pods is not synced after 5000 ms: pods is forbidden',
+    ]);
+  });
 
   it('I9: names the cause, and what blocks it', async () => {
     const source = scriptedListWatch();
@@ -124,7 +129,24 @@ describe('whenObserved', () => {
 
   it('I10: resolves at once when it has been reached', async () => {
     const { informer } = synced(pod('web', 1));
-    expect(await settled(informer.whenObserved('shop/web', '10'))).toBeDefined();
+    expect(await settled(informer.whenObserved('shop/web', '10'))).toMatchObject({
+      metadata: { name: 'web' },
+    });
+    expect(await settled(informer.whenObserved('shop/gone', '10'))).toBeUndefined();
+    await informer.stop();
+  });
+
+  it('I10: a deletion has been observed while another object has the name', async () => {
+    const { source, informer } = synced(pod('web', 1, 'second'));
+    const target = { uid: 'first', deleted: true } as const;
+    expect(await settled(informer.whenObserved('shop/web', target))).toMatchObject({
+      metadata: { uid: 'second' },
+    });
+    const gone = informer.whenObserved('shop/web', { uid: 'second', deleted: true });
+    expect(await settled(gone)).toBe('pending');
+    source.listed(20, pod('web', 15, 'third'));
+    void informer.refresh();
+    await expect(gone).resolves.toMatchObject({ metadata: { uid: 'third' } });
     await informer.stop();
   });
 

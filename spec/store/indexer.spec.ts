@@ -180,6 +180,30 @@ describe('indexer: snapshots', () => {
     expect(seen[3]?.byIndex('byVersion', '1')).toEqual([pod('b', 1)]);
   });
 
+  it('S17: a snapshot shows its commit in list(), byIndex() and get() when it is emitted', () => {
+    const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace } });
+    const seen: string[] = [];
+    const names = (objects: readonly Pod[]) => objects.map(({ metadata }) => metadata?.name).join();
+    indexer.snapshot$.subscribe((snapshot) => {
+      const got = snapshot.get('shop/web')?.metadata?.resourceVersion;
+      const found = names(snapshot.byIndex('namespace', 'shop'));
+      seen.push(`${names(snapshot.list())}|${found}|${got}`);
+    });
+    indexer.add(pod('shop/web', 1));
+    indexer.add(pod('shop/db', 2));
+    indexer.update(pod('shop/web', 3));
+    indexer.delete('shop/db');
+    indexer.replace([pod('shop/api', 4)]);
+    expect(seen).toEqual([
+      '||undefined',
+      'web|web|1',
+      'web,db|web,db|1',
+      'web,db|web,db|3',
+      'web|web|3',
+      'api|api|undefined',
+    ]);
+  });
+
   it('S17: all observers see one order, one emission a commit, also for writes made in a callback', () => {
     const indexer = createIndexer<Pod>();
     const [first, second]: [number[], [number, number][]] = [[], []];
