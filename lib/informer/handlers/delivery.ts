@@ -158,7 +158,7 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
     };
     subscriber.add(() => {
       queues.delete(queue);
-      queue.release();
+      // Completes the source below, which ends a pause.
       left.next();
       waiting?.unsubscribe();
     });
