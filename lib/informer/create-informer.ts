@@ -79,7 +79,7 @@ export interface Informer<T extends KubernetesObject> {
  * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
  * const keys: string[] = [];
  * const informer = createInformer(createListWatch(client, pods), {
- *   onAdd: (_pod, _isInInitialList, { key }) => keys.push(key),
+ *   onAdd: (_pod, { key }) => keys.push(key),
  * });
  * informer.start();
  * await informer.whenSynced({ timeoutMs: 5_000 });

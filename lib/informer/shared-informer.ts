@@ -77,7 +77,7 @@ export interface SharedInformer<T extends KubernetesObject> {
    * const informer = createSharedInformer(createListWatch(client, pods));
    * const log: string[] = [];
    * const registration = informer.addEventHandler({
-   *   onAdd: async (_pod, _isInInitialList, { key, cause }) => {
+   *   onAdd: async (_pod, { key, cause }) => {
    *     await Promise.resolve(); // the next callback comes after this one
    *     log.push(`${key} ${cause}`);
    *   },

@@ -47,7 +47,7 @@ informer.status$.subscribe(({ phase, error, staleSinceMs }) => {
   tell({ type: 'status', phase, ...failed, stale: staleSinceMs !== undefined });
 });
 informer.addEventHandler({
-  onAdd: (object, _isInInitialList, { key }) => {
+  onAdd: (object, { key }) => {
     if (handled[key] !== undefined) wrong.push(`${key} added twice`);
     handled[key] = sign(object);
   },

@@ -107,8 +107,8 @@ describe('a dynamic factory', () => {
       await all.until(factory.whenSynced());
       const added: string[] = [];
       informer.addEventHandler({
-        onAdd: ({ metadata }, isInitial) => {
-          if (!isInitial) added.push(metadata?.name ?? '');
+        onAdd: ({ metadata }, { isInInitialList }) => {
+          if (!isInInitialList) added.push(metadata?.name ?? '');
         },
       });
       all.server.objects.create(pods, { metadata: { ...place('one'), labels: { app: 'one' } } });

@@ -175,6 +175,38 @@ describe('an async handler', () => {
     ]);
     await informer.stop();
   });
+
+  it('I100: every callback gets the objects, then one notification; only an addition of the first list is initial', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const calls: unknown[][] = [];
+    const of = (object: Pod) => object.metadata.resourceVersion;
+    informer.addEventHandler({
+      onAdd: (object, notification) => calls.push(['add', of(object), notification]),
+      onUpdate: (previous, object, notification) =>
+        calls.push(['update', of(previous), of(object), notification]),
+      onDelete: (deleted, notification) => calls.push(['delete', of(deleted.object), notification]),
+    });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    source.send(added(pod('c', 2)));
+    await informer.stop();
+    // The first list of the next run is initial, too, but an update or a deletion is never part of it.
+    source.listed(9, pod('a', 8), pod('b', 1));
+    informer.start();
+    const about = (key: string, cause: string, isInInitialList: boolean) => ({
+      ...{ key: `shop/${key}`, cause },
+      isInInitialList,
+    });
+    expect(calls).toEqual([
+      ['add', '1', about('a', 'initial', true)],
+      ['add', '1', about('b', 'initial', true)],
+      ['add', '2', about('c', 'watch', false)],
+      ['delete', '2', about('c', 'initial', false)],
+      ['update', '1', '8', about('a', 'initial', false)],
+    ]);
+    await informer.stop();
+  });
 });
 
 describe('a deletion', () => {

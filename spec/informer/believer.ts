@@ -6,7 +6,7 @@ import type { Pod } from '../delta/pods.ts';
 /** Keeps in `had` what it was told; `answer` is what each callback returns. */
 export function believer(had: Map<string, Pod>, answer: () => unknown): ResourceEventHandler<Pod> {
   return {
-    onAdd: (object, _initial, { key }) => {
+    onAdd: (object, { key }) => {
       expect(had.has(key)).toBe(false);
       had.set(key, object);
       return answer();

@@ -84,7 +84,7 @@ describe('a filtering handler', () => {
       handler: { onDelete: (gone, { cause }) => seen.push(gone, cause) },
     });
     const before = web(1, 'web');
-    const notification = { key: 'shop/web', cause: 'relist' } as const;
+    const notification = { key: 'shop/web', cause: 'relist', isInInitialList: false } as const;
     handler.onUpdate?.(before, web(2, 'db'), notification);
     const base = { key: 'shop/web', uid: 'web', previous: before, object: before };
     expect(seen).toEqual([{ ...base, finalStateUnknown: false }, 'relist']);
@@ -130,7 +130,8 @@ describe('a filtering handler', () => {
     const handler = filteringEventHandler<Pod>({ filter: () => asked++ < 0, handler: {} });
     asked = 0;
     const same = web(1, 'web');
-    handler.onUpdate?.(same, same, { key: 'shop/web', cause: 'resync' });
+    const notification = { key: 'shop/web', cause: 'resync', isInInitialList: false } as const;
+    handler.onUpdate?.(same, same, notification);
     expect(asked).toBe(1);
     await informer.stop();
   });

@@ -20,8 +20,8 @@ export function logging(log: string[], answer: () => unknown = () => undefined) 
   };
   const at = (object: Pod) => `${object.metadata.name}@${object.metadata.resourceVersion}`;
   return {
-    onAdd: (object: Pod, isInInitialList: boolean, notification: EventNotification) =>
-      tell(`+${at(object)}${isInInitialList ? '*' : ''}`, notification),
+    onAdd: (object: Pod, notification: EventNotification) =>
+      tell(`+${at(object)}${notification.isInInitialList ? '*' : ''}`, notification),
     onUpdate: (previous: Pod, object: Pod, notification: EventNotification) =>
       tell(
         `~${object.metadata.name}@${previous.metadata.resourceVersion}>${object.metadata.resourceVersion}`,

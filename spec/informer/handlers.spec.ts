@@ -114,7 +114,7 @@ describe('handlers', () => {
     informer.start();
     const heard: [string, boolean][] = [];
     const registration = informer.addEventHandler({
-      onAdd: (object, isInInitialList) => heard.push([object.metadata.name, isInInitialList]),
+      onAdd: (object, { isInInitialList }) => heard.push([object.metadata.name, isInInitialList]),
     });
     expect(registration.hasSynced).toBe(true);
     source.send(added(pod('db', 2)));

@@ -130,7 +130,7 @@ describe('an informer that refuses', () => {
       demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
     });
     const added: string[] = [];
-    informer.addEventHandler({ onAdd: (_object, _initial, { key }) => added.push(key) });
+    informer.addEventHandler({ onAdd: (_object, { key }) => added.push(key) });
     feed();
     server.put('shop/red', 'red');
     server.put('shop/blue', 'blue');

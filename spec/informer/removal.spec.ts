@@ -98,9 +98,9 @@ describe('removal', () => {
     const { onAdd } = slow.handler;
     const registration: EventHandlerRegistration = informer.addEventHandler(
       {
-        onAdd: (object, isInInitialList, notification) => {
+        onAdd: (object, notification) => {
           if (slow.log.length > 0) void informer.removeEventHandler(registration);
-          return onAdd(object, isInInitialList, notification);
+          return onAdd(object, notification);
         },
       },
       { resyncPeriodMs: 2_000 },
@@ -142,14 +142,14 @@ describe('removal', () => {
       },
     });
     const later = informer.addEventHandler({
-      onAdd: async ({ metadata }, _initial: boolean, notification: EventNotification) => {
+      onAdd: async ({ metadata }, notification: EventNotification) => {
         await settle();
         await informer.removeEventHandler(later, { within: notification });
         log.push(`later ${metadata.name}`);
       },
     });
     const draining = informer.addEventHandler({
-      onAdd: async ({ metadata }, _initial: boolean, within: EventNotification) => {
+      onAdd: async ({ metadata }, within: EventNotification) => {
         await settle();
         await informer.removeEventHandler(draining, { pending: 'drain', within });
         log.push(`draining ${metadata.name}`);
@@ -165,7 +165,7 @@ describe('removal', () => {
   it('I22: another one who asks waits, whatever notification it holds', async () => {
     const { informer, slow, registration } = slowInformer(['a', 'b']);
     const removed = informer.removeEventHandler(registration, {
-      within: { key: 'shop/a', cause: 'initial' },
+      within: { key: 'shop/a', cause: 'initial', isInInitialList: true },
     });
     expect(await isOver(removed)).toBe(false);
     await slow.finish();

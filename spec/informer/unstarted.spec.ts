@@ -119,7 +119,7 @@ describe('a handler of an informer that was not started', () => {
   it('I67: the warning may start the informer', async () => {
     const keys: string[] = [];
     const { time, informer } = rig({ onWarning: () => informer.start() });
-    informer.addEventHandler({ onAdd: (_pod, _initial, { key }) => keys.push(key) });
+    informer.addEventHandler({ onAdd: (_pod, { key }) => keys.push(key) });
     await time.advance(10_000);
     expect(keys).toEqual(['shop/web']);
     await informer.stop();

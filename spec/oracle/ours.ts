@@ -63,7 +63,7 @@ export class Ours {
     this.stories.set(name, story);
     const { indexer } = this.informer;
     const handler: ResourceEventHandler<Item> = {
-      onAdd: (object, initial) => {
+      onAdd: (object, { isInInitialList: initial }) => {
         const synced = this.#registrations.get(name)?.hasSynced ?? false;
         story.push({ type: 'add', key: indexer.keyOf(object), initial, synced, ...nameOf(object) });
       },

@@ -200,7 +200,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     const held = new Subject<void>();
     await informer.addEventHandler(
       {
-        onAdd: (_object, _initial, { key }) => {
+        onAdd: (_object, { key }) => {
           set(-HOUR_MS);
           return key === 'shop/a'
             ? new Promise<void>((resolve) => held.subscribe(() => resolve()))

@@ -14,6 +14,8 @@ export type NotificationCause = Exclude<Cause, 'snapshot'>;
 export interface EventNotification {
   readonly key: string;
   readonly cause: NotificationCause;
+  /** An addition that is part of the first list. Always false for an update and a deletion. client-go: isInInitialList. */
+  readonly isInInitialList: boolean;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface EventNotification {
  * One that throws or rejects is reported; the others and the store go on.
  */
 export interface ResourceEventHandler<T> {
-  onAdd?(object: T, isInInitialList: boolean, notification: EventNotification): unknown;
+  onAdd?(object: T, notification: EventNotification): unknown;
   onUpdate?(previous: T, object: T, notification: EventNotification): unknown;
   onDelete?(deleted: DeletedObject<T>, notification: EventNotification): unknown;
 }
@@ -80,7 +82,7 @@ export function callHandler<T>(
   const { id, key, previous, object, last, finalStateUnknown } = change;
   if (object !== undefined) {
     if (previous !== undefined) return handler.onUpdate?.(previous, object, notification);
-    return handler.onAdd?.(object, notification.cause === 'initial', notification);
+    return handler.onAdd?.(object, notification);
   }
   if (previous === undefined) return undefined;
   const deleted = { key, uid: id, previous, object: last ?? previous };

@@ -71,8 +71,8 @@ function failing(act: () => unknown, { failure }: Tested): unknown {
  * });
  * const web = { metadata: { name: 'a', labels: { tier: 'web' } } };
  * const off = { metadata: { name: 'a', labels: { tier: 'db' } } };
- * handler.onAdd?.(web, true, { key: 'a', cause: 'initial' });
- * handler.onUpdate?.(web, off, { key: 'a', cause: 'watch' });
+ * handler.onAdd?.(web, { key: 'a', cause: 'initial', isInInitialList: true });
+ * handler.onUpdate?.(web, off, { key: 'a', cause: 'watch', isInInitialList: false });
  * log; // => ['+a', '-a']
  * ```
  */
@@ -88,17 +88,17 @@ export function filteringEventHandler<T>(
     }
   };
   return {
-    onAdd(object, isInInitialList, notification) {
+    onAdd(object, notification) {
       const now = test(object);
       if (!now.matches) return failing(() => undefined, now);
-      return handler.onAdd?.(object, isInInitialList, notification);
+      return handler.onAdd?.(object, notification);
     },
     onUpdate(previous, object, notification) {
       // That the filter failed on what was told before has been reported then.
       const before = test(previous);
       const now = previous === object ? before : test(object);
       if (before.matches && now.matches) return handler.onUpdate?.(previous, object, notification);
-      if (now.matches) return handler.onAdd?.(object, false, notification);
+      if (now.matches) return handler.onAdd?.(object, notification);
       if (!before.matches) return failing(() => undefined, now);
       const { key } = notification;
       const uid = (previous as { metadata?: { uid?: string } }).metadata?.uid || key;

@@ -178,7 +178,10 @@ export class HandlerFeed<T> {
   }
 
   #call(change: Change<T>): void {
-    const notification = { key: change.key, cause: this.#queue.cause };
+    const { key, previous, object } = change;
+    const { cause } = this.#queue;
+    const isInInitialList = cause === 'initial' && previous === undefined && object !== undefined;
+    const notification = { key, cause, isInInitialList };
     const timed = !this.#warned && this.#queue.size > this.#slowPending;
     let sinceMs = timed ? this.#passedMs() : 0;
     let answer: unknown;

@@ -1,0 +1,32 @@
+/** The callbacks of a handler, judged by `tsc`. */
+import {
+  type DeletedObject,
+  type EventNotification,
+  filteringEventHandler,
+  type ResourceEventHandler,
+} from 'rx-informer';
+import type { Pod } from 'rx-informer/resources';
+import { describe, expectTypeOf, it } from 'vitest';
+
+type Callbacks = Required<ResourceEventHandler<Pod>>;
+
+describe('the types of handlers', () => {
+  it('I100: have the notification last, with isInInitialList in it', () => {
+    expectTypeOf<Parameters<Callbacks['onAdd']>[1]>().toEqualTypeOf<EventNotification>();
+    expectTypeOf<Parameters<Callbacks['onAdd']>['length']>().toEqualTypeOf<2>();
+    expectTypeOf<Parameters<Callbacks['onUpdate']>[2]>().toEqualTypeOf<EventNotification>();
+    expectTypeOf<Parameters<Callbacks['onDelete']>>().toExtend<
+      [DeletedObject<Pod>, EventNotification]
+    >();
+    expectTypeOf<EventNotification['isInInitialList']>().toEqualTypeOf<boolean>();
+    // @ts-expect-error: the second argument is no boolean
+    const old: ResourceEventHandler<Pod> = { onAdd: (_pod, initial: boolean) => initial };
+    filteringEventHandler<Pod>({
+      filter: () => true,
+      handler: {
+        onAdd: (_pod, { isInInitialList }) => expectTypeOf(isInInitialList).toBeBoolean(),
+      },
+    });
+    expectTypeOf(old).toExtend<object>();
+  });
+});
