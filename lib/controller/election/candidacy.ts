@@ -221,7 +221,8 @@ export class Candidacy {
   /** Leads until the deadline of the write that was answered. */
   #hold(): void {
     const sent = this.#sent;
-    if (sent === undefined || sent.over) return this.#lose();
+    // After a sleep the response may be read before the timer fires, so the stopwatch is asked, too.
+    if (sent === undefined || sent.over || this.#passedMs() >= sent.atMs) return this.#lose();
     this.#sent = undefined;
     this.#deadline?.timer.unsubscribe();
     this.#deadline = sent;
