@@ -166,6 +166,18 @@ describe('a reconcile in two halves', () => {
     expect(all.now()?.metadata.finalizers).toEqual(['a.dev/x']);
   });
 
+  it('N10: the reconcile ends when the finalizer is removed, and fails if that fails', async () => {
+    const all = rig([ours]);
+    const { call } = halves(all);
+    all.server.objects.delete(deployments, place);
+    const marked = all.now() as Deployment;
+    all.server.faults.failNext({ method: 'PATCH' }, { status: 403, message: 'no patches today' });
+    await expect(call(marked)).rejects.toThrow('no patches today');
+    expect(all.now()?.metadata.finalizers).toEqual([ours]);
+    await call(marked);
+    expect(all.now()).toBeUndefined();
+  });
+
   it('N10: an object that goes without it, or went while it was to be added, is nobody`s business', async () => {
     const all = rig(['a.dev/x']);
     const { calls, call } = halves(all);
