@@ -137,6 +137,40 @@ describe('an event recorder', () => {
     await recorder.close();
   });
 
+  it('N12: remembers `seriesKept` series, and forgets the one that was quiet the longest', async () => {
+    const { scheduler, recorder, pod, written } = rig({ seriesKept: 2 });
+    const said = async (reasons: string) => {
+      for (const reason of reasons) recorder.event(pod, { ...synced, reason });
+      await scheduler.advance(0);
+    };
+    await said('ABAB');
+    expect(written().sort()).toEqual(['A 2', 'B 2']);
+    // A was quiet the longest.
+    await said('C');
+    await said('BC');
+    expect(written().sort()).toEqual(['A 2', 'B 2', 'C 2']);
+    // Now B was.
+    await said('A');
+    expect(written().sort()).toEqual(['A 1', 'A 2', 'B 3', 'C 2']);
+    await recorder.close();
+  });
+
+  it('N12: writes the count of a series that it forgets, instead of keeping it for later', async () => {
+    const { scheduler, recorder, pod, written } = rig({ seriesKept: 1, burst: 100 });
+    for (let series = 0; series < 20; series++) {
+      for (let count = 0; count < 3; count++) {
+        recorder.event(pod, { ...synced, reason: `R${series}` });
+        await scheduler.advance(0);
+      }
+    }
+    // All but the last, which is remembered and waits for its time.
+    expect(recorder.pending).toBe(1);
+    expect(written().filter((event) => event.endsWith(' 3'))).toHaveLength(19);
+    await recorder.close();
+    expect(written().filter((event) => event.endsWith(' 3'))).toHaveLength(20);
+    expect(scheduler.pending).toBe(0);
+  });
+
   it('N12: nothing it is given makes it throw', async () => {
     const { recorder, pod, dropped } = rig({
       onDropped: () => {

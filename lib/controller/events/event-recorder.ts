@@ -128,10 +128,13 @@ class SeriesRecorder implements EventRecorder {
     const { component, instance = component, limit = 1_000 } = this.#options;
     const fresh = new Series(object, event, { component, instance });
     const passedMs = this.#passedMs();
-    this.#forget(passedMs);
+    this.#forgetEnded(passedMs);
     const series = this.#series.get(fresh.key) ?? fresh;
-    if (series === fresh && this.#writer.size >= limit) {
-      throw new RangeError(`event ${event.reason}: ${limit} events wait already`);
+    if (series === fresh) {
+      if (this.#writer.size >= limit) {
+        throw new RangeError(`event ${event.reason}: ${limit} events wait already`);
+      }
+      this.#makeRoom();
     }
     // To the end: it is the last to be forgotten.
     this.#series.delete(series.key);
@@ -152,13 +155,32 @@ class SeriesRecorder implements EventRecorder {
     );
   }
 
-  #forget(passedMs: number): void {
-    const { windowMs = 360_000, seriesKept = 4_096 } = this.#options;
-    for (const [key, series] of this.#series) {
-      const over = passedMs - series.quietSinceMs > windowMs;
-      if (!over && this.#series.size < seriesKept) return;
-      this.#series.delete(key);
+  /** Series whose window is over. */
+  #forgetEnded(passedMs: number): void {
+    const { windowMs = 360_000 } = this.#options;
+    for (const series of this.#series.values()) {
+      if (passedMs - series.quietSinceMs <= windowMs) return;
+      this.#forget(series);
     }
+  }
+
+  /** For one more series. */
+  #makeRoom(): void {
+    const { seriesKept = 4_096 } = this.#options;
+    for (const series of this.#series.values()) {
+      if (this.#series.size < seriesKept) return;
+      this.#forget(series);
+    }
+  }
+
+  /** Its count is written now: otherwise series that are forgotten would gather until their time. */
+  #forget(series: Series): void {
+    this.#series.delete(series.key);
+    const timer = this.#later.get(series);
+    if (timer === undefined) return;
+    timer.unsubscribe();
+    this.#later.delete(series);
+    this.#writer.write(series);
   }
 
   #drop(error: unknown): void {
