@@ -328,6 +328,7 @@ export {
   type IndexerReader,
   type IndexerTransaction,
   type Snapshot,
+  type StoreReader,
 } from './store/indexer.ts';
 export {
   createMutationCache,

@@ -7,7 +7,7 @@ import type { DeletedObject } from '../delta/net-change.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { UpdatedObject } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
-import type { IndexerReader, Snapshot } from '../store/indexer.ts';
+import type { IndexerReader, StoreReader } from '../store/indexer.ts';
 import type { Delivery, DeliveryPolicy } from './handlers/delivery.ts';
 import type {
   EventHandlerOptions,
@@ -36,8 +36,11 @@ export interface SharedInformer<T extends KubernetesObject> {
   readonly added$: Observable<T>;
   readonly updated$: Observable<UpdatedObject<T>>;
   readonly deleted$: Observable<DeletedObject<T>>;
-  /** The newest snapshot at once, then one a commit. */
-  readonly snapshot$: Observable<Snapshot<T>>;
+  /**
+   * A living reader of the store on subscription, then one per commit. Each of them reads the present state, also later,
+   * so `pairwise` and `scan` over it compare the store with itself: see {@link StoreReader}.
+   */
+  readonly snapshot$: Observable<StoreReader<T>>;
   /** The status at once, then each transition. Does not start the informer. */
   readonly status$: Observable<InformerStatus>;
   /** Whether the running informer's store has held a complete list: the value now, then each change. Does not start the informer. */

@@ -11,9 +11,9 @@ import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
 import { createQuarantine, type Quarantine, type RefusedObjects } from './quarantine.ts';
-import { type Snapshot, Snapshots } from './snapshot.ts';
+import { type Snapshot, type StoreReader, StoreReaders } from './store-reader.ts';
 
-export type { Snapshot };
+export type { Snapshot, StoreReader };
 
 /** The reading side of an {@link Indexer}. Answers are shared: do not change them. */
 export interface IndexerReader<T> extends KnownObjects<T> {
@@ -35,9 +35,13 @@ export interface IndexerReader<T> extends KnownObjects<T> {
   getIndexers(): ReadIndexers<T>;
   /** Adds indices and fills them. Throws on a name that is taken, and then adds none. */
   addIndexers(indexers: Indexers<T>): void;
-  /** The newest snapshot at once, then one a commit. A BehaviorSubject seen from the reading side. */
-  readonly snapshot$: Observable<Snapshot<T>> &
-    Pick<BehaviorSubject<Snapshot<T>>, 'value' | 'getValue'>;
+  /**
+   * A living reader of the store on subscription, then one per commit. Each of them reads the present state, also later,
+   * so `pairwise` and `scan` over it compare the store with itself: see {@link StoreReader}. A BehaviorSubject seen from
+   * the reading side.
+   */
+  readonly snapshot$: Observable<StoreReader<T>> &
+    Pick<BehaviorSubject<StoreReader<T>>, 'value' | 'getValue'>;
   readonly rev: number;
   /** How far the store is: the version of the last object, bookmark or list that was applied. */
   readonly resourceVersion: ResourceVersion | '';
@@ -97,7 +101,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
   readonly #guard: MutationGuard;
   readonly #items = new Map<string, T>();
   readonly #tables = new Map<string, IndexTable<T>>();
-  readonly #snapshots: Snapshots<T>;
+  readonly #snapshots: StoreReaders<T>;
   #list: readonly T[] | undefined;
   readonly #values: (readonly string[])[] = [];
   rev = 0;
@@ -108,10 +112,10 @@ class MapIndexer<T extends object> implements Indexer<T> {
     this.keyOf = options.keyOf ?? (metaNamespaceKeyFunc as KeyFunc<unknown>);
     this.#guard = options.mutationGuard ?? defaultMutationGuard();
     this.addIndexers(options.indexers ?? {});
-    this.#snapshots = new Snapshots<T>(this);
+    this.#snapshots = new StoreReaders<T>(this);
   }
 
-  get snapshot$(): BehaviorSubject<Snapshot<T>> {
+  get snapshot$(): BehaviorSubject<StoreReader<T>> {
     return this.#snapshots.subject;
   }
 

@@ -1,5 +1,11 @@
-import { byNamespace, createIndexer, type Indexer, type Snapshot } from 'rx-informer';
-import { describe, expect, it } from 'vitest';
+import {
+  byNamespace,
+  createIndexer,
+  type Indexer,
+  type Snapshot,
+  type StoreReader,
+} from 'rx-informer';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
 
 const byVersion = (object: Pod) => [object.metadata.resourceVersion];
@@ -154,7 +160,7 @@ describe('indexer: objects', () => {
 describe('indexer: snapshots', () => {
   it('S17: there is a snapshot at once, and one a commit', () => {
     const indexer = createIndexer<Pod>();
-    const seen: Snapshot<Pod>[] = [];
+    const seen: StoreReader<Pod>[] = [];
     indexer.snapshot$.subscribe((snapshot) => seen.push(snapshot));
     expect(seen).toHaveLength(1);
     expect(indexer.snapshot$.getValue()).toBe(seen[0]);
@@ -178,6 +184,20 @@ describe('indexer: snapshots', () => {
     expect(seen[3]?.get('b')).toBe(indexer.get('b'));
     indexer.addIndexers({ byVersion });
     expect(seen[3]?.byIndex('byVersion', '1')).toEqual([pod('b', 1)]);
+  });
+
+  it('S50: a reader that was emitted earlier reads the present state; a list that was kept stays as it was', () => {
+    const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace } });
+    indexer.add(pod('shop/a', 1));
+    const reader = indexer.snapshot$.value;
+    const kept = reader.list();
+    indexer.add(pod('shop/b', 2));
+    expect([reader.rev, reader.size]).toEqual([1, 1]);
+    expect(reader.list()).toBe(indexer.list());
+    expect(reader.get('shop/b')).toEqual(pod('shop/b', 2));
+    expect(reader.byIndex('namespace', 'shop')).toHaveLength(2);
+    expect(kept).toEqual([pod('shop/a', 1)]);
+    expectTypeOf<Snapshot<Pod>>().toEqualTypeOf<StoreReader<Pod>>();
   });
 
   it('S17: a snapshot shows its commit in list(), byIndex() and get() when it is emitted', () => {

@@ -17,7 +17,7 @@ import {
   type Resource,
   type ResourceEventHandler,
   type SharedInformer,
-  type Snapshot,
+  type StoreReader,
   type TableRow,
   type View,
 } from 'rx-informer';
@@ -49,7 +49,7 @@ describe('what reads', () => {
     expectTypeOf<SharedInformer<Pod>>().toExtend<SharedInformer<KubernetesObject>>();
     expectTypeOf<Informer<Widget>>().toExtend<Informer<KubernetesObject>>();
     expectTypeOf<IndexerReader<Widget>>().toExtend<IndexerReader<KubernetesObject>>();
-    expectTypeOf<Snapshot<Widget>>().toExtend<Snapshot<KubernetesObject>>();
+    expectTypeOf<StoreReader<Widget>>().toExtend<StoreReader<KubernetesObject>>();
     expectTypeOf<ListerInformer<Widget>>().toExtend<ListerInformer<KubernetesObject>>();
     expectTypeOf<Lister<Widget>>().toExtend<Lister<KubernetesObject>>();
     expectTypeOf<NamespaceLister<Widget>>().toExtend<NamespaceLister<KubernetesObject>>();

@@ -1,0 +1,106 @@
+/** The values of `snapshot$`: one reader of the store per commit, in the order of the commits. */
+import { BehaviorSubject } from 'rxjs';
+import type { ResourceVersion } from '../meta/resource-version.ts';
+
+/**
+ * A living reader of the store, not a copy: `get`, `list` and `byIndex` always read the present state, also on a
+ * reader that was emitted earlier. Only `rev`, `size`, `synced` and `resourceVersion` are those of its commit.
+ *
+ * Operators that keep an earlier value, such as `pairwise` and `scan`, therefore compare the store with itself. Keep
+ * what `list()` returned instead, because that array never changes, or take `changes$`, which has both states:
+ *
+ * @example
+ * ```ts
+ * import { createIndexer } from 'rx-informer';
+ * import { map, pairwise } from 'rxjs';
+ *
+ * const indexer = createIndexer();
+ * const sizes: string[] = [];
+ * indexer.snapshot$
+ *   .pipe(map((reader) => reader.list()), pairwise())
+ *   .subscribe(([before, now]) => sizes.push(`${before.length} to ${now.length}`));
+ * indexer.add({ metadata: { name: 'web', uid: 'u1', resourceVersion: '5' } });
+ * sizes; // => ['0 to 1']
+ * ```
+ */
+export interface StoreReader<T> {
+  /** Grows with each commit; two readers of one `rev` are one. */
+  readonly rev: number;
+  readonly size: number;
+  readonly synced: boolean;
+  readonly resourceVersion: ResourceVersion | '';
+  get(key: string): T | undefined;
+  /** The same array until something changes. */
+  list(): readonly T[];
+  byIndex(indexName: string, value: string): readonly T[];
+}
+
+/** @deprecated Use {@link StoreReader}. */
+export type Snapshot<T> = StoreReader<T>;
+
+/** What a {@link StoreReader} reads. */
+export interface ReadableStore<T> {
+  readonly rev: number;
+  readonly size: number;
+  readonly synced: boolean;
+  readonly resourceVersion: ResourceVersion | '';
+  getByKey(key: string): T | undefined;
+  list(): readonly T[];
+  byIndex(indexName: string, value: string): readonly T[];
+}
+
+class LivingReader<T> implements StoreReader<T> {
+  readonly rev: number;
+  readonly size: number;
+  readonly synced: boolean;
+  readonly resourceVersion: ResourceVersion | '';
+  readonly #store: ReadableStore<T>;
+
+  constructor(store: ReadableStore<T>) {
+    this.rev = store.rev;
+    this.size = store.size;
+    this.synced = store.synced;
+    this.resourceVersion = store.resourceVersion;
+    this.#store = store;
+  }
+
+  get(key: string): T | undefined {
+    return this.#store.getByKey(key);
+  }
+
+  list(): readonly T[] {
+    return this.#store.list();
+  }
+
+  byIndex(indexName: string, value: string): readonly T[] {
+    return this.#store.byIndex(indexName, value);
+  }
+}
+
+/** Tells each commit once, and one made inside a callback after the one at hand: all observers see one order. */
+export class StoreReaders<T> {
+  readonly subject: BehaviorSubject<StoreReader<T>>;
+  readonly #store: ReadableStore<T>;
+  #waiting: StoreReader<T>[] = [];
+  #telling = false;
+
+  constructor(store: ReadableStore<T>) {
+    this.#store = store;
+    this.subject = new BehaviorSubject<StoreReader<T>>(new LivingReader(store));
+  }
+
+  announce(): void {
+    this.#waiting.push(new LivingReader(this.#store));
+    if (this.#telling) return;
+    this.#telling = true;
+    try {
+      // Indexed: a callback that writes appends.
+      for (let at = 0; at < this.#waiting.length; at++) {
+        this.subject.next(this.#waiting[at] as StoreReader<T>);
+      }
+    } finally {
+      this.#waiting = [];
+      this.#telling = false;
+    }
+  }
+}
