@@ -3,8 +3,6 @@
  * is stored is frozen, so the culprit's own line throws and names the field; in production nothing is done.
  * client-go: tools/cache/mutation_detector.go, which compares copies every second and panics.
  */
-import { freeze } from 'immer';
-
 /** `freeze`: deep-freeze what is stored. `off`: trust. */
 export type MutationGuard = 'freeze' | 'off';
 
@@ -18,7 +16,25 @@ export function defaultMutationGuard(): MutationGuard {
   return mode === 'development' || mode === 'test' ? 'freeze' : 'off';
 }
 
-/** Freezes an object and all in it. */
+/** A list or a plain object, of this or another realm, that is not frozen yet. */
+function isOpen(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/**
+ * Freezes an object and all lists and plain objects in it, however deep they are nested. Everything in a frozen
+ * object counts as frozen; instances of classes are left as they are.
+ */
 export function guardObject<T>(object: T, guard: MutationGuard): T {
-  return guard === 'freeze' ? freeze(object, true) : object;
+  if (guard !== 'freeze' || !isOpen(object)) return object;
+  const found: object[] = [Object.freeze(object)];
+  // The list grows while it is read: a recursion would overflow the stack on an object that a server nests deep.
+  for (const each of found) {
+    for (const value of Object.values(each)) {
+      if (isOpen(value)) found.push(Object.freeze(value));
+    }
+  }
+  return object;
 }

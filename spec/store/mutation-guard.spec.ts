@@ -1,6 +1,7 @@
+import { runInNewContext } from 'node:vm';
 import { createIndexer } from 'rx-informer';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { defaultMutationGuard } from '../../lib/store/mutation-guard.ts';
+import { defaultMutationGuard, guardObject } from '../../lib/store/mutation-guard.ts';
 
 const make = () => ({
   metadata: { name: 'a', labels: { app: 'web' } },
@@ -24,6 +25,31 @@ describe('mutation guard', () => {
       for (const port of indexer.list()[0]?.spec.ports ?? []) port.n = 2;
     }).toThrow(TypeError);
     expect(indexer.get('a')).toEqual(make());
+  });
+
+  it('S16: lists and plain objects are frozen however deep they are nested, and of any realm', () => {
+    const nested = JSON.parse(`${'[{"a":'.repeat(50_000)}{}${'}]'.repeat(50_000)}`);
+    let depth = 0;
+    for (let at = guardObject(nested, 'freeze'); at !== undefined; at = at.a ?? at[0]) {
+      expect(Object.isFrozen(at)).toBe(true);
+      depth++;
+    }
+    expect(depth).toBe(100_001);
+    const foreign = runInNewContext(
+      '({ list: [{}], map: Object.assign(Object.create(null), { a: {} }) })',
+    );
+    guardObject(foreign, 'freeze');
+    const { list, map } = foreign;
+    for (const each of [foreign, list, list[0], map, map.a])
+      expect(Object.isFrozen(each)).toBe(true);
+  });
+
+  it('S16: instances of classes are left alone, and what is frozen is frozen as a whole', () => {
+    const [date, bytes, below] = [new Date(0), new Uint8Array(1), { open: true }];
+    const object = { date, bytes, frozen: Object.freeze({ below }) };
+    expect(guardObject(object, 'freeze')).toBe(object);
+    expect([object, date, bytes, below].map(Object.isFrozen)).toEqual([true, false, false, false]);
+    expect(guardObject('text', 'freeze')).toBe('text');
   });
 
   it('S16: off trusts, and costs nothing', () => {
