@@ -50,7 +50,7 @@ function textsDiffer(before: Texts, now: Texts, names: readonly string[]): boole
  * generationChanged(update(2, 2)); // => false
  * ```
  */
-export const generationChanged: Predicate<KubernetesObject> = onUpdate(
+export const generationChanged: Predicate<KubernetesObject> = /* @__PURE__ */ onUpdate(
   (before, now) =>
     before.generation === undefined ||
     before.generation !== now.generation ||
@@ -59,7 +59,7 @@ export const generationChanged: Predicate<KubernetesObject> = onUpdate(
 );
 
 /** Drops updates without news: those of a resync, and of a list in which nothing happened. */
-export const resourceVersionChanged: Predicate<KubernetesObject> = onUpdate(
+export const resourceVersionChanged: Predicate<KubernetesObject> = /* @__PURE__ */ onUpdate(
   (before, now) =>
     before.resourceVersion === undefined || before.resourceVersion !== now.resourceVersion,
 );

@@ -104,10 +104,10 @@ export function parseLabelSelector(selector: string | LabelSelectorObject): Labe
 }
 
 /** Matches every object. client-go: labels.Everything. */
-export const selectEverything: LabelSelector = parseLabelSelector('');
+export const selectEverything: LabelSelector = /* @__PURE__ */ parseLabelSelector('');
 
 /** Matches no object; no text says that to a server. client-go: labels.Nothing. */
-export const selectNothing: LabelSelector = Object.freeze({
+export const selectNothing: LabelSelector = /* @__PURE__ */ Object.freeze({
   requirements: [],
   isEverything: false,
   isNothing: true,

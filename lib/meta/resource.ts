@@ -43,6 +43,14 @@ export interface ResourceDefinition {
   readonly namespaced: boolean;
 }
 
+/** A resource of which the definition needs no check, because it is written in this library. */
+export function knownResource<T extends KubernetesObject = KubernetesObject>(
+  definition: ResourceDefinition,
+): Resource<T> {
+  const { group, version } = definition;
+  return Object.freeze({ ...definition, apiVersion: group ? `${group}/${version}` : version });
+}
+
 /**
  * Names a resource, built-in or custom.
  *
@@ -78,8 +86,7 @@ export function defineResource<T extends KubernetesObject = KubernetesObject>(
   if (typeof namespaced !== 'boolean') {
     throw new TypeError(`defineResource: namespaced of ${plural} must be true or false`);
   }
-  const apiVersion = group === '' ? version : `${group}/${version}`;
-  return Object.freeze({ group, version, plural, kind, namespaced, apiVersion });
+  return knownResource({ group, version, plural, kind, namespaced });
 }
 
 /** `pods`, `deployments.apps`: how messages and metrics name a resource. */

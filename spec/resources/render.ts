@@ -130,7 +130,7 @@ function interfaceText(
 function renderFile(file: GeneratedFile): string {
   let text = '';
   if (file.constants.size > 0) {
-    text += "import { defineResource, type Resource } from '../../meta/resource.ts';\n";
+    text += "import { knownResource, type Resource } from '../../meta/resource.ts';\n";
   }
   for (const [from, names] of [...file.imports].sort(alphabetically)) {
     text += `import type { ${[...names].sort().join(', ')} } from './${from}.ts';\n`;
@@ -141,7 +141,7 @@ function renderFile(file: GeneratedFile): string {
     const { group, version, plural, kind, namespaced } = resource;
     const scope = namespaced ? 'namespaced' : 'cluster-scoped';
     text += `\n/** \`${plural}${group === '' ? '' : `.${group}`}\` ${version}, ${scope}. */\n`;
-    text += `export const ${name}: Resource<${kind}> = /* @__PURE__ */ defineResource({\n`;
+    text += `export const ${name}: Resource<${kind}> = /* @__PURE__ */ knownResource({\n`;
     text += `  group: ${quoted(group)},\n  version: ${quoted(version)},\n  plural: ${quoted(plural)},\n`;
     text += `  kind: ${quoted(kind)},\n  namespaced: ${namespaced},\n});\n`;
   }

@@ -63,7 +63,7 @@ export function isLeaderElector(
   return 'leading$' in given;
 }
 
-const LONGEST_LEASE_MS = (2 ** 31 - 1) * 1_000;
+const LONGEST_LEASE_MS = 2_147_483_647_000;
 
 /** The options with their defaults. Throws a `TypeError` when two could lead at once. */
 function checked(

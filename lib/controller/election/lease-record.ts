@@ -3,7 +3,7 @@
  * tools/leaderelection/resourcelock/leaselock.go.
  */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { defineResource, type Resource } from '../../meta/resource.ts';
+import { knownResource, type Resource } from '../../meta/resource.ts';
 
 /** `spec` of a Lease. Times are RFC 3339 with microseconds. */
 export interface LeaseSpec {
@@ -22,7 +22,7 @@ export interface LeaseObject extends KubernetesObject {
 /** How much longer than `retryPeriodMs` a candidate may wait. client-go: leaderelection.JitterFactor */
 export const JITTER = 1.2;
 
-export const LEASES: Resource<LeaseObject> = defineResource<LeaseObject>({
+export const LEASES: Resource<LeaseObject> = /* @__PURE__ */ knownResource<LeaseObject>({
   group: 'coordination.k8s.io',
   version: 'v1',
   plural: 'leases',

@@ -3,7 +3,7 @@
  * tools/events/event_broadcaster.go (eventKey, EventSeries), event_recorder.go (makeEvent).
  */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { defineResource, type Resource } from '../../meta/resource.ts';
+import { knownResource, type Resource } from '../../meta/resource.ts';
 import { microTime } from '../election/lease-record.ts';
 
 /** What happened to an object, for those who look at it. */
@@ -20,7 +20,7 @@ export interface RecordedEvent {
   readonly related?: KubernetesObject;
 }
 
-export const EVENTS: Resource<KubernetesObject> = defineResource({
+export const EVENTS: Resource<KubernetesObject> = /* @__PURE__ */ knownResource({
   group: 'events.k8s.io',
   version: 'v1',
   plural: 'events',
