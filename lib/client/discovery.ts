@@ -38,10 +38,8 @@ export interface Discovery {
   served(options?: CallOptions): Promise<ServedApi>;
 }
 
-const AGGREGATED = ['v2', 'v2beta1']
-  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
-  .concat('application/json')
-  .join(',');
+const AGGREGATED =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
 
 interface AggregatedResource {
   readonly resource?: string;

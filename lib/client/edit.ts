@@ -39,7 +39,7 @@ export interface EditCalls<T> {
 }
 
 // Of our own, because the shared one freezes what a draft was made from: that is the caller's.
-const immer = new Immer({ autoFreeze: false });
+const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
 
 function drafted<T extends KubernetesObject>(base: T, recipe: (draft: Draft<T>) => void): T {
   return immer.produce(base, (draft) => {

@@ -13,7 +13,7 @@ import type { EvictOptions, PodClient, PodLogOptions } from './resource-client.t
 import { untilAborted } from './until-aborted.ts';
 
 /** An error answer is a Status: more of it than this is not worth reading. */
-const MAX_ERROR_LENGTH = 64 * 1024;
+const MAX_ERROR_LENGTH = 65_536;
 
 /** Whether a resource is the pods of the core group. */
 export function isPods({ group, plural }: Resource<KubernetesObject>): boolean {

@@ -20,7 +20,7 @@ export interface RetryOnConflictOptions extends Timing {
   readonly signal?: AbortSignal;
 }
 
-const defaultBackoff = exponentialBackoff({ baseMs: 10, factor: 1, jitter: 0.1 });
+const defaultBackoff = /* @__PURE__ */ exponentialBackoff({ baseMs: 10, factor: 1, jitter: 0.1 });
 
 /** Whether a write failed because the object was changed meanwhile: 409 Conflict, and no other 409. */
 export function isConflict(error: unknown): error is ApiError {

@@ -29,7 +29,8 @@ export interface HeldBack {
 /** The longest watch while events are held back, and the shortest: not all informers are to ask at once. */
 const SHORT_SECONDS = 20;
 const SHORTEST_SECONDS = 15;
-const MESSAGE = `something between here and the server, a proxy with buffers perhaps, holds events back until a watch ends; watches are ended after ${SHORTEST_SECONDS} to ${SHORT_SECONDS} s, so changes come that late: let the proxy hand on at once what it gets (docs/proxies.md)`;
+const MESSAGE =
+  'something between here and the server, a proxy with buffers perhaps, holds events back until a watch ends; watches are ended after 15 to 20 s, so changes come that late: let the proxy hand on at once what it gets (docs/proxies.md)';
 
 /** The way from one server to one client. */
 export interface Passage {

@@ -11,7 +11,7 @@ export type Answer<Out> =
   | { readonly kind: 'decoded'; readonly value: Out };
 
 /** An error answer is a Status, or a proxy's page: more of it than this is not worth reading. */
-const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 65_536;
 
 /**
  * Sends a request and decodes its body. Completes at a clean end; errors with an {@link ApiError} of the

@@ -75,7 +75,7 @@ export function readSelection(selection: Selection): {
   return { labels: labelsOf(labelSelector), fields: fields.isEverything ? undefined : fields };
 }
 
-const NOTHING: readonly never[] = Object.freeze([]);
+const NOTHING: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
 /** Those of `objects` that are selected; the same array where that is all of them. */
 export function select<T extends KubernetesObject>(

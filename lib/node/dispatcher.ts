@@ -40,11 +40,11 @@ export interface DispatcherOptions {
   readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>;
 }
 
-const MiB = 1 << 20;
+const MiB = 1_048_576;
 const CONNECT_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 30_000;
 /** Timers of more are cut, with a warning. */
-const LONGEST_MS = 2 ** 31 - 1;
+const LONGEST_MS = 2_147_483_647;
 
 /** How long undici is to wait for a head; 0 is for ever. */
 export function headersTimeoutOf({ headersTimeoutMs }: DispatcherOptions): number {

@@ -44,7 +44,7 @@ export interface ToViewOptions {
   readonly status$?: Observable<InformerStatus>;
 }
 
-const EMPTY: readonly never[] = Object.freeze([]);
+const EMPTY: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
 class RowsView<T> implements View<T> {
   readonly status$: Observable<InformerStatus> | undefined;

@@ -24,7 +24,7 @@ type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 /** So long may the answer to the next watch take: a server's cache that begins anew needs over a minute. */
 export const HEAD_LIMIT_MS = 90_000;
 /** So long before its end is a watch followed by the next. */
-const LEAD_MS = HEAD_LIMIT_MS + 5_000;
+const LEAD_MS = 95_000;
 
 function isLive({ phase, opened }: ReflectorState): boolean {
   return phase === 'watching' && opened;

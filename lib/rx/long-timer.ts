@@ -4,7 +4,7 @@
 import { NEVER, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { repeat } from 'rxjs/operators';
 
-const LONGEST_MS = 2 ** 31 - 1;
+const LONGEST_MS = 2_147_483_647;
 
 /** Emits 0 and completes after `delayMs`, however long that is; never, and without a timer, if it is infinite. */
 export function longTimer(delayMs: number, scheduler: SchedulerLike): Observable<0> {

@@ -10,7 +10,7 @@ interface Bucket<T> {
   list: readonly T[] | undefined;
 }
 
-const EMPTY: readonly never[] = Object.freeze([]);
+const EMPTY: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
 /** The values of one object, each once, as strings. Throws what the function throws. */
 export function indexValues<T>(func: IndexFunc<T>, object: T, name: string): readonly string[] {

@@ -20,7 +20,7 @@ export interface LogEntry {
   bytes(): Uint8Array;
 }
 
-const encoder = new TextEncoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** The objects of one resource and their changes. */
 export class Collection {

@@ -22,7 +22,7 @@ interface PodFields extends KubernetesObject {
   readonly spec?: Partial<Record<string, readonly { readonly name: string }[]>>;
 }
 
-const encoder = new TextEncoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
 
 function containersOf(pod: StoredObject): string[] {
   const { spec = {} } = pod as unknown as PodFields;

@@ -37,69 +37,82 @@ export interface ServedResource extends Required<ResourceTraits> {
   readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
 }
 
-const plain: ResourceTraits = { status: false, generation: false };
 const counted: ResourceTraits = { status: true, generation: true };
-const scaled: ResourceTraits = { ...counted, scale: true };
-const KNOWN: Readonly<Record<string, ResourceTraits>> = {
-  configmaps: plain,
-  secrets: { ...plain, selectableFields: ['type'] },
-  events: {
-    ...plain,
-    selectableFields: [
-      ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
-        (field) => `involvedObject.${field}`,
+
+function builtInTraits(): Readonly<Record<string, ResourceTraits>> {
+  const plain: ResourceTraits = { status: false, generation: false };
+  const scaled: ResourceTraits = { ...counted, scale: true };
+  return {
+    configmaps: plain,
+    secrets: { ...plain, selectableFields: ['type'] },
+    events: {
+      ...plain,
+      selectableFields: [
+        ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
+          (field) => `involvedObject.${field}`,
+        ),
+        ...['reason', 'reportingComponent', 'source', 'type'],
+      ],
+    },
+    namespaces: { status: true, generation: false, selectableFields: ['status.phase'] },
+    nodes: { status: true, generation: false, selectableFields: ['spec.unschedulable'] },
+    services: {
+      status: true,
+      generation: false,
+      selectableFields: ['spec.clusterIP', 'spec.type'],
+    },
+    pods: {
+      ...counted,
+      selectableFields: [
+        ...['nodeName', 'restartPolicy', 'schedulerName', 'serviceAccountName', 'hostNetwork'].map(
+          (field) => `spec.${field}`,
+        ),
+        ...['status.phase', 'status.podIP', 'status.nominatedNodeName'],
+      ],
+    },
+    'deployments.apps': scaled,
+    'statefulsets.apps': scaled,
+    'replicasets.apps': { ...scaled, selectableFields: ['status.replicas'] },
+    replicationcontrollers: { ...scaled, selectableFields: ['status.replicas'] },
+    endpoints: plain,
+    serviceaccounts: plain,
+    'endpointslices.discovery.k8s.io': plain,
+    'leases.coordination.k8s.io': plain,
+    'jobs.batch': { ...counted, selectableFields: ['status.successful'] },
+  };
+}
+
+const KNOWN = /* @__PURE__ */ builtInTraits();
+
+function versionedResources(): string[] {
+  return [
+    ...['leases', 'leasecandidates'].map((plural) => `${plural}.coordination.k8s.io`),
+    ...['csidrivers', 'csinodes', 'csistoragecapacities', 'volumeattachments'].map(
+      (plural) => `${plural}.storage.k8s.io`,
+    ),
+    ...['mutating', 'validating'].flatMap((prefix) =>
+      ['admissionpolicies', 'admissionpolicybindings', 'webhookconfigurations'].map(
+        (plural) => `${prefix}${plural}.admissionregistration.k8s.io`,
       ),
-      ...['reason', 'reportingComponent', 'source', 'type'],
-    ],
-  },
-  namespaces: { status: true, generation: false, selectableFields: ['status.phase'] },
-  nodes: { status: true, generation: false, selectableFields: ['spec.unschedulable'] },
-  services: {
-    status: true,
-    generation: false,
-    selectableFields: ['spec.clusterIP', 'spec.type'],
-  },
-  pods: {
-    ...counted,
-    selectableFields: [
-      ...['nodeName', 'restartPolicy', 'schedulerName', 'serviceAccountName', 'hostNetwork'].map(
-        (field) => `spec.${field}`,
-      ),
-      ...['status.phase', 'status.podIP', 'status.nominatedNodeName'],
-    ],
-  },
-  'deployments.apps': scaled,
-  'statefulsets.apps': scaled,
-  'replicasets.apps': { ...scaled, selectableFields: ['status.replicas'] },
-  replicationcontrollers: { ...scaled, selectableFields: ['status.replicas'] },
-  endpoints: plain,
-  serviceaccounts: plain,
-  'endpointslices.discovery.k8s.io': plain,
-  'leases.coordination.k8s.io': plain,
-  'jobs.batch': { ...counted, selectableFields: ['status.successful'] },
-};
+    ),
+    'poddisruptionbudgets.policy',
+    'runtimeclasses.node.k8s.io',
+  ];
+}
+
+function resourcesCreatedByPut(): string[] {
+  return [
+    ...['leases', 'leasecandidates'].map((plural) => `${plural}.coordination.k8s.io`),
+    ...['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'].map(
+      (plural) => `${plural}.rbac.authorization.k8s.io`,
+    ),
+    ...['services', 'events', 'endpoints', 'limitranges', 'runtimeclasses.node.k8s.io'],
+  ];
+}
 
 /** As `AllowUnconditionalUpdate` and `AllowCreateOnUpdate` of kube-apiserver's strategies have it. */
-const VERSIONED = [
-  ...['leases', 'leasecandidates'].map((plural) => `${plural}.coordination.k8s.io`),
-  ...['csidrivers', 'csinodes', 'csistoragecapacities', 'volumeattachments'].map(
-    (plural) => `${plural}.storage.k8s.io`,
-  ),
-  ...['mutating', 'validating'].flatMap((prefix) =>
-    ['admissionpolicies', 'admissionpolicybindings', 'webhookconfigurations'].map(
-      (plural) => `${prefix}${plural}.admissionregistration.k8s.io`,
-    ),
-  ),
-  'poddisruptionbudgets.policy',
-  'runtimeclasses.node.k8s.io',
-];
-const CREATED_BY_PUT = [
-  ...['leases', 'leasecandidates'].map((plural) => `${plural}.coordination.k8s.io`),
-  ...['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'].map(
-    (plural) => `${plural}.rbac.authorization.k8s.io`,
-  ),
-  ...['services', 'events', 'endpoints', 'limitranges', 'runtimeclasses.node.k8s.io'],
-];
+const VERSIONED = /* @__PURE__ */ versionedResources();
+const CREATED_BY_PUT = /* @__PURE__ */ resourcesCreatedByPut();
 
 const PHASES: Readonly<Record<string, string>> = { pods: 'Pending', namespaces: 'Active' };
 
@@ -134,27 +147,31 @@ export function isPods({ resource }: ServedResource): boolean {
   return resource.group === '' && resource.plural === 'pods';
 }
 
-const core = (plural: string, kind: string, namespaced = true) =>
-  defineResource({ group: '', version: 'v1', plural, kind, namespaced });
+function resourcesServed(): readonly Resource<KubernetesObject>[] {
+  const core = (plural: string, kind: string, namespaced = true) =>
+    defineResource({ group: '', version: 'v1', plural, kind, namespaced });
+  return Object.freeze([
+    core('pods', 'Pod'),
+    core('configmaps', 'ConfigMap'),
+    core('secrets', 'Secret'),
+    core('services', 'Service'),
+    core('events', 'Event'),
+    core('namespaces', 'Namespace', false),
+    core('nodes', 'Node', false),
+    ...(
+      [
+        ['apps', 'deployments', 'Deployment'],
+        ['apps', 'replicasets', 'ReplicaSet'],
+        ['apps', 'statefulsets', 'StatefulSet'],
+        ['batch', 'jobs', 'Job'],
+        ['coordination.k8s.io', 'leases', 'Lease'],
+      ] as const
+    ).map(([group, plural, kind]) =>
+      defineResource({ group, version: 'v1', plural, kind, namespaced: true }),
+    ),
+  ]);
+}
 
 /** What a fake server serves unless it is told otherwise. */
-export const defaultResources: readonly Resource<KubernetesObject>[] = Object.freeze([
-  core('pods', 'Pod'),
-  core('configmaps', 'ConfigMap'),
-  core('secrets', 'Secret'),
-  core('services', 'Service'),
-  core('events', 'Event'),
-  core('namespaces', 'Namespace', false),
-  core('nodes', 'Node', false),
-  ...(
-    [
-      ['apps', 'deployments', 'Deployment'],
-      ['apps', 'replicasets', 'ReplicaSet'],
-      ['apps', 'statefulsets', 'StatefulSet'],
-      ['batch', 'jobs', 'Job'],
-      ['coordination.k8s.io', 'leases', 'Lease'],
-    ] as const
-  ).map(([group, plural, kind]) =>
-    defineResource({ group, version: 'v1', plural, kind, namespaced: true }),
-  ),
-]);
+export const defaultResources: readonly Resource<KubernetesObject>[] =
+  /* @__PURE__ */ resourcesServed();

@@ -50,7 +50,7 @@ export interface WatchContext {
   onClose(stream: WatchStream): void;
 }
 
-const encoder = new TextEncoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
 const CHUNK = 65_536;
 /** So long before its end a watch sends a last bookmark. */
 const LAST_BOOKMARK_MS = 2000;

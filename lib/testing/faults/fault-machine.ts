@@ -57,7 +57,7 @@ const BODIES: Readonly<Record<string, Pick<FailedAnswer, 'body' | 'contentType'>
   braces: { body: '{}\n' },
   'another-kind': { body: '{"kind":"ServiceList","apiVersion":"v1","metadata":{},"items":[]}\n' },
 };
-const HUGE_BYTES = 5 * 2 ** 20;
+const HUGE_BYTES = 5_242_880;
 
 /** A line that tells of no object of this collection. */
 function strangeLine(kind: StreamFault['kind']): string {

@@ -36,7 +36,7 @@ export interface AnswerContext extends WriteContext, Omit<WatchContext, 'collect
 
 const JSON_TYPE = 'application/json';
 const NO_CACHE = { 'cache-control': 'no-cache, private' };
-const encoder = new TextEncoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** An answer whose body is there. */
 export function textAnswer(

@@ -23,7 +23,9 @@ function groupAnswer({ name, versions }: Group) {
   return { name, versions: all, preferredVersion: all[0] };
 }
 
-const VERBS = 'create delete deletecollection get list patch update watch'.split(' ');
+const VERBS = /* @__PURE__ */ 'create delete deletecollection get list patch update watch'.split(
+  ' ',
+);
 
 function resourcesAnswer(log: ObjectLog, groupVersion: string) {
   const resources: object[] = [];

@@ -6,28 +6,33 @@
 /** Items that are values and merge as a set. */
 const SETS = /^(metadata\.finalizers|spec\.podCIDRs)$/;
 
-const POD = '(?:.*\\.)?spec';
-const CONTAINER = `${POD}\\.(?:containers|initContainers|ephemeralContainers)`;
+type KeysByPath = readonly (readonly [RegExp, string, (readonly string[])?])[];
+
+function keysByPath(): KeysByPath {
+  const POD = '(?:.*\\.)?spec';
+  const CONTAINER = `${POD}\\.(?:containers|initContainers|ephemeralContainers)`;
+  return [
+    [new RegExp(`^${CONTAINER}$`), 'name'],
+    [new RegExp(`^${CONTAINER}\\.env$`), 'name'],
+    [new RegExp(`^${CONTAINER}\\.ports$`), 'containerPort', ['containerPort', 'protocol']],
+    [new RegExp(`^${CONTAINER}\\.volumeMounts$`), 'mountPath'],
+    [new RegExp(`^${CONTAINER}\\.volumeDevices$`), 'devicePath'],
+    [new RegExp(`^${POD}\\.(volumes|imagePullSecrets|schedulingGates|resourceClaims)$`), 'name'],
+    [new RegExp(`^${POD}\\.hostAliases$`), 'ip'],
+    [
+      new RegExp(`^${POD}\\.topologySpreadConstraints$`),
+      'topologyKey',
+      ['topologyKey', 'whenUnsatisfiable'],
+    ],
+    [/^spec\.ports$/, 'port', ['port', 'protocol']],
+    [/^secrets$/, 'name'],
+    [/^status\.(conditions|addresses)$/, 'type'],
+    [/^status\.(podIPs|hostIPs)$/, 'ip'],
+  ];
+}
 
 /** By path: the key of a strategic merge patch, and the keys of an apply where they differ. */
-const MAPS: readonly (readonly [RegExp, string, (readonly string[])?])[] = [
-  [new RegExp(`^${CONTAINER}$`), 'name'],
-  [new RegExp(`^${CONTAINER}\\.env$`), 'name'],
-  [new RegExp(`^${CONTAINER}\\.ports$`), 'containerPort', ['containerPort', 'protocol']],
-  [new RegExp(`^${CONTAINER}\\.volumeMounts$`), 'mountPath'],
-  [new RegExp(`^${CONTAINER}\\.volumeDevices$`), 'devicePath'],
-  [new RegExp(`^${POD}\\.(volumes|imagePullSecrets|schedulingGates|resourceClaims)$`), 'name'],
-  [new RegExp(`^${POD}\\.hostAliases$`), 'ip'],
-  [
-    new RegExp(`^${POD}\\.topologySpreadConstraints$`),
-    'topologyKey',
-    ['topologyKey', 'whenUnsatisfiable'],
-  ],
-  [/^spec\.ports$/, 'port', ['port', 'protocol']],
-  [/^secrets$/, 'name'],
-  [/^status\.(conditions|addresses)$/, 'type'],
-  [/^status\.(podIPs|hostIPs)$/, 'ip'],
-];
+const MAPS = /* @__PURE__ */ keysByPath();
 const OWNERS = 'metadata.ownerReferences';
 
 /** Whether the values of the list at a path (`metadata.finalizers`) merge as a set. */

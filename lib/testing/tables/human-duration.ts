@@ -4,9 +4,9 @@
  */
 
 const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const YEAR = 365 * DAY;
+const HOUR = 3_600;
+const DAY = 86_400;
+const YEAR = 31_536_000;
 
 /** `12s`, `2m9s`, `3h`, `8d`; the longer, the coarser. Milliseconds. */
 export function humanDuration(ms: number): string {

@@ -50,80 +50,86 @@ function column(
   return { definition: { ...plain, ...definition }, cell };
 }
 
-const created = at('.metadata.creationTimestamp');
-const nameOf = at('.metadata.name');
-const name = column('Name', (object) => nameOf(object) ?? '', { format: 'name' });
-const age = column('Age', (object, nowMs) => ageOf(created(object), nowMs));
-const dated = column('Age', age.cell, { type: 'date' });
-const wide = { priority: 1 };
+/** The columns that more than one kind has, and those of the built-in kinds. */
+function builtInColumns() {
+  const created = at('.metadata.creationTimestamp');
+  const nameOf = at('.metadata.name');
+  const name = column('Name', (object) => nameOf(object) ?? '', { format: 'name' });
+  const age = column('Age', (object, nowMs) => ageOf(created(object), nowMs));
+  const dated = column('Age', age.cell, { type: 'date' });
+  const wide = { priority: 1 };
 
-const text = (title: string, path: string, missing: string, definition = {}) => {
-  const read = at(path);
-  return column(title, (object) => read(object) || missing, definition);
-};
-const count = (path: string) => {
-  const read = at(path);
-  return (object: object) => Number(read(object) ?? 0);
-};
-const integer = (title: string, path: string) => column(title, count(path), { type: 'integer' });
-const members = (title: string, ...paths: string[]) => {
-  const reads = paths.map(at);
-  return column(title, (object) =>
-    reads.reduce((sum, read) => sum + Object.keys(read(object) ?? {}).length, 0),
-  );
-};
-const joined = (title: string, path: string) => {
-  const read = jsonPath(path);
-  return column(title, (object) => read(object).join(','), wide);
-};
+  const text = (title: string, path: string, missing: string, definition = {}) => {
+    const read = at(path);
+    return column(title, (object) => read(object) || missing, definition);
+  };
+  const count = (path: string) => {
+    const read = at(path);
+    return (object: object) => Number(read(object) ?? 0);
+  };
+  const integer = (title: string, path: string) => column(title, count(path), { type: 'integer' });
+  const members = (title: string, ...paths: string[]) => {
+    const reads = paths.map(at);
+    return column(title, (object) =>
+      reads.reduce((sum, read) => sum + Object.keys(read(object) ?? {}).length, 0),
+    );
+  };
+  const joined = (title: string, path: string) => {
+    const read = jsonPath(path);
+    return column(title, (object) => read(object).join(','), wide);
+  };
 
-const labels = at('.spec.selector.matchLabels');
-const workload = [
-  age,
-  joined('Containers', '.spec.template.spec.containers[*].name'),
-  joined('Images', '.spec.template.spec.containers[*].image'),
-  column(
-    'Selector',
-    (object) =>
-      Object.entries(labels(object) ?? {})
-        .map(([key, value]) => `${key}=${value}`)
-        .join(','),
-    wide,
-  ),
-];
-
-const ready = count('.status.readyReplicas');
-const desired = count('.spec.replicas');
-const KNOWN: Readonly<Record<string, readonly Column[]>> = {
-  pods: [
-    name,
-    column('Ready', (object) => podCells(object).ready),
-    column('Status', (object) => podCells(object).status),
-    column('Restarts', (object) => podCells(object).restarts),
+  const labels = at('.spec.selector.matchLabels');
+  const workload = [
     age,
-    text('IP', '.status.podIP', '<none>', wide),
-    text('Node', '.spec.nodeName', '<none>', wide),
-    text('Nominated Node', '.status.nominatedNodeName', '<none>', wide),
-    column('Readiness Gates', () => '<none>', wide),
-  ],
-  configmaps: [name, members('Data', '.data', '.binaryData'), age],
-  secrets: [name, text('Type', '.type', 'Opaque'), members('Data', '.data'), age],
-  namespaces: [name, text('Status', '.status.phase', ''), age],
-  'deployments.apps': [
-    name,
-    column('Ready', (object) => `${ready(object)}/${desired(object)}`),
-    column('Up-to-date', count('.status.updatedReplicas')),
-    column('Available', count('.status.availableReplicas')),
-    ...workload,
-  ],
-  'replicasets.apps': [
-    name,
-    integer('Desired', '.spec.replicas'),
-    integer('Current', '.status.replicas'),
-    integer('Ready', '.status.readyReplicas'),
-    ...workload,
-  ],
-};
+    joined('Containers', '.spec.template.spec.containers[*].name'),
+    joined('Images', '.spec.template.spec.containers[*].image'),
+    column(
+      'Selector',
+      (object) =>
+        Object.entries(labels(object) ?? {})
+          .map(([key, value]) => `${key}=${value}`)
+          .join(','),
+      wide,
+    ),
+  ];
+
+  const ready = count('.status.readyReplicas');
+  const desired = count('.spec.replicas');
+  const known: Readonly<Record<string, readonly Column[]>> = {
+    pods: [
+      name,
+      column('Ready', (object) => podCells(object).ready),
+      column('Status', (object) => podCells(object).status),
+      column('Restarts', (object) => podCells(object).restarts),
+      age,
+      text('IP', '.status.podIP', '<none>', wide),
+      text('Node', '.spec.nodeName', '<none>', wide),
+      text('Nominated Node', '.status.nominatedNodeName', '<none>', wide),
+      column('Readiness Gates', () => '<none>', wide),
+    ],
+    configmaps: [name, members('Data', '.data', '.binaryData'), age],
+    secrets: [name, text('Type', '.type', 'Opaque'), members('Data', '.data'), age],
+    namespaces: [name, text('Status', '.status.phase', ''), age],
+    'deployments.apps': [
+      name,
+      column('Ready', (object) => `${ready(object)}/${desired(object)}`),
+      column('Up-to-date', count('.status.updatedReplicas')),
+      column('Available', count('.status.availableReplicas')),
+      ...workload,
+    ],
+    'replicasets.apps': [
+      name,
+      integer('Desired', '.spec.replicas'),
+      integer('Current', '.status.replicas'),
+      integer('Ready', '.status.readyReplicas'),
+      ...workload,
+    ],
+  };
+  return { name, age, dated, known };
+}
+
+const COLUMNS = /* @__PURE__ */ builtInColumns();
 
 function printed({ name: title, jsonPath: path, ...definition }: PrinterColumn): Column {
   const read = at(path);
@@ -137,9 +143,10 @@ function printed({ name: title, jsonPath: path, ...definition }: PrinterColumn):
 
 /** The columns of a resource. */
 export function columnsOf({ resource, custom, printerColumns }: ServedResource): readonly Column[] {
+  const { name, age, dated } = COLUMNS;
   if (printerColumns.length > 0) return [name, ...printerColumns.map(printed)];
   const { group, plural } = resource;
   const known = group === '' ? plural : `${plural}.${group}`;
-  if (!custom && Object.hasOwn(KNOWN, known)) return KNOWN[known] ?? [];
+  if (!custom && Object.hasOwn(COLUMNS.known, known)) return COLUMNS.known[known] ?? [];
   return [name, custom ? dated : age];
 }

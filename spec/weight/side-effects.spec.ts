@@ -1,0 +1,11 @@
+/** A module from which nothing is used must leave nothing in an application's bundle. */
+import { globSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { effectsOf, root } from './bundle.ts';
+
+it('X20: no module leaves a statement in a bundle that imports nothing from it', async () => {
+  const modules = globSync('lib/**/*.ts', { cwd: root }).sort();
+  const command = 'lib/node/rx-informer.ts';
+  expect(await effectsOf(modules.filter((file) => file !== command))).toBe('');
+  expect(await effectsOf([command])).not.toBe('');
+});
