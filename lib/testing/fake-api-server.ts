@@ -55,7 +55,7 @@ export interface OpenWatch {
 export interface FakeApiServer {
   /** A WHATWG fetch that ends here, whatever the host of its URLs. */
   readonly fetch: typeof globalThis.fetch;
-  /** Also listens on 127.0.0.1. Needs Node. Rejects when the port is taken. */
+  /** Also listens on 127.0.0.1. Needs Node. Rejects if the port is taken, or outside of Node. */
   serve(options?: ServeOptions): Promise<Served>;
   /** The objects, to read and to change without a request. */
   readonly objects: ServerObjects;

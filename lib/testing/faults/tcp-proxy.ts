@@ -5,6 +5,7 @@
  */
 import type { Server } from 'node:net';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { nodeModule } from '../http/node-module.ts';
 import { Connection, type Weather } from './tcp-connection.ts';
 
 /** What {@link createTcpProxy} takes. */
@@ -70,7 +71,7 @@ function listen(server: Server, port: number): Promise<number> {
 /**
  * Listens on 127.0.0.1 and passes connections on to `target`, well or badly.
  *
- * Rejects when the port is taken, or the URL is none. A target that cannot be reached resets the connection.
+ * Rejects if the port is taken, if the URL is invalid, or outside of Node. A target that cannot be reached resets the connection.
  *
  * @example
  * ```ts
@@ -89,7 +90,7 @@ function listen(server: Server, port: number): Promise<number> {
  * ```
  */
 export async function createTcpProxy(options: TcpProxyOptions): Promise<TcpProxy> {
-  const { connect, createServer } = await import('node:net');
+  const { connect, createServer } = nodeModule('node:net', 'createTcpProxy');
   const { scheduler = asyncScheduler } = options;
   const address = addressOf(options.target);
   const connections = new Set<Connection>();

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Answer } from './answer.ts';
 import { type DispatchContext, dispatch } from './dispatcher.ts';
 import { gzipMembers } from './gzip-members.ts';
+import { nodeModule } from './node-module.ts';
 import type { Exchange } from './request.ts';
 
 /** Where and how to listen. */
@@ -114,9 +115,9 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Listens on 127.0.0.1. Rejects when the port is taken. */
+/** Listens on 127.0.0.1. Rejects if the port is taken, or outside of Node. */
 export async function serve(context: DispatchContext, options: ServeOptions): Promise<Served> {
-  const { createServer } = await import('node:http');
+  const { createServer } = nodeModule('node:http', 'serve');
   const server = createServer({ noDelay: true }, handle(context, options.cors ?? false));
   // Watches are open for an hour, and a client may send its requests whenever it likes.
   server.requestTimeout = 0;
