@@ -7,18 +7,14 @@ import type { Subscriber, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../meta/api-error.ts';
-import { networkError } from '../transport/fetch-transport.ts';
 import { queryString } from '../transport/query.ts';
 import type { HttpProtocol, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-stream-end.ts';
+import { placeOf, type Route, requestFailure } from './request-failure.ts';
 
 /** Where requests go. */
-export interface Target {
-  /** `https://host:port` */
-  readonly origin: string;
-  /** '' or '/path', before each request's path. */
-  readonly prefix: string;
+export interface Target extends Route {
   /** How long the head may take; 0 for ever. */
   readonly headersTimeoutMs: number;
   /** Sent as a line for each value. */
@@ -85,6 +81,7 @@ export function exchange(
   /** Of a body that comes compressed. */
   let body: Gunzip | undefined;
   const end = streamEnd();
+  const where = () => `${request.method} ${placeOf(target, request)}`;
 
   const reset = () => {
     clearTimeout(grace);
@@ -102,7 +99,7 @@ export function exchange(
   const fail = (error: unknown) => {
     if (over) return;
     abort();
-    subscriber.error(networkError(request, error));
+    subscriber.error(requestFailure(target, request, error));
   };
   /** Asks before the next read. */
   const throttle = (reading: Dispatcher.DispatchController) => {
@@ -147,9 +144,9 @@ export function exchange(
       if (encoding === 'gzip' && request.acceptGzip === true) {
         body = gunzip({ next: deliver, complete: finish, error: fail });
       } else if (encoding !== 'identity') {
-        const asked = request.acceptGzip === true ? 'gzip' : 'identity';
-        const text = `${request.method} ${request.path}: the answer comes as ${encoding}, asked for was ${asked}`;
-        fail(ApiError.local('Unexpected', text));
+        const asked = request.acceptGzip === true ? 'gzip' : 'no compression';
+        const what = `the response is compressed with ${encoding}, although the request allowed ${asked}. Does a proxy compress it?`;
+        fail(ApiError.local('Unexpected', `${where()}: ${what}`));
         return;
       }
       subscriber.next({ kind: 'head', status, header: (name) => headerOf(headers, name) });
@@ -164,8 +161,9 @@ export function exchange(
     onResponseEnd() {
       if (over) return;
       if (end.wasCut) {
-        const text = `${request.method} ${request.path}: the server reset the stream before its end`;
-        fail(ApiError.local('Network', text));
+        const what =
+          'the HTTP/2 stream was reset before its end. Did the server or a proxy restart?';
+        fail(ApiError.local('Network', `${where()}: ${what}`));
         return;
       }
       end.release();

@@ -7,7 +7,6 @@ import { from, Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../meta/api-error.ts';
 import { checkBaseUrl, checkPath } from '../transport/address.ts';
-import { networkError } from '../transport/fetch-transport.ts';
 import { queuedUntil } from '../transport/queued-until.ts';
 import type {
   HttpProtocol,
@@ -22,6 +21,7 @@ import {
   headersTimeoutOf,
   openDispatcher,
 } from './dispatcher.ts';
+import { requestFailure } from './request-failure.ts';
 import { exchange, type Target } from './undici-request.ts';
 
 /** What {@link createUndiciTransport} takes. */
@@ -42,16 +42,19 @@ export interface UndiciTransport extends Transport {
 }
 
 function targetOf(options: UndiciTransportOptions): Omit<Target, 'onProtocol'> {
-  const { baseUrl, repeatedHeaders = {} } = options;
+  const { baseUrl, proxy, repeatedHeaders = {} } = options;
   checkPool('createUndiciTransport', options);
   checkBaseUrl('createUndiciTransport', baseUrl);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new TypeError("createUndiciTransport: baseUrl must be 'http(s)://host[:port][/path]'");
+    throw new TypeError(
+      `createUndiciTransport: baseUrl is ${JSON.stringify(baseUrl)}, which has no host; it must be 'http(s)://host[:port][/path]'`,
+    );
   }
   const prefix = url.pathname.replace(/\/+$/, '');
   const headersTimeoutMs = headersTimeoutOf(options);
-  return { origin: url.origin, prefix, headersTimeoutMs, repeatedHeaders };
+  const route = { origin: url.origin, prefix, ...(proxy === undefined ? {} : { proxy }) };
+  return { ...route, headersTimeoutMs, repeatedHeaders };
 }
 
 /**
@@ -146,7 +149,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
             : queuedUntil(from(openPool()), (pool) => through(pool, request));
         return sent.subscribe({
           next: (event) => subscriber.next(event),
-          error: (error) => subscriber.error(networkError(request, error)),
+          error: (error) => subscriber.error(requestFailure(target, request, error)),
           complete: () => subscriber.complete(),
         });
       }),

@@ -5,8 +5,8 @@
 import { firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
-import { shownText } from '../meta/shown-text.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
+import { networkError, PAGE_CAUSES } from './network-error.ts';
 import { pageNetwork } from './page-network.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
@@ -23,29 +23,6 @@ export type Fetch = (
     cache?: RequestCache;
   },
 ) => Promise<Response>;
-
-/** The code of a Node network error, several causes deep (`ECONNREFUSED`), or its message. */
-function networkCause(error: unknown, query: string): string {
-  let at: unknown = error;
-  let text = '';
-  for (let depth = 0; depth < 5 && at instanceof Error; depth++) {
-    const { code } = at as { code?: unknown };
-    if (typeof code === 'string') return code;
-    text = at.message;
-    at = at.cause;
-  }
-  // A complaint about a header quotes its value, which may be a token; one about a URL quotes all of it.
-  const shown = shownText(text.replace(/"[\s\S]*"/, '"…"')).replace(/\/\/[^\s/?#]*@/g, '//…@');
-  return (query === '' ? shown : shown.replaceAll(query, '')) || 'no connection';
-}
-
-/** An error of the network, as every adapter words it. */
-export function networkError(request: TransportRequest, error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  const where = `${request.method} ${request.path}`;
-  // The cause is not attached: an adapter's error may carry the request with its headers.
-  return ApiError.local('Network', `${where}: ${networkCause(error, queryString(request.query))}`);
-}
 
 async function readBody(
   response: Response,
@@ -90,6 +67,8 @@ export function createFetchTransport(options: {
   const open = new Set<Subscriber<TransportEvent>>();
   let closed = false;
   const page = pageNetwork(base);
+  const causes = page === undefined ? undefined : PAGE_CAUSES;
+  const shownBase = page === undefined || URL.canParse(base) ? base : page.origin + base;
   let hidesEncoding = page?.isElsewhere ?? false;
   const stopped = () => ApiError.local('Stopped', 'the client was closed');
   return {
@@ -112,7 +91,8 @@ export function createFetchTransport(options: {
         checkPath(request);
         const abort = new AbortController();
         open.add(subscriber);
-        const fail = (error: unknown) => subscriber.error(networkError(request, error));
+        const fail = (error: unknown) =>
+          subscriber.error(networkError(request, error, shownBase + request.path, causes));
         const run = async () => {
           const response = await send(`${base}${request.path}${queryString(request.query)}`, {
             method: request.method,

@@ -6,6 +6,8 @@ const CONNECTIONS_AN_ORIGIN = 6;
 
 /** The network of a page (or of a worker), towards one server. */
 export interface PageNetwork {
+  /** The server's. */
+  readonly origin: string;
   /** The server is of another origin than the page. */
   readonly isElsewhere: boolean;
   readonly protocol: HttpProtocol | undefined;
@@ -50,6 +52,7 @@ export function pageNetwork(base: string): PageNetwork | undefined {
     return protocol;
   };
   return {
+    origin,
     isElsewhere: origin !== here,
     get protocol() {
       return find();

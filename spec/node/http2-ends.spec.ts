@@ -115,7 +115,7 @@ it('T18, C10: a log that is cut says so', async () => {
       }),
   );
   expect(lines).toEqual(['one', 'two']);
-  expect(expectClean(end, 'Network', []).message).toContain('reset the stream before its end');
+  expect(expectClean(end, 'Network', []).message).toContain('stream was reset before its end');
 });
 
 it('T18: who leaves before, and what never was answered, leaves nothing behind', async () => {

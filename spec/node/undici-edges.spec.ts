@@ -46,23 +46,6 @@ it('does not take an interim answer for the head', async () => {
   expect(statuses).toEqual([200]);
 });
 
-it('says what a refused connection is', async () => {
-  const { server, transport } = await open('http', () => {});
-  await server.close();
-  const seen = watch(transport.send({ ...get, headers: { authorization: 'Bearer hunter2' } }));
-  await seen.ended;
-  const error = expectClean(seen.error, 'Network', ['hunter2']);
-  expect(error.message).toBe('GET /api/v1/pods: ECONNREFUSED');
-  expect(error.retryable).toBe(true);
-});
-
-it('errors when no head comes in time', async () => {
-  const { transport } = await open('http', () => {}, { headersTimeoutMs: 50 });
-  const seen = watch(transport.send(get));
-  await seen.ended;
-  expect(expectClean(seen.error, 'Network', []).message).toContain('HEADERS_TIMEOUT');
-});
-
 it('errors on a compressed body, which it did not ask for', async () => {
   const { transport } = await open('http', (_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' });

@@ -124,7 +124,7 @@ describe.each(protocols)('over %s', (protocol) => {
     await seen.ended;
     expect(seen.completed).toBe(false);
     expect(expectClean(seen.error, 'Network', ['hunter2']).message).toMatch(
-      /^GET \/api\/v1\/pods: /,
+      /^GET https?:\/\/127.0.0.1:\d+\/api\/v1\/pods: /,
     );
   });
 

@@ -205,17 +205,39 @@ describe('an error of the network', () => {
     [
       'its code, several causes deep',
       caused('fetch failed', caused('x', Object.assign(new Error('y'), { code: 'ECONNREFUSED' }))),
-      'GET /api/v1/pods: ECONNREFUSED',
+      'connection refused (ECONNREFUSED). Is the API server running at this address?',
     ],
     [
-      'its message, where it has no code',
-      new TypeError('Failed to fetch'),
-      'GET /api/v1/pods: Failed to fetch',
+      'its code, if no words are known for it',
+      caused('fetch failed', Object.assign(new Error('y'), { code: 'EXDEV' })),
+      'request failed (EXDEV)',
     ],
-    ['something, where it has nothing', undefined, 'GET /api/v1/pods: no connection'],
-  ])('T1: is told by %s', async (_name, error, message) => {
-    expect(await failing(error)).toBe(`# Network: ${message}`);
+    ['its message, if it has no code', new TypeError('Failed to fetch'), 'Failed to fetch'],
+    ['"no connection", if it has nothing', undefined, 'no connection'],
+  ])('T50: is told by %s', async (_name, error, message) => {
+    expect(await failing(error)).toBe(`# Network: GET http://host/proxy/api/v1/pods: ${message}`);
   });
+
+  it.each([
+    ['https://k8s.example', 'https://k8s.example', 'Failed to fetch'],
+    ['', 'https://app.example', 'NetworkError when attempting to fetch resource.'],
+    ['/k8s', 'https://app.example/k8s', 'Load failed'],
+  ])(
+    'T51: in a page with the base URL %j says that the page is not told why',
+    async (baseUrl, at, said) => {
+      vi.stubGlobal('location', { origin: 'https://app.example' });
+      const fetch: Fetch = () => Promise.reject(new TypeError(said));
+      const told: string[] = [];
+      createFetchTransport({ baseUrl, fetch })
+        .send({ ...GET, query: { token: 'hush' } })
+        .subscribe({ error: ({ message }: ApiError) => told.push(message) });
+      vi.unstubAllGlobals();
+      await settle();
+      expect(told).toEqual([
+        `GET ${at}/api/v1/pods: no response (${said}). Only the browser's console has the cause: CORS, mixed content, certificate, connection.`,
+      ]);
+    },
+  );
 
   it('T3: does not quote a header, though the complaint about it does', async () => {
     const told: string[] = [];
@@ -289,7 +311,11 @@ describe('an error of the network', () => {
     const { told } = send({ fetch: () => Promise.resolve(new Response(body)) });
     await settle();
     await settle();
-    expect(told).toEqual(['200 null', 'a', '# Network: GET /api/v1/pods: terminated']);
+    expect(told).toEqual([
+      '200 null',
+      'a',
+      '# Network: GET http://host/proxy/api/v1/pods: terminated',
+    ]);
   });
 });
 

@@ -1,0 +1,65 @@
+/**
+ * Failures of the network in words: which request, what happened, and what to look at. Systems name only a code, often
+ * several causes deep, and browsers name nothing at all.
+ */
+import { ApiError } from '../meta/api-error.ts';
+import { shownText } from '../meta/shown-text.ts';
+import { queryString } from './query.ts';
+import type { TransportRequest } from './transport.ts';
+
+/** What happened and what to look at, by a part of the system's code, the first that fits; `%` is the code. */
+export type CauseTexts = readonly (readonly [part: RegExp, text: string])[];
+
+const CAUSES: CauseTexts = [
+  [/REFUSED/, 'connection refused (%). Is the API server running at this address?'],
+  [/NOTFOUND|EAI_/, 'unknown host (%). Does DNS know this name?'],
+  [/TIMEDOUT|CONNECT_T|UNREACH/, 'no connection (%). Check the address, firewall and VPN.'],
+  [/TIMEOUT/, 'no response in time (%). Is the API server overloaded?'],
+  [/RESET|PIPE|SOCKET|HTTP2/, 'connection closed (%). Did a proxy end it? Is this an https port?'],
+  [/SELF_SIGNED|LEAF_S|ISSUER/, 'untrusted certificate (%). Give its CA in NODE_EXTRA_CA_CERTS.'],
+  [/CERT|SSL/, 'TLS failed (%). Check the certificate, its dates and its names.'],
+  [/_URL/, 'baseUrl has no host (%), which only a page can leave out.'],
+];
+
+/** A page's `fetch` fails without a code, and for security without a cause. */
+export const PAGE_CAUSES: CauseTexts = [
+  [
+    /^$/,
+    "no response (%). Only the browser's console has the cause: CORS, mixed content, certificate, connection.",
+  ],
+];
+
+/** The first code among an error and its causes, or the innermost message. */
+function causeOf(error: unknown): { readonly code?: string; readonly text: string } {
+  let at: unknown = error;
+  let text = '';
+  for (let depth = 0; depth < 5 && at instanceof Error; depth++) {
+    const { code } = at as { code?: unknown };
+    if (typeof code === 'string') return { code, text: at.message };
+    text = at.message;
+    at = at.cause;
+  }
+  return { text };
+}
+
+/**
+ * The error of a request that failed on the way, as every adapter words it. `place` is its address, without the query. The
+ * cause is not attached, because an adapter's error may carry the request with its headers.
+ */
+export function networkError(
+  { method, query }: TransportRequest,
+  error: unknown,
+  place: string,
+  causes: CauseTexts = CAUSES,
+): ApiError {
+  if (error instanceof ApiError) return error;
+  const { code, text } = causeOf(error);
+  const unknown = code === undefined ? '%' : 'request failed (%)';
+  const [, known = unknown] = causes.find(([part]) => part.test(code ?? '')) ?? [];
+  // A complaint about a header quotes its value, which may be a token; one about a URL quotes all of it.
+  const shown = shownText(text.replace(/"[\s\S]*"/, '"…"'))
+    .replace(/\/\/[^\s/?#]*@/g, '//…@')
+    .replaceAll(queryString(query) || '\n', '');
+  const what = known.replace('%', () => code ?? (shown || 'no connection'));
+  return ApiError.local('Network', `${method} ${place}: ${what}`);
+}

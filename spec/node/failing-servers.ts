@@ -1,0 +1,77 @@
+/** Servers on loopback that fail in one way each, as seen by a client that connects to them. */
+import { createServer as createHttps } from 'node:https';
+import { createServer, type Socket } from 'node:net';
+import type { TlsOptions } from 'rx-informer/node';
+import { opened, type TestServer } from './servers.ts';
+import {
+  testOnlyCa,
+  testOnlyExpired,
+  testOnlySelfSigned,
+  testOnlyServerCert,
+  testOnlyServerKey,
+} from './test-only-certificates.ts';
+
+/** How to meet a failure. */
+export interface Failure {
+  open(): Promise<TestServer>;
+  /** What the client trusts and expects. */
+  readonly tls?: TlsOptions;
+}
+
+const onSocket = (scheme: string, serve: (socket: Socket) => void): Failure => ({
+  open: () => opened(createServer(serve), scheme),
+});
+
+const withCertificate = (cert: string, key: string, tls?: TlsOptions): Failure => ({
+  open: () => {
+    const server = createHttps({ cert, key }, (_, response) => response.end('{}'));
+    return opened(
+      server.on('tlsClientError', () => {}),
+      'https',
+    );
+  },
+  ...(tls === undefined ? {} : { tls }),
+});
+
+const HEAD =
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"a":';
+
+/** Nobody listens there any more. */
+export const refused: Failure = {
+  async open() {
+    const server = await opened(createServer(), 'http');
+    await server.close();
+    return { ...server, close: async () => {} };
+  },
+};
+export const unknownHost: Failure = {
+  open: async () => ({
+    ...{ url: 'http://no-such-host.invalid:6443', port: 6443, connections: 0 },
+    close: async () => {},
+  }),
+};
+export const closedBeforeHead: Failure = onSocket('http', (socket) => {
+  socket.once('data', () => socket.destroy());
+});
+export const resetBeforeHead: Failure = onSocket('http', (socket) => {
+  socket.once('data', () => socket.resetAndDestroy());
+});
+export const closedInBody: Failure = onSocket('http', (socket) => {
+  socket.once('data', () => socket.write(HEAD, () => setTimeout(() => socket.destroy(), 20)));
+});
+export const silent: Failure = onSocket('http', () => {});
+export const plainOnTlsPort: Failure = onSocket('https', (socket) => {
+  socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+});
+export const unknownCa: Failure = withCertificate(testOnlyServerCert, testOnlyServerKey);
+export const selfSignedChain: Failure = withCertificate(
+  `${testOnlyServerCert}${testOnlyCa}`,
+  testOnlyServerKey,
+);
+export const selfSigned: Failure = withCertificate(testOnlySelfSigned.cert, testOnlySelfSigned.key);
+export const expired: Failure = withCertificate(testOnlyExpired.cert, testOnlyExpired.key, {
+  ca: testOnlyExpired.cert,
+});
+export const otherHost: Failure = withCertificate(testOnlyServerCert, testOnlyServerKey, {
+  ...{ ca: testOnlyCa, servername: 'other.test' },
+});
