@@ -11,7 +11,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['transport', 'work-queue'],
   ['decode'],
   ['list-watch'],
-  ['reflector'],
+  ['reflector', 'object-log'],
   ['delta'],
   ['store'],
   ['audit'],

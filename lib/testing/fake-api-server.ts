@@ -6,16 +6,21 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { isResourceVersion } from '../meta/resource-version.ts';
+import { ObjectLog } from '../object-log/object-log.ts';
 import { Faults } from './faults/faults.ts';
 import type { DispatchContext } from './http/dispatcher.ts';
 import { inProcessFetch } from './http/in-process-fetch.ts';
 import type { RequestRecord } from './http/request.ts';
 import { type Served, type ServeOptions, serve } from './http/serve.ts';
-import { ObjectLog } from './object-log.ts';
+import type { WatchStream } from './http/watch-stream.ts';
 import { PodLogs } from './pod-log.ts';
-import { defaultResources, type ResourceTraits, servedResource } from './served-resource.ts';
+import {
+  defaultResources,
+  type ResourceTraits,
+  type ServerLog,
+  servedResource,
+} from './served-resource.ts';
 import { ServerObjects } from './server-objects.ts';
-import type { WatchStream } from './watch-stream.ts';
 import { ObjectWriter } from './writes/object-writer.ts';
 
 /** How a fake server is to be. */
@@ -104,7 +109,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
       `createFakeApiServer: initialResourceVersion is ${JSON.stringify(initialResourceVersion)}; it must be a decimal string such as '1000'`,
     );
   }
-  const log = new ObjectLog({
+  const log: ServerLog = new ObjectLog({
     initialVersion: BigInt(initialResourceVersion),
     historyLimit: options.historyLimit ?? 10_000,
   });

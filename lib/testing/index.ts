@@ -1,5 +1,6 @@
 /** `rx-informer/testing`: a fake API server, and what tests of streams need. */
 
+export type { Snapshot } from '../object-log/object-log.ts';
 export type { Cause, ChangeSet } from '../store/change-set.ts';
 export {
   createFakeApiServer,
@@ -33,7 +34,6 @@ export {
 } from './faults/tcp-proxy.ts';
 export type { RequestRecord } from './http/request.ts';
 export type { Served, ServeOptions } from './http/serve.ts';
-export type { Snapshot } from './object-log.ts';
 export type { PodLogs } from './pod-log.ts';
 export { seededRandom } from './seeded-random.ts';
 export { defaultResources, type ResourceTraits } from './served-resource.ts';

@@ -1,11 +1,13 @@
 /** What pods print: written by the test, read by clients through the `log` subresource, followed while it grows. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { badRequest, invalid } from '../object-log/failures.ts';
+import { isTrue } from '../object-log/list-options.ts';
+import { keyOf, type StoredObject } from '../object-log/stored-object.ts';
 import type { Body } from './http/body.ts';
-import { isTrue, type Target } from './http/request.ts';
-import { badRequest, invalid, notFound } from './http/status.ts';
-import type { ObjectLog } from './object-log.ts';
+import type { Target } from './http/request.ts';
+import { notFound } from './http/status.ts';
+import type { ServerLog } from './served-resource.ts';
 import type { ObjectRef } from './server-objects.ts';
-import { keyOf, type StoredObject } from './stored-object.ts';
 import { existing } from './writes/writes.ts';
 
 interface Line {
@@ -48,14 +50,14 @@ function containersOf(pod: StoredObject): string[] {
  * ```
  */
 export class PodLogs {
-  readonly #log: ObjectLog;
+  readonly #log: ServerLog;
   readonly #now: () => number;
   /** By UID and container, so that a pod of an old name begins anew. */
   readonly #streams = new Map<string, Stream>();
   readonly #listeners = new Set<() => void>();
 
   /** @internal */
-  constructor(log: ObjectLog, now: () => number) {
+  constructor(log: ServerLog, now: () => number) {
     this.#log = log;
     this.#now = now;
   }

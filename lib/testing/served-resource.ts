@@ -4,6 +4,9 @@
  */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
+import type { Collection } from '../object-log/collection.ts';
+import type { LoggedResource } from '../object-log/logged-resource.ts';
+import type { ObjectLog } from '../object-log/object-log.ts';
 import { jsonPath } from './tables/json-path.ts';
 import type { PrinterColumn } from './tables/table-columns.ts';
 
@@ -31,11 +34,17 @@ export interface ResourceTraits {
 }
 
 /** A resource in the server's table. */
-export interface ServedResource extends Required<ResourceTraits> {
+export interface ServedResource extends LoggedResource, Required<ResourceTraits> {
   readonly resource: Resource<KubernetesObject>;
   /** The status a POST starts with. */
   readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
 }
+
+/** The log of a fake server. */
+export type ServerLog = ObjectLog<ServedResource>;
+
+/** The objects and changes of one served resource. */
+export type ServedCollection = Collection<ServedResource>;
 
 const counted: ResourceTraits = { status: true, generation: true };
 

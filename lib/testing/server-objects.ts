@@ -1,9 +1,10 @@
 /** The programmatic side of the fake server: what a test or a simulation changes without a request. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
+import type { Snapshot } from '../object-log/object-log.ts';
+import { keyOf, type StoredObject } from '../object-log/stored-object.ts';
 import { conflict, modified, notFound } from './http/status.ts';
-import type { Collection, ObjectLog, Snapshot } from './object-log.ts';
-import { keyOf, type StoredObject } from './stored-object.ts';
+import type { ServedCollection, ServerLog } from './served-resource.ts';
 import type { ObjectWriter } from './writes/object-writer.ts';
 
 /** Names an object. The namespace of a namespaced resource is `default` where none is given. */
@@ -31,20 +32,20 @@ export type ServerObject<T extends KubernetesObject> = T & StoredObject;
  * `ApiError`, as the server would answer it.
  */
 export class ServerObjects {
-  readonly #log: ObjectLog;
+  readonly #log: ServerLog;
   readonly #writer: ObjectWriter;
   readonly #onRestore: () => void;
   readonly #empty: Snapshot;
 
   /** @internal */
-  constructor(log: ObjectLog, writer: ObjectWriter, onRestore: () => void) {
+  constructor(log: ServerLog, writer: ObjectWriter, onRestore: () => void) {
     this.#log = log;
     this.#writer = writer;
     this.#onRestore = onRestore;
     this.#empty = log.snapshot();
   }
 
-  #collection(resource: Resource<KubernetesObject>): Collection {
+  #collection(resource: Resource<KubernetesObject>): ServedCollection {
     const name = resourceName(resource);
     const collection = this.#log.collections.get(name);
     if (collection === undefined) {

@@ -3,9 +3,9 @@
  * faults last until they are healed or used up; the others act once, on the watches that are open.
  */
 import type { Status } from '../../meta/api-error.ts';
+import { expired, failure } from '../../object-log/failures.ts';
 import type { RequestRecord } from '../http/request.ts';
-import { expired, failure } from '../http/status.ts';
-import type { WatchFaults, WatchStream } from '../watch-stream.ts';
+import type { WatchFaults, WatchStream } from '../http/watch-stream.ts';
 import type { Holding } from './held-body.ts';
 import { type Match, matches } from './request-match.ts';
 

@@ -3,17 +3,25 @@
 /** So many events are kept to be sent again. */
 const RECENT = 16;
 
+/** A line of a watch. */
+export interface Line {
+  /** An event of the log, which may change places with another; bookmarks and errors may not. */
+  readonly movable: boolean;
+  readonly bytes: Uint8Array;
+}
+
 /** Events in the order in which they leave. */
 export class EventOrder {
-  readonly #source: () => Uint8Array | undefined;
+  readonly #source: () => Line | null | undefined;
   readonly #recent: Uint8Array[] = [];
   #swap = false;
   /** Waits for the event that is to come before it. */
-  #first: Uint8Array | undefined;
+  #first: Line | undefined;
   /** Comes after the one that it has let pass. */
-  #late: Uint8Array | undefined;
+  #late: Line | undefined;
 
-  constructor(source: () => Uint8Array | undefined) {
+  /** `source` answers `undefined` if no line is due, and `null` at the end. */
+  constructor(source: () => Line | null | undefined) {
     this.#source = source;
   }
 
@@ -35,30 +43,40 @@ export class EventOrder {
     this.#swap = false;
   }
 
-  /** The next event that may leave. `mayWait`: nothing else is due that could overtake it. */
-  next(mayWait: boolean): Uint8Array | undefined {
+  /** The next line that may leave. */
+  next(): Uint8Array | undefined {
+    return this.#next()?.bytes;
+  }
+
+  #next(): Line | null | undefined {
     const late = this.#late;
     this.#late = undefined;
     if (late !== undefined) return late;
-    const first = this.#first ?? this.#logged();
+    const first = this.#first ?? this.#pull();
     this.#first = undefined;
-    if (!this.#swap || first === undefined) return first;
-    const second = this.#logged();
-    if (second !== undefined) {
+    if (!this.#swap || !first?.movable) return first;
+    const second = this.#pull();
+    if (second === null) return first;
+    if (second === undefined) {
+      this.#first = first;
+      return undefined;
+    }
+    if (second.movable) {
       this.#swap = false;
       this.#late = first;
       return second;
     }
-    if (!mayWait) return first;
-    this.#first = first;
-    return undefined;
+    // Neither a bookmark nor an error may overtake an event.
+    this.#late = second;
+    return first;
   }
 
-  #logged(): Uint8Array | undefined {
+  #pull(): Line | null | undefined {
     const line = this.#source();
-    if (line === undefined) return undefined;
-    this.#recent.push(line);
-    if (this.#recent.length > RECENT) this.#recent.shift();
+    if (line?.movable) {
+      this.#recent.push(line.bytes);
+      if (this.#recent.length > RECENT) this.#recent.shift();
+    }
     return line;
   }
 }

@@ -1,5 +1,5 @@
 /** Which representation a request asks for: the object, its metadata only, or rows of a table. */
-import { failure } from './status.ts';
+import { failure } from '../../object-log/failures.ts';
 
 /** What an answer shows of objects. */
 export type Representation =

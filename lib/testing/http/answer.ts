@@ -1,11 +1,11 @@
 /** From a request to its answer: routing, and nothing of how the bytes travel. */
 import { ApiError } from '../../meta/api-error.ts';
-import { list } from '../list.ts';
+import { failure } from '../../object-log/failures.ts';
+import { list } from '../../object-log/list.ts';
+import { watchPlan } from '../../object-log/watch-plan.ts';
 import { patch } from '../patch/patch.ts';
 import type { PodLogs } from '../pod-log.ts';
 import { isPods, type ServedResource } from '../served-resource.ts';
-import { watchPlan } from '../watch.ts';
-import { type WatchContext, WatchStream } from '../watch-stream.ts';
 import { evict } from '../writes/eviction.ts';
 import { remove, removeAll } from '../writes/removals.ts';
 import { patchScale, putScale, readScale } from '../writes/scale.ts';
@@ -14,7 +14,8 @@ import { type Body, bytesBody } from './body.ts';
 import { discovery, servesGroupVersion } from './discovery.ts';
 import { type Renderer, rendererOf } from './representation.ts';
 import type { Exchange, RequestRecord, Target } from './request.ts';
-import { failure, methodNotAllowed, noSuchResource } from './status.ts';
+import { methodNotAllowed, noSuchResource } from './status.ts';
+import { type WatchContext, WatchStream } from './watch-stream.ts';
 
 /** An answer on its way. */
 export interface Answer {
@@ -26,7 +27,7 @@ export interface Answer {
 }
 
 /** What answers are made from. */
-export interface AnswerContext extends WriteContext, Omit<WatchContext, 'collection'> {
+export interface AnswerContext extends WriteContext, WatchContext {
   readonly watchList: boolean;
   readonly pageSizeMax: number;
   readonly random: () => number;
@@ -68,11 +69,11 @@ function read(
 ): Answer {
   if (target.name !== undefined) return textAnswer(200, renderer.object(existing(target)));
   if (request.use === 'list') {
-    const { items, metadata } = list(target, context.log, query, context.pageSizeMax);
+    const { items, metadata } = list(target, query, context.pageSizeMax);
     return textAnswer(200, renderer.list(items, metadata));
   }
-  const plan = { ...watchPlan(target, context.log, query, context), render: renderer.watch() };
-  const stream = new WatchStream(request, plan, { ...context, collection: target.collection });
+  const plan = watchPlan(target, query, context);
+  const stream = new WatchStream(request, target.collection, plan, renderer.watch(), context);
   context.onOpen(stream);
   return { status: 200, headers: { ...NO_CACHE, 'content-type': JSON_TYPE }, body: stream };
 }

@@ -1,5 +1,5 @@
 /** The small answers by which clients find out what a server serves, and that it lives. */
-import type { ObjectLog } from '../object-log.ts';
+import type { ServerLog } from '../served-resource.ts';
 import { isPods } from '../served-resource.ts';
 
 interface Group {
@@ -7,7 +7,7 @@ interface Group {
   readonly versions: Set<string>;
 }
 
-function groupsOf(log: ObjectLog): Group[] {
+function groupsOf(log: ServerLog): Group[] {
   const groups = new Map<string, Group>();
   for (const { served } of log.collections.values()) {
     const { group, version } = served.resource;
@@ -27,7 +27,7 @@ const VERBS = /* @__PURE__ */ 'create delete deletecollection get list patch upd
   ' ',
 );
 
-function resourcesAnswer(log: ObjectLog, groupVersion: string) {
+function resourcesAnswer(log: ServerLog, groupVersion: string) {
   const resources: object[] = [];
   for (const { served } of log.collections.values()) {
     const { resource, status, scale } = served;
@@ -48,7 +48,7 @@ function resourcesAnswer(log: ObjectLog, groupVersion: string) {
 }
 
 /** Whether some resource of this group and version is served. */
-export function servesGroupVersion(log: ObjectLog, path: string): boolean {
+export function servesGroupVersion(log: ServerLog, path: string): boolean {
   const [, root, ...rest] = path.split('/');
   const groupVersion = root === 'api' ? rest[0] : `${rest[0]}/${rest[1]}`;
   if (root !== 'api' && root !== 'apis') return false;
@@ -60,7 +60,7 @@ export function servesGroupVersion(log: ObjectLog, path: string): boolean {
 }
 
 /** The answer to a path of discovery or health: an object for JSON, a string for text. */
-export function discovery(log: ObjectLog, path: string): object | string | undefined {
+export function discovery(log: ServerLog, path: string): object | string | undefined {
   switch (path.length > 1 ? path.replace(/\/$/, '') : path) {
     case '/readyz':
     case '/livez':

@@ -3,12 +3,13 @@
  * made when its time has come.
  */
 
+import { failure } from '../../object-log/failures.ts';
+import { isTrue } from '../../object-log/list-options.ts';
 import type { FailedAnswer, Faults, Truncation } from '../faults/faults.ts';
 import { heldBody } from '../faults/held-body.ts';
 import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts';
 import { type Body, bytesBody } from './body.ts';
-import { type Exchange, isTrue, type RequestRecord, recordOf, targetOf } from './request.ts';
-import { failure } from './status.ts';
+import { type Exchange, type RequestRecord, recordOf, targetOf } from './request.ts';
 
 /** How a request ends for the connection that brought it. */
 export type Outcome =

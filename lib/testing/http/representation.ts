@@ -3,12 +3,12 @@
  * client-go: apiserver/pkg/endpoints/handlers/response.go.
  */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { badRequest, failure } from '../../object-log/failures.ts';
+import { listText, objectText, type StoredObject } from '../../object-log/stored-object.ts';
 import type { ServedResource } from '../served-resource.ts';
-import { listText, objectText, type StoredObject } from '../stored-object.ts';
 import { columnsOf } from '../tables/table-columns.ts';
 import { negotiate, type Representation } from './accept.ts';
 import type { Exchange } from './request.ts';
-import { badRequest, failure } from './status.ts';
 
 /** Metadata of a list: its version, and where it goes on. */
 export type ListMeta = Readonly<Record<string, unknown>>;

@@ -1,5 +1,7 @@
 /** Requests as the fake server sees them: the path taken apart, and what the log of requests keeps. */
-import type { Collection, ObjectLog } from '../object-log.ts';
+import { isTrue } from '../../object-log/list-options.ts';
+import type { Scope } from '../../object-log/selection.ts';
+import type { ServedCollection, ServerLog } from '../served-resource.ts';
 
 /** One request, before it is read. */
 export interface Exchange {
@@ -27,17 +29,15 @@ export interface RequestRecord {
 }
 
 /** A path that leads to a collection, an object or a subresource. */
-export interface Target {
-  readonly collection: Collection;
+export interface Target extends Scope {
+  readonly collection: ServedCollection;
   readonly resourceName: string;
-  /** '' for all namespaces, and for cluster-scoped resources. */
-  readonly namespace: string;
   readonly name?: string;
   readonly subresource?: string;
 }
 
 /** Where a path leads; `undefined` where it leads to no resource of this server. */
-export function targetOf(path: string, log: ObjectLog): Target | undefined {
+export function targetOf(path: string, log: ServerLog): Target | undefined {
   const parts = path.split('/').filter((part, index, all) => part !== '' || index < all.length - 1);
   if (parts.shift() !== '') return undefined;
   const root = parts.shift();
@@ -67,11 +67,6 @@ export function targetOf(path: string, log: ObjectLog): Target | undefined {
     ...(parts[1] === undefined ? {} : { name: decodeURIComponent(parts[1]) }),
     ...(parts[2] === undefined ? {} : { subresource: parts[2] }),
   };
-}
-
-/** Whether a query parameter is set to true, as Go's `strconv.ParseBool` and presence read it. */
-export function isTrue(value: string | null): boolean {
-  return value !== null && value !== '0' && value !== 'false';
 }
 
 export function recordOf(

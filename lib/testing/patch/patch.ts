@@ -2,9 +2,9 @@
 import type { JsonPatchOperation } from '../../client/patch.ts';
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { badRequest, failure, forbiddenOption, invalid } from '../../object-log/failures.ts';
+import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
-import { badRequest, failure, forbiddenOption, invalid } from '../http/status.ts';
-import type { StoredObject } from '../stored-object.ts';
 import { effectOf } from '../writes/write-options.ts';
 import {
   createdFrom,

@@ -5,7 +5,7 @@
  */
 
 import { type Fields, isFields } from '../../meta/json-fields.ts';
-import { badRequest, failure } from '../http/status.ts';
+import { badRequest, failure } from '../../object-log/failures.ts';
 import { isSet, patchMergeKey } from './list-keys.ts';
 import { own } from './merge-patch.ts';
 

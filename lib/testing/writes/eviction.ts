@@ -1,7 +1,7 @@
 /** The `eviction` subresource of pods. No disruption budget is asked: an eviction is a deletion. */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { badRequest } from '../../object-log/failures.ts';
 import type { Exchange, Target } from '../http/request.ts';
-import { badRequest } from '../http/status.ts';
 import { type DeleteOptions, deleteUnder } from './removals.ts';
 import { effectOf } from './write-options.ts';
 import { objectIn, type WriteAnswer, type WriteContext } from './writes.ts';

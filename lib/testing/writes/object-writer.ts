@@ -3,11 +3,10 @@
  * all where nothing changed. Requests and the programmatic side both end here.
  */
 import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
+import { keyOf, type StoredObject, store } from '../../object-log/stored-object.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { alreadyExists } from '../http/status.ts';
-import type { Collection, ObjectLog } from '../object-log.ts';
-import type { ServedResource } from '../served-resource.ts';
-import { keyOf, type StoredObject, store } from '../stored-object.ts';
+import type { ServedCollection, ServedResource, ServerLog } from '../served-resource.ts';
 
 /** Which part of an object an update may change: all of it, all but the status, or only the status. */
 export type UpdatePart = 'all' | 'object' | 'status';
@@ -29,11 +28,11 @@ function fieldsOf(object: KubernetesObject): Record<string, unknown> {
 }
 
 export class ObjectWriter {
-  readonly #log: ObjectLog;
+  readonly #log: ServerLog;
   readonly #now: () => number;
   readonly #random: () => number;
 
-  constructor(log: ObjectLog, now: () => number, random: () => number) {
+  constructor(log: ServerLog, now: () => number, random: () => number) {
     this.#log = log;
     this.#now = now;
     this.#random = random;
@@ -61,7 +60,11 @@ export class ObjectWriter {
   }
 
   /** Adds an object; a UID it brings is kept. Throws `AlreadyExists`. Tried only, it has no version. */
-  create(collection: Collection, object: KubernetesObject, effect: WriteEffect = {}): StoredObject {
+  create(
+    collection: ServedCollection,
+    object: KubernetesObject,
+    effect: WriteEffect = {},
+  ): StoredObject {
     const { served, objects } = collection;
     const {
       name: given,
@@ -88,13 +91,13 @@ export class ObjectWriter {
       ...withoutEmpty(rest),
     };
     const stored = store(served, object, metadata);
-    this.#append(collection, 'ADDED', stored, undefined, effect);
+    this.#append(collection, 'ADDED', stored, effect);
     return stored;
   }
 
   /** Puts `object` in the place of `current`; answers `current` when that changes nothing. */
   update(
-    collection: Collection,
+    collection: ServedCollection,
     current: StoredObject,
     object: KubernetesObject,
     part: UpdatePart,
@@ -118,13 +121,13 @@ export class ObjectWriter {
       resourceVersion: this.#versionAfter(current, effect),
       ...(changed ? { generation: (current.metadata.generation ?? 0) + 1 } : {}),
     });
-    this.#append(collection, 'MODIFIED', stored, current, effect);
+    this.#append(collection, 'MODIFIED', stored, effect);
     return stored;
   }
 
   /** Deletes, or marks as to be deleted where finalizers hold the object. `undefined`: it is gone. */
   delete(
-    collection: Collection,
+    collection: ServedCollection,
     current: StoredObject,
     effect: WriteEffect = {},
   ): StoredObject | undefined {
@@ -146,16 +149,16 @@ export class ObjectWriter {
       ...(ownerReferences && { ownerReferences }),
       ...(managedFields && { managedFields }),
     });
-    this.#append(collection, 'MODIFIED', stored, current, effect);
+    this.#append(collection, 'MODIFIED', stored, effect);
     return stored;
   }
 
-  #remove(collection: Collection, current: StoredObject, effect: WriteEffect): void {
+  #remove(collection: ServedCollection, current: StoredObject, effect: WriteEffect): void {
     const last = store(collection.served, current, {
       ...current.metadata,
       resourceVersion: this.#versionAfter(current, effect),
     });
-    this.#append(collection, 'DELETED', last, current, effect);
+    this.#append(collection, 'DELETED', last, effect);
   }
 
   #versionAfter({ metadata }: StoredObject, { dryRun }: WriteEffect): string {
@@ -163,13 +166,12 @@ export class ObjectWriter {
   }
 
   #append(
-    collection: Collection,
+    collection: ServedCollection,
     type: 'ADDED' | 'MODIFIED' | 'DELETED',
     object: StoredObject,
-    previous: StoredObject | undefined,
     { silent = false, dryRun = false }: WriteEffect,
   ): void {
-    if (!dryRun) collection.append(type, object, previous, silent);
+    if (!dryRun) collection.append(type, object, silent);
   }
 }
 

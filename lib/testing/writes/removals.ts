@@ -3,10 +3,11 @@
  * is done at once, as if the collector had finished.
  */
 import type { Status } from '../../meta/api-error.ts';
+import { badRequest } from '../../object-log/failures.ts';
+import { selectionOf } from '../../object-log/selection.ts';
+import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
-import { badRequest, conflict, methodNotAllowed } from '../http/status.ts';
-import { selectionOf } from '../selection.ts';
-import type { StoredObject } from '../stored-object.ts';
+import { conflict, methodNotAllowed } from '../http/status.ts';
 import type { WriteEffect } from './object-writer.ts';
 import { checkPropagationPolicy, effectOf } from './write-options.ts';
 import { existing, jsonBody, type WriteAnswer, type WriteContext } from './writes.ts';

@@ -2,10 +2,10 @@
 
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { invalid } from '../../object-log/failures.ts';
+import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
-import { invalid } from '../http/status.ts';
 import { checkIdentity, readPatch } from '../patch/patch.ts';
-import type { StoredObject } from '../stored-object.ts';
 import { effectOf } from './write-options.ts';
 import {
   checkPathName,

@@ -1,7 +1,7 @@
 /** The options of a write that are in its query, checked as a real server checks them. */
 
+import { invalid, unsupportedOption } from '../../object-log/failures.ts';
 import type { Exchange } from '../http/request.ts';
-import { invalid, unsupportedOption } from '../http/status.ts';
 import type { WriteEffect } from './object-writer.ts';
 
 /** Reads `dryRun` from the query, or from the options in a body. `options` names them in a refusal. */

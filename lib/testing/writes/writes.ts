@@ -1,19 +1,11 @@
 /** POST and PUT: what a request may ask, before the writer does it. */
 import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
+import { badRequest, type Cause, failure, invalid } from '../../object-log/failures.ts';
+import type { Page } from '../../object-log/list.ts';
+import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
-import {
-  badRequest,
-  type Cause,
-  conflict,
-  failure,
-  invalid,
-  methodNotAllowed,
-  modified,
-  notFound,
-} from '../http/status.ts';
-import type { Page } from '../list.ts';
-import type { ObjectLog } from '../object-log.ts';
-import type { StoredObject } from '../stored-object.ts';
+import { conflict, methodNotAllowed, modified, notFound } from '../http/status.ts';
+import type { ServerLog } from '../served-resource.ts';
 import type { ObjectWriter, WriteEffect } from './object-writer.ts';
 import { effectOf } from './write-options.ts';
 
@@ -32,7 +24,7 @@ export interface WriteAnswer {
 
 /** What a write works with. */
 export interface WriteContext {
-  readonly log: ObjectLog;
+  readonly log: ServerLog;
   readonly writer: ObjectWriter;
   /** Namespaces must exist as objects before something is created in them. */
   readonly checkNamespaces: boolean;

@@ -1,20 +1,36 @@
 /**
- * WATCH: what a request asks for. The stream itself is in `watch-stream.ts`.
+ * WATCH: the query of a request, as a plan for a `LogWatch`.
  * client-go: apimachinery/pkg/apis/meta/internalversion/validation; apiserver/pkg/storage/cacher.
  */
-
-import { isTrue, type Target } from './http/request.ts';
 import {
   expired,
   failure,
   forbiddenOption,
   tooLargeVersion,
   unsupportedOption,
-} from './http/status.ts';
-import { integer } from './list.ts';
-import type { ObjectLog } from './object-log.ts';
-import { selectionOf } from './selection.ts';
-import type { WatchPlan } from './watch-stream.ts';
+} from './failures.ts';
+import { integer, isTrue } from './list-options.ts';
+import { type Scope, type Selection, selectionOf } from './selection.ts';
+import type { StoredObject } from './stored-object.ts';
+
+/** What a watch has to send. */
+export interface WatchPlan {
+  readonly selection: Selection;
+  /** Sent as ADDED before everything else. */
+  readonly initial: readonly StoredObject[];
+  /** After the initial events a bookmark marks their end. */
+  readonly endMark: boolean;
+  /** Of the log when the watch was planned: the version that the initial events show. */
+  readonly version: bigint;
+  readonly bookmarks: boolean;
+  /** Events up to this version are not sent. */
+  readonly after: bigint;
+  /** The position in the log of the first event to send. */
+  readonly position: number;
+  readonly timeoutMs: number;
+  /** A failure to report in the stream, instead of events. */
+  readonly failure?: unknown;
+}
 
 const OPTIONS = 'ListOptions';
 const MATCH = 'resourceVersionMatch';
@@ -40,16 +56,15 @@ function checkOptions(query: URLSearchParams, watchList: boolean): void {
   if (match !== 'NotOlderThan') throw unsupportedOption(OPTIONS, MATCH, match, ['NotOlderThan']);
 }
 
-/** Reads the options of a watch. Throws the failure that a real server would answer. */
+/** Reads the options of a watch. Throws the `ApiError` that a real server would answer. */
 export function watchPlan(
-  target: Target,
-  log: ObjectLog,
+  scope: Scope,
   query: URLSearchParams,
   options: { readonly watchList: boolean; readonly random: () => number },
 ): WatchPlan {
   checkOptions(query, options.watchList);
-  const { collection } = target;
-  const selection = selectionOf(target, query);
+  const { collection } = scope;
+  const selection = selectionOf(scope, query);
   const seconds = integer(query, 'timeoutSeconds');
   const timeoutMs = seconds > 0 ? seconds * 1000 : MIN_TIMEOUT_MS * (1 + options.random());
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
@@ -61,7 +76,7 @@ export function watchPlan(
   }
   const version = asked === '' ? 0n : BigInt(asked);
   const state = isTrue(query.get(INITIAL));
-  const planned = { version: log.version, initial: [], endMark: false };
+  const planned = { version: collection.version, initial: [], endMark: false };
   const base = { selection, bookmarks, timeoutMs, ...planned };
   const whole = {
     ...base,
@@ -72,8 +87,8 @@ export function watchPlan(
     position: collection.end,
   };
   if (state) {
-    const tooLarge = version > log.version;
-    return tooLarge ? { ...whole, failure: tooLargeVersion(asked, log.version) } : whole;
+    const tooLarge = version > collection.version;
+    return tooLarge ? { ...whole, failure: tooLargeVersion(asked, collection.version) } : whole;
   }
   if (version === 0n) {
     // `sendInitialEvents=false` asks for no state, from whatever version is now.

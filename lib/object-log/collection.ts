@@ -1,45 +1,59 @@
 /**
- * The truth of the fake server, as etcd keeps it: one counter of versions, the objects as they are, and per
- * resource the changes that led there, as far back as the last compaction.
+ * One resource in the log: its objects as they are now, and the changes that led there, back to the last compaction.
+ * A version comes with the object that carries it. The writer of the log may count versions, or take them from the
+ * server that it copies.
  */
-import { resourceName } from '../meta/resource.ts';
-import type { ServedResource } from './served-resource.ts';
+import type { LoggedResource } from './logged-resource.ts';
 import { eventText, keyOf, type StoredObject } from './stored-object.ts';
 
 /** One change. */
 export interface LogEntry {
+  readonly kind: 'change';
   readonly version: bigint;
   readonly key: string;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** Of a deletion: the last state, under the version of the deletion. */
   readonly object: StoredObject;
   readonly previous: StoredObject | undefined;
-  /** Never shown to a watch. */
+  /** Never sent to a watch. */
   readonly silent: boolean;
-  /** The line of a watch that needs no selector; written out once. */
+  /** The line of a watch without a selector, encoded once for all watches. */
   bytes(): Uint8Array;
+}
+
+/** The newest version of a log. The collections of one server share it. */
+export interface NewestVersion {
+  newest: bigint;
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** The objects of one resource and their changes. */
-export class Collection {
-  readonly served: ServedResource;
+export class Collection<R extends LoggedResource = LoggedResource> {
+  readonly served: R;
   readonly objects: Map<string, StoredObject> = new Map();
   /** Called after each change. */
   readonly listeners: Set<() => void> = new Set();
-  /** Nothing is known of versions before this one. */
+  /** The oldest version from which all changes are known. */
   floor: bigint;
   /** How many entries have been dropped from the front: positions count from the first entry ever. */
   #dropped = 0;
   #entries: LogEntry[] = [];
   #sorted: string[] | undefined;
+  readonly #versions: NewestVersion;
   readonly #limit: number;
 
-  constructor(served: ServedResource, floor: bigint, limit: number) {
+  /** `limit` is the number of changes that are kept at least. */
+  constructor(served: R, versions: NewestVersion, limit: number) {
     this.served = served;
-    this.floor = floor;
+    this.floor = versions.newest;
+    this.#versions = versions;
     this.#limit = limit;
+  }
+
+  /** The version of a list that is made now. */
+  get version(): bigint {
+    return this.#versions.newest;
   }
 
   /** The position after the last entry. */
@@ -47,12 +61,12 @@ export class Collection {
     return this.#dropped + this.#entries.length;
   }
 
-  /** The entry at a position; `undefined` at the end, or where it has been dropped. */
+  /** The entry at a position; `undefined` at the end, and for an entry that has been dropped. */
   entry(position: number): LogEntry | undefined {
     return this.#entries[position - this.#dropped];
   }
 
-  /** Whether the entries from a position on are still there. */
+  /** Whether all entries from this position on are still in the log. */
   reaches(position: number): boolean {
     return position >= this.#dropped;
   }
@@ -69,24 +83,36 @@ export class Collection {
     return this.#dropped + low;
   }
 
-  append(
-    type: LogEntry['type'],
-    object: StoredObject,
-    previous: StoredObject | undefined,
-    silent: boolean,
-  ): void {
+  /**
+   * Records a change under the version that the object carries. A deletion carries its own version, with the last
+   * state of the object. Throws a `RangeError` if the version is not newer than that of the last change.
+   */
+  append(type: LogEntry['type'], object: StoredObject, silent = false): void {
+    const version = BigInt(object.metadata.resourceVersion);
+    const last = this.#entries.at(-1)?.version ?? this.floor;
     const key = keyOf(object);
+    if (version <= last) {
+      throw new RangeError(
+        `cannot append ${type} ${key} at resourceVersion ${version}: the last change in the log has ${last}`,
+      );
+    }
+    const previous = this.objects.get(key);
     if (type === 'DELETED') this.objects.delete(key);
     else this.objects.set(key, object);
-    if (type !== 'MODIFIED') this.#sorted = undefined;
+    if (type === 'DELETED' || previous === undefined) this.#sorted = undefined;
     let line: Uint8Array | undefined;
     const bytes = () => {
       line ??= encoder.encode(eventText(type, object));
       return line;
     };
-    const version = BigInt(object.metadata.resourceVersion);
-    this.#entries.push({ version, key, type, object, previous, silent, bytes });
+    this.#entries.push({ kind: 'change', version, key, type, object, previous, silent, bytes });
     if (this.#entries.length > this.#limit * 2) this.#drop(this.#entries.length - this.#limit);
+    this.advance(version);
+  }
+
+  /** Records that nothing else has changed up to a version, as a bookmark says it. Older versions are ignored. */
+  advance(version: bigint): void {
+    if (version > this.#versions.newest) this.#versions.newest = version;
     for (const listener of this.listeners) listener();
   }
 
@@ -98,16 +124,18 @@ export class Collection {
     this.#dropped += count;
   }
 
+  /** Forgets the changes up to a version. */
   compact(version: bigint): void {
     this.#drop(this.after(version) - this.#dropped);
     if (version > this.floor) this.floor = version;
   }
 
-  /** Forgets everything, and holds `objects` as of `version`. */
+  /** Replaces everything by `objects` as of `version`, without changes before it. Open watches fall behind. */
   restore(objects: ReadonlyMap<string, StoredObject>, version: bigint): void {
     this.#dropped += this.#entries.length;
     this.#entries = [];
     this.floor = version;
+    this.#versions.newest = version;
     this.objects.clear();
     for (const [key, object] of objects) this.objects.set(key, object);
     this.#sorted = undefined;
@@ -130,52 +158,5 @@ export class Collection {
       else then.set(key, previous);
     }
     return [...then.keys()].sort().map((key) => then.get(key) as StoredObject);
-  }
-}
-
-/** A copy of the whole state, to go back to. */
-export interface Snapshot {
-  readonly resourceVersion: string;
-  readonly objects: ReadonlyMap<string, ReadonlyMap<string, StoredObject>>;
-}
-
-/** All collections and the counter they share. */
-export class ObjectLog {
-  readonly collections: Map<string, Collection> = new Map();
-  readonly #historyLimit: number;
-  version: bigint;
-
-  constructor(options: { initialVersion: bigint; historyLimit: number }) {
-    this.version = options.initialVersion;
-    this.#historyLimit = options.historyLimit;
-  }
-
-  add(served: ServedResource): void {
-    const collection = new Collection(served, this.version, this.#historyLimit);
-    this.collections.set(resourceName(served.resource), collection);
-  }
-
-  /** The next version: every change takes one. */
-  nextVersion(): string {
-    this.version += 1n;
-    return String(this.version);
-  }
-
-  compact(version: bigint): void {
-    for (const collection of this.collections.values()) collection.compact(version);
-  }
-
-  snapshot(): Snapshot {
-    const objects = new Map<string, ReadonlyMap<string, StoredObject>>();
-    for (const [name, collection] of this.collections)
-      objects.set(name, new Map(collection.objects));
-    return { resourceVersion: String(this.version), objects };
-  }
-
-  restore(snapshot: Snapshot): void {
-    this.version = BigInt(snapshot.resourceVersion);
-    for (const [name, collection] of this.collections) {
-      collection.restore(snapshot.objects.get(name) ?? new Map(), this.version);
-    }
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Objects as the fake server keeps them: frozen, with their JSON at hand, so that a version of an object is
- * written out once, however many lists and watches carry it.
+ * Objects as the log keeps them: frozen, with their JSON cached, so that each version of an object is serialized once
+ * for all lists and watches.
  */
 import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts';
-import type { ServedResource } from './served-resource.ts';
+import type { LoggedResource } from './logged-resource.ts';
 
-/** An object in the server: name, UID and resourceVersion are always there. */
+/** An object in the log: name, UID and resourceVersion are always there. */
 export interface StoredObject extends KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,7 +14,7 @@ export interface StoredObject extends KubernetesObject {
 }
 
 // Without `kind` and `apiVersion`, which items of built-in lists do not carry.
-const texts = new WeakMap<object, string>();
+const texts = /* @__PURE__ */ new WeakMap<object, string>();
 
 function freeze(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
@@ -24,7 +24,7 @@ function freeze(value: unknown): void {
 
 /** A frozen copy of `object`, as JSON would carry it, with the given metadata. */
 export function store(
-  { resource }: ServedResource,
+  { resource }: LoggedResource,
   object: KubernetesObject,
   metadata: ObjectMeta,
 ): StoredObject {
@@ -58,7 +58,7 @@ export function objectText(object: StoredObject): string {
 
 /** A `*List` body. */
 export function listText(
-  { resource, custom }: ServedResource,
+  { resource, custom }: LoggedResource,
   objects: readonly StoredObject[],
   metadata: Readonly<Record<string, unknown>>,
 ): string {

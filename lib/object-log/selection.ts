@@ -1,9 +1,16 @@
 /** Which objects a list or a watch wants: its namespace and its selectors. */
 import { parseFieldSelector } from '../meta/field-selector.ts';
 import { parseLabelSelector } from '../meta/label-selector.ts';
-import type { Target } from './http/request.ts';
-import { badRequest } from './http/status.ts';
+import type { Collection } from './collection.ts';
+import { badRequest } from './failures.ts';
 import type { StoredObject } from './stored-object.ts';
+
+/** Where a request reads. */
+export interface Scope {
+  readonly collection: Collection;
+  /** '' for all namespaces, and for cluster-scoped resources. */
+  readonly namespace: string;
+}
 
 /** The objects that a request is about. */
 export interface Selection {
@@ -22,7 +29,7 @@ function parsed<S>(parse: (text: string) => S, text: string): S {
 }
 
 /** Reads `labelSelector` and `fieldSelector`. Throws a 400 on one that cannot be read or is not supported. */
-export function selectionOf({ collection, namespace }: Target, query: URLSearchParams): Selection {
+export function selectionOf({ collection, namespace }: Scope, query: URLSearchParams): Selection {
   const labels = parsed(parseLabelSelector, query.get('labelSelector') ?? '');
   const fields = parsed(parseFieldSelector, query.get('fieldSelector') ?? '');
   const { resource, selectableFields } = collection.served;

@@ -1,0 +1,54 @@
+/** The query of a LIST, read and checked as kube-apiserver does it. */
+import { badRequest, forbiddenOption, unsupportedOption } from './failures.ts';
+
+const OPTIONS = 'ListOptions';
+
+/** Reads a whole number as the server does. */
+export function integer(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '0';
+  if (!/^[+-]?[0-9]+$/.test(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  return Number(text);
+}
+
+/** Whether a query parameter is set to true, as Go's `strconv.ParseBool` and presence read it. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== '0' && value !== 'false';
+}
+
+/** Throws the failure of options that contradict each other. */
+export function checkListOptions(query: URLSearchParams): void {
+  const version = query.get('resourceVersion') ?? '';
+  const match = query.get('resourceVersionMatch') ?? '';
+  const field = 'resourceVersionMatch';
+  if (query.has('sendInitialEvents')) {
+    const name = 'sendInitialEvents';
+    throw forbiddenOption(OPTIONS, name, 'sendInitialEvents is forbidden for list');
+  }
+  if (match !== '') {
+    if (query.get('continue')) {
+      throw forbiddenOption(OPTIONS, field, `${field} is forbidden when continue is provided`);
+    }
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      throw unsupportedOption(OPTIONS, field, match, ['Exact', 'NotOlderThan', '']);
+    }
+    if (version === '') {
+      throw forbiddenOption(
+        OPTIONS,
+        field,
+        `${field} is forbidden unless resourceVersion is provided`,
+      );
+    }
+    if (match === 'Exact' && version === '0') {
+      const message = `${field} "exact" is forbidden for resourceVersion "0"`;
+      throw forbiddenOption(OPTIONS, field, message);
+    }
+  }
+  if (!/^[0-9]*$/.test(version)) {
+    const text = JSON.stringify(version);
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`,
+    );
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * LIST: which version it shows, and in what pages. A resourceVersion without a match means "not older
+ * than", but "exactly" together with a limit.
+ * client-go: apiserver/pkg/storage/etcd3/store.go, GetList.
+ */
+import type { Collection } from './collection.ts';
+import { readToken, writeToken } from './continue-token.ts';
+import { badRequest, expired, tooLargeVersion } from './failures.ts';
+import { checkListOptions, integer } from './list-options.ts';
+import { type Scope, selectionOf } from './selection.ts';
+import { keyOf, type StoredObject } from './stored-object.ts';
+
+const LIST_TOO_OLD = 'The resourceVersion for the provided list is too old.';
+
+const CONTINUE_TOO_OLD =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+/** Which objects to start from, and under which version. */
+function viewOf(
+  collection: Collection,
+  query: URLSearchParams,
+  limit: number,
+): { version: bigint; objects: StoredObject[]; start: string } {
+  const asked = query.get('resourceVersion') ?? '';
+  const token = query.get('continue');
+  if (token) {
+    const { version, start } = readToken(token);
+    if (asked !== '' && asked !== '0') {
+      throw badRequest('specifying resource version is not allowed when using continue');
+    }
+    if (version < 0n) return { version: collection.version, objects: collection.sorted(), start };
+    if (version < collection.floor) {
+      const next = writeToken(-1n, start.replace(/\0$/, ''));
+      throw expired(CONTINUE_TOO_OLD, { continue: next });
+    }
+    return { version, objects: collection.at(version), start };
+  }
+  const version = asked === '' ? 0n : BigInt(asked);
+  if (version > collection.version) throw tooLargeVersion(asked, collection.version);
+  const match = query.get('resourceVersionMatch') ?? '';
+  const exact = match === 'Exact' || (match === '' && limit > 0 && version > 0n);
+  if (!exact) return { version: collection.version, objects: collection.sorted(), start: '' };
+  if (version < collection.floor) throw expired(LIST_TOO_OLD);
+  return { version, objects: collection.at(version), start: '' };
+}
+
+/** A page of a list. */
+export interface Page {
+  readonly items: readonly StoredObject[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Reads a page. Throws the `ApiError` that a real server would answer. */
+export function list(scope: Scope, query: URLSearchParams, pageSizeMax: number): Page {
+  checkListOptions(query);
+  const asked = integer(query, 'limit');
+  const { collection, namespace } = scope;
+  const selection = selectionOf(scope, query);
+  const { version, objects, start } = viewOf(collection, query, asked);
+  const cached = query.get('resourceVersion') === '0' && !query.get('continue');
+  // A list from "any" version is answered from the watch cache, which knows no limit.
+  const limit = asked > 0 && !cached ? Math.min(asked, pageSizeMax) : Number.POSITIVE_INFINITY;
+
+  const prefix = namespace === '' ? '' : `${namespace}/`;
+  const candidates = objects.filter((object) => {
+    const key = keyOf(object);
+    return key.startsWith(prefix) && key >= start;
+  });
+  const items: StoredObject[] = [];
+  let seen = 0;
+  for (const object of candidates) {
+    if (items.length >= limit) break;
+    seen++;
+    if (selection.includes(object)) items.push(object);
+  }
+  const remaining = candidates.length - seen;
+  const last = candidates[seen - 1];
+  const more = remaining > 0 && last !== undefined;
+  const metadata = {
+    resourceVersion: String(version),
+    ...(more ? { continue: writeToken(version, keyOf(last)) } : {}),
+    ...(more && !selection.selects ? { remainingItemCount: remaining } : {}),
+  };
+  return { items, metadata };
+}

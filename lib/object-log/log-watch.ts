@@ -1,0 +1,206 @@
+/**
+ * One open watch of a collection. It keeps a position in the log instead of a queue, so that a slow reader costs no
+ * memory, and reads all changes since its last read at once.
+ */
+import type { SchedulerLike, Subscription } from 'rxjs';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Collection, LogEntry } from './collection.ts';
+import { expired } from './failures.ts';
+import { type StoredObject, store } from './stored-object.ts';
+import type { WatchPlan } from './watch-plan.ts';
+
+/** An event of a watch, before it is serialized. */
+export type LogEvent =
+  | {
+      /** `initial`: the object existed when the watch began. */
+      readonly kind: 'initial' | 'change';
+      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+      readonly object: StoredObject;
+      /** The line of the event, if all watches share it. */
+      bytes?(): Uint8Array;
+    }
+  | {
+      /** `end-mark`: the bookmark after the initial events. */
+      readonly kind: 'bookmark' | 'end-mark';
+      readonly type: 'BOOKMARK';
+      readonly object: KubernetesObject;
+    }
+  | { readonly kind: 'error'; readonly type: 'ERROR'; readonly object: unknown };
+
+/** When a watch sends bookmarks. */
+export interface WatchTimes {
+  readonly scheduler: SchedulerLike;
+  readonly bookmarkIntervalMs: number;
+}
+
+/** A last bookmark is sent this long before the watch ends. */
+const LAST_BOOKMARK_MS = 2000;
+
+export class LogWatch {
+  /** Called after a change, a bookmark or the end, once for all that happens before the reader runs. */
+  onReadable: (() => void) | undefined;
+
+  readonly #collection: Collection;
+  readonly #plan: WatchPlan;
+  readonly #timers: Subscription[] = [];
+  #position: number;
+  #initialAt = 0;
+  #endMarkDue: boolean;
+  #bookmarkDue = false;
+  /** Set: the watch ends after the events that are due, with this error if there is one. */
+  #ending: { readonly error?: unknown } | undefined;
+  #ended = false;
+  #wakeQueued = false;
+
+  constructor(collection: Collection, plan: WatchPlan, times: WatchTimes) {
+    this.#collection = collection;
+    this.#plan = plan;
+    this.#position = plan.position;
+    this.#endMarkDue = plan.endMark;
+    if (plan.failure !== undefined) this.fail(plan.failure);
+    else this.#open(times);
+  }
+
+  #open({ scheduler, bookmarkIntervalMs }: WatchTimes): void {
+    const { bookmarks, timeoutMs } = this.#plan;
+    this.#collection.listeners.add(this.wake);
+    this.#timers.push(scheduler.schedule(() => this.close(), timeoutMs));
+    if (!bookmarks) return;
+    const bookmark = () => {
+      this.#bookmarkDue = true;
+      this.wake();
+    };
+    const watch = this;
+    this.#timers.push(
+      scheduler.schedule(function () {
+        bookmark();
+        if (!watch.#ended) this.schedule(undefined, bookmarkIntervalMs);
+      }, bookmarkIntervalMs),
+    );
+    if (timeoutMs > LAST_BOOKMARK_MS) {
+      this.#timers.push(scheduler.schedule(bookmark, timeoutMs - LAST_BOOKMARK_MS));
+    }
+  }
+
+  /** Calls `onReadable` soon. */
+  readonly wake = (): void => {
+    if (this.#wakeQueued) return;
+    this.#wakeQueued = true;
+    queueMicrotask(() => {
+      this.#wakeQueued = false;
+      this.onReadable?.();
+    });
+  };
+
+  /** Whether the last event has been read, or the watch was cancelled. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Ends the watch after the events that are due. */
+  close(): void {
+    this.#ending ??= {};
+    this.wake();
+  }
+
+  /** Ends the watch after the events that are due, with an ERROR event. */
+  fail(error: unknown): void {
+    this.#ending ??= { error };
+    this.wake();
+  }
+
+  /** Ends the watch immediately. Idempotent. */
+  cancel(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#collection.listeners.delete(this.wake);
+    for (const timer of this.#timers) timer.unsubscribe();
+  }
+
+  /** The next event; `undefined` if none is due, `null` at the end. */
+  next(): LogEvent | null | undefined {
+    if (this.#ended) return null;
+    const event = this.#plan.failure === undefined ? this.#due() : undefined;
+    if (event !== undefined || this.#ending === undefined) return event;
+    const { error } = this.#ending;
+    if (error !== undefined) {
+      this.#ending = {};
+      return errorEvent(error);
+    }
+    this.cancel();
+    return null;
+  }
+
+  #due(): LogEvent | undefined {
+    const object = this.#plan.initial[this.#initialAt];
+    if (object !== undefined) {
+      this.#initialAt++;
+      return { kind: 'initial', type: 'ADDED', object };
+    }
+    if (this.#endMarkDue) {
+      this.#endMarkDue = false;
+      return this.#bookmark('end-mark');
+    }
+    if (!this.#collection.reaches(this.#position)) this.#fallBehind();
+    const change = this.#change();
+    if (change !== undefined || !this.#bookmarkDue) return change;
+    this.#bookmarkDue = false;
+    // A watch that waits for a future version has nothing to bookmark.
+    return this.#collection.version >= this.#plan.after ? this.#bookmark('bookmark') : undefined;
+  }
+
+  /** Ends with a 410, even if the watch was to end without an error: a bookmark would hide the lost events. */
+  #fallBehind(): void {
+    const { floor, end } = this.#collection;
+    this.#ending = { error: expired(`too old resource version: the watch fell behind ${floor}`) };
+    this.#bookmarkDue = false;
+    this.#position = end;
+  }
+
+  /** The next change that the selection shows. */
+  #change(): LogEvent | undefined {
+    for (;;) {
+      const entry = this.#collection.entry(this.#position);
+      if (entry === undefined) return undefined;
+      this.#position++;
+      const event = this.#seen(entry);
+      if (event !== undefined) return event;
+    }
+  }
+
+  /** An entry as the selection shows it: an object that no longer matches appears as deleted. */
+  #seen(entry: LogEntry): LogEvent | undefined {
+    const { selection, after } = this.#plan;
+    const { type, object, previous, silent, version } = entry;
+    if (silent || version <= after) return undefined;
+    if (!selection.selects) return selection.includes(object) ? entry : undefined;
+    const before = previous !== undefined && selection.includes(previous);
+    const now = type !== 'DELETED' && selection.includes(object);
+    if (before && now) return entry;
+    if (now) return type === 'ADDED' ? entry : { kind: 'change', type: 'ADDED', object };
+    if (!before || previous === undefined) return undefined;
+    if (type === 'DELETED') return entry;
+    const { resourceVersion } = object.metadata;
+    const metadata = { ...previous.metadata, resourceVersion };
+    const last = store(this.#collection.served, previous, metadata);
+    return { kind: 'change', type: 'DELETED', object: last };
+  }
+
+  #bookmark(kind: 'bookmark' | 'end-mark'): LogEvent {
+    const { version, served } = this.#collection;
+    const { kind: objectKind, apiVersion } = served.resource;
+    const isEnd = kind === 'end-mark';
+    const metadata = {
+      // Changes since the watch was planned are sent after the end mark.
+      resourceVersion: String(isEnd ? this.#plan.version : version),
+      ...(isEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    };
+    return { kind, type: 'BOOKMARK', object: { kind: objectKind, apiVersion, metadata } };
+  }
+}
+
+/** The ERROR event of a failure: its `Status`, if it has one. */
+export function errorEvent(error: unknown): LogEvent {
+  const object = (error as { status?: unknown }).status ?? error;
+  return { kind: 'error', type: 'ERROR', object };
+}

@@ -1,0 +1,59 @@
+/** The collections of one server, which share one newest version, as the resources of one etcd do. */
+import { resourceName } from '../meta/resource.ts';
+import { Collection, type NewestVersion } from './collection.ts';
+import type { LoggedResource } from './logged-resource.ts';
+import type { StoredObject } from './stored-object.ts';
+
+/** A copy of the complete state, to restore later. */
+export interface Snapshot {
+  readonly resourceVersion: string;
+  readonly objects: ReadonlyMap<string, ReadonlyMap<string, StoredObject>>;
+}
+
+/** All collections and the version they share. */
+export class ObjectLog<R extends LoggedResource = LoggedResource> {
+  /** By the name of the resource: `pods`, `deployments.apps`. */
+  readonly collections: Map<string, Collection<R>> = new Map();
+  readonly #versions: NewestVersion;
+  readonly #historyLimit: number;
+
+  constructor(options: { initialVersion: bigint; historyLimit: number }) {
+    this.#versions = { newest: options.initialVersion };
+    this.#historyLimit = options.historyLimit;
+  }
+
+  /** The newest version of all collections. */
+  get version(): bigint {
+    return this.#versions.newest;
+  }
+
+  add(served: R): void {
+    const collection = new Collection(served, this.#versions, this.#historyLimit);
+    this.collections.set(resourceName(served.resource), collection);
+  }
+
+  /** Counts one version up, for a writer whose versions come from this log. */
+  nextVersion(): string {
+    this.#versions.newest += 1n;
+    return String(this.#versions.newest);
+  }
+
+  compact(version: bigint): void {
+    for (const collection of this.collections.values()) collection.compact(version);
+  }
+
+  snapshot(): Snapshot {
+    const objects = new Map<string, ReadonlyMap<string, StoredObject>>();
+    for (const [name, collection] of this.collections)
+      objects.set(name, new Map(collection.objects));
+    return { resourceVersion: String(this.version), objects };
+  }
+
+  restore(snapshot: Snapshot): void {
+    const version = BigInt(snapshot.resourceVersion);
+    this.#versions.newest = version;
+    for (const [name, collection] of this.collections) {
+      collection.restore(snapshot.objects.get(name) ?? new Map(), version);
+    }
+  }
+}

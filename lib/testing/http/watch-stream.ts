@@ -1,0 +1,204 @@
+/** The body of a watch: the events of the log as lines, and the faults that act on an open watch. */
+import type { Collection } from '../../object-log/collection.ts';
+import {
+  errorEvent,
+  type LogEvent,
+  LogWatch,
+  type WatchTimes,
+} from '../../object-log/log-watch.ts';
+import { eventText } from '../../object-log/stored-object.ts';
+import type { WatchPlan } from '../../object-log/watch-plan.ts';
+import { Cut, EventOrder, type Line } from '../faults/watch-tampering.ts';
+import { type Body, BrokenConnection, concat } from './body.ts';
+import type { EventRenderer } from './representation.ts';
+import type { RequestRecord } from './request.ts';
+
+/** What faults may do to a watch while it is open. */
+export interface WatchFaults {
+  silent(request: RequestRecord): boolean;
+  /** Whether the event that is about to leave is lost. */
+  loses(request: RequestRecord): boolean;
+  allowsBookmark(request: RequestRecord, endMark: boolean): boolean;
+}
+
+/** What a stream needs of its server. */
+export interface WatchContext extends WatchTimes {
+  readonly faults: WatchFaults;
+  onClose(stream: WatchStream): void;
+}
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+const CHUNK = 65_536;
+
+export class WatchStream implements Body {
+  readonly request: RequestRecord;
+  onReadable: (() => void) | undefined;
+  /** How many events have been sent, bookmarks and errors included. */
+  sent = 0;
+
+  readonly #context: WatchContext;
+  readonly #watch: LogWatch;
+  readonly #render: EventRenderer | undefined;
+  readonly #injected: Uint8Array[] = [];
+  readonly #order: EventOrder = new EventOrder(() => this.#line());
+  #cut: Cut | undefined;
+  #rendered = false;
+  #broken = false;
+  #halfOpen = false;
+  #closed = false;
+
+  /** `render` writes the objects of the events; `undefined`: as they are. */
+  constructor(
+    request: RequestRecord,
+    collection: Collection,
+    plan: WatchPlan,
+    render: EventRenderer | undefined,
+    context: WatchContext,
+  ) {
+    this.request = request;
+    this.#render = render;
+    this.#context = context;
+    this.#watch = new LogWatch(collection, plan, context);
+    this.#watch.onReadable = () => this.onReadable?.();
+  }
+
+  /** Lets the reader know, once however much happens before it gets to read. */
+  wake(): void {
+    this.#watch.wake();
+  }
+
+  /** Ends the stream after what is due. */
+  close(): void {
+    this.#watch.close();
+  }
+
+  /** Sends an ERROR event after what is due, and ends the stream unless it is to stay open. */
+  fail(error: unknown, staysOpen = false): void {
+    if (staysOpen) this.inject(this.#bytes(errorEvent(error)));
+    else this.#watch.fail(error);
+  }
+
+  /** Breaks the connection. */
+  break(): void {
+    this.#broken = true;
+    this.cancel();
+    this.wake();
+  }
+
+  /** The connection stays, but nothing comes through it any more. */
+  goHalfOpen(): void {
+    this.#halfOpen = true;
+  }
+
+  inject(bytes: Uint8Array): void {
+    this.#injected.push(bytes);
+    this.wake();
+  }
+
+  /** Sends the last events once more. */
+  repeat(count: number): void {
+    this.#injected.push(...this.#order.last(count));
+    this.wake();
+  }
+
+  /** Lets the next two events change places. */
+  swap(): void {
+    // Never across a cut: whoever has the later of two alone cannot know what it missed.
+    if (this.#cut === undefined) this.#order.swap();
+  }
+
+  /** Swaps nothing any more. */
+  settle(): void {
+    this.#order.settle();
+    this.wake();
+  }
+
+  /** Ends the body after so many more bytes. */
+  cutAfter(bytes: number, clean: boolean): void {
+    this.#cut = new Cut(bytes, clean);
+    this.settle();
+  }
+
+  cancel(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#watch.cancel();
+    this.#context.onClose(this);
+  }
+
+  read(): Uint8Array | null | undefined {
+    if (this.#broken) {
+      throw new BrokenConnection('the connection was closed');
+    }
+    if (this.#closed) return null;
+    if (this.#halfOpen || this.#context.faults.silent(this.request)) return undefined;
+    const lines = [...this.#injected.splice(0), ...this.#due()];
+    const bytes = lines.length === 0 ? undefined : concat(lines);
+    if (this.#cut !== undefined) return this.#severed(bytes ?? new Uint8Array(0), this.#cut);
+    if (bytes !== undefined) return bytes;
+    if (!this.#watch.ended) return undefined;
+    this.cancel();
+    return null;
+  }
+
+  /** Whole lines, about a chunk of them. */
+  #due(): Uint8Array[] {
+    const lines: Uint8Array[] = [];
+    let size = 0;
+    while (size < CHUNK || this.#order.owes) {
+      const line = this.#order.next();
+      if (line === undefined) break;
+      lines.push(line);
+      this.sent++;
+      size += line.length;
+    }
+    return lines;
+  }
+
+  /** What goes out before the cut, and at the cut the end. */
+  #severed(bytes: Uint8Array, cut: Cut): Uint8Array | null | undefined {
+    const taken = cut.take(bytes);
+    if (taken.ends) {
+      if (cut.clean) this.cancel();
+      else this.break();
+    } else if (bytes.length === 0 && this.#watch.ended) this.cancel();
+    if (taken.bytes.length > 0) return taken.bytes;
+    if (this.#broken) throw new BrokenConnection('the connection was closed');
+    return this.#closed ? null : undefined;
+  }
+
+  /** The next line of the log that no fault withholds. */
+  #line(): Line | null | undefined {
+    for (;;) {
+      const event = this.#watch.next();
+      if (event === null || event === undefined) return event;
+      if (!this.#passes(event.kind)) continue;
+      return { movable: event.kind === 'change', bytes: this.#bytes(event) };
+    }
+  }
+
+  #passes(kind: LogEvent['kind']): boolean {
+    const { faults } = this.#context;
+    if (kind === 'change') return !faults.loses(this.request);
+    if (kind !== 'bookmark' && kind !== 'end-mark') return true;
+    return faults.allowsBookmark(this.request, kind === 'end-mark');
+  }
+
+  #bytes(event: LogEvent): Uint8Array {
+    const render = this.#render;
+    if (event.kind === 'initial' || event.kind === 'change') {
+      if (render === undefined) {
+        return event.bytes?.() ?? encoder.encode(eventText(event.type, event.object));
+      }
+    } else if (event.kind === 'error' || render === undefined) {
+      return lineOf(event.type, JSON.stringify(event.object));
+    }
+    const first = !this.#rendered;
+    this.#rendered = true;
+    return lineOf(event.type, render(event.object, first));
+  }
+}
+
+function lineOf(type: string, objectText: string): Uint8Array {
+  return encoder.encode(`{"type":"${type}","object":${objectText}}\n`);
+}
