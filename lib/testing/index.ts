@@ -38,6 +38,16 @@ export type { PodLogs } from './pod-log.ts';
 export { seededRandom } from './seeded-random.ts';
 export { defaultResources, type ResourceTraits } from './served-resource.ts';
 export type { ObjectRef, ServerObject, ServerObjects, WriteOptions } from './server-objects.ts';
+export type { MarbleLimits } from './streams/bounded-scheduler.ts';
 export { type ChangeSetInit, changeSet } from './streams/change-set.ts';
+export {
+  type MarbleEvent,
+  type MarbleList,
+  type MarbleListWatch,
+  type MarbleListWatchOptions,
+  type MarbleRequest,
+  type MarbleValue,
+  marbleListWatch,
+} from './streams/marble-list-watch.ts';
 export { type MarbleHelpers, marbles } from './streams/marbles.ts';
 export type { PrinterColumn } from './tables/table-columns.ts';

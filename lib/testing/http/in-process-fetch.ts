@@ -1,4 +1,6 @@
 /** A WHATWG `fetch` that ends in the fake server, in the same process. */
+
+import { failMarbles, isVirtualTime } from '../streams/virtual-time.ts';
 import { toReadableStream } from './body.ts';
 import { type DispatchContext, dispatch } from './dispatcher.ts';
 import type { Exchange } from './request.ts';
@@ -30,7 +32,7 @@ function abortError(signal: AbortSignal): unknown {
 
 /** Makes the `fetch` of a server. */
 export function inProcessFetch(context: DispatchContext): typeof globalThis.fetch {
-  return async (input, init) => {
+  const answer: typeof globalThis.fetch = async (input, init) => {
     const signal =
       init?.signal ?? (input instanceof Request ? input.signal : undefined) ?? undefined;
     if (signal?.aborted) throw abortError(signal);
@@ -53,5 +55,15 @@ export function inProcessFetch(context: DispatchContext): typeof globalThis.fetc
         resolve(new Response(toReadableStream(body, signal), { status, headers: { ...headers } }));
       });
     });
+  };
+  return (input, init) => {
+    if (!isVirtualTime()) return answer(input, init);
+    const error = new Error(
+      'The fake API server was asked within marbles() or TestScheduler.run(). It answers with promises, and promises ' +
+        'do not run in virtual time, so it can never answer there. Use marbleListWatch(…) as the ListerWatcher, or ' +
+        'test against the server outside of marbles().',
+    );
+    failMarbles(error);
+    throw error;
   };
 }

@@ -1,6 +1,14 @@
-import { marbles } from 'rx-informer/testing';
-import { timer } from 'rxjs';
-import { map } from 'rxjs/operators';
+import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import {
+  createFakeApiServer,
+  type MarbleHelpers,
+  type MarbleLimits,
+  marbles,
+} from 'rx-informer/testing';
+import { NEVER, of, timer } from 'rxjs';
+import { ignoreElements, map } from 'rxjs/operators';
+import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { deepEqual } from '../../../lib/testing/deep-equal.ts';
 
@@ -26,6 +34,91 @@ describe('marbles', () => {
         expectObservable(cold('a|', { a: { x: 1 } })).toBe('a|', { a: { x: 2 } });
       });
     expect(different).toThrow(/expected:\n.*"x":2[\s\S]*but got:\n.*"x":1/);
+  });
+});
+
+describe('marbles: what cannot end', () => {
+  it('A85: the fake API server cannot answer in virtual time, and the error says what can', () => {
+    const server = createFakeApiServer();
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const promises =
+      /^The fake API server was asked within marbles\(\).*promises.*marbleListWatch/s;
+    const asking = ({
+      scheduler,
+      expectObservable,
+    }: Pick<MarbleHelpers, 'scheduler' | 'expectObservable'>) => {
+      const informer = createSharedInformer(createListWatch(client, pods), { scheduler });
+      expectObservable(informer.added$, '^-----!').toBe('------');
+    };
+    expect(() => marbles(asking)).toThrow(promises);
+    // With rxjs's own scheduler, too.
+    const own = new TestScheduler(() => true);
+    expect(() =>
+      own.run(({ expectObservable }) => asking({ scheduler: own, expectObservable })),
+    ).toThrow(promises);
+  });
+
+  it('A85: outside of marbles the same server answers', async () => {
+    const server = createFakeApiServer();
+    expect((await server.fetch('http://fake/api/v1/pods')).status).toBe(200);
+  });
+
+  it('A85: a function that returns a promise is refused, because what follows an await runs after the test', () => {
+    const seen: string[] = [];
+    const run = () =>
+      marbles(async ({ expectObservable, cold }) => {
+        expectObservable(cold('a')).toBe('a');
+        await Promise.reject(new Error('too late'));
+        seen.push('after');
+      });
+    expect(run).toThrow(/^marbles: the function returned a promise/);
+    expect(seen).toEqual([]);
+  });
+
+  it('A87: an informer that nobody unsubscribes from ends the test at the frame limit', () => {
+    const run = (limits?: MarbleLimits) => () =>
+      marbles(({ scheduler, expectObservable }) => {
+        const part = { items: [], metadata: { resourceVersion: '1' } };
+        const source = { watchList: false, list: () => of(part), watch: () => NEVER };
+        const informer = createSharedInformer(source, { scheduler });
+        expectObservable(informer.synced$).toBe('t', { t: true });
+        informer.start();
+      }, limits);
+    expect(run()).toThrow(/reached frame 86400000 \(maxFrames\).*'\^---!'.*informer\.stop\(\)/s);
+    expect(run({ maxFrames: 1000 })).toThrow(/reached frame 1000 \(maxFrames\)/);
+  });
+
+  it('A87: what repeats without end in little time ends the test at the limit of actions', () => {
+    const run = (limits?: MarbleLimits) => () =>
+      marbles(({ scheduler, expectObservable }) => {
+        expectObservable(timer(0, 0, scheduler).pipe(ignoreElements())).toBe('');
+      }, limits);
+    expect(run()).toThrow(/ran 100000 scheduled actions up to frame 0 \(maxActions\)/);
+    expect(run({ maxActions: 10 })).toThrow(/ran 10 scheduled actions/);
+  });
+
+  it('A87: after the limit nothing is left scheduled', () => {
+    const left: TestScheduler[] = [];
+    const run = () =>
+      marbles(
+        ({ scheduler, expectObservable }) => {
+          left.push(scheduler as TestScheduler);
+          expectObservable(timer(0, 100, scheduler)).toBe('a');
+          scheduler.schedule(() => undefined, 5000);
+        },
+        { maxFrames: 1000 },
+      );
+    expect(run).toThrow(/maxFrames/);
+    expect(left[0]?.actions).toEqual([]);
+  });
+
+  it('A87: hot sources and an explicit flush work as in rxjs', () => {
+    const seen: string[] = [];
+    marbles(({ hot, flush }) => {
+      hot('a-b').subscribe((value) => seen.push(value));
+      flush();
+      expect(seen).toEqual(['a', 'b']);
+    });
   });
 });
 

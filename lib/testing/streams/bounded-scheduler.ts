@@ -1,0 +1,70 @@
+/**
+ * rxjs's `TestScheduler` with limits. `TestScheduler.run` has none: under it an informer that nobody unsubscribes from
+ * reconnects for ever, until the memory is full.
+ */
+import { TestScheduler } from 'rxjs/testing';
+
+/** When a marble test is given up. */
+export interface MarbleLimits {
+  /**
+   * How far virtual time may go, in frames. One frame is one millisecond. `Infinity` is no limit.
+   * @defaultValue 86400000, which is a day
+   */
+  readonly maxFrames?: number;
+  /** How many scheduled actions may run. `Infinity` is no limit. @defaultValue 100000 */
+  readonly maxActions?: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** A `TestScheduler` whose `flush()` throws at a limit, and unsubscribes from everything that is still scheduled. */
+export class BoundedScheduler extends TestScheduler {
+  readonly #maxFrames: number;
+  readonly #maxActions: number;
+  #ran = 0;
+
+  constructor(
+    assertDeepEqual: (actual: unknown, expected: unknown) => void,
+    { maxFrames = DAY_MS, maxActions = 100_000 }: MarbleLimits,
+  ) {
+    super(assertDeepEqual);
+    this.#maxFrames = maxFrames;
+    this.#maxActions = maxActions;
+  }
+
+  /** As rxjs does it: hot sources begin, actions run in order of their frames, then the expectations are compared. */
+  override flush(): void {
+    for (const hot of this.hotObservables.splice(0)) hot.setup();
+    for (let action = this.actions.shift(); action !== undefined; action = this.actions.shift()) {
+      this.#ran++;
+      let error: unknown;
+      if (action.delay > this.#maxFrames || this.#ran > this.#maxActions) {
+        action.unsubscribe();
+        error = this.#limitReached(action.delay);
+      } else {
+        this.frame = action.delay;
+        error = action.execute(action.state, action.delay);
+      }
+      if (error) {
+        for (const left of this.actions.splice(0)) left.unsubscribe();
+        throw error;
+      }
+    }
+    // Nothing is scheduled any more, so that rxjs only compares.
+    super.flush();
+  }
+
+  #limitReached(frame: number): Error {
+    const limit =
+      this.#ran > this.#maxActions
+        ? `ran ${this.#maxActions} scheduled actions up to frame ${this.frame} (maxActions)`
+        : `reached frame ${this.#maxFrames} (maxFrames), and the next action is due at frame ${frame}`;
+    return new Error(
+      `marbles: the test ${limit}, so something in it never ends. ` +
+        'An informer, reflect() and interval() run until they are unsubscribed from. ' +
+        "Give each expectation an unsubscription marble: expectObservable(informer.changes$, '^---!'). " +
+        'Stop what was started: scheduler.schedule(() => void informer.stop(), 50). ' +
+        'A test that needs more can raise the limit: marbles(run, { maxFrames, maxActions }).',
+    );
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * A ListerWatcher of marble diagrams, so that a complete informer runs in virtual time. It stands where the fake API
+ * server cannot, because that one answers with promises.
+ */
+import { defer, Observable } from 'rxjs';
+import { map, startWith, takeWhile } from 'rxjs/operators';
+import { TestScheduler } from 'rxjs/testing';
+import type { ListPart, WatchEvent } from '../../decode/watch-event.ts';
+import type { ListerWatcher, WatchSignal } from '../../list-watch/lister-watcher.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { metaNamespaceKeyFunc } from '../../meta/key.ts';
+import { type KubernetesObject, versionOf } from '../../meta/kubernetes-object.ts';
+import type { MarbleHelpers } from './marbles.ts';
+import { failMarbles } from './virtual-time.ts';
+
+/** A letter in the diagram of a LIST: items. With a `resourceVersion` they are the last ones, and the LIST completes. */
+export interface MarbleList<T> {
+  readonly items: readonly T[];
+  /** The version of the list. Without it more items follow in the same diagram. */
+  readonly resourceVersion?: string;
+  /** The token of the next page, which the next diagram of `lists` answers. */
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** A letter in the diagram of a WATCH: an event as on the wire, without the fields that follow from the object. */
+export type MarbleEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | {
+      readonly type: 'BOOKMARK';
+      readonly resourceVersion: string;
+      /** Ends the initial events of a streaming LIST. @defaultValue false */
+      readonly initialEventsEnd?: boolean;
+    }
+  | { readonly type: 'ERROR'; readonly error: ApiError };
+
+/**
+ * What a letter stands for. An `ApiError` ends the request with that error, as an answer with its status does. Events
+ * in an array arrive together. `'opened'` is the head of a watch's answer, `'alive'` is bytes without an event.
+ */
+export type MarbleValue<T> =
+  | MarbleList<T>
+  | MarbleEvent<T>
+  | readonly MarbleEvent<T>[]
+  | ApiError
+  | 'opened'
+  | 'alive';
+
+/** Options of {@link marbleListWatch}. */
+export interface MarbleListWatchOptions<T> {
+  /** One diagram per LIST, in the order of the requests. A LIST without a diagram fails the test. */
+  readonly lists?: readonly string[];
+  /**
+   * One diagram per WATCH, in the order of the requests. A WATCH without a diagram fails the test.
+   * @defaultValue every watch is answered and stays silent
+   */
+  readonly watches?: readonly string[];
+  /** What the letters of the diagrams stand for. */
+  readonly values?: Readonly<Record<string, MarbleValue<T>>>;
+  /** The namespace that the ListerWatcher covers, if several of them fill one store. @defaultValue all namespaces */
+  readonly scope?: string;
+  /** Whether the informer asks for a streaming LIST, which a diagram of `watches` answers. @defaultValue false */
+  readonly watchList?: boolean;
+}
+
+/** A request that was sent to a {@link MarbleListWatch}. */
+export interface MarbleRequest {
+  readonly verb: 'list' | 'watch';
+  /** When it was sent. */
+  readonly frame: number;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly sendInitialEvents?: boolean;
+}
+
+type SubscriptionLogs = ReturnType<MarbleHelpers['cold']>['subscriptions'];
+
+/** What {@link marbleListWatch} returns. */
+export interface MarbleListWatch<T> extends ListerWatcher<T> {
+  /** All requests, oldest first. */
+  readonly requests: readonly MarbleRequest[];
+  /** When each LIST was sent and ended, for `expectSubscriptions`. */
+  readonly listSubscriptions: SubscriptionLogs;
+  /** When each WATCH was sent and ended, for `expectSubscriptions`. */
+  readonly watchSubscriptions: SubscriptionLogs;
+}
+
+function listPart<T>(value: MarbleValue<T>): ListPart<T> | undefined {
+  if (typeof value !== 'object' || !('items' in value)) return undefined;
+  const { items, resourceVersion, ...rest } = value;
+  if (resourceVersion === undefined) return { items };
+  return { items, metadata: { resourceVersion, ...rest } };
+}
+
+function watchEvent<T extends KubernetesObject>(event: MarbleEvent<T>): WatchEvent<T> {
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED': {
+      const { type, object } = event;
+      const key = metaNamespaceKeyFunc(object);
+      if (type !== 'DELETED') return { type, key, object };
+      return { type, key, object, resourceVersion: versionOf(object) };
+    }
+    case 'BOOKMARK':
+      return { initialEventsEnd: false, ...event };
+    case 'ERROR':
+      return event;
+  }
+}
+
+function isBatch<T>(value: MarbleValue<T>): value is readonly MarbleEvent<T>[] {
+  return Array.isArray(value);
+}
+
+function watchSignal<T extends KubernetesObject>(
+  value: MarbleValue<T>,
+): WatchSignal<T> | undefined {
+  if (value === 'opened' || value === 'alive') return { kind: value };
+  if (isBatch(value)) return { kind: 'events', events: value.map((event) => watchEvent(event)) };
+  if (typeof value !== 'object' || !('type' in value)) return undefined;
+  return { kind: 'events', events: [watchEvent(value)] };
+}
+
+/** What the diagrams of both verbs share. */
+interface Shared<T> {
+  readonly helpers: Pick<MarbleHelpers, 'cold' | 'scheduler'>;
+  readonly values: Readonly<Record<string, MarbleValue<T>>>;
+  readonly requests: MarbleRequest[];
+}
+
+/** The diagrams of one verb. Each request takes the next one. */
+class Diagrams<T, R> {
+  readonly subscriptions: SubscriptionLogs = [];
+  readonly #shared: Shared<T>;
+  readonly #verb: 'list' | 'watch';
+  readonly #diagrams: readonly string[] | undefined;
+  readonly #read: (value: MarbleValue<T>) => R | undefined;
+  #taken = 0;
+
+  constructor(
+    shared: Shared<T>,
+    verb: 'list' | 'watch',
+    diagrams: readonly string[] | undefined,
+    read: (value: MarbleValue<T>) => R | undefined,
+  ) {
+    this.#shared = shared;
+    this.#verb = verb;
+    this.#diagrams = diagrams;
+    this.#read = read;
+    for (const diagram of diagrams ?? []) this.#check(diagram);
+  }
+
+  /** Whether a letter of the next diagram has this value. */
+  nextHas(value: MarbleValue<T>): boolean {
+    const diagram = this.#diagrams?.[this.#taken];
+    return diagram !== undefined && this.#valuesOf(diagram).some(([, each]) => each === value);
+  }
+
+  /** The answer to one request. It takes its diagram when it is subscribed to. */
+  answer({ resourceVersion, ...request }: Omit<MarbleRequest, 'verb' | 'frame'>): Observable<R> {
+    return new Observable((subscriber) => {
+      const { helpers, values, requests } = this.#shared;
+      const index = this.#taken++;
+      const frame = helpers.scheduler.now();
+      const { resourceVersionMatch, limit, sendInitialEvents } = request;
+      const given = { resourceVersionMatch, limit, continue: request.continue, sendInitialEvents };
+      const fields = Object.entries(given).filter(([, value]) => value !== undefined);
+      const sent = { verb: this.#verb, frame, resourceVersion };
+      requests.push({ ...sent, ...Object.fromEntries(fields) });
+      const diagram = this.#diagrams === undefined ? '-' : this.#diagrams[index];
+      if (diagram === undefined) failMarbles(this.#missing(index, frame, resourceVersion));
+      const lost = ApiError.local('Network', 'the connection was lost (# in a diagram)');
+      const source = helpers.cold<MarbleValue<T>>(diagram ?? '-', values, lost);
+      const log = () => this.subscriptions.splice(index, 1, ...source.subscriptions);
+      source.pipe(map((value) => this.#answerOf(value))).subscribe(subscriber);
+      log();
+      // Added last, so that the source has logged the end of its subscription before.
+      subscriber.add(log);
+    });
+  }
+
+  #answerOf(value: MarbleValue<T>): R {
+    if (value instanceof ApiError) throw value;
+    return this.#read(value) as R;
+  }
+
+  #valuesOf(diagram: string): [frame: number, value: MarbleValue<T> | undefined][] {
+    const { values } = this.#shared;
+    const messages = TestScheduler.parseMarbles(diagram, values, undefined, false, true);
+    return messages.flatMap(({ frame, notification }) =>
+      notification.kind === 'N' ? [[frame, notification.value]] : [],
+    );
+  }
+
+  #check(diagram: string): void {
+    for (const [frame, value] of this.#valuesOf(diagram)) {
+      if (value instanceof ApiError) continue;
+      if (value !== undefined && this.#read(value) !== undefined) continue;
+      const wanted =
+        this.#verb === 'list'
+          ? '{ items, resourceVersion } or an ApiError'
+          : "{ type, object } as on the wire, an array of these, 'opened', 'alive' or an ApiError";
+      throw new TypeError(
+        `marbleListWatch: the letter at frame ${frame} of ${JSON.stringify(diagram)} has the value ` +
+          `${JSON.stringify(value)}; the value of a letter of ${this.#option} must be ${wanted}`,
+      );
+    }
+  }
+
+  get #option(): string {
+    return this.#verb === 'list' ? 'lists' : 'watches';
+  }
+
+  #missing(index: number, frame: number, resourceVersion: string): Error {
+    const count = this.#diagrams?.length ?? 0;
+    return new Error(
+      `marbleListWatch: ${this.#verb.toUpperCase()} number ${index + 1} was sent at frame ${frame} ` +
+        `with resourceVersion ${JSON.stringify(resourceVersion)}, but ${this.#option} has ${count}. ` +
+        "Add a diagram for this request ('-' is a request that gets no further answer), or unsubscribe before it.",
+    );
+  }
+}
+
+/**
+ * A ListerWatcher that answers from marble diagrams, within {@link marbles}. Each request takes the next diagram, and
+ * frame 0 of the diagram is when the request is sent. In a diagram `|` is a clean end and `#` a lost connection.
+ * Unsubscribing ends a request. A watch is answered when it is sent, unless one of its letters stands for `'opened'`.
+ *
+ * Pass the informer the same `scheduler`, `random: () => 0` so that a backoff has no jitter, and give each expectation
+ * an unsubscription marble, because an informer never completes. Throws a `TypeError` if a letter has no value, or a
+ * value that is not for its kind of request; a request without a diagram ends the test with an error.
+ *
+ * ```
+ * lists     --l             sent at 0: completes at 2
+ * watches     --m-#         sent at 2: the connection is lost at 6
+ *                  --d      sent at 806, after 800 ms of backoff, at the version of m
+ * added$    --l
+ * updated$  ----m
+ * deleted$  808ms d
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { createSharedInformer } from 'rx-informer';
+ * import { marbleListWatch, marbles } from 'rx-informer/testing';
+ * import { distinctUntilChanged, map } from 'rxjs/operators';
+ *
+ * const web = (resourceVersion: string) => ({
+ *   metadata: { namespace: 'shop', name: 'web', uid: 'u1', resourceVersion },
+ * });
+ *
+ * marbles((helpers) => {
+ *   const { scheduler, expectObservable, expectSubscriptions } = helpers;
+ *   const source = marbleListWatch(helpers, {
+ *     lists: ['  --l'],
+ *     watches: ['  --m-#', '--d'],
+ *     values: {
+ *       l: { items: [web('1')], resourceVersion: '1' },
+ *       m: { type: 'MODIFIED', object: web('2') },
+ *       d: { type: 'DELETED', object: web('3') },
+ *     },
+ *   });
+ *   const informer = createSharedInformer(source, { scheduler, random: () => 0, lingerMs: 0 });
+ *   const sizes = informer.snapshot$.pipe(map(({ size }) => size), distinctUntilChanged());
+ *   expectObservable(sizes, '       ^ 899ms !').toBe('0-1 805ms 0', { 0: 0, 1: 1 });
+ *   expectSubscriptions(source.watchSubscriptions).toBe(['--^---!', '806ms ^ 93ms !']);
+ * });
+ * ```
+ */
+export function marbleListWatch<T extends KubernetesObject>(
+  helpers: Pick<MarbleHelpers, 'cold' | 'scheduler'>,
+  options: MarbleListWatchOptions<T> = {},
+): MarbleListWatch<T> {
+  const { scope, watchList = false, values = {} } = options;
+  const requests: MarbleRequest[] = [];
+  const shared = { helpers, values, requests };
+  const lists = new Diagrams(shared, 'list', options.lists ?? [], listPart);
+  const watches = new Diagrams(shared, 'watch', options.watches, watchSignal);
+  return {
+    ...(scope === undefined ? {} : { scope }),
+    watchList,
+    requests,
+    listSubscriptions: lists.subscriptions,
+    watchSubscriptions: watches.subscriptions,
+    list: (request) => lists.answer(request).pipe(takeWhile(({ metadata }) => !metadata, true)),
+    watch: (request) =>
+      defer(() => {
+        const saysOpened = watches.nextHas('opened');
+        const answer = watches.answer(request);
+        return saysOpened ? answer : answer.pipe(startWith({ kind: 'opened' as const }));
+      }),
+  };
+}
