@@ -65,11 +65,7 @@ async function definitionsOf(
 ): Promise<CustomResourceDefinitionLike[]> {
   if (names.length === 0) return [];
   // Files need neither undici nor client-node.
-  const { clientFromKubeConfig } = await needed(
-    'crd-types --name',
-    'undici',
-    () => import('./kube-config.ts'),
-  );
+  const { clientFromKubeConfig } = await import('./kube-config.ts');
   const client = await clientFromKubeConfig(source);
   const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   try {

@@ -34,6 +34,13 @@ const PATIENCE_MS = 120_000;
 
 const TLS = ['ca', 'cert', 'key', 'pfx', 'passphrase', 'rejectUnauthorized', 'servername'] as const;
 
+/** What to do about a plugin that failed: its author's hint is shown, whatever the failure was. */
+function nextStep(exec: { readonly installHint?: unknown } | undefined): string {
+  const hint = exec?.installHint;
+  const shown = typeof hint === 'string' && hint !== '' ? `. Its installHint: ${hint}` : '';
+  return shownText(`try the same with kubectl${shown}`);
+}
+
 async function ask(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
@@ -50,8 +57,8 @@ async function ask(config: KubeConfig): Promise<Credentials> {
   }
   if (user?.exec && headers.authorization === undefined && !(options.cert && options.key)) {
     const who = `the credential plugin '${user.exec.command}' of user '${user.name}'`;
-    const text = `${who} gave neither a token nor a certificate with its key; try the same with kubectl`;
-    throw ApiError.local('Credentials', text);
+    const what = 'returned neither a token nor a certificate with its key';
+    throw ApiError.local('Credentials', `${who} ${what}; ${nextStep(user.exec)}`);
   }
   for (const [name, [only, ...more]] of Object.entries(user?.impersonation ?? {})) {
     if (only !== undefined && more.length === 0) headers[name] = only;
@@ -73,9 +80,7 @@ function failure(config: KubeConfig, error: unknown): ApiError {
   const { code, path } = error as { code?: unknown; path?: unknown };
   const at = typeof path === 'string' && path !== exec?.command ? `: ${path}` : '';
   const why = typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? ` (${code}${at})` : '';
-  const hint = code === 'ENOENT' && path === exec?.command ? exec?.installHint : undefined;
-  const next = typeof hint === 'string' && hint !== '' ? hint : 'try the same with kubectl';
-  const text = `${who} of user '${user?.name ?? ''}' failed${why}; ${shownText(next)}`;
+  const text = `${who} of user '${user?.name ?? ''}' failed${why}; ${nextStep(exec)}`;
   return ApiError.local('Credentials', text);
 }
 
@@ -92,7 +97,10 @@ export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource 
   let known: { credentials: Credentials; atMs: number } | undefined;
   let inFlight: Promise<Credentials> | undefined;
   const late = () =>
-    ApiError.local('Credentials', `the credentials did not come within ${PATIENCE_MS / 1000} s`);
+    ApiError.local(
+      'Credentials',
+      `the credentials did not come within ${PATIENCE_MS / 1000} s; does a credential plugin wait for a login?`,
+    );
 
   const fetch = (): Promise<Credentials> => {
     const from = config;

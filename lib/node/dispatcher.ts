@@ -5,8 +5,8 @@
  */
 import type { ConnectionOptions } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
-import { ApiError } from '../meta/api-error.ts';
 import { checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
+import { needed } from './optional-package.ts';
 
 /** What TLS needs to know of the server and of us: PEM, and how to check. */
 export type TlsOptions = Pick<
@@ -73,14 +73,14 @@ function settings(options: DispatcherOptions): Agent.Options {
   };
 }
 
+/** Rejects with a `TypeError` that says what to do if undici is not installed, or too new for this Node. */
+export function loadUndici(what: string): Promise<typeof import('undici')> {
+  return needed(what, 'undici', () => import('undici'));
+}
+
 /** Opens the pool; connections come with requests. Rejects when undici is not installed. */
 export async function openDispatcher(options: DispatcherOptions): Promise<Dispatcher> {
-  const undici = await import('undici').catch(() => {
-    throw ApiError.local(
-      'Network',
-      "rx-informer/node needs the package 'undici': npm install undici",
-    );
-  });
+  const undici = await loadUndici('createUndiciTransport');
   const { tls = {}, proxy } = options;
   const headersTimeout = headersTimeoutOf(options);
   const connect: buildConnector.BuildOptions = {

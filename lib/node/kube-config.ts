@@ -8,7 +8,7 @@ import { createClient, type KubeClient, type KubeClientOptions } from '../transp
 import { queuedUntil } from '../transport/queued-until.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { type CredentialSource, type Credentials, kubeConfigCredentials } from './credentials.ts';
-import { checkPool, checkProxy, type TlsOptions } from './dispatcher.ts';
+import { checkPool, checkProxy, loadUndici, type TlsOptions } from './dispatcher.ts';
 import { environmentProxy } from './environment-proxy.ts';
 import type { FullUser } from './kube-config-fields.ts';
 import { type KubeConfigSource, loadKubeConfig } from './load-kube-config.ts';
@@ -133,6 +133,8 @@ export async function clientFromKubeConfig(
   const { file, text, config, context, ...rest } = options;
   const { maxConnections, headersTimeoutMs, ...clientOptions } = rest;
   checkPool('clientFromKubeConfig', rest);
+  // Before client-node, which fails without it and would be blamed.
+  await loadUndici('clientFromKubeConfig');
   const kubeConfig = await loadKubeConfig(options);
   const cluster = kubeConfig.getCurrentCluster();
   const baseUrl = cluster?.server.replace(/\/+$/, '') ?? '';

@@ -8,7 +8,9 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { isFields } from '../meta/json-fields.ts';
 import { effective, fullCluster, fullUser, type RawKubeConfig } from './kube-config-fields.ts';
+import { needed } from './optional-package.ts';
 
 /** Which kubeconfig. */
 export interface KubeConfigSource {
@@ -26,29 +28,46 @@ type ClientNode = typeof import('@kubernetes/client-node');
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
-async function clientNode(): Promise<ClientNode> {
+const clientNode = (): Promise<ClientNode> =>
+  needed(
+    'clientFromKubeConfig',
+    '@kubernetes/client-node',
+    () => import('@kubernetes/client-node'),
+  );
+
+const refused = (text: string) => new TypeError(`clientFromKubeConfig: ${text}`);
+
+/** Reads the YAML. The parser's own message shows the lines around the error, so only the line is named. */
+function parseYaml(library: ClientNode, text: string, what: string): RawKubeConfig {
+  let raw: unknown;
   try {
-    return await import('@kubernetes/client-node');
+    raw = text.trim() === '' ? undefined : library.loadYaml(text);
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new TypeError(
-      "clientFromKubeConfig needs the package '@kubernetes/client-node': npm install @kubernetes/client-node",
-    );
+    const line = (error as { mark?: { line?: unknown } } | null)?.mark?.line;
+    const where = typeof line === 'number' ? ` (line ${line + 1})` : '';
+    throw refused(`${what} is not a valid kubeconfig: the YAML cannot be parsed${where}`);
   }
+  const fields = isFields(raw) ? raw : {};
+  const isConfig = ['clusters', 'contexts', 'users', 'current-context'].some(
+    (name) => name in fields,
+  );
+  if (!isConfig && fields['kind'] !== 'Config') {
+    throw refused(`${what} is not a kubeconfig: it has no clusters, contexts and users`);
+  }
+  return fields;
 }
 
 function parse(library: ClientNode, text: string, what: string, folder?: string): KubeConfig {
   const config = new library.KubeConfig();
-  let raw: RawKubeConfig;
+  const raw = parseYaml(library, text, what);
   try {
     config.loadFromString(text);
-    raw = library.loadYaml<RawKubeConfig>(text);
   } catch (error) {
-    // The parser's own message shows the lines around the error.
-    const line = (error as { mark?: { line?: unknown } } | null)?.mark?.line;
-    const where = typeof line === 'number' ? ` (line ${line + 1})` : '';
-    throw new TypeError(`clientFromKubeConfig: ${what} is no valid kubeconfig${where}`);
+    const { message } = error as Error;
+    // Other messages may quote what was read.
+    const isPlain = /^(clusters|contexts|users)\[\d+\](\.\w+)* is missing$/.test(message);
+    const why = isPlain ? message : 'a field has a wrong type';
+    throw refused(`${what} is not a valid kubeconfig: ${why}`);
   }
   config.makePathsAbsolute(folder ?? process.cwd());
   config.users = config.users.map((user, at) =>
@@ -66,7 +85,7 @@ async function read(library: ClientNode, file: string): Promise<KubeConfig> {
     text = await readFile(file, 'utf8');
   } catch (error) {
     const { code = 'no access' } = error as NodeJS.ErrnoException;
-    throw new TypeError(`clientFromKubeConfig: ${file} cannot be read (${code})`);
+    throw refused(`the kubeconfig ${file} cannot be read (${code})`);
   }
   return parse(library, text, file, dirname(resolve(file)));
 }
@@ -85,14 +104,14 @@ async function loadDefault(): Promise<KubeConfig> {
   const listed = (process.env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
   const files = listed.filter((file) => existsSync(file));
   if (listed.length > 0 && files.length === 0) {
-    throw new TypeError(`clientFromKubeConfig: KUBECONFIG names no file that exists (${listed})`);
+    throw refused(`KUBECONFIG names no file that exists (${listed})`);
   }
   const home = join(homedir(), '.kube', 'config');
   if (files.length === 0 && existsSync(home)) files.push(home);
   const inCluster = files.length === 0 && existsSync(SERVICE_ACCOUNT_TOKEN);
   if (files.length === 0 && !inCluster) {
-    throw new TypeError(
-      'clientFromKubeConfig: no kubeconfig: KUBECONFIG is not set, ~/.kube/config does not exist and this is no pod; give file or text',
+    throw refused(
+      'no kubeconfig: KUBECONFIG is not set, ~/.kube/config does not exist and this process is not in a pod; give file or text',
     );
   }
   const library = await clientNode();
@@ -122,20 +141,25 @@ export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConf
   const config = await load(source);
   const name = source.context ?? config.currentContext;
   const context = config.contexts?.find((known) => known.name === name);
-  const fail = (text: string) => new TypeError(`clientFromKubeConfig: ${text}`);
   if (context === undefined) {
-    const what = name ? `the kubeconfig has no context '${name}'` : 'no context is chosen';
-    throw fail(`${what}; there are: ${quoted(config.contexts ?? [])}`);
+    const contexts = config.contexts ?? [];
+    if (contexts.length === 0) {
+      throw refused('the kubeconfig has no contexts; add one with kubectl config set-context');
+    }
+    const what = name
+      ? `the kubeconfig has no context '${name}'`
+      : 'no context is chosen: the kubeconfig has no current-context, and the option context is not set';
+    throw refused(`${what}; there are: ${quoted(contexts)}`);
   }
   const cluster = config.clusters.find((known) => known.name === context.cluster);
   if (cluster === undefined) {
-    throw fail(
+    throw refused(
       `context '${name}' names cluster '${context.cluster}'; there are: ${quoted(config.clusters)}`,
     );
   }
   const user = config.users.find((known) => known.name === context.user);
   if (user === undefined && context.user) {
-    throw fail(
+    throw refused(
       `context '${name}' names user '${context.user}'; there are: ${quoted(config.users)}`,
     );
   }

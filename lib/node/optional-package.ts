@@ -1,13 +1,43 @@
 /// <reference types="node" />
-/** Packages that only some need: loaded when they are used, and asked for by name when they are not there. */
+/** Packages that only some users need: loaded when they are used, and named when they cannot be loaded. */
 
-/** Loads a package; rejects with a `TypeError` that says what to install. */
-export async function needed<M>(what: string, name: string, load: () => Promise<M>): Promise<M> {
+/** The range of `engines` in package.json. */
+const OLDEST_NODE = [22, 19] as const;
+
+function isTooOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
+}
+
+/** The name of the package that was not found, which is not always the package that was imported. */
+function missingPackage(error: unknown): string | undefined {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return undefined;
+  return /^Cannot find (?:package|module) '([^']+)'/.exec(String(message))?.[1];
+}
+
+/**
+ * Loads a package. Rejects with a `TypeError` that says what to install if the package, or one that it needs, is not
+ * there, and which Node is needed if this Node is too old for it.
+ */
+export async function needed<M>(
+  what: string,
+  name: string,
+  load: () => Promise<M>,
+  nodeVersion: string = process.versions.node,
+): Promise<M> {
   try {
     return await load();
   } catch (error) {
-    const { code, message = '' } = error as { code?: unknown; message?: string };
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(name)) throw error;
-    throw new TypeError(`${what} needs the package '${name}': npm install --save-dev ${name}`);
+    const missing = missingPackage(error);
+    if (missing !== undefined && !/^([./\\]|[a-z]+:)/i.test(missing)) {
+      throw new TypeError(`${what} needs the package '${missing}': npm install ${missing}`);
+    }
+    if (missing === undefined && isTooOld(nodeVersion)) {
+      throw new TypeError(
+        `${what} needs Node ${OLDEST_NODE.join('.')} or newer to load the package '${name}'; this is Node ${nodeVersion}`,
+      );
+    }
+    throw error;
   }
 }

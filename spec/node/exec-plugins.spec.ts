@@ -155,13 +155,18 @@ describe('an exec plugin', () => {
     );
   });
 
-  it('T14: that is not there is answered with its hint', async () => {
-    const exec = { apiVersion, command: 'no-such-plugin', installHint: 'brew install no-such' };
+  it.each([
+    ['is not there', 'no-such-plugin', [], 'failed (ENOENT)'],
+    ['fails', 'sh', ['-c', 'echo hunter2 >&2; exit 3'], 'failed'],
+    ['prints no JSON', 'echo', ['hunter2'], 'failed'],
+    ['prints no credentials', 'echo', ['{"status":{}}'], 'returned neither a token nor'],
+  ])('T54: that %s is reported with its installHint', async (_, command, args, what) => {
+    const exec = { apiVersion, command, args, installHint: 'brew install login' };
     const client = await open({ text: kubeconfig({ server: 'http://127.0.0.1:1' }, { exec }) });
     const error = await client.request(version).catch((reason) => reason);
-    expect(expectClean(error, 'Credentials', []).message).toContain(
-      "'no-such-plugin' of user 'dev' failed (ENOENT); brew install no-such",
-    );
+    const { message } = expectClean(error, 'Credentials', ['hunter2']);
+    expect(message).toContain(`the credential plugin '${command}' of user 'dev' ${what}`);
+    expect(message).toContain('; try the same with kubectl. Its installHint: brew install login');
   });
 
   it('T14: that gives neither a token nor a certificate does not make us nobody', async () => {
@@ -170,7 +175,7 @@ describe('an exec plugin', () => {
     const file = config('config', api.url, { command: './login' });
     const error = await (await open({ file })).request(version).catch((reason) => reason);
     expect(expectClean(error, 'Credentials', []).message).toContain(
-      'gave neither a token nor a certificate with its key',
+      'returned neither a token nor a certificate with its key',
     );
     expect(api.seen).toHaveLength(0);
   });

@@ -113,9 +113,30 @@ describe('what is wrong with it', () => {
     expect((await failing({ text, context: 'prod' })).message).toBe(
       "clientFromKubeConfig: the kubeconfig has no context 'prod'; there are: 'dev'",
     );
-    expect((await failing({ text: '{}' })).message).toBe(
-      'clientFromKubeConfig: no context is chosen; there are: none',
+    const config = JSON.parse(text);
+    delete config['current-context'];
+    expect((await failing({ text: JSON.stringify(config) })).message).toBe(
+      "clientFromKubeConfig: no context is chosen: the kubeconfig has no current-context, and the option context is not set; there are: 'dev'",
     );
+  });
+
+  it.each([
+    ['a: b', 'the text is not a kubeconfig: it has no clusters, contexts and users'],
+    ['hello', 'the text is not a kubeconfig: it has no clusters, contexts and users'],
+    ['- hunter2', 'the text is not a kubeconfig: it has no clusters, contexts and users'],
+    ['', 'the text is not a kubeconfig: it has no clusters, contexts and users'],
+    [
+      'kind: Config\ncontexts: null\n',
+      'the kubeconfig has no contexts; add one with kubectl config set-context',
+    ],
+    [
+      'clusters: [{ name: c, cluster: { token: hunter2 } }]',
+      'the text is not a valid kubeconfig: clusters[0].cluster.server is missing',
+    ],
+  ])('T53: says of %j what it lacks', async (content, message) => {
+    const error = await failing({ text: content });
+    expect(error.message).toBe(`clientFromKubeConfig: ${message}`);
+    expect(printed(error)).not.toContain('hunter2');
   });
 
   it('names the cluster or user that is missing', async () => {
@@ -132,7 +153,9 @@ describe('what is wrong with it', () => {
 
   it('does not quote a file that is no YAML', async () => {
     const error = await failing({ text: 'users:\n- token: hunter2\n  a: b: c\n' });
-    expect(error.message).toContain('the text is no valid kubeconfig (line 3)');
+    expect(error.message).toContain(
+      'the text is not a valid kubeconfig: the YAML cannot be parsed (line 3)',
+    );
     expect(printed(error)).not.toContain('hunter2');
   });
 
