@@ -4,8 +4,9 @@ import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedWholeLimit } from '../rx/checked-option.ts';
+import { stoppedWith } from '../rx/stopped-with.ts';
 import { errorAnswer, type KubeClient } from '../transport/kube-client.ts';
-import type { TransportEvent } from '../transport/transport.ts';
+import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { deleteBody, logQuery } from './call-query.ts';
 import { LogLines } from './log-lines.ts';
 import { addressOf, type ObjectTarget } from './object-target.ts';
@@ -22,11 +23,12 @@ export function isPods({ group, plural }: Resource<KubernetesObject>): boolean {
 
 /** The lines of an answer of text, one by one; its error status as an error. */
 function linesOf(
-  sent: Observable<TransportEvent>,
-  where: string,
+  client: Pick<KubeClient, 'send'>,
+  request: TransportRequest,
   maxLineLength: number,
   scheduler: SchedulerLike,
 ): Observable<string> {
+  const where = `${request.method} ${request.path}`;
   return new Observable<string>((subscriber) => {
     const lines = new LogLines(maxLineLength);
     const errorText = new TextDecoder();
@@ -35,31 +37,39 @@ function linesOf(
     const tell = (closed: readonly string[]) => {
       for (const line of closed) subscriber.next(line);
     };
-    const refused = () => {
+    const isRefused = () => head !== undefined && (head.status < 200 || head.status >= 300);
+    const refuse = () => {
       if (head !== undefined)
         subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
     };
-    const failed = () => head === undefined || head.status < 200 || head.status >= 300;
+    const { demand } = request;
+    // A refusal is read without waiting for the consumer: its Retry-After counts from now.
+    const patient = demand === undefined ? {} : { demand: () => (isRefused() ? null : demand()) };
     subscriber.add(
-      sent.subscribe({
-        next: (event) => {
-          if (event.kind === 'head') head = event;
-          if (event.kind !== 'chunk') return;
-          if (!failed()) return tell(lines.push(event.bytes));
-          errorBody += errorText.decode(event.bytes, { stream: true });
-          if (errorBody.length > MAX_ERROR_LENGTH) refused();
-        },
-        error: (error) => subscriber.error(ApiError.from(error, where)),
-        complete: () => {
-          if (head === undefined) {
-            subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
-          } else if (failed()) refused();
-          else {
-            tell(lines.end());
-            subscriber.complete();
-          }
-        },
-      }),
+      client
+        .send({ ...request, ...patient })
+        .pipe(stoppedWith(subscriber))
+        .subscribe({
+          next: (event) => {
+            if (event.kind === 'head') head = event;
+            if (event.kind !== 'chunk') return;
+            if (!isRefused()) return tell(lines.push(event.bytes));
+            errorBody += errorText.decode(event.bytes, { stream: true });
+            if (errorBody.length > MAX_ERROR_LENGTH) refuse();
+          },
+          // A refusal whose body is cut is still that refusal, with its Retry-After.
+          error: (error) =>
+            isRefused() ? refuse() : subscriber.error(ApiError.from(error, where)),
+          complete: () => {
+            if (head === undefined) {
+              subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
+            } else if (isRefused()) refuse();
+            else {
+              tell(lines.end());
+              subscriber.complete();
+            }
+          },
+        }),
     );
   });
 }
@@ -78,7 +88,7 @@ export function podCalls<T extends KubernetesObject>(
       const { follow = false, maxLineLength = 2 ** 20, demand, signal } = options;
       checkedWholeLimit(maxLineLength, 'log: maxLineLength');
       const path = pathOf(target, 'log');
-      const sent = client.send({
+      const request: TransportRequest = {
         method: 'GET',
         path,
         query: logQuery(options),
@@ -87,9 +97,9 @@ export function podCalls<T extends KubernetesObject>(
         // A log that is followed may be silent for days, as a watch may.
         use: follow ? 'watch' : 'list',
         ...(demand === undefined ? {} : { demand }),
-      });
-      const where = `GET ${path}`;
-      return linesOf(sent, where, maxLineLength, scheduler).pipe(untilAborted(signal, where));
+      };
+      const lines$ = linesOf(client, request, maxLineLength, scheduler);
+      return lines$.pipe(untilAborted(signal, `GET ${path}`));
     },
     async evict(target: ObjectTarget, options: EvictOptions = {}): Promise<Status> {
       const address = addressOf(resource, target, scope);

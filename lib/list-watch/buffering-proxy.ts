@@ -4,6 +4,7 @@
  */
 import { Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
+import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent } from '../transport/transport.ts';
@@ -136,7 +137,7 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
       if (!isShort) subscriber.add(begins.subscribe(end));
       arm(patienceMs(state, true));
       subscriber.add(
-        events.subscribe({
+        events.pipe(stoppedWith(subscriber)).subscribe({
           next: (event) => {
             if (isShort || !isProved(state, beganMs)) notice(event);
             subscriber.next(event);

@@ -1,7 +1,8 @@
 /** A request and its decoded answer: where bytes, HTTP status and decoder meet. */
-import { Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { Observable, type SchedulerLike } from 'rxjs';
 import type { Decoder } from '../decode/decoding.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { stoppedWith } from '../rx/stopped-with.ts';
 import { errorAnswer, type KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 
@@ -57,45 +58,45 @@ export function decodeAnswer<Out>(options: {
     // An error is read without waiting for the consumer: its Retry-After counts from now.
     const patient =
       demand === undefined ? {} : { demand: () => (head !== undefined && !ok ? null : demand()) };
-    // Held so that a transport which answers while it is being subscribed can be aborted too.
-    const sending = new Subscription();
-    subscriber.add(sending);
-    sending.add(
-      client.send({ ...request, ...patient }).subscribe({
-        next: (event) => {
-          if (event.kind === 'queued' || event.kind === 'sending') {
-            subscriber.next({ kind: event.kind });
-          } else if (event.kind === 'head') {
-            head = event;
-            ok = event.status >= 200 && event.status < 300;
-            const refusal = ok ? options.refusal?.(event) : undefined;
-            if (refusal !== undefined) subscriber.error(refusal);
-            else if (ok) subscriber.next({ kind: 'opened' });
-          } else if (!ok) {
-            errorBody += text.decode(event.bytes, { stream: true });
-            if (errorBody.length > MAX_ERROR_BYTES) answered();
-          } else {
-            const value = decoded(() => decoder.push(event.bytes));
-            subscriber.next(value === undefined ? { kind: 'alive' } : { kind: 'decoded', value });
-            failed();
-          }
-        },
-        // An error answer whose body is cut is still that answer, with its Retry-After.
-        error: (error) => {
-          if (head !== undefined && !ok) answered();
-          else subscriber.error(ApiError.from(error, where));
-        },
-        complete: () => {
-          if (head === undefined) {
-            subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
-          } else if (!ok) answered();
-          else {
-            const value = decoded(() => decoder.end());
-            if (value !== undefined) subscriber.next({ kind: 'decoded', value });
-            if (!failed()) subscriber.complete();
-          }
-        },
-      }),
+    subscriber.add(
+      client
+        .send({ ...request, ...patient })
+        .pipe(stoppedWith(subscriber))
+        .subscribe({
+          next: (event) => {
+            if (event.kind === 'queued' || event.kind === 'sending') {
+              subscriber.next({ kind: event.kind });
+            } else if (event.kind === 'head') {
+              head = event;
+              ok = event.status >= 200 && event.status < 300;
+              const refusal = ok ? options.refusal?.(event) : undefined;
+              if (refusal !== undefined) subscriber.error(refusal);
+              else if (ok) subscriber.next({ kind: 'opened' });
+            } else if (!ok) {
+              errorBody += text.decode(event.bytes, { stream: true });
+              if (errorBody.length > MAX_ERROR_BYTES) answered();
+            } else {
+              const value = decoded(() => decoder.push(event.bytes));
+              subscriber.next(value === undefined ? { kind: 'alive' } : { kind: 'decoded', value });
+              failed();
+            }
+          },
+          // An error answer whose body is cut is still that answer, with its Retry-After.
+          error: (error) => {
+            if (head !== undefined && !ok) answered();
+            else subscriber.error(ApiError.from(error, where));
+          },
+          complete: () => {
+            if (head === undefined) {
+              subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
+            } else if (!ok) answered();
+            else {
+              const value = decoded(() => decoder.end());
+              if (value !== undefined) subscriber.next({ kind: 'decoded', value });
+              if (!failed()) subscriber.complete();
+            }
+          },
+        }),
     );
   });
 }

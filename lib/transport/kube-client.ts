@@ -20,6 +20,7 @@ import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
 import { checkedLimit, checkedRate } from '../rx/checked-option.ts';
 import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
+import { stoppedWith } from '../rx/stopped-with.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import { queuedUntil } from './queued-until.ts';
@@ -135,7 +136,7 @@ export function collect(
       subscriber.next({ status, header, body: new TextDecoder().decode(bytes.take()) });
       subscriber.complete();
     };
-    return events.subscribe({
+    return events.pipe(stoppedWith(subscriber)).subscribe({
       next: (event) => {
         if (event.kind === 'head') head = event;
         if (event.kind !== 'chunk') return;

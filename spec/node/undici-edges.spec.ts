@@ -46,6 +46,24 @@ it('does not take an interim answer for the head', async () => {
   expect(statuses).toEqual([200]);
 });
 
+it('T60: a quiet body has no time limit, also with a dispatcher that has one', async () => {
+  const { Agent } = await import('undici');
+  const dispatcher = new Agent({ bodyTimeout: 1 });
+  endings.push(() => dispatcher.destroy());
+  const limits: unknown[] = [];
+  const dispatch = dispatcher.dispatch.bind(dispatcher);
+  // The timers of undici are too coarse to wait for one.
+  dispatcher.dispatch = (options, handler) => {
+    limits.push(options.bodyTimeout);
+    return dispatch(options, handler);
+  };
+  const { transport } = await open('http', (_, response) => response.end('a'), { dispatcher });
+  for (const use of ['watch', 'list', 'call'] as const) {
+    await watch(transport.send({ ...get, use })).ended;
+  }
+  expect(limits).toEqual([0, 0, 0]);
+});
+
 it('errors on a compressed body, which it did not ask for', async () => {
   const { transport } = await open('http', (_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' });

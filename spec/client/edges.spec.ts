@@ -1,0 +1,149 @@
+/** Logs and watches at their edges: answers that are cut, that do not end, and signals that have aborted already. */
+import {
+  ApiError,
+  createClient,
+  createListWatch,
+  createResourceClient,
+  type Transport,
+  type TransportEvent,
+} from 'rx-informer';
+import { configMaps, pods } from 'rx-informer/resources';
+import { NEVER, Observable, take } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { failureOf, scriptedServer } from './scripted-server.ts';
+
+const status = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'slow down' };
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/** A client over a transport that answers with `head`, then as `rest` says, all while it is being subscribed. */
+function answering(
+  code: number,
+  rest: (chunk: (bytes: Uint8Array) => boolean, fail: () => void) => void,
+  headers: Record<string, string> = {},
+) {
+  const transport: Transport = {
+    close: () => Promise.resolve(),
+    send: () =>
+      new Observable<TransportEvent>((subscriber) => {
+        const header = (name: string) => headers[name] ?? null;
+        subscriber.next({ kind: 'head', status: code, header });
+        const chunk = (bytes: Uint8Array) => {
+          if (!subscriber.closed) subscriber.next({ kind: 'chunk', bytes });
+          return !subscriber.closed;
+        };
+        rest(chunk, () => subscriber.error(ApiError.local('Network', 'the connection broke')));
+      }),
+  };
+  return createClient({ baseUrl: 'http://server', transport, qps: 0 });
+}
+
+/** Sends `text` until nobody listens, two thousand times at most, and counts. */
+function endless(text: string) {
+  const bytes = bytesOf(text);
+  const sent = { chunks: 0 };
+  const rest = (chunk: (bytes: Uint8Array) => boolean) => {
+    while (sent.chunks < 2_000) {
+      sent.chunks++;
+      if (!chunk(bytes)) return;
+    }
+  };
+  return { sent, rest };
+}
+
+describe('a log', () => {
+  it('T8, C10: that is refused says so with its Retry-After, also when the body of the refusal is cut', async () => {
+    for (const sent of ['', '{"kind":"Status","code":4', JSON.stringify(status)]) {
+      const cut = (chunk: (bytes: Uint8Array) => boolean, fail: () => void) => {
+        chunk(bytesOf(sent));
+        fail();
+      };
+      const client = answering(429, cut, { 'retry-after': '7' });
+      const log = createResourceClient(client, pods).log('shop/web');
+      expect(await failureOf(log.forEach(() => {}))).toMatchObject({
+        code: 429,
+        reason: 'TooManyRequests',
+        retryAfterMs: 7_000,
+      });
+    }
+  });
+
+  it('T8, C10: a refusal is read without waiting for the consumer', async () => {
+    const demands: (boolean | undefined)[] = [];
+    const transport: Transport = {
+      close: () => Promise.resolve(),
+      send: ({ demand }) =>
+        new Observable<TransportEvent>((subscriber) => {
+          demands.push(demand?.() === null);
+          subscriber.next({ kind: 'head', status: 429, header: () => null });
+          demands.push(demand?.() === null);
+          subscriber.complete();
+        }),
+    };
+    const client = createClient({ baseUrl: 'http://server', transport });
+    const log = createResourceClient(client, pods).log('shop/web', { demand: () => NEVER });
+    expect(await failureOf(log.forEach(() => {}))).toMatchObject({ code: 429 });
+    expect(demands).toEqual([false, true]);
+  });
+
+  it('T7, C10: a refusal whose body does not end is not read to its end', async () => {
+    const { sent, rest } = endless('x'.repeat(1024));
+    const log = createResourceClient(answering(503, rest), pods).log('shop/web');
+    expect(await failureOf(log.forEach(() => {}))).toMatchObject({ code: 503 });
+    expect(sent.chunks).toBeLessThan(70);
+  });
+
+  it('T1, C10: unsubscribing stops a transport that answers synchronously', () => {
+    const { sent, rest } = endless('line\n');
+    const lines: string[] = [];
+    createResourceClient(answering(200, rest), pods)
+      .log('shop/web')
+      .pipe(take(3))
+      .subscribe((line) => lines.push(line));
+    expect(lines).toHaveLength(3);
+    expect(sent.chunks).toBeLessThan(5);
+  });
+});
+
+describe('a transport that answers synchronously', () => {
+  it('T1, W6: stops when a list or a watch fails', async () => {
+    const refused = endless('x'.repeat(1024));
+    const { list } = createListWatch(answering(503, refused.rest), pods);
+    await expect(failureOf(list({ resourceVersion: '' }).forEach(() => {}))).resolves.toMatchObject(
+      { code: 503 },
+    );
+    expect(refused.sent.chunks).toBeLessThan(70);
+    const garbage = endless('garbage\n');
+    const { watch } = createListWatch(answering(200, garbage.rest), pods);
+    const request = { resourceVersion: '1', timeoutSeconds: 60, initialEvents: false } as const;
+    await expect(failureOf(watch(request).forEach(() => {}))).resolves.toMatchObject({
+      reason: 'Malformed',
+    });
+    expect(garbage.sent.chunks).toBeLessThan(5);
+  });
+
+  it('T7: stops when the answer to a call is too long', async () => {
+    const { sent, rest } = endless('x'.repeat(2 ** 20));
+    const client = answering(200, rest);
+    expect(await failureOf(client.request({ path: '/version' }))).toMatchObject({
+      reason: 'TooLarge',
+    });
+    expect(sent.chunks).toBeLessThan(70);
+  });
+});
+
+describe('a signal that has aborted already', () => {
+  it('C6: keeps a log, a watch and a list from being sent', async () => {
+    const { client, asked } = scriptedServer([{ body: '' }]);
+    const signal = AbortSignal.abort();
+    const log = createResourceClient(client, pods).log('shop/web', { signal });
+    const watch = createResourceClient(client, configMaps).watch({ signal });
+    const results = [
+      failureOf(log.forEach(() => {})),
+      failureOf(watch.forEach(() => {})),
+      failureOf(createResourceClient(client, configMaps).list({ signal })),
+      failureOf(createResourceClient(client, pods).evict('shop/web', { signal })),
+    ];
+    for (const result of results) expect(await result).toMatchObject({ reason: 'Aborted' });
+    expect(asked).toEqual([]);
+  });
+});
