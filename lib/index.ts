@@ -338,7 +338,12 @@ export {
 export type { MutationGuard } from './store/mutation-guard.ts';
 export type { Quarantine, RefusedObjects } from './store/quarantine.ts';
 // transport: requests as streams of bytes
-export { createFetchTransport, type Fetch } from './transport/fetch-transport.ts';
+export {
+  createFetchTransport,
+  type Fetch,
+  type FetchInit,
+  type FetchResponse,
+} from './transport/fetch-transport.ts';
 export {
   createClient,
   type KubeClient,

@@ -3,9 +3,10 @@ export type { CrdSchema } from './crd-schema.ts';
 export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
 export type { DispatcherOptions, TlsOptions } from './dispatcher.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
-export type { KubeConfigSource } from './load-kube-config.ts';
+export type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
 export {
   createUndiciTransport,
+  type DispatcherLike,
   type UndiciTransport,
   type UndiciTransportOptions,
 } from './undici-transport.ts';

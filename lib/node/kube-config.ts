@@ -1,6 +1,5 @@
 /// <reference types="node" />
 /** From a kubeconfig to a client: credentials in front of the transport, one pool of connections behind. */
-import type { KubeConfig } from '@kubernetes/client-node';
 import { defer, from, type Observable } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
@@ -11,7 +10,8 @@ import { type CredentialSource, type Credentials, kubeConfigCredentials } from '
 import { checkPool, checkProxy, loadUndici, type TlsOptions } from './dispatcher.ts';
 import { environmentProxy } from './environment-proxy.ts';
 import type { FullUser } from './kube-config-fields.ts';
-import { type KubeConfigSource, loadKubeConfig } from './load-kube-config.ts';
+import type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
+import { loadKubeConfig } from './load-kube-config.ts';
 import { createUndiciTransport, type UndiciTransport } from './undici-transport.ts';
 
 /** What {@link clientFromKubeConfig} takes. */
@@ -127,7 +127,7 @@ function authorized(
  * ```
  */
 export async function clientFromKubeConfig(
-  source: KubeConfig | KubeConfigClientOptions = {},
+  source: KubeConfigLike | KubeConfigClientOptions = {},
 ): Promise<KubeClient> {
   const options: KubeConfigClientOptions = isKubeConfig(source) ? { config: source } : source;
   const { file, text, config, context, ...rest } = options;
@@ -158,6 +158,6 @@ export async function clientFromKubeConfig(
   return createClient({ ...clientOptions, baseUrl, transport });
 }
 
-function isKubeConfig(source: KubeConfig | KubeConfigClientOptions): source is KubeConfig {
+function isKubeConfig(source: KubeConfigLike | KubeConfigClientOptions): source is KubeConfigLike {
   return 'applyToHTTPSOptions' in source;
 }

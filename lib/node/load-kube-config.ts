@@ -10,19 +10,8 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { isFields } from '../meta/json-fields.ts';
 import { effective, fullCluster, fullUser, type RawKubeConfig } from './kube-config-fields.ts';
+import type { KubeConfigSource } from './kube-config-source.ts';
 import { needed } from './optional-package.ts';
-
-/** Which kubeconfig. */
-export interface KubeConfigSource {
-  /** Path of a kubeconfig; paths in it are relative to its folder. */
-  readonly file?: string;
-  /** A kubeconfig, YAML or JSON; paths in it are relative to the working directory, but a plugin's must not be relative. */
-  readonly text?: string;
-  /** client-node's own: with the fields that it knows, which are neither `as-groups` nor `as-uid` nor `as-user-extra`. */
-  readonly config?: KubeConfig;
-  /** @defaultValue its `current-context` */
-  readonly context?: string;
-}
 
 type ClientNode = typeof import('@kubernetes/client-node');
 
@@ -122,7 +111,7 @@ async function loadDefault(): Promise<KubeConfig> {
 }
 
 async function load(source: KubeConfigSource): Promise<KubeConfig> {
-  if (source.config !== undefined) return source.config;
+  if (source.config !== undefined) return source.config as KubeConfig;
   if (source.text !== undefined) {
     return parse(await clientNode(), source.text, 'the text');
   }

@@ -24,6 +24,11 @@ import {
 import { requestFailure } from './request-failure.ts';
 import { exchange, type Target } from './undici-request.ts';
 
+/** The part of an undici `Dispatcher` by which one is recognized; those of undici 7 and 8 are assignable. */
+export interface DispatcherLike {
+  dispatch(options: object, handler: object): boolean;
+}
+
 /** What {@link createUndiciTransport} takes. */
 export interface UndiciTransportOptions extends DispatcherOptions {
   /** `https://10.0.0.1:6443`, `http://127.0.0.1:8001/prefix` */
@@ -32,7 +37,7 @@ export interface UndiciTransportOptions extends DispatcherOptions {
    * Another undici dispatcher of undici 7 or 8, to be closed by whoever made it. The options of TLS, proxy
    * and connections are then its own.
    */
-  readonly dispatcher?: Dispatcher;
+  readonly dispatcher?: DispatcherLike;
 }
 
 /** A {@link Transport} with a pool of its own. */
@@ -93,7 +98,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
       'createUndiciTransport: repeatedHeaders need HTTP/1.1, which a given dispatcher may not speak; give one of both',
     );
   }
-  let ready: Dispatcher | undefined = options.dispatcher;
+  let ready = options.dispatcher as Dispatcher | undefined;
   let opening: Promise<Dispatcher> | undefined;
   let closed = false;
   const open = new Set<Subscriber<TransportEvent>>();

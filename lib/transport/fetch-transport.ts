@@ -11,21 +11,39 @@ import { pageNetwork } from './page-network.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
-/** The part of `fetch` that is used. */
-export type Fetch = (
-  input: string,
-  init?: {
-    method?: string;
-    headers?: Record<string, string>;
-    body?: BodyInit;
-    signal?: AbortSignal;
-    redirect?: RequestRedirect;
-    cache?: RequestCache;
-  },
-) => Promise<Response>;
+/** What a {@link Fetch} is called with: a part of every WHATWG `RequestInit`. */
+export interface FetchInit {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer>;
+  signal?: AbortSignal;
+  redirect?: 'manual';
+  cache?: 'no-store';
+}
+
+/** What a {@link Fetch} resolves to: the part of a WHATWG `Response` that is read. */
+export interface FetchResponse {
+  readonly status: number;
+  /** `cors` and `opaqueredirect` mean what they mean in a page. */
+  readonly type: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: {
+    getReader(): {
+      read(): Promise<
+        { readonly done: false; readonly value: Uint8Array } | { readonly done: true }
+      >;
+    };
+  } | null;
+}
+
+/**
+ * The part of `fetch` that is used. The `fetch` of browsers, of Node and of undici are assignable. No name of the DOM
+ * stands in it, so that programs compile without `lib: ["dom"]`.
+ */
+export type Fetch = (input: string, init?: FetchInit) => Promise<FetchResponse>;
 
 async function readBody(
-  response: Response,
+  response: FetchResponse,
   request: TransportRequest,
   next: (bytes: Uint8Array) => void,
   signal: AbortSignal,
@@ -39,9 +57,9 @@ async function readBody(
       await firstValueFrom(room, { defaultValue: undefined });
     }
     if (signal.aborted) return;
-    const { done, value } = await reader.read();
-    if (signal.aborted || done) return;
-    next(value);
+    const read = await reader.read();
+    if (signal.aborted || read.done) return;
+    next(read.value);
   }
 }
 
@@ -104,7 +122,9 @@ export function createFetchTransport(options: {
               ...request.headers,
               ...(request.use === 'watch' ? { 'accept-encoding': 'identity' } : {}),
             },
-            ...(request.body === undefined ? {} : { body: request.body as BodyInit }),
+            ...(request.body === undefined
+              ? {}
+              : { body: request.body as string | Uint8Array<ArrayBuffer> }),
           });
           if (abort.signal.aborted) return;
           const { headers } = response;
