@@ -8,9 +8,9 @@ import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
-import type { TlsOptions } from './dispatcher.ts';
 import type { FullUser } from './kube-config-fields.ts';
 import { addedTo, copy } from './load-kube-config.ts';
+import type { TlsOptions } from './pool-options.ts';
 
 /** What one request needs. */
 export interface Credentials {

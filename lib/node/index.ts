@@ -1,9 +1,9 @@
 /** For Node: undici as transport, kubeconfigs as configuration. */
 export type { CrdSchema } from './crd-schema.ts';
 export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
-export type { DispatcherOptions, TlsOptions } from './dispatcher.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
 export type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
+export type { DispatcherOptions, TlsOptions } from './pool-options.ts';
 export {
   createUndiciTransport,
   type DispatcherLike,

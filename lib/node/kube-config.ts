@@ -7,11 +7,12 @@ import { createClient, type KubeClient, type KubeClientOptions } from '../transp
 import { queuedUntil } from '../transport/queued-until.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { type CredentialSource, type Credentials, kubeConfigCredentials } from './credentials.ts';
-import { checkPool, checkProxy, loadUndici, type TlsOptions } from './dispatcher.ts';
 import { environmentProxy } from './environment-proxy.ts';
 import type { FullUser } from './kube-config-fields.ts';
 import type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
 import { loadKubeConfig } from './load-kube-config.ts';
+import { checkPool, checkProxy, type TlsOptions } from './pool-options.ts';
+import { loadUndici } from './undici-pool.ts';
 import { createUndiciTransport, type UndiciTransport } from './undici-transport.ts';
 
 /** What {@link clientFromKubeConfig} takes. */

@@ -14,14 +14,9 @@ import type {
   TransportEvent,
   TransportRequest,
 } from '../transport/transport.ts';
-import {
-  checkPool,
-  checkProxy,
-  type DispatcherOptions,
-  headersTimeoutOf,
-  openDispatcher,
-} from './dispatcher.ts';
+import { checkPool, checkProxy, type DispatcherOptions, headersTimeoutOf } from './pool-options.ts';
 import { requestFailure } from './request-failure.ts';
+import { openDispatcher } from './undici-pool.ts';
 import { exchange, type Target } from './undici-request.ts';
 
 /** The part of an undici `Dispatcher` by which one is recognized; those of undici 7 and 8 are assignable. */
