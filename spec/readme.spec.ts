@@ -1,0 +1,56 @@
+/** The README keeps its word: its first example prints what it shows, and every page names the same range of Node. */
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const readme = readFileSync(`${root}README.md`, 'utf8');
+
+/** The first fence of a language. */
+function firstFence(language: string): string {
+  return new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme)?.[1] ?? '';
+}
+
+describe('README', () => {
+  it('A88: the first example runs as an ES module and prints what the README shows', () => {
+    // In the root of the package, whose own name leads to its sources there.
+    const printed = execFileSync(
+      process.execPath,
+      ['--input-type=module', '--conditions=rx-informer-source', '-'],
+      { cwd: root, input: firstFence('ts'), encoding: 'utf8' },
+    );
+    expect(printed.length).toBeGreaterThan(20);
+    expect(printed).toBe(firstFence('text'));
+  });
+
+  it('A88: README, docs and errors name the range of Node of package.json', () => {
+    const { engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+    const files = ['README.md', ...globSync('{docs,lib}/**/*.{md,ts}', { cwd: root })];
+    const named = files.flatMap((file) =>
+      [
+        ...readFileSync(`${root}${file}`, 'utf8').matchAll(
+          /\bNode (?:>= ?)?([\d.]*\d)(?= or (?:newer|later))/g,
+        ),
+      ].map((match) => `${file}: >=${match[1]}`),
+    );
+    // The README's table says it in a cell of its own.
+    expect(readme).toContain(`| Node | ${engines.node.slice(2)} or newer |`);
+    expect(named.length).toBeGreaterThan(1);
+    expect(named.filter((each) => !each.endsWith(`: ${engines.node}`))).toEqual([]);
+  });
+
+  it('A88: relative links and pictures lead to files, and a picture has at most 200 kB', () => {
+    const missing: string[] = [];
+    for (const file of ['README.md', ...globSync('docs/*.md', { cwd: root })]) {
+      const text = readFileSync(`${root}${file}`, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+      for (const [, target = ''] of text.matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
+        if (/^https?:/.test(target)) continue;
+        const found = statSync(new URL(target, `file://${root}${file}`), { throwIfNoEntry: false });
+        if (found === undefined) missing.push(`${file}: ${target}`);
+        else if (target.endsWith('.png')) expect(found.size).toBeLessThanOrEqual(200_000);
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+});
