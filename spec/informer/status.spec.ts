@@ -193,6 +193,31 @@ describe('status', () => {
     await informer.stop();
   });
 
+  it('I13: no object is shown as refused once the informer is stopped or idle', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const strict = (): string[] => {
+      throw new Error('refused');
+    };
+    const informer = createSharedInformer(source, {
+      scheduler: time,
+      lingerMs: 0,
+      indexers: { strict },
+    });
+    const quarantined = () => [informer.status.quarantined, informer.status.quarantine?.length];
+    source.listed(1, pod('bad', 1));
+    informer.start();
+    expect(quarantined()).toEqual([1, 1]);
+    await informer.stop();
+    expect(quarantined()).toEqual([0, undefined]);
+    informer.addEventHandler({});
+    source.listed(2, pod('bad', 1));
+    const run = informer.changes$.subscribe();
+    expect(quarantined()).toEqual([1, 1]);
+    run.unsubscribe();
+    expect([informer.status.phase, ...quarantined()]).toEqual(['idle', 0, undefined]);
+  });
+
   it('I13: what an index function refuses is tried again at a resync', () =>
     marbles(({ scheduler }) => {
       let refuses = true;
@@ -311,6 +336,27 @@ describe('several scopes', () => {
     expect(informer.lastSyncResourceVersion).toBe('7');
     await informer.stop();
     expect([shop.open, bank.open]).toEqual([0, 0]);
+  });
+
+  it('I15: of several the oldest staleness is shown, and none when all are fresh', async () => {
+    const time = new VirtualTime();
+    const scopes = ['shop', 'bank', 'mint'].map((scope) => scriptedListWatch(scope));
+    const informer = createSharedInformer(scopes, { scheduler: time, random: () => 0 });
+    informer.start();
+    for (const scope of scopes) scope.listed(1);
+    expect(informer.status.staleSinceMs).toBeUndefined();
+    const [shop, bank] = scopes;
+    await time.advance(100);
+    bank?.fail(ApiError.local('Network', 'reset'));
+    await time.advance(100);
+    shop?.fail(ApiError.local('Network', 'reset'));
+    expect(informer.status.staleSinceMs).toBe(100);
+    // The bank's watch is answered again.
+    await time.advance(710);
+    expect(informer.status.staleSinceMs).toBe(200);
+    await time.advance(100);
+    expect(informer.status.staleSinceMs).toBeUndefined();
+    await informer.stop();
   });
 
   it('I15, F9: a relist of one deletes nothing of another', () =>

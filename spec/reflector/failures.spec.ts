@@ -145,9 +145,13 @@ describe('a watch that fails', () => {
     expect(run({ lists, watches }, 120_000)).toBe(`${outage} L5@37700 W5@37700`);
   });
 
-  it('R9: with 410 does not list before Retry-After', () => {
-    const watches = [failing(answer(410, 'Expired', 7_000)), open];
-    expect(run({ lists, watches }, 9_000)).toBe('L0@0 W5@0 L5@7000 W5@7000');
+  it.each([
+    ['R9: with 410 as HTTP status', failing(answer(410, 'Expired', 7_000))],
+    ['R9: with 410 as an event', of(opened, events(answer(410, 'Expired', 7_000)))],
+    ['R9: with 410 as Gone without a Status', failing(answer(410, '', 7_000))],
+    ['R10: with 404', failing(answer(404, 'NotFound', 7_000))],
+  ])('%s lists, and not before Retry-After', (_name, watch) => {
+    expect(run({ lists, watches: [watch, open] }, 9_000)).toBe('L0@0 W5@0 L5@7000 W5@7000');
   });
 
   it('R9: with 410 again and again waits longer and longer but for the first', () => {
@@ -184,6 +188,15 @@ describe('a watch that fails', () => {
     const watches = [garbage, concat(of(opened, events('~a@6')), garbage), garbage, open];
     const words = run({ lists, watches }, 60_000);
     expect(words.replace(/@\d+/g, '')).toBe('L0 W5 W5 W6 L6 W5');
+  });
+});
+
+describe('a list between two watches of garbage', () => {
+  it('R11: makes the second the first one in a row again', () => {
+    const garbage = failing(ApiError.local('Malformed', ''));
+    const watches = [garbage, failing(expired), garbage, open];
+    const words = run({ lists, watches }, 60_000);
+    expect(words.replace(/@\d+/g, '')).toBe('L0 W5 W5 L5 W5 W5');
   });
 });
 

@@ -1,6 +1,6 @@
 import { type ReflectorStatus, reflect } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { config, of, throwError } from 'rxjs';
+import { config, EMPTY, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { rig } from './rig.ts';
 import { answer, brief, events, expired, opened, script, whole } from './script.ts';
@@ -70,6 +70,65 @@ describe('what is told of failures', () => {
       expect(statuses[3]).toMatchObject({ staleSinceMs: 1200, live: false, synced: true });
       expect(statuses[4]).not.toHaveProperty('staleSinceMs');
       expect(statuses.map(({ live }) => live)).toEqual([false, false, false, false, true]);
+    });
+  });
+
+  it('R13: what blocks is shown no longer once the failure is another one', () => {
+    marbles(({ cold, expectObservable, flush, scheduler }) => {
+      const failing = (code: number) => cold<never>('#', {}, answer(code));
+      const lists = [403, 404, 500, 401, 503].map(failing);
+      const { listerWatcher } = script({ lists });
+      const shown: string[] = [];
+      const onStatus = ({ phase, blocked, error }: ReflectorStatus) => {
+        if (phase === 'backoff') shown.push(`${error?.code} ${blocked}`);
+      };
+      expectObservable(reflect(listerWatcher, { scheduler, ...half, onStatus }), '^ 20s !');
+      flush();
+      expect(shown.slice(0, 5)).toEqual([
+        '403 forbidden',
+        '404 no-such-resource',
+        '500 undefined',
+        '401 unauthorized',
+        '503 undefined',
+      ]);
+    });
+  });
+
+  it('R13: a watch, or a streaming list, that is closed at once is not blocked any more', () => {
+    marbles(({ flush, scheduler }) => {
+      const denied = throwError(() => answer(403));
+      for (const watchList of [false, true]) {
+        const scripted = script(
+          { lists: watchList ? [denied] : [of(whole('1'))], watches: [denied, EMPTY] },
+          { watchList },
+        );
+        const shown: string[] = [];
+        const onStatus = ({ phase, blocked }: ReflectorStatus) => {
+          if (phase === 'backoff') shown.push(`${blocked}`);
+        };
+        const options = { scheduler, ...half, onStatus };
+        const run = reflect(scripted.listerWatcher, options).subscribe();
+        scheduler.schedule(() => run.unsubscribe(), 3_000);
+        flush();
+        expect(shown.slice(0, 2), scripted.asked.join(' ')).toEqual(['forbidden', 'undefined']);
+      }
+    });
+  });
+
+  it('R24: staleness begins with the first failure, not with the latest', () => {
+    marbles(({ cold, expectObservable, flush, scheduler }) => {
+      const broken = cold<never>('o 99ms #', { o: opened } as never, answer(500));
+      const { listerWatcher } = script({
+        lists: [of(whole('1'))],
+        watches: [broken, cold<never>('#', {}, answer(500))],
+      });
+      const since: (number | undefined)[] = [];
+      const onStatus = ({ phase, staleSinceMs }: ReflectorStatus) => {
+        if (phase === 'backoff') since.push(staleSinceMs);
+      };
+      expectObservable(reflect(listerWatcher, { scheduler, ...half, onStatus }), '^ 20s !');
+      flush();
+      expect(since.slice(0, 3)).toEqual([100, 100, 100]);
     });
   });
 
