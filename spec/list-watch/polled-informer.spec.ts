@@ -1,8 +1,12 @@
 /** What an informer makes of a kind that is polled. */
 import {
   ApiError,
+  createClient,
+  createListWatch,
   createPollingListWatch,
   createSharedInformer,
+  defineResource,
+  type KubernetesObject,
   type ListerWatcher,
   type ListPart,
   reflect,
@@ -57,6 +61,10 @@ function polled(
   return { time, informer, errors, sets };
 }
 
+interface PodMetrics extends KubernetesObject {
+  containers: { usage: { cpu: string } }[];
+}
+
 /** As a ComponentStatus is: no UID, no version. */
 const bare = (name: string, kind: string): Pod =>
   ({ kind, metadata: { name, namespace: 'shop' } }) as Pod;
@@ -78,6 +86,49 @@ describe('a kind that is polled', () => {
     ]);
     expect(errors).toEqual([]);
     await informer.stop();
+  });
+
+  it('W13: pod metrics, which have neither versions nor UIDs, are updated at each poll that differs', async () => {
+    const time = new VirtualTime();
+    let cpu = '10m';
+    const fetch = async () => {
+      const metadata = { namespace: 'shop', name: 'web', labels: { app: 'web' } };
+      const containers = [{ name: 'c', usage: { cpu, memory: '1Mi' } }];
+      const items = [{ metadata, timestamp: '2026-01-01T00:00:00Z', window: '15s', containers }];
+      const body = {
+        kind: 'PodMetricsList',
+        apiVersion: 'metrics.k8s.io/v1beta1',
+        metadata: {},
+        items,
+      };
+      return Response.json(body);
+    };
+    const client = createClient({ baseUrl: 'http://metrics', fetch, scheduler: time });
+    const podMetrics = defineResource<PodMetrics>({
+      group: 'metrics.k8s.io',
+      version: 'v1beta1',
+      plural: 'pods',
+      kind: 'PodMetrics',
+      namespaced: true,
+    });
+    const polling = { scheduler: time, random: () => 0, intervalMs: 15_000 };
+    const listed = createListWatch(client, podMetrics, { scheduler: time });
+    const informer = createSharedInformer(createPollingListWatch(listed, polling), polling);
+    const seen: string[] = [];
+    informer.addEventHandler({
+      onAdd: ({ containers }) => seen.push(`+${containers[0]?.usage.cpu}`),
+      onUpdate: (_, { containers }) => seen.push(`~${containers[0]?.usage.cpu}`),
+    });
+    informer.start();
+    await time.advance(16_000);
+    cpu = '90m';
+    await time.advance(30_000);
+    cpu = '20m';
+    await time.advance(15_000);
+    expect(seen).toEqual(['+10m', '~90m', '~20m']);
+    expect(informer.status).toMatchObject({ live: true, synced: true });
+    await informer.stop();
+    expect(time.pending).toBe(0);
   });
 
   it('W14, R21: several changes in one poll come in any order of versions, and none is a failure', async () => {
