@@ -4,7 +4,7 @@ import { mergeMap } from 'rxjs/operators';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { Status } from '../meta/api-error.ts';
-import { checkGivenSelectors } from '../meta/given-selectors.ts';
+import { checkGivenSelectors, checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkSegment, type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import { checkedSentCount } from '../rx/checked-option.ts';
@@ -82,7 +82,7 @@ function build<T extends KubernetesObject>(
       );
     },
     async list(options = {}) {
-      checkGivenSelectors('list', options);
+      checkSelectorTexts('list', options);
       const path = calls.collection(options.namespace);
       const single = options.limit !== undefined || options.continue !== undefined;
       return await (single ? listPage(calls, path, options) : listAll(calls, path, options));
@@ -115,7 +115,7 @@ function build<T extends KubernetesObject>(
       );
     },
     async deleteCollection(options = {}) {
-      checkGivenSelectors('deleteCollection', options);
+      checkSelectorTexts('deleteCollection', options);
       const path = calls.collection(options.namespace, 'deleteCollection');
       const body = deleteBody(options);
       const answer = await calls.send<KubernetesList<T> | Status>(

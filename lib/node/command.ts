@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { readDefinition } from './cluster-definitions.ts';
 import { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
 import { needed } from './optional-package.ts';
 
@@ -47,7 +48,7 @@ async function definitionsIn(text: string, file: string): Promise<CustomResource
     if (error !== undefined) {
       const line = error.linePos?.[0].line;
       const where = line === undefined ? '' : ` at line ${line}`;
-      throw new TypeError(`${file} is no valid YAML${where} (${error.code})`);
+      throw new TypeError(`${file} is not valid YAML${where} (${error.code})`);
     }
     const value = document.toJS() as (KubernetesObject & { items?: unknown }) | null;
     if (value === null || typeof value !== 'object') continue;
@@ -55,7 +56,7 @@ async function definitionsIn(text: string, file: string): Promise<CustomResource
     // A file of a release has more in it than definitions.
     found.push(...all.filter(({ kind }) => kind === 'CustomResourceDefinition'));
   }
-  if (found.length === 0) throw new TypeError(`${file} has no CustomResourceDefinition in it`);
+  if (found.length === 0) throw new TypeError(`${file} contains no CustomResourceDefinition`);
   return found;
 }
 
@@ -67,15 +68,8 @@ async function definitionsOf(
   // Files need neither undici nor client-node.
   const { clientFromKubeConfig } = await import('./kube-config.ts');
   const client = await clientFromKubeConfig(source);
-  const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   try {
-    return await Promise.all(
-      names.map((name) =>
-        client.request<CustomResourceDefinitionLike>({
-          path: `${root}/${encodeURIComponent(name)}`,
-        }),
-      ),
-    );
+    return await Promise.all(names.map((name) => readDefinition(client, name)));
   } finally {
     await client.close();
   }
@@ -94,7 +88,7 @@ async function crdTypesCommand(args: readonly string[], streams: CommandStreams)
   });
   const { file: files, name: names, out, kubeconfig, context } = values;
   if (files.length + names.length === 0) {
-    throw new TypeError('crd-types needs --file or --name; --help tells more');
+    throw new TypeError('crd-types needs --file or --name; see --help');
   }
   const definitions: CustomResourceDefinitionLike[] = [];
   for (const file of files) {
@@ -123,7 +117,7 @@ export async function runCommand(
   }
   try {
     if (command !== 'crd-types') {
-      throw new TypeError(`there is no command ${JSON.stringify(command)}; --help tells more`);
+      throw new TypeError(`there is no command ${JSON.stringify(command)}; see --help`);
     }
     await crdTypesCommand(rest, streams);
     return 0;

@@ -41,7 +41,9 @@ function described({ description, nullable }: CrdSchema): TypeSchema {
 function objectSchema(schema: CrdSchema, own: Readonly<Record<string, TypeSchema>>): TypeSchema {
   const { required, additionalProperties } = schema;
   const properties: Record<string, TypeSchema> = { ...own };
-  for (const [name, value] of Object.entries(schema.properties ?? {})) {
+  // In one order: an API server sends its fields sorted, a file has them in any order.
+  const sorted = Object.entries(schema.properties ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name, value] of sorted) {
     if (Object.hasOwn(own, name)) continue;
     const field = { value: typeSchema(value), enumerable: true, configurable: true };
     // Never by assignment: the name may be __proto__.

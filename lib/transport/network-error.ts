@@ -18,7 +18,7 @@ const CAUSES: CauseTexts = [
   [/RESET|PIPE|SOCKET|HTTP2/, 'connection closed (%). Did a proxy end it? Is this an https port?'],
   [/SELF_SIGNED|LEAF_S|ISSUER/, 'untrusted certificate (%). Give its CA in NODE_EXTRA_CA_CERTS.'],
   [/CERT|SSL/, 'TLS failed (%). Check the certificate, its dates and its names.'],
-  [/_URL/, 'baseUrl has no host (%), which only a page can leave out.'],
+  [/_URL/, 'baseUrl has no host (%). Outside of a page, give http(s)://host:port.'],
 ];
 
 /** A page's `fetch` fails without a code, and for security without a cause. */

@@ -346,6 +346,28 @@ describe('a call of a resource', () => {
     expect(asked).toEqual([]);
   });
 
+  it.each([
+    [{ labelSelector: 'app in web' }, 'label selector "app in web": found "web" at position 7'],
+    [{ fieldSelector: 'metadata.name' }, 'field selector "metadata.name": found the end at'],
+    [{ labelSelector: { app: 'web' } as never }, 'formatLabelSelector() makes text of an object'],
+  ])(
+    'C40: refuses the selector %j before anything is sent, and quotes it',
+    async (selector, text) => {
+      const { client, asked } = scriptedServer([ok]);
+      const shop = createResourceClient(client, widgets).namespace('shop');
+      for (const call of [
+        () => shop.list(selector),
+        () => shop.list({ ...selector, limit: 5 }),
+        () => shop.deleteCollection(selector),
+      ]) {
+        const failure = await failureOf(call());
+        expect(failure).toBeInstanceOf(TypeError);
+        expect(failure?.message).toContain(text);
+      }
+      expect(asked).toEqual([]);
+    },
+  );
+
   it('C4: refuses a namespace of a cluster-scoped resource', () => {
     expect(() => on(nodes).namespace('shop')).toThrow(/nodes is cluster-scoped/);
   });

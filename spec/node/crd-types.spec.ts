@@ -177,12 +177,12 @@ describe('types for custom resources', () => {
       return `${code} ${error.trim()}`;
     };
     expect(await said(['crd-types', '--file', '-'], 'kind: Pod')).toBe(
-      '1 rx-informer: the standard input has no CustomResourceDefinition in it',
+      '1 rx-informer: the standard input contains no CustomResourceDefinition',
     );
-    expect(await said(['crd-types', '--file', '-'], 'a: [')).toMatch(/^1 .*no valid YAML/);
+    expect(await said(['crd-types', '--file', '-'], 'a: [')).toMatch(/^1 .*not valid YAML/);
     // A file of a release may have Secrets in it.
     expect(await said(['crd-types', '--file', '-'], 'password: a: hunter2: [')).toMatch(
-      /^1 [^\n]* is no valid YAML at line 1 \([A-Z_]+\)$/,
+      /^1 [^\n]* is not valid YAML at line 1 \([A-Z_]+\)$/,
     );
     expect(await said(['crd-types', '--file', `${folder}/none.yaml`])).toMatch(/^1 .*ENOENT/);
     expect(await said(['crd-types'])).toContain('crd-types needs --file or --name');

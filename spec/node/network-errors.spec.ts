@@ -178,7 +178,7 @@ describe("over Node's fetch a failed connection", () => {
     async (baseUrl) => {
       const { message } = await failureOf(createFetchTransport({ baseUrl }));
       expect(message).toBe(
-        `GET ${baseUrl}/api/v1/pods: baseUrl has no host (ERR_INVALID_URL), which only a page can leave out.`,
+        `GET ${baseUrl}/api/v1/pods: baseUrl has no host (ERR_INVALID_URL). Outside of a page, give http(s)://host:port.`,
       );
     },
   );
