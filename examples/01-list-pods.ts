@@ -13,7 +13,7 @@ const client = isReal
   : createClient({ baseUrl: 'http://fake', fetch });
 const informer = createSharedInformer(createListWatch(client, pods));
 informer.added$.subscribe(({ metadata }) =>
-  console.log(`+ ${metadata?.namespace}/${metadata?.name}`),
+  console.log(`+ ${metadata.namespace}/${metadata.name}`),
 );
 informer.deleted$.subscribe(({ key }) => console.log(`- ${key}`));
 await informer.whenSynced({ timeoutMs: 10_000 });

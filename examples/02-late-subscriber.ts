@@ -12,21 +12,22 @@ const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 const informer = createSharedInformer(createListWatch(client, pods));
 
 const early: string[] = [];
-informer.added$.subscribe((pod) => early.push(pod.metadata?.name ?? ''));
+informer.added$.subscribe((pod) => early.push(pod.metadata.name));
 await informer.whenSynced({ timeoutMs: 10_000 });
 console.log(`early: ${early.join(' ')}`);
 
-const web1 = server.objects.get(pods, place('web-1'));
+const web1 = informer.indexer.get('shop/web-1');
+if (web1 === undefined) throw new Error('web-1 is not in the store');
 server.objects.delete(pods, place('web-1'));
 await informer.whenObserved(
   'shop/web-1',
-  { uid: web1?.metadata.uid ?? '', deleted: true },
+  { uid: web1.metadata.uid, deleted: true },
   { timeoutMs: 10_000 },
 );
 
 // The deleted pod is not replayed, because it is not there.
 const late: string[] = [];
-informer.added$.subscribe((pod) => late.push(pod.metadata?.name ?? ''));
+informer.added$.subscribe((pod) => late.push(pod.metadata.name));
 console.log(`late:  ${late.join(' ')}`);
 
 const created = server.objects.create(pods, { metadata: place('web-3') });

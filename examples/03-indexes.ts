@@ -33,7 +33,7 @@ informer.start();
 await informer.whenSynced({ timeoutMs: 10_000 });
 
 const { indexer } = informer;
-const names = (found: readonly Pod[]) => found.map((pod) => pod.metadata?.name).join(' ');
+const names = (found: readonly Pod[]) => found.map((pod) => pod.metadata.name).join(' ');
 console.log(`nodes: ${indexer.listIndexFuncValues('node').toSorted().join(' ')}`);
 console.log(`on node-1: ${names(indexer.byIndex('node', 'node-1'))}`);
 console.log(`of rs-1: ${indexer.byIndex('owner', 'rs-1').length}`);

@@ -27,10 +27,11 @@ await informer.whenObserved('shop/web-1', missed.metadata.resourceVersion, { tim
 
 console.log('-- the version is gone (410), and a pod goes while nobody looks');
 server.faults.expireWatches();
-const before = server.objects.get(pods, place('web-0'));
+const before = informer.indexer.get('shop/web-0');
+if (before === undefined) throw new Error('web-0 is not in the store');
 server.objects.delete(pods, place('web-0'));
 server.objects.compact();
-const gone = { uid: before?.metadata.uid ?? '', deleted: true } as const;
+const gone = { uid: before.metadata.uid, deleted: true } as const;
 await informer.whenObserved('shop/web-0', gone, { timeoutMs: 10_000 });
 
 console.log(`left: ${informer.indexer.listKeys().join(' ')}`);

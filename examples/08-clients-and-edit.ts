@@ -46,7 +46,7 @@ if (stored === undefined) throw new Error('it is not there');
 const paused = await shop.edit(stored, ({ spec }) => {
   if (spec) spec.paused = true;
 });
-const version = paused.metadata.resourceVersion ?? '';
+const version = paused.metadata.resourceVersion;
 await informer.whenObserved('shop/web', version, { timeoutMs: 10_000 });
 console.log(`in the store: paused ${informer.indexer.get('shop/web')?.spec?.paused}`);
 
@@ -62,9 +62,9 @@ const found = await createDynamicClient(client).resource({
   kind: 'Deployment',
 });
 const { items } = await found.list({ labelSelector: 'app=web' });
-console.log(`${found.resource.plural}: ${items.map(({ metadata }) => metadata?.name).join(' ')}`);
+console.log(`${found.resource.plural}: ${items.map(({ metadata }) => metadata.name).join(' ')}`);
 
-await shop.delete('web', { preconditions: { uid: applied.metadata.uid ?? '' } });
+await shop.delete('web', { preconditions: { uid: applied.metadata.uid } });
 console.log(`left: ${(await shop.list()).items.length}`);
 await informer.stop();
 await client.close();

@@ -18,7 +18,7 @@ factory.informer(configMaps, { namespace: 'shop' });
 await factory.whenSynced({ timeoutMs: 10_000 });
 console.log(`informers: ${factory.informers.join(', ')}`);
 console.log(`web in both: ${podLister.list('app=web').length}`);
-console.log(`uid known: ${podLister.namespace('till').get('web-0').metadata?.uid !== undefined}`);
+console.log(`uid known: ${podLister.namespace('till').get('web-0').metadata.uid !== undefined}`);
 try {
   podLister.get('elsewhere/web-0');
 } catch (error) {

@@ -285,6 +285,7 @@ export {
   isResourceVersion,
   type ResourceVersion,
 } from './meta/resource-version.ts';
+export type { Stored } from './meta/stored.ts';
 // query: rows for a page
 export { type RowView, type ToViewOptions, toView, type View } from './query/to-view.ts';
 // reflector: what happened, for ever

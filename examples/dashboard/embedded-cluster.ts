@@ -2,6 +2,7 @@
  * A cluster that needs no machines: a fake API server behind a real socket, in which a world lives. Faults are
  * those of a real connection, because there is one.
  */
+import type { Stored } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { Ledger } from './embedded/ledger.ts';
@@ -41,14 +42,14 @@ export interface EmbeddedCluster {
 /** How long a fault that stands, stands. */
 const FAULT_MS = 3000;
 
-function refOf(pod: Pod): { name: string; namespace: string } {
-  return { name: pod.metadata?.name ?? '', namespace: pod.metadata?.namespace ?? 'default' };
+function refOf({ metadata }: Stored<Pod>): { name: string; namespace: string } {
+  return { name: metadata.name, namespace: metadata.namespace ?? 'default' };
 }
 
 /** Writes to the server and keeps the books. */
 function recordingWriter(server: FakeApiServer, ledger: Ledger): PodWriter {
   const { objects } = server;
-  const record = (before: Pod | undefined, after: Pod | undefined) => {
+  const record = (before: Stored<Pod> | undefined, after: Stored<Pod> | undefined) => {
     if (before !== after) ledger.record(before, after, objects.resourceVersion);
     return after;
   };

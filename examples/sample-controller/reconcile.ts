@@ -10,6 +10,7 @@ import {
   type ReconcileObject,
   type ResourceClient,
   type SharedInformer,
+  type Stored,
   setControllerReference,
   TerminalError,
 } from 'rx-informer';
@@ -37,9 +38,9 @@ export interface Workshop {
   readonly recorder: EventRecorder;
 }
 
-function deploymentFor(foo: Foo, identity: string): Deployment {
-  const { namespace = '', uid = '' } = foo.metadata;
-  const labels = { app: 'nginx', controller: foo.metadata.name ?? '' };
+function deploymentFor(foo: Stored<Foo>, identity: string): Deployment {
+  const { namespace = '', uid } = foo.metadata;
+  const labels = { app: 'nginx', controller: foo.metadata.name };
   const deployment: Deployment = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -64,7 +65,7 @@ function deploymentFor(foo: Foo, identity: string): Deployment {
 
 /** The Deployment as it should be; made, corrected, or as it is. */
 async function ensureDeployment(
-  foo: Foo,
+  foo: Stored<Foo>,
   { namespace }: ObjectName,
   workshop: Workshop,
   signal: AbortSignal,
@@ -80,7 +81,7 @@ async function ensureDeployment(
   if (current === undefined) {
     const made = await deployments.create(deploymentFor(foo, identity), { signal });
     // Before the cache shows it, the next reconcile would want to make it a second time.
-    await known.whenObserved(key, made.metadata.resourceVersion ?? '', OBSERVED);
+    await known.whenObserved(key, made.metadata.resourceVersion, OBSERVED);
     const message = `made Deployment ${deploymentName}`;
     recorder.event(foo, { reason: 'Created', action: 'Reconcile', message, related: made });
     return made;
@@ -103,13 +104,13 @@ async function ensureDeployment(
     },
     { signal },
   );
-  await known.whenObserved(key, edited.metadata.resourceVersion ?? '', OBSERVED);
+  await known.whenObserved(key, edited.metadata.resourceVersion, OBSERVED);
   recorder.event(foo, { reason: 'Scaled', action: 'Reconcile', message, related: edited });
   return edited;
 }
 
-async function remove(deployment: Deployment, workshop: Workshop, signal: AbortSignal) {
-  const { name = '', namespace = '', uid = '' } = deployment.metadata;
+async function remove(deployment: Stored<Deployment>, workshop: Workshop, signal: AbortSignal) {
+  const { name, namespace = '', uid } = deployment.metadata;
   const { deployments, known } = workshop;
   try {
     // This one and no other of its name.
@@ -128,7 +129,7 @@ export function reconcileFoos(workshop: Workshop): ReconcileObject<Foo> {
     async apply(foo, { key, name, signal }) {
       const deployment = await ensureDeployment(foo, name, workshop, signal);
       // What it had before its spec named another one.
-      for (const other of known.indexer.byIndex('owner', foo.metadata.uid ?? '')) {
+      for (const other of known.indexer.byIndex('owner', foo.metadata.uid)) {
         if (other.metadata.name !== foo.spec.deploymentName) await remove(other, workshop, signal);
       }
       const availableReplicas = deployment.status?.availableReplicas ?? 0;
@@ -140,7 +141,7 @@ export function reconcileFoos(workshop: Workshop): ReconcileObject<Foo> {
       );
       // The next reconcile compares with the cache. One that still showed the status before would make it believe
       // that there is nothing to write, and nobody would wake it again.
-      await wanted.whenObserved(key, written.metadata.resourceVersion ?? '', OBSERVED);
+      await wanted.whenObserved(key, written.metadata.resourceVersion, OBSERVED);
     },
     async cleanup(foo, { name, signal }) {
       // The last chance to find them: ask the server, whatever the cache has seen so far.

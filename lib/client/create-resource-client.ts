@@ -1,4 +1,5 @@
 /** The calls of a resource as requests of a client. client-go: gentype/type.go, dynamic/simple.go. */
+
 import type { Observable } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
 import type { WatchEvent } from '../decode/watch-event.ts';
@@ -7,6 +8,7 @@ import type { Status } from '../meta/api-error.ts';
 import { checkGivenSelectors, checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkSegment, type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import type { Stored } from '../meta/stored.ts';
 import { checkedSentCount } from '../rx/checked-option.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -28,7 +30,7 @@ function watchEvents<T extends KubernetesObject>(
   { client, resource, scope }: Calls<T>,
   options: WatchCallOptions,
   { scheduler }: Timing,
-): Observable<WatchEvent<T>> {
+): Observable<WatchEvent<Stored<T>>> {
   const { resourceVersion = '', timeoutSeconds = 300, sendInitialEvents = false } = options;
   const { labelSelector, fieldSelector, demand, onSkipped, signal } = options;
   checkedSentCount(timeoutSeconds, 'watch: timeoutSeconds', 0);
@@ -50,7 +52,7 @@ function watchEvents<T extends KubernetesObject>(
     ...(demand === undefined ? {} : { demand }),
   };
   return listWatch.watch(asked).pipe(
-    mergeMap((said) => (said.kind === 'events' ? said.events : [])),
+    mergeMap((said) => (said.kind === 'events' ? said.events : []) as WatchEvent<Stored<T>>[]),
     untilAborted(signal, `WATCH ${resourceName(resource)}`),
   );
 }
@@ -75,7 +77,7 @@ function build<T extends KubernetesObject>(
     },
     async get(target, options = {}) {
       const { resourceVersion } = options;
-      return await calls.on<T>(
+      return await calls.on<Stored<T>>(
         target,
         resourceVersion ? { query: { resourceVersion } } : {},
         options,
@@ -90,7 +92,7 @@ function build<T extends KubernetesObject>(
     async create(object, options = {}) {
       const body = calls.body(object);
       const path = calls.collection(object.metadata?.namespace, 'create');
-      return await calls.send<T>(
+      return await calls.send<Stored<T>>(
         path,
         { method: 'POST', body, query: writeQuery(options) },
         options.signal,
@@ -99,16 +101,21 @@ function build<T extends KubernetesObject>(
     update: async (object, options = {}) => await calls.put(object, options),
     updateStatus: async (object, options = {}) => await calls.put(object, options, 'status'),
     async patch(target, patch, options = {}) {
-      return await calls.patch<T>(target, patch as Patch<never>, options, options.subresource);
+      return await calls.patch<Stored<T>>(
+        target,
+        patch as Patch<never>,
+        options,
+        options.subresource,
+      );
     },
     async patchStatus(target, patch, options = {}) {
-      return await calls.patch<T>(target, patch as Patch<never>, options, 'status');
+      return await calls.patch<Stored<T>>(target, patch as Patch<never>, options, 'status');
     },
     apply: async (object, options) => await calls.apply(object, options),
     applyStatus: async (object, options) => await calls.apply(object, options, 'status'),
     async delete(target, options = {}) {
       const body = deleteBody(options);
-      return await calls.on<T | Status>(
+      return await calls.on<Stored<T> | Status>(
         target,
         { method: 'DELETE', ...(body === undefined ? {} : { body }) },
         options,
@@ -118,7 +125,7 @@ function build<T extends KubernetesObject>(
       checkSelectorTexts('deleteCollection', options);
       const path = calls.collection(options.namespace, 'deleteCollection');
       const body = deleteBody(options);
-      const answer = await calls.send<KubernetesList<T> | Status>(
+      const answer = await calls.send<KubernetesList<Stored<T>> | Status>(
         path,
         {
           method: 'DELETE',

@@ -4,9 +4,11 @@
  * recipe has not seen; then the recipe runs again on the newest. Better than read-change-update: only what changed
  * is sent, and fields that the type does not know cannot get lost.
  */
+
 import { type Draft, Immer } from 'immer';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
+import type { Stored } from '../meta/stored.ts';
 import { type JsonDifferenceOptions, jsonDifference } from './json-difference.ts';
 import { isObject, type ObjectTarget } from './object-target.ts';
 import type { JsonPatchOperation } from './patch.ts';
@@ -30,12 +32,12 @@ export interface EditOptions extends WriteOptions, RetryOnConflictOptions {
 
 /** The two calls that an edit is made of. */
 export interface EditCalls<T> {
-  get(target: ObjectTarget, options: CallOptions): Promise<T>;
+  get(target: ObjectTarget, options: CallOptions): Promise<Stored<T>>;
   patch(
     target: ObjectTarget,
     patch: { readonly json: readonly JsonPatchOperation[] },
     options: WriteOptions & { readonly subresource?: string },
-  ): Promise<T>;
+  ): Promise<Stored<T>>;
 }
 
 // Of our own, because the shared one freezes what a draft was made from: that is the caller's.
@@ -87,9 +89,9 @@ export function editPatch<T extends KubernetesObject>(
 }
 
 /** An object at hand serves as the first base when it says which version it is. */
-function baseOf<T extends KubernetesObject>(target: ObjectTarget): T | undefined {
+function baseOf<T extends KubernetesObject>(target: ObjectTarget): Stored<T> | undefined {
   if (!isObject(target) || versionOf(target) === '' || uidOf(target) === '') return undefined;
-  return target as T;
+  return target as Stored<T>;
 }
 
 /** See {@link ResourceClient.edit}. */
@@ -99,7 +101,7 @@ export async function edit<T extends KubernetesObject>(
   target: ObjectTarget,
   recipe: (draft: Draft<T>) => void,
   options: EditOptions = {},
-): Promise<T> {
+): Promise<Stored<T>> {
   const { check = 'resourceVersion', signal, attempts: _attempts, ...rest } = options;
   const { backoff: _backoff, scheduler: _scheduler, random: _random, ...write } = rest;
   if (check !== 'resourceVersion' && check !== 'uid') {
@@ -112,18 +114,18 @@ export async function edit<T extends KubernetesObject>(
   const uid = isObject(target) ? uidOf(target) : '';
   let base = first;
 
-  const fresh = async (): Promise<T> => {
+  const fresh = async (): Promise<Stored<T>> => {
     const object = await calls.get(target, call);
     if (uid === '' || uidOf(object) === uid) return object;
     const message = `${where}: the object with uid ${uid} is gone, and another one has its name (uid ${uidOf(object)})`;
     throw new ApiError({ code: 404, reason: 'NotFound', message });
   };
-  const attempt = async (): Promise<T> => {
+  const attempt = async (): Promise<Stored<T>> => {
     const from = base ?? (await fresh());
     base = undefined;
     // A store's transform may have cut a list or a map: what it shows is then not what the server has.
     const guard = check === 'uid' || from === first;
-    const json = editPatch(from, recipe, check, { guard });
+    const json = editPatch<T>(from, recipe, check, { guard });
     if (json.length === 0) return from;
     try {
       return await calls.patch(target, { json }, { ...write, ...call });

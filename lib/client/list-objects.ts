@@ -1,4 +1,5 @@
 /** Whole collections by calls: the pages gathered, and every item with its type, as informers have it. */
+
 import { defer, EMPTY, firstValueFrom } from 'rxjs';
 import { last, map, scan } from 'rxjs/operators';
 import { listPages } from '../list-watch/list-pages.ts';
@@ -6,6 +7,7 @@ import type { ListRequest } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
 import { resourceName } from '../meta/resource.ts';
+import type { Stored } from '../meta/stored.ts';
 import { listQuery } from './call-query.ts';
 import { type Calls, typed } from './resource-calls.ts';
 import type { ListCallOptions } from './resource-client.ts';
@@ -15,9 +17,9 @@ const PAGE = 500;
 /** An answer as a list of the resource: its items with their type. */
 export function listOf<T extends KubernetesObject>(
   { resource }: Calls<T>,
-  answer: KubernetesList<T>,
+  answer: KubernetesList<Stored<T>>,
   where: string,
-): KubernetesList<T> {
+): KubernetesList<Stored<T>> {
   if (!Array.isArray(answer.items)) {
     const { kind } = answer as { kind?: unknown };
     const got = JSON.stringify(typeof kind === 'string' ? kind.slice(0, 60) : typeof kind);
@@ -36,9 +38,9 @@ export async function listPage<T extends KubernetesObject>(
   calls: Calls<T>,
   path: string,
   options: ListCallOptions,
-): Promise<KubernetesList<T>> {
+): Promise<KubernetesList<Stored<T>>> {
   const query = listQuery(options);
-  const list = await calls.send<KubernetesList<T>>(path, { query }, options.signal);
+  const list = await calls.send<KubernetesList<Stored<T>>>(path, { query }, options.signal);
   return listOf(calls, list, `LIST ${path}`);
 }
 
@@ -47,10 +49,15 @@ export async function listAll<T extends KubernetesObject>(
   calls: Calls<T>,
   path: string,
   options: ListCallOptions,
-): Promise<KubernetesList<T>> {
+): Promise<KubernetesList<Stored<T>>> {
   const { resourceVersion = '', resourceVersionMatch, ...common } = options;
-  let envelope: KubernetesList<T> | undefined;
-  const page = ({ known: _known, demand: _demand, onSkipped: _told, ...asked }: ListRequest<T>) =>
+  let envelope: KubernetesList<Stored<T>> | undefined;
+  const page = ({
+    known: _known,
+    demand: _demand,
+    onSkipped: _told,
+    ...asked
+  }: ListRequest<Stored<T>>) =>
     defer(() => listPage(calls, path, { ...common, ...asked })).pipe(
       map((list) => {
         envelope = list;
@@ -64,9 +71,9 @@ export async function listAll<T extends KubernetesObject>(
     limit: PAGE,
     ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
   };
-  const items: T[] = [];
+  const items: Stored<T>[] = [];
   const version = await firstValueFrom(
-    listPages<T>({ list: page, watch: () => EMPTY }, first).pipe(
+    listPages<Stored<T>>({ list: page, watch: () => EMPTY }, first).pipe(
       scan((version, progress) => {
         if (progress.kind === 'listed') return progress.resourceVersion;
         if (progress.kind === 'restart') items.length = 0;

@@ -1,8 +1,10 @@
 /** From a target and a body to a request and its answer: what all calls of a resource share. */
+
 import { ApiError } from '../meta/api-error.ts';
 import { isFields } from '../meta/json-fields.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { KubeClient, KubeRequest } from '../transport/kube-client.ts';
 import { type CallQuery, writeQuery } from './call-query.ts';
 import { addressOf, namespaceFor, type ObjectTarget } from './object-target.ts';
@@ -79,7 +81,7 @@ export class Calls<T extends KubernetesObject> {
     return typed(object, this.resource);
   }
 
-  put(object: T, options: WriteOptions, subresource?: string): Promise<T> {
+  put(object: T, options: WriteOptions, subresource?: string): Promise<Stored<T>> {
     const call = { method: 'PUT', body: this.body(object), query: writeQuery(options) };
     return this.on(object, subresource === undefined ? call : { ...call, subresource }, options);
   }
@@ -101,7 +103,7 @@ export class Calls<T extends KubernetesObject> {
     );
   }
 
-  apply(object: Applied<T>, options: ApplyOptions, subresource?: string): Promise<T> {
+  apply(object: Applied<T>, options: ApplyOptions, subresource?: string): Promise<Stored<T>> {
     if (!options?.fieldManager) {
       throw new TypeError(
         `apply of ${resourceName(this.resource)}: fieldManager is missing; name who the fields belong to, such as 'my-controller'`,

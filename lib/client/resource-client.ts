@@ -3,12 +3,14 @@
  * (a list as many as it has pages), takes a signal, and changes nothing that is passed in.
  * client-go: gentype/type.go, dynamic/interface.go.
  */
+
 import type { Observable } from 'rxjs';
 import type { Skipped } from '../decode/decoding.ts';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import type { Status } from '../meta/api-error.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { Demand } from '../rx/demand.ts';
 import type { Draft, EditOptions } from './edit.ts';
 import type { ObjectTarget } from './object-target.ts';
@@ -130,39 +132,39 @@ export interface ResourceClient<T extends KubernetesObject> {
   /** The same calls in one namespace: targets without a namespace are of this one, others are refused. */
   namespace(namespace: string): this;
   /** Reads one object. */
-  get(target: ObjectTarget, options?: GetOptions): Promise<T>;
+  get(target: ObjectTarget, options?: GetOptions): Promise<Stored<T>>;
   /** Reads all objects, page by page; a token that expires on the way begins anew, once, without pages. */
-  list(options?: ListCallOptions): Promise<KubernetesList<T>>;
+  list(options?: ListCallOptions): Promise<KubernetesList<Stored<T>>>;
   /** Stores a new object; `metadata.generateName` may stand for the name. */
-  create(object: T, options?: WriteOptions): Promise<T>;
+  create(object: T, options?: WriteOptions): Promise<Stored<T>>;
   /** Replaces an object. With a resourceVersion in it, a conflict (409) when the server has another. */
-  update(object: T, options?: WriteOptions): Promise<T>;
+  update(object: T, options?: WriteOptions): Promise<Stored<T>>;
   /** Replaces the status of an object, and nothing else. */
-  updateStatus(object: T, options?: WriteOptions): Promise<T>;
+  updateStatus(object: T, options?: WriteOptions): Promise<Stored<T>>;
   /** Changes what the patch says. */
   patch(
     target: ObjectTarget,
     patch: Patch<T>,
     options?: WriteOptions & { readonly subresource?: string },
-  ): Promise<T>;
+  ): Promise<Stored<T>>;
   /** Changes what the patch says in the status. */
-  patchStatus(target: ObjectTarget, patch: Patch<T>, options?: WriteOptions): Promise<T>;
+  patchStatus(target: ObjectTarget, patch: Patch<T>, options?: WriteOptions): Promise<Stored<T>>;
   /**
    * Server-side apply: the object has these fields and they are the manager's; creates it where there is none.
    * A field of another manager is a conflict (409) that names it, unless `force`.
    */
-  apply(object: Applied<T>, options: ApplyOptions): Promise<T>;
+  apply(object: Applied<T>, options: ApplyOptions): Promise<Stored<T>>;
   /** Server-side apply of the status. */
-  applyStatus(object: Applied<T>, options: ApplyOptions): Promise<T>;
+  applyStatus(object: Applied<T>, options: ApplyOptions): Promise<Stored<T>>;
   /** Deletes an object. The answer is the object where it waits for finalizers or its grace period, else a Status. */
-  delete(target: ObjectTarget, options?: DeleteOptions): Promise<T | Status>;
+  delete(target: ObjectTarget, options?: DeleteOptions): Promise<Stored<T> | Status>;
   /** Deletes all objects that the selectors match: those of a namespace, or of a cluster-scoped resource. */
-  deleteCollection(options?: DeleteCollectionOptions): Promise<KubernetesList<T> | Status>;
+  deleteCollection(options?: DeleteCollectionOptions): Promise<KubernetesList<Stored<T>> | Status>;
   /**
    * One WATCH. It completes when the server ends it, errors with an `ApiError` when it breaks, and unsubscribing
    * aborts it. Nothing is retried: an informer is what stays.
    */
-  watch(options?: WatchCallOptions): Observable<WatchEvent<T>>;
+  watch(options?: WatchCallOptions): Observable<WatchEvent<Stored<T>>>;
   /** Reads the scale. */
   getScale(target: ObjectTarget, options?: CallOptions): Promise<Scale>;
   /** Replaces the scale of the object. */
@@ -200,7 +202,11 @@ export interface ResourceClient<T extends KubernetesObject> {
    * written.data; // => { tea: '3', milk: '1' }
    * ```
    */
-  edit(target: ObjectTarget, recipe: (draft: Draft<T>) => void, options?: EditOptions): Promise<T>;
+  edit(
+    target: ObjectTarget,
+    recipe: (draft: Draft<T>) => void,
+    options?: EditOptions,
+  ): Promise<Stored<T>>;
 }
 
 /** What {@link PodClient.log} takes. */

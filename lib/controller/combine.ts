@@ -40,8 +40,9 @@ export function and<V>(...tests: readonly Test<V>[]): Test<V> {
  *
  * // A controller that is to hear of its spec and of its annotations, not of the status it writes itself.
  * const predicate = or(generationChanged, annotationsChanged());
- * const previous = { metadata: { generation: 1 } };
- * const object = { metadata: { generation: 1, annotations: { paused: 'true' } } };
+ * const metadata = { name: 'web', uid: 'u1', resourceVersion: '5', generation: 1 };
+ * const previous = { metadata };
+ * const object = { metadata: { ...metadata, annotations: { paused: 'true' } } };
  * predicate({ type: 'updated', cause: 'watch', key: 'shop/web', previous, object }); // => true
  * ```
  */

@@ -1,9 +1,11 @@
 /** What a controller takes, is, and says of itself. controller-runtime: pkg/controller, pkg/builder. */
+
 import type { Observable } from 'rxjs';
 import type { WaitOptions } from '../informer/waits.ts';
 import type { ObjectName } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { MetricsProvider } from '../meta/metrics.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { Outcome, ReconcileContext, ReconcileResult } from '../work-queue/outcome.ts';
 import type { RateLimiter } from '../work-queue/rate-limiter.ts';
@@ -16,7 +18,7 @@ export interface ReconcileRequest<T extends KubernetesObject> extends ReconcileC
   /** The key taken apart. */
   readonly name: ObjectName;
   /** From the cache, at the start of this reconcile; `undefined` when it is gone. Do not change it. */
-  readonly object: T | undefined;
+  readonly object: Stored<T> | undefined;
   /**
    * What woke it since the reconcile before: `for:added`, `owns:updated`, `watches:deleted`, `for:resync`,
    * `source`, `requeue`, `retry`. For the log: a reconcile that decides by it will miss something.

@@ -5,10 +5,12 @@
  * The list is shared with other controllers, so it is changed by JSON Patches that hold only for the list they
  * were made from; a merge patch would put the whole list back as it was read.
  */
+
 import type { JsonPatchOperation } from '../client/patch.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { ReconcileResult } from '../work-queue/outcome.ts';
 import type { ReconcileRequest } from './controller.ts';
 
@@ -17,12 +19,18 @@ const TRIES = 5;
 /** The two halves of a reconcile. */
 export interface FinalizerHandlers<T extends KubernetesObject> {
   /** The object is wanted, and the finalizer holds it. */
-  apply(object: T, request: ReconcileRequest<T>): ReconcileResult | Promise<ReconcileResult>;
+  apply(
+    object: Stored<T>,
+    request: ReconcileRequest<T>,
+  ): ReconcileResult | Promise<ReconcileResult>;
   /**
    * The object is to go: undo what `apply` made, outside the cluster too. It may be called again after it was
    * done. Returns with `requeue` or `requeueAfterMs` when it is not done yet; else the finalizer is removed.
    */
-  cleanup(object: T, request: ReconcileRequest<T>): ReconcileResult | Promise<ReconcileResult>;
+  cleanup(
+    object: Stored<T>,
+    request: ReconcileRequest<T>,
+  ): ReconcileResult | Promise<ReconcileResult>;
 }
 
 type Calls<T extends KubernetesObject> = Pick<ResourceClient<T>, 'get' | 'patch'>;
@@ -63,11 +71,11 @@ function isOutdated(error: unknown): boolean {
 /** Changes the list; `undefined` when the object is gone. */
 async function change<T extends KubernetesObject>(
   client: Calls<T>,
-  object: T,
+  object: Stored<T>,
   name: string,
   wanted: boolean,
   signal: AbortSignal | undefined,
-): Promise<T | undefined> {
+): Promise<Stored<T> | undefined> {
   const options = signal === undefined ? {} : { signal };
   const { namespace, name: objectName = '' } = object.metadata ?? {};
   const target = { name: objectName, ...(namespace === undefined ? {} : { namespace }) };
@@ -103,8 +111,8 @@ export function addFinalizer<T extends KubernetesObject>(
   object: T,
   name: string,
   options: { readonly signal?: AbortSignal } = {},
-): Promise<T | undefined> {
-  return change(client, object, name, true, options.signal);
+): Promise<Stored<T> | undefined> {
+  return change(client, object as Stored<T>, name, true, options.signal);
 }
 
 /**
@@ -117,8 +125,8 @@ export function removeFinalizer<T extends KubernetesObject>(
   object: T,
   name: string,
   options: { readonly signal?: AbortSignal } = {},
-): Promise<T | undefined> {
-  return change(client, object, name, false, options.signal);
+): Promise<Stored<T> | undefined> {
+  return change(client, object as Stored<T>, name, false, options.signal);
 }
 
 function isPending(result: ReconcileResult): boolean {

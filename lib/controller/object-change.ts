@@ -2,7 +2,9 @@
  * What happened to one object, as predicates and mappings see it: the state before, the state now, and why it is
  * told. Both states, because a child that moves from one owner to another concerns both.
  */
+
 import type { Change } from '../delta/net-change.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 
 /** Why a change is told: it was there at the start, a watch event, a later list, or a resync without news. */
@@ -15,11 +17,11 @@ export interface ObjectChange<T> {
   /** `namespace/name` of the object itself. */
   readonly key: string;
   /** The state before, as it was told last. */
-  readonly previous?: T;
+  readonly previous?: Stored<T>;
   /** The state now; absent when it is deleted. */
-  readonly object?: T;
+  readonly object?: Stored<T>;
   /** Of a deleted object: the newest state that was seen. */
-  readonly last?: T;
+  readonly last?: Stored<T>;
 }
 
 /** One change of a set; `undefined` where nothing was and nothing is. */

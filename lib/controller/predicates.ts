@@ -42,9 +42,11 @@ function textsDiffer(before: Texts, now: Texts, names: readonly string[]): boole
  * ```ts
  * import { generationChanged } from 'rx-informer';
  *
+ * const at = (generation: number) => (
+ *   { metadata: { name: 'web', uid: 'u1', resourceVersion: '5', generation } }
+ * );
  * const update = (before: number, now: number) => ({
- *   type: 'updated', cause: 'watch', key: 'shop/web',
- *   previous: { metadata: { generation: before } }, object: { metadata: { generation: now } },
+ *   type: 'updated', cause: 'watch', key: 'shop/web', previous: at(before), object: at(now),
  * }) as const;
  * generationChanged(update(1, 2)); // => true
  * generationChanged(update(2, 2)); // => false

@@ -2,9 +2,11 @@
  * What wakes a controller: the objects it is for, those they own, others that a mapping leads back, and any
  * stream of keys. client-go: the sample controller's handlers; controller-runtime: pkg/builder, pkg/handler.
  */
+
 import type { Observable, Subscription } from 'rxjs';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { isKey, shownKey } from '../work-queue/keys.ts';
 import { ask } from './combine.ts';
@@ -15,7 +17,7 @@ import type { Predicate } from './predicates.ts';
 export interface WatchedInformer<T extends KubernetesObject> {
   readonly name: string;
   readonly changes$: Observable<ChangeSet<T>>;
-  readonly indexer: { getByKey(key: string): T | undefined };
+  readonly indexer: { getByKey(key: string): Stored<T> | undefined };
   readonly status: Pick<InformerStatus, 'phase' | 'error'>;
 }
 

@@ -2,10 +2,12 @@
  * One time at work: from the moment when caches are whole and the lead is won until one of them is lost. Each
  * begins with all there is, so nothing has to be remembered between two.
  */
+
 import { isObservable, NEVER, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { finalize } from 'rxjs/operators';
 import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Stored } from '../meta/stored.ts';
 import { isThenable } from '../rx/is-thenable.ts';
 import {
   type Outcome,
@@ -38,7 +40,7 @@ export interface TermHost<T extends KubernetesObject> {
   >;
   readonly sources: readonly Source[];
   readonly scheduler: SchedulerLike;
-  read(key: string): T | undefined;
+  read(key: string): Stored<T> | undefined;
   emit(outcome: ControllerOutcome): void;
   ended(source: Source, error?: unknown): void;
   report(error: unknown, where: string, key?: string): void;

@@ -11,6 +11,7 @@ import { ApiError } from '../meta/api-error.ts';
 import { joinMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import type { Stored } from '../meta/stored.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
@@ -28,9 +29,9 @@ export interface UntilConditionOptions extends Timing {
 
 /** The time was over. `lastSeen` is the object as it was then; `cause` is what hindered the informer, if anything. */
 export class ConditionTimeout<T extends KubernetesObject = KubernetesObject> extends ApiError {
-  readonly lastSeen: T | undefined;
+  readonly lastSeen: Stored<T> | undefined;
 
-  constructor(message: string, lastSeen: T | undefined, cause: unknown) {
+  constructor(message: string, lastSeen: Stored<T> | undefined, cause: unknown) {
     super({ code: 0, reason: 'NotObserved', message, ...(cause === undefined ? {} : { cause }) });
     this.lastSeen = lastSeen;
   }
@@ -53,7 +54,7 @@ function timeoutOf<T extends KubernetesObject>(
   what: string,
   timeoutMs: number,
   informer: SharedInformer<T>,
-  object: T | undefined,
+  object: Stored<T> | undefined,
 ): ConditionTimeout<T> {
   const { error } = informer.status;
   const seen = informer.hasSynced ? described(object) : 'the server has not told yet what there is';
@@ -86,16 +87,16 @@ function timeoutOf<T extends KubernetesObject>(
  *   metadata: target,
  *   status: { conditions: [{ type: 'Ready', status: 'True' }] },
  * });
- * (await ready)?.metadata?.name; // => 'web-0'
+ * (await ready)?.metadata.name; // => 'web-0'
  * ```
  */
 export async function untilCondition<T extends KubernetesObject>(
   client: KubeClient,
   resource: Resource<T>,
   target: { readonly name: string; readonly namespace?: string },
-  condition: Condition<T>,
+  condition: Condition<Stored<T>>,
   options: UntilConditionOptions = {},
-): Promise<T | undefined> {
+): Promise<Stored<T> | undefined> {
   const { name, namespace } = target;
   const { timeoutMs, signal } = options;
   const timing = timingOf(options);
@@ -112,7 +113,7 @@ export async function untilCondition<T extends KubernetesObject>(
   });
   const informer = createSharedInformer(one, { ...timing, name: what });
   const all = new Subscription();
-  const wait = new Promise<T | undefined>((resolve, reject) => {
+  const wait = new Promise<Stored<T> | undefined>((resolve, reject) => {
     const abort = () => reject(aborted());
     signal?.addEventListener('abort', abort);
     all.add(() => signal?.removeEventListener('abort', abort));

@@ -2,6 +2,7 @@
  * The one algebra of changes: what a queue holds per key, what a commit amounts to, and what a slow consumer has
  * missed are the same fold. It is associative: folding sets one by one, or folds of them, gives the same.
  */
+import type { Stored } from '../meta/stored.ts';
 
 /** One object's change, as one consumer sees it. */
 export interface Change<T> {
@@ -9,11 +10,11 @@ export interface Change<T> {
   readonly id: string;
   readonly key: string;
   /** As this consumer had it; absent: new to this consumer. */
-  readonly previous?: T;
+  readonly previous?: Stored<T>;
   /** As it is now; absent: gone. */
-  readonly object?: T;
+  readonly object?: Stored<T>;
   /** Of a deletion: the newest state of the same UID. */
-  readonly last?: T;
+  readonly last?: Stored<T>;
   /** Of a deletion: it was missed, and `last` may be older than the object's end. */
   readonly finalStateUnknown?: true;
 }
@@ -23,16 +24,16 @@ export interface DeletedObject<T> {
   readonly key: string;
   readonly uid: string;
   /** As this consumer had it: what a counter must subtract. */
-  readonly previous: T;
+  readonly previous: Stored<T>;
   /** The newest state known of the same UID. */
-  readonly object: T;
+  readonly object: Stored<T>;
   /** The deletion was missed: `object` may be older than the object's end. */
   readonly finalStateUnknown: boolean;
 }
 
 interface Identified<T> {
   readonly id: string;
-  readonly object: T;
+  readonly object: Stored<T>;
 }
 
 /** What one key amounts to between two moments of one consumer. */
@@ -43,7 +44,7 @@ export interface Net<T> {
   /** What there is now. */
   now: Identified<T> | undefined;
   /** The newest state of the UID that the consumer had: a tombstone never carries another object's state. */
-  last: T | undefined;
+  last: Stored<T> | undefined;
   finalStateUnknown: boolean;
   /** The object that was seen went away at some time. */
   gone: boolean;
@@ -65,7 +66,7 @@ export function untouched<T>(key: string, seen: Identified<T> | undefined): Net<
 }
 
 /** The object is there, in this state. */
-export function come<T>(net: Net<T>, id: string, object: T): void {
+export function come<T>(net: Net<T>, id: string, object: Stored<T>): void {
   net.now = { id, object };
   if (net.seen === undefined) return;
   if (net.seen.id === id) {
@@ -83,7 +84,7 @@ export function come<T>(net: Net<T>, id: string, object: T): void {
 /** The object is not there any more; `id` and `object` tell its last state where that is known. */
 export function go<T>(
   net: Net<T>,
-  ended: { readonly id: string; readonly object: T } | undefined,
+  ended: { readonly id: string; readonly object: Stored<T> } | undefined,
   finalStateUnknown: boolean,
 ): void {
   net.now = undefined;

@@ -30,7 +30,7 @@ import { SharedInformers } from './shared-informers.ts';
  * factory.start();
  * await factory.whenSynced({ timeoutMs: 5_000 });
  *
- * lister.list().map(({ metadata }) => metadata?.name); // => ['web-0', 'cash-0']
+ * lister.list().map(({ metadata }) => metadata.name); // => ['web-0', 'cash-0']
  * factory.informers; // => ['pods/shop+till', 'configmaps/shop']
  * factory.informer(pods) === factory.informer(pods, { namespaces: ['till', 'shop'] }); // => true
  * await factory.stop();

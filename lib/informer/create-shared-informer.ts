@@ -61,7 +61,7 @@ function checkedScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): readonly
  * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
  * const informer = createSharedInformer(createListWatch(client, pods));
  * const names: string[] = [];
- * informer.added$.subscribe((pod) => names.push(pod.metadata?.name ?? ''));
+ * informer.added$.subscribe((pod) => names.push(pod.metadata.name));
  * await informer.whenSynced({ timeoutMs: 5_000 });
  * names; // => ['web-0']
  * await informer.stop();

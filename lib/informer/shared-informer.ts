@@ -2,9 +2,11 @@
  * What everyone sees of an informer: streams to subscribe to, a store to read, handlers, and waits.
  * client-go: tools/cache/shared_informer.go, SharedIndexInformer.
  */
+
 import type { Observable } from 'rxjs';
 import type { DeletedObject } from '../delta/net-change.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { UpdatedObject } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
 import type { IndexerReader, StoreReader } from '../store/indexer.ts';
@@ -33,7 +35,7 @@ export interface SharedInformer<T extends KubernetesObject> {
   /** The state as one `reset` set at once, then each commit. Deletions first, order kept. */
   readonly changes$: ChangeStream<T>;
   /** Each object of the store at once, then each new one. Between the three, order is lost. */
-  readonly added$: Observable<T>;
+  readonly added$: Observable<Stored<T>>;
   readonly updated$: Observable<UpdatedObject<T>>;
   readonly deleted$: Observable<DeletedObject<T>>;
   /**

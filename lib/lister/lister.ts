@@ -2,6 +2,7 @@
  * Reads of an informer's store in the words of the API: by name, namespace, selector and index. A lister holds
  * nothing and starts nothing. client-go: listers/, tools/cache/listers.go, dynamic/dynamiclister.
  */
+
 import type { PartialObjectMetadata, TableRow } from '../decode/projection.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { ObservedDeletion, WaitOptions } from '../informer/waits.ts';
@@ -16,6 +17,7 @@ import {
   type UntypedResource,
 } from '../meta/resource.ts';
 import { isResourceVersion, type ResourceVersion } from '../meta/resource-version.ts';
+import type { Stored } from '../meta/stored.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { IndexerReader } from '../store/indexer.ts';
@@ -27,10 +29,10 @@ export type { ListSelection };
 export interface NamespaceLister<T> {
   readonly namespace: string;
   /** As {@link Lister.list}, of this namespace. */
-  list(): readonly T[];
-  list(selection: Selection): readonly T[];
+  list(): readonly Stored<T>[];
+  list(selection: Selection): readonly Stored<T>[];
   /** Throws an {@link ApiError} 404 where there is none. */
-  get(name: string): T;
+  get(name: string): Stored<T>;
 }
 
 /**
@@ -56,14 +58,14 @@ export interface Lister<T> {
    * Throws a `TypeError` on a selector that is none, also on one that is `undefined`, as from an object that lacks it:
    * to client-go that is nothing, and everything is asked for by giving none.
    */
-  list(): readonly T[];
-  list(selection: Selection): readonly T[];
+  list(): readonly Stored<T>[];
+  list(selection: Selection): readonly Stored<T>[];
   /** By `namespace/name`, or `name` where there is no namespace. Throws an {@link ApiError} 404 where there is none. */
-  get(name: string): T;
+  get(name: string): Stored<T>;
   /** Reads within one namespace; '' is all. Throws a `TypeError` for a cluster-scoped resource. */
   namespace(namespace: string): NamespaceLister<T>;
   /** Objects under a value of an index. Throws a `TypeError` on an unknown index. */
-  byIndex(indexName: string, value: string): readonly T[];
+  byIndex(indexName: string, value: string): readonly Stored<T>[];
   /**
    * Resolves with this lister once its store shows `target`: what was written is then in its answers.
    *
@@ -136,12 +138,12 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     this.#options = options;
   }
 
-  list(...given: Given): readonly T[] {
+  list(...given: Given): readonly Stored<T>[] {
     this.#read();
     return select(() => this.#indexer.list(), given);
   }
 
-  get(name: string): T {
+  get(name: string): Stored<T> {
     this.#read();
     const target = splitMetaNamespaceKey(name);
     if (target.namespace !== '' || this.#resource.namespaced === false) return this.#one(target);
@@ -178,7 +180,7 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     };
   }
 
-  byIndex(indexName: string, value: string): readonly T[] {
+  byIndex(indexName: string, value: string): readonly Stored<T>[] {
     this.#read();
     return this.#indexer.byIndex(indexName, value);
   }
@@ -206,13 +208,13 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     return this;
   }
 
-  #one(target: { readonly namespace: string; readonly name: string }): T {
+  #one(target: { readonly namespace: string; readonly name: string }): Stored<T> {
     const object = this.#indexer.getByKey(joinMetaNamespaceKey(target));
     if (object === undefined) throw notFound(this.#resource, target.name);
     return object;
   }
 
-  #ofNamespace(namespace: string): readonly T[] {
+  #ofNamespace(namespace: string): readonly Stored<T>[] {
     if (NAMESPACE_INDEX in this.#indexer.getIndexers()) {
       return this.#indexer.byIndex(NAMESPACE_INDEX, namespace);
     }
@@ -267,10 +269,10 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
  * await informer.whenSynced({ timeoutMs: 5_000 });
  *
  * lister.list('app=web').length; // => 1
- * lister.namespace('shop').get('web-0').metadata?.name; // => 'web-0'
+ * lister.namespace('shop').get('web-0').metadata.name; // => 'web-0'
  * const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-1' } });
  * const fresh = await lister.atLeast(made.metadata.resourceVersion, { timeoutMs: 5_000 });
- * fresh.get('shop/web-1').metadata?.name; // => 'web-1'
+ * fresh.get('shop/web-1').metadata.name; // => 'web-1'
  * await informer.stop();
  * ```
  */

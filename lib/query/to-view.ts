@@ -2,15 +2,17 @@
  * The last step of a pipe of change sets: rows for a page. One object meets what React, Vue, Svelte, Angular and
  * an async loop expect of a source, which no two of them agree about.
  */
+
 import { Observable, ReplaySubject, Subscription } from 'rxjs';
 import { skipWhile, take, takeWhile } from 'rxjs/operators';
 import type { InformerStatus } from '../informer/status/status.ts';
+import type { Stored } from '../meta/stored.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 
 /** One row. */
 export interface RowView<T> {
-  getSnapshot(): T | undefined;
+  getSnapshot(): Stored<T> | undefined;
   /** Called after the row changed, never while subscribing. Answers the way to leave. */
   subscribe(listener: () => void): () => void;
 }
@@ -22,17 +24,17 @@ export interface RowView<T> {
  */
 export interface View<T> {
   /** The rows at once, then after each set (Svelte, Angular, Vue). Never errors for what a retry can heal. */
-  readonly items$: Observable<readonly T[]>;
+  readonly items$: Observable<readonly Stored<T>[]>;
   /** The informer's status, where the view was given it. */
   readonly status$: Observable<InformerStatus> | undefined;
   /** The same array until something changes. */
-  getSnapshot(): readonly T[];
+  getSnapshot(): readonly Stored<T>[];
   /** Called after each set, never while subscribing (React's useSyncExternalStore). Answers the way to leave. */
   subscribe(listener: () => void): () => void;
   /** One row by its id: the object's UID. */
   select(id: string): RowView<T>;
   /** The latest rows, whenever the loop asks; rows that came in between are skipped. */
-  [Symbol.asyncIterator](): AsyncIterableIterator<readonly T[]>;
+  [Symbol.asyncIterator](): AsyncIterableIterator<readonly Stored<T>[]>;
 }
 
 /** What {@link toView} takes. */
@@ -49,12 +51,12 @@ const EMPTY: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 class RowsView<T> implements View<T> {
   readonly status$: Observable<InformerStatus> | undefined;
   readonly #source: Observable<ChangeSet<T>>;
-  readonly #rows = new Map<string, T>();
+  readonly #rows = new Map<string, Stored<T>>();
   readonly #listeners = new Set<() => void>();
   readonly #rowListeners = new Map<string, Set<() => void>>();
   /** Completes or errors as the source does; one a run. */
   #end = new ReplaySubject<never>(1);
-  #items: readonly T[] | undefined = EMPTY;
+  #items: readonly Stored<T>[] | undefined = EMPTY;
   #run: Subscription | undefined;
   #restart: Subscription | undefined;
   #holders = 0;
@@ -64,23 +66,25 @@ class RowsView<T> implements View<T> {
     this.status$ = options.status$;
   }
 
-  readonly items$: Observable<readonly T[]> = new Observable<readonly T[]>((subscriber) => {
-    const release = this.#hold();
-    // Only now: holding may have filled the rows.
-    const first = this.getSnapshot();
-    subscriber.next(first);
-    const listener = () => subscriber.next(this.getSnapshot());
-    // What was committed while the first rows were looked at comes after them.
-    if (this.getSnapshot() !== first) listener();
-    this.#listeners.add(listener);
-    subscriber.add(() => {
-      this.#listeners.delete(listener);
-      release();
-    });
-    subscriber.add(this.#end.subscribe(subscriber));
-  });
+  readonly items$: Observable<readonly Stored<T>[]> = new Observable<readonly Stored<T>[]>(
+    (subscriber) => {
+      const release = this.#hold();
+      // Only now: holding may have filled the rows.
+      const first = this.getSnapshot();
+      subscriber.next(first);
+      const listener = () => subscriber.next(this.getSnapshot());
+      // What was committed while the first rows were looked at comes after them.
+      if (this.getSnapshot() !== first) listener();
+      this.#listeners.add(listener);
+      subscriber.add(() => {
+        this.#listeners.delete(listener);
+        release();
+      });
+      subscriber.add(this.#end.subscribe(subscriber));
+    },
+  );
 
-  getSnapshot(): readonly T[] {
+  getSnapshot(): readonly Stored<T>[] {
     this.#items ??= Object.freeze([...this.#rows.values()]);
     return this.#items;
   }
@@ -117,7 +121,7 @@ class RowsView<T> implements View<T> {
     };
   }
 
-  [Symbol.asyncIterator](): AsyncIterableIterator<readonly T[]> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<readonly Stored<T>[]> {
     const left = new AbortController();
     const latest = this.#latest(left.signal);
     return {
@@ -133,7 +137,7 @@ class RowsView<T> implements View<T> {
     };
   }
 
-  async *#latest(left: AbortSignal): AsyncGenerator<readonly T[], undefined> {
+  async *#latest(left: AbortSignal): AsyncGenerator<readonly Stored<T>[], undefined> {
     let news = true;
     let ended = false;
     let wake: (() => void) | undefined;

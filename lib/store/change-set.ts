@@ -2,16 +2,18 @@
  * One commit, as every consumer sees it. `changes` is the truth; `added`, `updated` and `deleted` are views of
  * it, made when they are first read.
  */
+
 import type { Change, DeletedObject } from '../delta/net-change.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { Stored } from '../meta/stored.ts';
 
 /** Why a change set came: the store as it stands, the first list, a watch event, a later list, a resync. */
 export type Cause = 'snapshot' | 'initial' | 'watch' | 'relist' | 'resync';
 
 /** An object that was there before and is there now. */
 export interface UpdatedObject<T> {
-  readonly previous: T;
-  readonly object: T;
+  readonly previous: Stored<T>;
+  readonly object: Stored<T>;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ChangeSet<T> {
   readonly initial: boolean;
   readonly resourceVersion: ResourceVersion | '';
   readonly changes: readonly Change<T>[];
-  readonly added: readonly T[];
+  readonly added: readonly Stored<T>[];
   readonly updated: readonly UpdatedObject<T>[];
   readonly deleted: readonly DeletedObject<T>[];
 }
@@ -50,7 +52,7 @@ class LazyChangeSet<T> implements ChangeSet<T> {
   readonly resourceVersion: ResourceVersion | '';
   #changes: readonly Change<T>[] | undefined;
   #makeChanges: (() => readonly Change<T>[]) | undefined;
-  #added: readonly T[] | undefined;
+  #added: readonly Stored<T>[] | undefined;
   #updated: readonly UpdatedObject<T>[] | undefined;
   #deleted: readonly DeletedObject<T>[] | undefined;
 
@@ -70,9 +72,9 @@ class LazyChangeSet<T> implements ChangeSet<T> {
     return this.#changes;
   }
 
-  get added(): readonly T[] {
+  get added(): readonly Stored<T>[] {
     if (this.#added === undefined) {
-      const added: T[] = [];
+      const added: Stored<T>[] = [];
       for (const { previous, object } of this.changes) {
         if (previous === undefined && object !== undefined) added.push(object);
       }

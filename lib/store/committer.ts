@@ -2,6 +2,7 @@
  * What a commit does to the store, delta by delta: who is put in, who goes, and who is refused.
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
+
 import type { Refused } from '../decode/decoding.ts';
 import { come, go, type Net, unfold, untouched } from '../delta/net-change.ts';
 import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
@@ -10,6 +11,7 @@ import { inScope } from '../meta/key.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { told } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';
@@ -179,7 +181,7 @@ export class Committer<T extends KubernetesObject> {
   }
 
   /** What happened to a key in this commit; `had` is what is stored now. */
-  #net(key: string, { nets }: Work<T>, had: T | undefined): Net<T> {
+  #net(key: string, { nets }: Work<T>, had: Stored<T> | undefined): Net<T> {
     let net = nets.get(key);
     if (net === undefined) {
       net = untouched(key, had === undefined ? undefined : { id: uidOf(had) || key, object: had });
@@ -198,7 +200,7 @@ export class Committer<T extends KubernetesObject> {
         // Before the write: the net remembers what was there.
         const net = this.#net(key, work, had);
         work.transaction.put(object, key);
-        come(net, uidOf(object) || key, object);
+        come(net, uidOf(object) || key, object as Stored<T>);
       }
       // One that is told late says nothing of the state that was refused after it.
       const newest = refused.get(key);
@@ -279,7 +281,7 @@ export class Committer<T extends KubernetesObject> {
     if (newest !== undefined && !isOutdatedDeletion(delta, newest)) refused.release(key);
     const had = this.#indexer.getByKey(key);
     if (had === undefined) return;
-    let ended = delta.object ?? had;
+    let ended: T = delta.object ?? had;
     if (isOutdatedDeletion({ ...delta, object: ended }, stateOf(had))) return;
     // A deletion that was missed is told with what was known where it was found out.
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
@@ -290,9 +292,9 @@ export class Committer<T extends KubernetesObject> {
   }
 
   /** A last state that cannot be guarded, as one that is nested without measure, is told as it was stored. */
-  #guarded(ended: T, had: T, { transaction }: Work<T>): T {
+  #guarded(ended: T, had: Stored<T>, { transaction }: Work<T>): Stored<T> {
     try {
-      return transaction.guarded(ended);
+      return transaction.guarded(ended) as Stored<T>;
     } catch {
       return had;
     }

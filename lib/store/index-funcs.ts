@@ -1,8 +1,10 @@
 /** Ready-made index functions. client-go: tools/cache/index.go, MetaNamespaceIndexFunc. */
+
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Stored } from '../meta/stored.ts';
 
 /** The values under which an object is found; an empty answer means "not in this index". */
-export type IndexFunc<T> = (object: T) => readonly string[];
+export type IndexFunc<T> = (object: Stored<T>) => readonly string[];
 
 /** Index functions by name. */
 export type Indexers<T> = Readonly<Record<string, IndexFunc<T>>>;
@@ -12,7 +14,7 @@ export type Indexers<T> = Readonly<Record<string, IndexFunc<T>>>;
  * who only reads it need not know the kind.
  */
 export type ReadIndexers<T> = Readonly<
-  Record<string, { index(object: T): readonly string[] }['index']>
+  Record<string, { index(object: Stored<T>): readonly string[] }['index']>
 >;
 
 /** The name of the index by namespace, as in client-go. */
@@ -33,12 +35,12 @@ function own(record: Record<string, string> | undefined, name: string): readonly
 }
 
 /** By the value of one label. */
-export function byLabel(name: string): IndexFunc<KubernetesObject> {
+export function byLabel(name: string): (object: KubernetesObject) => readonly string[] {
   return (object) => own(object.metadata?.labels, name);
 }
 
 /** By the value of one annotation. */
-export function byAnnotation(name: string): IndexFunc<KubernetesObject> {
+export function byAnnotation(name: string): (object: KubernetesObject) => readonly string[] {
   return (object) => own(object.metadata?.annotations, name);
 }
 

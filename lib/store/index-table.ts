@@ -3,17 +3,22 @@
  * changes, so that reading it again costs nothing and gives the same array.
  * client-go: tools/cache/thread_safe_store.go, storeIndex.
  */
+import type { Stored } from '../meta/stored.ts';
 import type { IndexFunc } from './index-funcs.ts';
 
 interface Bucket<T> {
   readonly keys: Set<string>;
-  list: readonly T[] | undefined;
+  list: readonly Stored<T>[] | undefined;
 }
 
 const EMPTY: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
 /** The values of one object, each once, as strings. Throws what the function throws. */
-export function indexValues<T>(func: IndexFunc<T>, object: T, name: string): readonly string[] {
+export function indexValues<T>(
+  func: IndexFunc<T>,
+  object: Stored<T>,
+  name: string,
+): readonly string[] {
   const values = func(object) as readonly string[] | undefined | null;
   if (values === undefined || values === null || values.length === 0) return EMPTY;
   if (!Array.isArray(values) || values.some((value) => typeof value !== 'string')) {
@@ -68,12 +73,12 @@ export class IndexTable<T> {
     return [...(this.#buckets.get(value)?.keys ?? [])].sort();
   }
 
-  list(value: string, items: ReadonlyMap<string, T>): readonly T[] {
+  list(value: string, items: ReadonlyMap<string, Stored<T>>): readonly Stored<T>[] {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return EMPTY;
     if (bucket.list === undefined) {
-      const list: T[] = [];
-      for (const key of bucket.keys) list.push(items.get(key) as T);
+      const list: Stored<T>[] = [];
+      for (const key of bucket.keys) list.push(items.get(key) as Stored<T>);
       bucket.list = Object.freeze(list);
     }
     return bucket.list;

@@ -2,11 +2,13 @@
  * The local copy of a collection: objects by key, indices over them, and a snapshot that says when it changed.
  * One writer, many readers. client-go: tools/cache/store.go, index.go, thread_safe_store.go.
  */
+
 import type { BehaviorSubject, Observable } from 'rxjs';
 import { type KeyFunc, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { Stored } from '../meta/stored.ts';
 import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
@@ -18,18 +20,18 @@ export type { Snapshot, StoreReader };
 /** The reading side of an {@link Indexer}. Answers are shared: do not change them. */
 export interface IndexerReader<T> extends KnownObjects<T> {
   /** By key, or the stored twin of an object. */
-  get(target: string | T): T | undefined;
-  getByKey(key: string): T | undefined;
+  get(target: string | T): Stored<T> | undefined;
+  getByKey(key: string): Stored<T> | undefined;
   has(key: string): boolean;
   /** All objects; the same array until something changes. */
-  list(): readonly T[];
+  list(): readonly Stored<T>[];
   listKeys(): readonly string[];
   /** Objects that share a value of this index with `object`. Throws on an unknown index. */
-  index(indexName: string, object: T): readonly T[];
+  index(indexName: string, object: T): readonly Stored<T>[];
   /** Keys under a value, sorted. Throws on an unknown index. */
   indexKeys(indexName: string, value: string): readonly string[];
   /** Objects under a value; the same array until one of them changes. Throws on an unknown index. */
-  byIndex(indexName: string, value: string): readonly T[];
+  byIndex(indexName: string, value: string): readonly Stored<T>[];
   /** All values of an index. Throws on an unknown index. */
   listIndexFuncValues(indexName: string): readonly string[];
   getIndexers(): ReadIndexers<T>;
@@ -99,10 +101,10 @@ class MapIndexer<T extends object> implements Indexer<T> {
   readonly keyOf: KeyFunc<T>;
   readonly refused: Quarantine = createQuarantine();
   readonly #guard: MutationGuard;
-  readonly #items = new Map<string, T>();
+  readonly #items = new Map<string, Stored<T>>();
   readonly #tables = new Map<string, IndexTable<T>>();
   readonly #snapshots: StoreReaders<T>;
-  #list: readonly T[] | undefined;
+  #list: readonly Stored<T>[] | undefined;
   readonly #values: (readonly string[])[] = [];
   rev = 0;
   resourceVersion: ResourceVersion | '' = '';
@@ -123,11 +125,11 @@ class MapIndexer<T extends object> implements Indexer<T> {
     return this.#items.size;
   }
 
-  get(target: string | T): T | undefined {
+  get(target: string | T): Stored<T> | undefined {
     return this.#items.get(typeof target === 'string' ? target : this.keyOf(target));
   }
 
-  getByKey(key: string): T | undefined {
+  getByKey(key: string): Stored<T> | undefined {
     return this.#items.get(key);
   }
 
@@ -139,7 +141,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
     return this.#items.keys();
   }
 
-  list(): readonly T[] {
+  list(): readonly Stored<T>[] {
     this.#list ??= Object.freeze([...this.#items.values()]);
     return this.#list;
   }
@@ -148,10 +150,10 @@ class MapIndexer<T extends object> implements Indexer<T> {
     return [...this.#items.keys()];
   }
 
-  index(indexName: string, object: T): readonly T[] {
+  index(indexName: string, object: T): readonly Stored<T>[] {
     const table = this.#table(indexName);
-    const found = new Set<T>();
-    for (const value of indexValues(table.func, object, indexName)) {
+    const found = new Set<Stored<T>>();
+    for (const value of indexValues(table.func, object as Stored<T>, indexName)) {
       for (const item of table.list(value, this.#items)) found.add(item);
     }
     return [...found];
@@ -161,7 +163,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
     return this.#table(indexName).keys(value);
   }
 
-  byIndex(indexName: string, value: string): readonly T[] {
+  byIndex(indexName: string, value: string): readonly Stored<T>[] {
     return this.#table(indexName).list(value, this.#items);
   }
 
@@ -200,10 +202,11 @@ class MapIndexer<T extends object> implements Indexer<T> {
   }
 
   replace(objects: readonly T[], resourceVersion = ''): void {
-    const fresh = new Map<string, T>();
+    const fresh = new Map<string, Stored<T>>();
     for (const object of objects) {
-      fresh.set(this.keyOf(object), object);
-      for (const table of this.#tables.values()) indexValues(table.func, object, table.name);
+      const stored = object as Stored<T>;
+      fresh.set(this.keyOf(object), stored);
+      for (const table of this.#tables.values()) indexValues(table.func, stored, table.name);
     }
     this.transaction((transaction) => {
       for (const key of this.listKeys()) if (!fresh.has(key)) transaction.remove(key);
@@ -265,7 +268,8 @@ class MapIndexer<T extends object> implements Indexer<T> {
     this.#snapshots.announce();
   }
 
-  #put(key: string, object: T): void {
+  #put(key: string, given: T): void {
+    const object = given as Stored<T>;
     // All values first: when a function throws, nothing has happened yet. One array for all writes, as this is
     // where every event passes.
     const values = this.#values;

@@ -6,6 +6,7 @@
 import { asyncScheduler, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
+import type { Stored } from '../meta/stored.ts';
 import { checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { ChangeSet } from './change-set.ts';
@@ -37,13 +38,13 @@ export interface MutationCacheOptions {
  */
 export interface MutationCache<T> {
   /** The newer of what the store holds and what was written. */
-  getByKey(key: string): T | undefined;
+  getByKey(key: string): Stored<T> | undefined;
   /**
    * Objects under a value, as an index over what {@link getByKey} gives; the store's own array where no write
    * lies over it. What was written and the index function refuses leaves the store's object in place. Throws on
    * an unknown index.
    */
-  byIndex(indexName: string, value: string): readonly T[];
+  byIndex(indexName: string, value: string): readonly Stored<T>[];
   /**
    * Remembers what the server answered to a write: not what is older than an earlier answer, not what the store
    * has already, and not what is known to be deleted. Throws what the store's key function throws.
@@ -70,7 +71,7 @@ interface Version {
 }
 
 interface Written<T> extends Version {
-  readonly object: T;
+  readonly object: Stored<T>;
 }
 
 function versionOf(object: KubernetesObject): Version {
@@ -145,17 +146,17 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
     this.#tombstones = new RecentValues(size, ttlMs, scheduler);
   }
 
-  getByKey(key: string): T | undefined {
+  getByKey(key: string): Stored<T> | undefined {
     const object = this.#standing(key);
     if (object === undefined) return this.#store.getByKey(key);
     this.#written.touch(key);
     return object;
   }
 
-  byIndex(indexName: string, value: string): readonly T[] {
+  byIndex(indexName: string, value: string): readonly Stored<T>[] {
     const stored = this.#store.byIndex(indexName, value);
     const func = this.#store.getIndexers()[indexName];
-    let merged: Map<string, T> | undefined;
+    let merged: Map<string, Stored<T>> | undefined;
     for (const key of this.#written.keys()) {
       const object = this.#standing(key);
       if (object === undefined || func === undefined) continue;
@@ -186,7 +187,10 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
       if (isOlder(resourceVersion, gone.resourceVersion)) return;
     }
     if (this.#isPassed(key, version)) return;
-    this.#written.set(key, { object: guardObject(object, this.#guard), ...version });
+    this.#written.set(key, {
+      object: guardObject(object as Stored<T>, this.#guard),
+      ...version,
+    });
   }
 
   onAddOrUpdate(object: T): void {
@@ -224,7 +228,7 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
   }
 
   /** What was written, where it counts. */
-  #standing(key: string): T | undefined {
+  #standing(key: string): Stored<T> | undefined {
     const written = this.#written.get(key);
     if (written === undefined) return undefined;
     if (this.#isPassed(key, written)) {

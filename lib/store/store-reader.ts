@@ -1,6 +1,8 @@
 /** The values of `snapshot$`: one reader of the store per commit, in the order of the commits. */
+
 import { BehaviorSubject } from 'rxjs';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { Stored } from '../meta/stored.ts';
 
 /**
  * A living reader of the store, not a copy: `get`, `list` and `byIndex` always read the present state, also on a
@@ -29,10 +31,10 @@ export interface StoreReader<T> {
   readonly size: number;
   readonly synced: boolean;
   readonly resourceVersion: ResourceVersion | '';
-  get(key: string): T | undefined;
+  get(key: string): Stored<T> | undefined;
   /** The same array until something changes. */
-  list(): readonly T[];
-  byIndex(indexName: string, value: string): readonly T[];
+  list(): readonly Stored<T>[];
+  byIndex(indexName: string, value: string): readonly Stored<T>[];
 }
 
 /** @deprecated Use {@link StoreReader}. */
@@ -44,9 +46,9 @@ export interface ReadableStore<T> {
   readonly size: number;
   readonly synced: boolean;
   readonly resourceVersion: ResourceVersion | '';
-  getByKey(key: string): T | undefined;
-  list(): readonly T[];
-  byIndex(indexName: string, value: string): readonly T[];
+  getByKey(key: string): Stored<T> | undefined;
+  list(): readonly Stored<T>[];
+  byIndex(indexName: string, value: string): readonly Stored<T>[];
 }
 
 class LivingReader<T> implements StoreReader<T> {
@@ -64,15 +66,15 @@ class LivingReader<T> implements StoreReader<T> {
     this.#store = store;
   }
 
-  get(key: string): T | undefined {
+  get(key: string): Stored<T> | undefined {
     return this.#store.getByKey(key);
   }
 
-  list(): readonly T[] {
+  list(): readonly Stored<T>[] {
     return this.#store.list();
   }
 
-  byIndex(indexName: string, value: string): readonly T[] {
+  byIndex(indexName: string, value: string): readonly Stored<T>[] {
     return this.#store.byIndex(indexName, value);
   }
 }

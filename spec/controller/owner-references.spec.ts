@@ -5,6 +5,7 @@ import {
   type KubernetesObject,
   type ObjectMeta,
   ownerReferenceOf,
+  type Stored,
   setControllerReference,
 } from 'rx-informer';
 import { deployments, namespaces } from 'rx-informer/resources';
@@ -12,9 +13,9 @@ import { describe, expect, it } from 'vitest';
 import { controllerKeys } from '../../lib/controller/owner-references.ts';
 
 const web = { metadata: { namespace: 'shop', name: 'web', uid: 'u1' } };
-const child = (metadata: ObjectMeta = {}): KubernetesObject => ({
+const child = (metadata: ObjectMeta = {}): Stored<KubernetesObject> => ({
   kind: 'ReplicaSet',
-  metadata: { namespace: 'shop', name: 'web-1', ...metadata },
+  metadata: { namespace: 'shop', name: 'web-1', uid: 'c1', resourceVersion: '5', ...metadata },
 });
 
 describe('owner references', () => {
@@ -103,7 +104,10 @@ describe('the controllers that a change wakes', () => {
         { apiVersion: 'apps/v1', kind: 'Deployment', name, uid, controller: true, ...more },
       ],
     });
-  const keys = (previous: KubernetesObject | undefined, object: KubernetesObject | undefined) =>
+  const keys = (
+    previous: Stored<KubernetesObject> | undefined,
+    object: Stored<KubernetesObject> | undefined,
+  ) =>
     controllerKeys(
       {
         type: 'updated',

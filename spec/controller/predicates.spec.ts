@@ -11,8 +11,13 @@ import {
   or,
   resourceVersionChanged,
   resynced,
+  type Stored,
 } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+
+const stored = (metadata: ObjectMeta): Stored<KubernetesObject> => ({
+  metadata: { name: 'b', uid: 'b', resourceVersion: '', ...metadata },
+});
 
 function update(
   previous: ObjectMeta,
@@ -23,21 +28,21 @@ function update(
     type: 'updated',
     cause,
     key: 'a/b',
-    previous: { metadata: previous },
-    object: { metadata: object },
+    previous: stored(previous),
+    object: stored(object),
   };
 }
 const came: ObjectChange<KubernetesObject> = {
   type: 'added',
   cause: 'watch',
   key: 'a/b',
-  object: {},
+  object: stored({}),
 };
 const went: ObjectChange<KubernetesObject> = {
   type: 'deleted',
   cause: 'watch',
   key: 'a/b',
-  previous: {},
+  previous: stored({}),
 };
 
 describe('predicates', () => {

@@ -122,9 +122,20 @@ function interfaceText(
       continue;
     }
     text += docComment(value.description, '  ');
-    text += `  ${propertyName(property)}${mark}: ${typeText(value, refer)};\n`;
+    const type = typeText(value, refer);
+    const typeOfField = property === 'metadata' && resource ? metadataType(type, resource) : type;
+    text += `  ${propertyName(property)}${mark}: ${typeOfField};\n`;
   }
   return `${text}}\n`;
+}
+
+/**
+ * Metadata without the fields that the server does not give: `Stored` promises only what a type declares. A kind that
+ * cannot be watched has no UID and no version; the answer to a review has no name either.
+ */
+function metadataType(type: string, { kind, verbs }: DiscoveredResource): string {
+  if (kind.endsWith('Review')) return `Omit<${type}, 'name' | 'uid' | 'resourceVersion'>`;
+  return verbs.includes('watch') ? type : `Omit<${type}, 'uid' | 'resourceVersion'>`;
 }
 
 function renderFile(file: GeneratedFile): string {

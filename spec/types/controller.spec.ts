@@ -9,6 +9,7 @@ import {
   type Predicate,
   resynced,
   type SharedInformer,
+  type Stored,
 } from 'rx-informer';
 import type { Deployment, Pod, Secret } from 'rx-informer/resources';
 import { expectTypeOf, test } from 'vitest';
@@ -27,7 +28,7 @@ const _never = () =>
         informer: secrets,
         predicates: [
           ({ object }) => {
-            expectTypeOf(object).toEqualTypeOf<Secret | undefined>();
+            expectTypeOf(object).toEqualTypeOf<Stored<Secret> | undefined>();
             return true;
           },
         ],
@@ -35,7 +36,7 @@ const _never = () =>
     ],
     predicates: [
       ({ object }) => {
-        expectTypeOf(object).toEqualTypeOf<Deployment | undefined>();
+        expectTypeOf(object).toEqualTypeOf<Stored<Deployment> | undefined>();
         return true;
       },
       and(generationChanged, resynced),
@@ -44,21 +45,21 @@ const _never = () =>
       {
         informer: secrets,
         map: ({ previous, object }) => {
-          expectTypeOf(previous).toEqualTypeOf<Secret | undefined>();
+          expectTypeOf(previous).toEqualTypeOf<Stored<Secret> | undefined>();
           return [object?.type ?? ''];
         },
       },
       {
         informer: pods,
         map: ({ object }) => {
-          expectTypeOf(object).toEqualTypeOf<Pod | undefined>();
+          expectTypeOf(object).toEqualTypeOf<Stored<Pod> | undefined>();
           return [object?.spec?.nodeName ?? ''];
         },
       },
     ],
     reconcile: (key, { object, name }) => {
       expectTypeOf(key).toEqualTypeOf<string>();
-      expectTypeOf(object).toEqualTypeOf<Deployment | undefined>();
+      expectTypeOf(object).toEqualTypeOf<Stored<Deployment> | undefined>();
       expectTypeOf(name.namespace).toEqualTypeOf<string>();
       return { requeueAfterMs: 1 };
     },

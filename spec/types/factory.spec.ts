@@ -9,6 +9,7 @@ import {
   type Lister,
   type PartialObjectMetadata,
   type SharedInformer,
+  type Stored,
   type TableInformer,
   type TableRow,
 } from 'rx-informer';
@@ -30,7 +31,7 @@ describe('the types of factories', () => {
     expectTypeOf(factory.lister(pods, { as: 'table' })).toEqualTypeOf<Lister<TableRow>>();
     const handle = factory.acquire(pods, { as: 'table' });
     expectTypeOf(handle).toEqualTypeOf<InformerHandle<TableRow, TableInformer>>();
-    expectTypeOf(factory.acquire(pods).lister.list()).toEqualTypeOf<readonly Pod[]>();
+    expectTypeOf(factory.acquire(pods).lister.list()).toEqualTypeOf<readonly Stored<Pod>[]>();
   });
 
   it('are KubernetesObject where only the name is known', () => {

@@ -2,6 +2,7 @@
  * What the server held at each of its latest versions, as a count and a fingerprint: so a page can be compared
  * with the truth of the very version that it shows, while the cluster goes on.
  */
+import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import { versionHash, withHash, withoutHash } from '../shared/fingerprint.ts';
 import type { Truth } from '../shared/messages.ts';
@@ -14,8 +15,8 @@ interface Page {
 
 const KEPT = 50_000;
 
-function hashOf(pod: Pod): number {
-  return versionHash(pod.metadata?.uid ?? '', pod.metadata?.resourceVersion ?? '');
+function hashOf(pod: Stored<Pod>): number {
+  return versionHash(pod.metadata.uid, pod.metadata.resourceVersion);
 }
 
 /** The books of the embedded server. Its versions are small, so that numbers can hold them. */
@@ -34,7 +35,7 @@ export class Ledger {
   }
 
   /** One pod took the place of another; either may be missing. `version` is that of the change. */
-  record(before: Pod | undefined, after: Pod | undefined, version: string): void {
+  record(before: Stored<Pod> | undefined, after: Stored<Pod> | undefined, version: string): void {
     let { count, fingerprint } = this.#pages.at(-1) ?? { count: 0, fingerprint: 0 };
     if (before !== undefined) {
       count--;

@@ -1,4 +1,5 @@
 /** Pods as a cluster would hold them: how a new one looks, and how its status turns. */
+import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import type { Random } from './random.ts';
 import type { Owner } from './world.ts';
@@ -113,7 +114,7 @@ const phases: Readonly<Record<PodTurn['to'], string>> = {
 };
 
 /** The pod after a turn. Only the first container has troubles; a back-off counts a restart. */
-export function turned(pod: Pod, turn: PodTurn, nowMs: number): Pod {
+export function turned(pod: Stored<Pod>, turn: PodTurn, nowMs: number): Stored<Pod> {
   const before = pod.status?.containerStatuses ?? [];
   const ready = turn.to === 'running';
   const ended = turn.to === 'completed' || turn.to === 'failed';

@@ -1,4 +1,5 @@
 /** The embedded cluster as its stories see it: nodes, owners, pods, and one way to write each. */
+import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import { newPod, type PodTurn, turned } from './pod-shapes.ts';
 import { Random } from './random.ts';
@@ -16,17 +17,17 @@ export interface Owner {
 
 /** A pod that a story can hold. At most one story holds it at a time. */
 export interface Resident {
-  pod: Pod;
+  pod: Stored<Pod>;
   owner: Owner;
   busy: boolean;
 }
 
 /** Where pods are written. */
 export interface PodWriter {
-  create(pod: Pod): Pod;
-  update(pod: Pod): Pod;
+  create(pod: Pod): Stored<Pod>;
+  update(pod: Stored<Pod>): Stored<Pod>;
   /** Marks a pod that a finalizer holds as ending; answers `undefined` when it is gone. */
-  delete(pod: Pod): Pod | undefined;
+  delete(pod: Stored<Pod>): Stored<Pod> | undefined;
 }
 
 const apps: readonly (readonly [namespace: string, app: string, share: number])[] = [

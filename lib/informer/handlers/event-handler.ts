@@ -2,7 +2,9 @@
  * Handlers in the manner of client-go, over the same stream of change sets that everyone else reads.
  * client-go: tools/cache/controller.go (ResourceEventHandler), shared_informer.go (AddEventHandler).
  */
+
 import type { Change, DeletedObject } from '../../delta/net-change.ts';
+import type { Stored } from '../../meta/stored.ts';
 import type { Cause } from '../../store/change-set.ts';
 import type { SyncWaitOptions } from '../waits.ts';
 import type { DeliveryPolicy } from './delivery.ts';
@@ -23,8 +25,8 @@ export interface EventNotification {
  * One that throws or rejects is reported; the others and the store go on.
  */
 export interface ResourceEventHandler<T> {
-  onAdd?(object: T, notification: EventNotification): unknown;
-  onUpdate?(previous: T, object: T, notification: EventNotification): unknown;
+  onAdd?(object: Stored<T>, notification: EventNotification): unknown;
+  onUpdate?(previous: Stored<T>, object: Stored<T>, notification: EventNotification): unknown;
   onDelete?(deleted: DeletedObject<T>, notification: EventNotification): unknown;
 }
 

@@ -2,14 +2,16 @@
  * A handler that sees only what a filter lets through, as if the rest did not exist.
  * client-go: tools/cache/controller.go, FilteringResourceEventHandler.
  */
+
 import { shownError } from '../../meta/shown-text.ts';
+import type { Stored } from '../../meta/stored.ts';
 import { isThenable } from '../../rx/is-thenable.ts';
 import type { ResourceEventHandler } from './event-handler.ts';
 
 /** What {@link filteringEventHandler} takes. */
 export interface FilteringEventHandlerOptions<T> {
   /** A pure function of the object. One that throws is reported, and counts as `false`. */
-  readonly filter: (object: T) => boolean;
+  readonly filter: (object: Stored<T>) => boolean;
   readonly handler: ResourceEventHandler<T>;
 }
 
@@ -69,8 +71,9 @@ function failing(act: () => unknown, { failure }: Tested): unknown {
  *     onDelete: ({ key }) => log.push(`-${key}`),
  *   },
  * });
- * const web = { metadata: { name: 'a', labels: { tier: 'web' } } };
- * const off = { metadata: { name: 'a', labels: { tier: 'db' } } };
+ * const metadata = { name: 'a', uid: 'u1', resourceVersion: '5' };
+ * const web = { metadata: { ...metadata, labels: { tier: 'web' } } };
+ * const off = { metadata: { ...metadata, labels: { tier: 'db' } } };
  * handler.onAdd?.(web, { key: 'a', cause: 'initial', isInInitialList: true });
  * handler.onUpdate?.(web, off, { key: 'a', cause: 'watch', isInInitialList: false });
  * log; // => ['+a', '-a']
@@ -80,7 +83,7 @@ export function filteringEventHandler<T>(
   options: FilteringEventHandlerOptions<T>,
 ): ResourceEventHandler<T> {
   const { filter, handler } = options;
-  const test = (object: T): Tested => {
+  const test = (object: Stored<T>): Tested => {
     try {
       return { matches: filter(object) };
     } catch (error) {

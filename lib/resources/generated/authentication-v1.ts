@@ -13,7 +13,7 @@ export interface SelfSubjectReview {
   apiVersion?: 'authentication.k8s.io/v1';
   kind?: 'SelfSubjectReview';
   /** metadata is standard object's metadata. */
-  metadata: ObjectMeta;
+  metadata: Omit<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>;
   /** status is filled in by the server with the user attributes. */
   status?: SelfSubjectReviewStatus;
 }
@@ -29,7 +29,7 @@ export interface TokenReview {
   apiVersion?: 'authentication.k8s.io/v1';
   kind?: 'TokenReview';
   /** metadata is the standard object's metadata. */
-  metadata: ObjectMeta;
+  metadata: Omit<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>;
   /** spec holds information about the request being evaluated */
   spec: TokenReviewSpec;
   /** status is filled in by the server and indicates whether the request can be authenticated. */

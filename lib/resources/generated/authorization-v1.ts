@@ -35,7 +35,7 @@ export interface LocalSubjectAccessReview {
   apiVersion?: 'authorization.k8s.io/v1';
   kind?: 'LocalSubjectAccessReview';
   /** metadata is the standard list metadata. */
-  metadata: ObjectMeta;
+  metadata: Omit<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>;
   /**
    * spec holds information about the request being evaluated. spec.namespace must be equal to the
    * namespace you made the request against.
@@ -117,7 +117,7 @@ export interface SelfSubjectAccessReview {
   apiVersion?: 'authorization.k8s.io/v1';
   kind?: 'SelfSubjectAccessReview';
   /** metadata is the standard list metadata. */
-  metadata: ObjectMeta;
+  metadata: Omit<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>;
   /** spec holds information about the request being evaluated. user and groups must be empty */
   spec: SelfSubjectAccessReviewSpec;
   /** status is filled in by the server and indicates whether the request is allowed or not */
@@ -140,7 +140,7 @@ export interface SelfSubjectRulesReview {
   apiVersion?: 'authorization.k8s.io/v1';
   kind?: 'SelfSubjectRulesReview';
   /** metadata is the standard list metadata. */
-  metadata: ObjectMeta;
+  metadata: Omit<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>;
   /** spec holds information about the request being evaluated. */
   spec: SelfSubjectRulesReviewSpec;
   /** status is filled in by the server and indicates the set of actions a user can perform. */
@@ -158,7 +158,7 @@ export interface SubjectAccessReview {
   apiVersion?: 'authorization.k8s.io/v1';
   kind?: 'SubjectAccessReview';
   /** metadata is the standard list metadata. */
-  metadata: ObjectMeta;
+  metadata: Omit<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>;
   /** spec holds information about the request being evaluated */
   spec: SubjectAccessReviewSpec;
   /** status is filled in by the server and indicates whether the request is allowed or not */

@@ -99,7 +99,7 @@ export interface Binding {
   apiVersion?: 'v1';
   kind?: 'Binding';
   /** Standard object's metadata. */
-  metadata: ObjectMeta;
+  metadata: Omit<ObjectMeta, 'uid' | 'resourceVersion'>;
   /** The target object that you want to bind to the standard object. */
   target: ObjectReference;
 }
@@ -309,7 +309,7 @@ export interface ComponentStatus {
   conditions?: ComponentCondition[];
   kind?: 'ComponentStatus';
   /** Standard object's metadata. */
-  metadata: ObjectMeta;
+  metadata: Omit<ObjectMeta, 'uid' | 'resourceVersion'>;
 }
 
 /** ConfigMap holds configuration data for pods to consume. */

@@ -1,8 +1,10 @@
 /** Change sets for tests of what consumes them, from the few facts a test is about. */
+
 import type { Change } from '../../delta/net-change.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
-import type { Cause, ChangeSet } from '../../store/change-set.ts';
+import type { Stored } from '../../meta/stored.ts';
+import type { Cause, ChangeSet, UpdatedObject } from '../../store/change-set.ts';
 
 /** What a change set is made from. */
 export interface ChangeSetInit<T> {
@@ -40,12 +42,16 @@ export interface ChangeSetInit<T> {
  * ```
  */
 export function changeSet<T extends KubernetesObject>(init: ChangeSetInit<T> = {}): ChangeSet<T> {
-  const { added = [], updated = [], deleted = [], missed = [], initial = false } = init;
+  type S = Stored<T>;
+  const { initial = false } = init;
+  // A test may leave out what it is not about; the reader is typed as if a server had stored the objects.
+  const { added = [], deleted = [], missed = [] } = init as Record<string, readonly S[]>;
+  const updated = (init.updated ?? []) as readonly UpdatedObject<T>[];
   const named = (object: T) => {
     const key = metaNamespaceKeyFunc(object);
     return { id: uidOf(object) || key, key };
   };
-  const gone = (object: T): Change<T> => ({ ...named(object), previous: object, last: object });
+  const gone = (object: S): Change<T> => ({ ...named(object), previous: object, last: object });
   const changes: Change<T>[] = [
     ...deleted.map(gone),
     ...missed.map((object): Change<T> => ({ ...gone(object), finalStateUnknown: true })),

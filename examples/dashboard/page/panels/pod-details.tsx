@@ -27,7 +27,7 @@ export function PodDetails({ uid, onClose }: PodDetailsProps) {
       // Locking the scroll would need styles that the page's policy forbids; nothing behind it scrolls.
       lockScroll={false}
       overlayProps={{ backgroundOpacity: 0.2 }}
-      title={pod?.metadata?.name ?? 'Pod'}
+      title={pod?.metadata.name ?? 'Pod'}
       classNames={{ title: classes.title }}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >

@@ -87,9 +87,9 @@ export class PodList {
       const before = entry?.row;
       const row = object === undefined ? undefined : podRow(object, before);
       if (entry !== undefined) fingerprint = withoutHash(fingerprint, entry.hash);
-      if (row === undefined) this.#entries.delete(id);
+      if (object === undefined || row === undefined) this.#entries.delete(id);
       else {
-        const hash = versionHash(row.uid, object?.metadata?.resourceVersion ?? '');
+        const hash = versionHash(row.uid, object.metadata.resourceVersion);
         fingerprint = withHash(fingerprint, hash);
         this.#entries.set(id, { row, hash });
       }
