@@ -73,6 +73,21 @@ function fail(text: string, at: number, expected: string): never {
   );
 }
 
+/** The terms of a selector in the order of the text. Throws a `TypeError` on other text. */
+export function parseFieldRequirements(text: string): FieldRequirement[] {
+  const requirements: FieldRequirement[] = [];
+  for (const term of termsOf(text)) {
+    if (term.text === '') continue;
+    const match = /^([^=!]*)(==|!=|=)/.exec(term.text);
+    if (match === null) fail(text, term.at + term.text.length, '=, == or !=');
+    const [whole, field = '', operator] = match;
+    if (field.trim() === '') fail(text, term.at, 'the path of a field');
+    const value = unescapeValue(text, term.text.slice(whole.length), term.at + whole.length);
+    requirements.push({ field: field.trim(), operator: operator === '!=' ? '!=' : '=', value });
+  }
+  return requirements;
+}
+
 /**
  * Parses a field selector; `\,`, `\=` and `\\` stand for these characters in a value.
  *
@@ -87,16 +102,7 @@ function fail(text: string, at: number, expected: string): never {
  * ```
  */
 export function parseFieldSelector(text: string): FieldSelector {
-  const requirements: FieldRequirement[] = [];
-  for (const term of termsOf(text)) {
-    if (term.text === '') continue;
-    const match = /^([^=!]*)(==|!=|=)/.exec(term.text);
-    if (match === null) fail(text, term.at + term.text.length, '=, == or !=');
-    const [whole, field = '', operator] = match;
-    if (field.trim() === '') fail(text, term.at, 'the path of a field');
-    const value = unescapeValue(text, term.text.slice(whole.length), term.at + whole.length);
-    requirements.push({ field: field.trim(), operator: operator === '!=' ? '!=' : '=', value });
-  }
+  const requirements = parseFieldRequirements(text);
   const paths = requirements.map(({ field }) => field.split('.'));
   const terms = requirements.map(
     ({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`,

@@ -1,5 +1,5 @@
 /** Selectors among other options: one that is left out is everything, one that is named must be there. */
-import { parseFieldSelector } from './field-selector.ts';
+import { parseFieldRequirements } from './field-selector.ts';
 import { parseRequirements } from './label-selector-parser.ts';
 
 /**
@@ -32,5 +32,5 @@ export function checkSelectorTexts(
     throw new TypeError(`${where}: ${name} is ${what}, and must be text${hint}`);
   };
   parseRequirements(text('labelSelector'));
-  parseFieldSelector(text('fieldSelector'));
+  parseFieldRequirements(text('fieldSelector'));
 }

@@ -14,24 +14,6 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-interface Token {
-  readonly text: string;
-  readonly at: number;
-  /** A key or a value; '' at the end. */
-  readonly kind: 'word' | 'symbol' | 'end';
-}
-
-function tokens(text: string): Token[] {
-  const found: Token[] = [];
-  for (const match of text.matchAll(/\s+|(==|!=|[=!(),<>])|([^\s=!(),<>]+)/g)) {
-    const at = match.index;
-    if (match[1] !== undefined) found.push({ text: match[1], at, kind: 'symbol' });
-    else if (match[2] !== undefined) found.push({ text: match[2], at, kind: 'word' });
-  }
-  found.push({ text: '', at: text.length, kind: 'end' });
-  return found;
-}
-
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -49,99 +31,77 @@ export function isLabelValue(text: string): boolean {
   return text === '' || (text.length <= 63 && NAME.test(text));
 }
 
-class Parser {
-  readonly #text: string;
-  readonly #tokens: readonly Token[];
-  #next = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-    this.#tokens = tokens(text);
-  }
-
-  get #token(): Token {
-    return this.#tokens[this.#next] as Token;
-  }
-
-  #fail(expected: string, token = this.#token): never {
-    const found = token.kind === 'end' ? 'the end' : JSON.stringify(token.text);
-    throw new TypeError(
-      `label selector ${JSON.stringify(this.#text)}: found ${found} at position ${token.at}, expected ${expected}`,
-    );
-  }
-
-  /** Takes the token when it is this symbol. */
-  #takes(symbol: string): boolean {
-    if (this.#token.kind !== 'symbol' || this.#token.text !== symbol) return false;
-    this.#next++;
-    return true;
-  }
-
-  #key(): string {
-    const token = this.#token;
-    if (token.kind !== 'word') this.#fail('a label key');
-    if (!isLabelKey(token.text)) {
-      this.#fail("a label key such as 'app' or 'example.com/app', at most 63 characters a name");
-    }
-    this.#next++;
-    return token.text;
-  }
-
-  /** A value; '' where there is none. */
-  #value(): string {
-    const token = this.#token;
-    if (token.kind !== 'word') return '';
-    if (!isLabelValue(token.text)) {
-      this.#fail('a label value: letters, digits, - _ and . inside, at most 63 characters');
-    }
-    this.#next++;
-    return token.text;
-  }
-
-  #values(): string[] {
-    if (!this.#takes('(')) this.#fail("'('");
-    const values = new Set<string>();
-    do values.add(this.#value());
-    while (this.#takes(','));
-    if (!this.#takes(')')) this.#fail("',' or ')'");
-    return [...values].sort();
-  }
-
-  #requirement(): LabelRequirement {
-    if (this.#takes('!')) return { key: this.#key(), operator: 'DoesNotExist', values: [] };
-    const key = this.#key();
-    const { kind, text } = this.#token;
-    if (kind === 'end' || text === ',') return { key, operator: 'Exists', values: [] };
-    this.#next++;
-    if (text === '=' || text === '==') return { key, operator: 'In', values: [this.#value()] };
-    if (text === '!=') return { key, operator: 'NotIn', values: [this.#value()] };
-    if (text === 'in') return { key, operator: 'In', values: this.#values() };
-    if (text === 'notin') return { key, operator: 'NotIn', values: this.#values() };
-    if (text === '>' || text === '<') {
-      const token = this.#token;
-      const value = this.#value();
-      if (!/^[0-9]+$/.test(value)) this.#fail('a whole number', token);
-      return { key, operator: text === '>' ? 'Gt' : 'Lt', values: [value] };
-    }
-    this.#next--;
-    return this.#fail("=, ==, !=, in, notin, <, >, ',' or the end");
-  }
-
-  #end<R>(result: R): R {
-    if (this.#token.kind !== 'end') this.#fail("',' or the end");
-    return result;
-  }
-
-  parse(): LabelRequirement[] {
-    const requirements: LabelRequirement[] = [];
-    if (this.#token.kind === 'end') return requirements;
-    do requirements.push(this.#requirement());
-    while (this.#takes(','));
-    return this.#end(requirements);
-  }
-}
-
 /** The terms of a selector in the order of the text. Throws a `TypeError` on other text. */
 export function parseRequirements(text: string): LabelRequirement[] {
-  return new Parser(text).parse();
+  // Symbols and words; the last token is the empty one at the end.
+  const tokens = [...text.matchAll(/[=!]=|[=!(),<>]|[^\s=!(),<>]+|$/g)];
+  let next = 0;
+  const token = () => (tokens[next] as RegExpExecArray)[0];
+  const fail = (expected: string, at = next): never => {
+    const { 0: found, index } = tokens[at] as RegExpExecArray;
+    throw new TypeError(
+      `label selector ${JSON.stringify(text)}: found ${found === '' ? 'the end' : JSON.stringify(found)} at position ${index}, expected ${expected}`,
+    );
+  };
+  const isWord = () => /^[^=!(),<>]/.test(token());
+  /** Takes the token if it is this symbol. */
+  const takes = (symbol: string) => token() === symbol && ++next > 0;
+  const key = () => {
+    if (!isWord()) fail('a label key');
+    if (!isLabelKey(token())) {
+      fail("a label key such as 'app' or 'example.com/app', at most 63 characters a name");
+    }
+    return token();
+  };
+  /** A value; '' if there is none. */
+  const value = () => {
+    if (!isWord()) return '';
+    if (!isLabelValue(token())) {
+      fail('a label value: letters, digits, - _ and . inside, at most 63 characters');
+    }
+    return (tokens[next++] as RegExpExecArray)[0];
+  };
+  const values = () => {
+    if (!takes('(')) fail("'('");
+    const found = new Set<string>();
+    do found.add(value());
+    while (takes(','));
+    if (!takes(')')) fail("',' or ')'");
+    return [...found].sort();
+  };
+  const requirement = (): LabelRequirement => {
+    const isNegated = takes('!');
+    const term = { key: key() };
+    next++;
+    if (isNegated) return { ...term, operator: 'DoesNotExist', values: [] };
+    const at = next;
+    const symbol = token();
+    if (symbol === '' || symbol === ',') return { ...term, operator: 'Exists', values: [] };
+    next++;
+    switch (symbol) {
+      case '=':
+      case '==':
+        return { ...term, operator: 'In', values: [value()] };
+      case '!=':
+        return { ...term, operator: 'NotIn', values: [value()] };
+      case 'in':
+        return { ...term, operator: 'In', values: values() };
+      case 'notin':
+        return { ...term, operator: 'NotIn', values: values() };
+      case '<':
+      case '>': {
+        const bound = value();
+        if (!/^[0-9]+$/.test(bound)) fail('a whole number', at + 1);
+        return { ...term, operator: symbol === '>' ? 'Gt' : 'Lt', values: [bound] };
+      }
+      default:
+        return fail("=, ==, !=, in, notin, <, >, ',' or the end", at);
+    }
+  };
+  const requirements: LabelRequirement[] = [];
+  if (token() === '') return requirements;
+  do requirements.push(requirement());
+  while (takes(','));
+  if (token() !== '') fail("',' or the end");
+  return requirements;
 }
