@@ -16,7 +16,7 @@ import {
   TerminalError,
 } from '../work-queue/outcome.ts';
 import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
-import { workQueue } from '../work-queue/work-queue-operator.ts';
+import { workOnQueue } from '../work-queue/work-queue-operator.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
 import type { Source } from './sources.ts';
 
@@ -105,8 +105,7 @@ export class Term<T extends KubernetesObject> {
       );
     }
     const { concurrency, maxRetries } = options;
-    const work = workQueue((key: string, context) => this.#work(key, context), {
-      queue: this.#queue,
+    const work = workOnQueue(this.#queue, (key, context) => this.#work(key, context), {
       scheduler,
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(maxRetries === undefined ? {} : { maxRetries }),

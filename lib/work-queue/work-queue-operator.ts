@@ -33,13 +33,19 @@ function isPriorityQueue<K>(queue: RateLimitingQueue<K>): queue is PriorityQueue
   return 'addWithOptions' in queue;
 }
 
+/** The queue of one subscription, and what is done with it when the subscription ends. */
+interface QueueOfRun<K> {
+  readonly queue: RateLimitingQueue<K>;
+  leave(): void;
+}
+
 /** The state of one subscription. */
 class Workers<K extends string> {
   readonly #reconcile: Reconcile<K>;
   readonly #options: WorkQueueOptions<K>;
   readonly #subscriber: Subscriber<Outcome<K>>;
-  readonly #own: RateLimitingKeyQueue<K> | undefined;
   readonly #queue: RateLimitingQueue<K>;
+  readonly #leaveQueue: () => void;
   readonly #passedMs: () => number;
   /** Outcomes pass it, so that a consumer that emits a key never sees an outcome within an outcome. */
   readonly #out = new Drain();
@@ -56,16 +62,14 @@ class Workers<K extends string> {
     reconcile: Reconcile<K>,
     options: WorkQueueOptions<K>,
     subscriber: Subscriber<Outcome<K>>,
+    { queue, leave }: QueueOfRun<K>,
   ) {
     this.#reconcile = reconcile;
     this.#options = options;
     this.#subscriber = subscriber;
     this.#passedMs = stopwatch(timingOf(options).scheduler);
-    this.#own =
-      options.queue === undefined
-        ? new RateLimitingKeyQueue<K>(options, new Fifo<K>(), limiterOf(options))
-        : undefined;
-    this.#queue = options.queue ?? (this.#own as RateLimitingKeyQueue<K>);
+    this.#queue = queue;
+    this.#leaveQueue = leave;
   }
 
   work(source: Observable<K>): void {
@@ -211,8 +215,31 @@ class Workers<K extends string> {
     this.#over = true;
     this.#stopped.next();
     for (const run of this.#runs) run.abort();
-    this.#own?.discard();
+    this.#leaveQueue();
   }
+}
+
+function working<K extends string>(
+  reconcile: Reconcile<K>,
+  options: WorkQueueOptions<K>,
+  queueOf: () => QueueOfRun<K>,
+): OperatorFunction<K, Outcome<K>> {
+  const { concurrency = 1, maxRetries = 0 } = options;
+  checkedWholeLimit(concurrency, 'workQueue: concurrency');
+  checkedTimes(maxRetries, 'workQueue: maxRetries');
+  return (source) =>
+    new Observable<Outcome<K>>((subscriber) => {
+      new Workers(reconcile, options, subscriber, queueOf()).work(source);
+    });
+}
+
+/** As {@link workQueue} with a queue that is passed in. Apart from it, so that a bundle needs no default queue. */
+export function workOnQueue<K extends string>(
+  queue: RateLimitingQueue<K>,
+  reconcile: Reconcile<K>,
+  options: WorkQueueOptions<K>,
+): OperatorFunction<K, Outcome<K>> {
+  return working(reconcile, options, () => ({ queue, leave: () => undefined }));
 }
 
 /**
@@ -263,11 +290,10 @@ export function workQueue<K extends string = string>(
   reconcile: Reconcile<K>,
   options: WorkQueueOptions<K> = {},
 ): OperatorFunction<K, Outcome<K>> {
-  const { concurrency = 1, maxRetries = 0 } = options;
-  checkedWholeLimit(concurrency, 'workQueue: concurrency');
-  checkedTimes(maxRetries, 'workQueue: maxRetries');
-  return (source) =>
-    new Observable<Outcome<K>>((subscriber) => {
-      new Workers(reconcile, options, subscriber).work(source);
-    });
+  return working(reconcile, options, () => {
+    const { queue } = options;
+    if (queue !== undefined) return { queue, leave: () => undefined };
+    const own = new RateLimitingKeyQueue<K>(options, new Fifo<K>(), limiterOf(options));
+    return { queue: own, leave: () => own.discard() };
+  });
 }
