@@ -133,6 +133,7 @@ export type {
   PartialObjectMetadata,
   Projection,
   TableColumn,
+  TableReading,
   TableRow,
 } from './decode/projection.ts';
 export type { ListMeta, ListPart, WatchEvent } from './decode/watch-event.ts';

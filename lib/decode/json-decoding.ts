@@ -6,7 +6,7 @@ import { createAdmission } from './admission.ts';
 import type { DecodeContext, Decoder, Decoding, Refused } from './decoding.ts';
 import { LineFramer } from './json-lines.ts';
 import { ItemFramer } from './list-items.ts';
-import { bookmarkMeta, expectKind, fromEvent, tellColumns, toRow } from './projection.ts';
+import { expectKind, type Projection } from './projection.ts';
 import type { ListMeta, ListPart, WatchEvent } from './watch-event.ts';
 import { KindTally, wrongKind } from './wrong-kind.ts';
 
@@ -94,11 +94,11 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
     const event = parse(line, 'a line') as { type?: unknown; object?: unknown } | null;
     const type = event?.type;
     if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
-      const { projection, resource } = this.#context;
+      const { projection } = this.#context;
       if (projection === undefined) return this.#object(type, event?.object, out);
-      for (const object of fromEvent(projection, resource.plural, event?.object)) {
-        this.#object(type, object, out);
-      }
+      const table = this.#projected(projection, event?.object);
+      if (table === undefined) return this.#object(type, event?.object, out);
+      for (const row of table.rowsOf(event?.object)) this.#object(type, table.toObject(row), out);
       return;
     }
     if (type === 'BOOKMARK') return this.#bookmark(event?.object, out);
@@ -133,11 +133,11 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
   }
 
   #bookmark(object: unknown, out: WatchEvent<T>[]): void {
-    const { projection, resource } = this.#context;
-    const metadata =
-      projection === undefined
-        ? (object as KubernetesObject | undefined)?.metadata
-        : bookmarkMeta(projection, resource.plural, object);
+    const { projection } = this.#context;
+    const table = projection && this.#projected(projection, object);
+    const metadata = table
+      ? table.bookmarkOf(object)
+      : (object as KubernetesObject | undefined)?.metadata;
     const resourceVersion = metadata?.resourceVersion;
     if (typeof resourceVersion !== 'string' || resourceVersion === '') {
       const message = `${this.#context.resource.plural}: a bookmark without resourceVersion`;
@@ -147,6 +147,14 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
     const initialEventsEnd = metadata?.annotations?.[INITIAL_EVENTS_END] === 'true';
     if (initialEventsEnd && projection === undefined) this.#checkKind(object);
     out.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd });
+  }
+
+  /** Checks what a watch event of a projection carries, and tells its columns. Returns how a table is read. */
+  #projected({ eventKind, table }: Projection, object: unknown): Projection['table'] {
+    const { plural } = this.#context.resource;
+    expectKind(plural, eventKind, (object as KubernetesObject | undefined)?.kind);
+    table?.tellColumns(object);
+    return table;
   }
 
   /** The end of a streaming list: from here on its objects would be all there is. */
@@ -229,7 +237,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     if (projection !== undefined) {
       if (opening.kind !== undefined)
         expectKind(resource.plural, projection.listKind, opening.kind);
-      tellColumns(projection, opening);
+      projection.table?.tellColumns(opening);
     } else if (resource.kind !== '') {
       if (opening.kind !== undefined) this.#expectList(opening.kind);
     } else if (typeof opening.kind === 'string' && opening.kind.endsWith('List')) {
@@ -244,7 +252,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     const got = envelope?.kind;
     if (projection !== undefined) {
       expectKind(resource.plural, projection.listKind, got);
-      tellColumns(projection, envelope);
+      projection.table?.tellColumns(envelope);
     } else this.#expectList(got);
     const { resourceVersion, continue: next, remainingItemCount } = envelope?.metadata ?? {};
     const { failure } = this.#tally;
@@ -270,9 +278,8 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
   }
 
   #item(text: string, out: PartUnderWay<T>): void {
-    if (this.#context.projection?.member === 'rows') {
-      return this.#keep(toRow(parse(text, 'a row')), out);
-    }
+    const table = this.#context.projection?.table;
+    if (table !== undefined) return this.#keep(table.toObject(parse(text, 'a row')), out);
     // Items of built-in lists carry no type; put in front, it is where watch events have it. Where an item has
     // its own in front (a custom resource's), that stays, in its order.
     const body = text.slice(1);

@@ -47,6 +47,20 @@ export interface Projection {
   readonly eventKind: 'PartialObjectMetadata' | 'Table';
   /** Told of the columns of a table whenever the server sends them. */
   readonly onColumns?: (columns: readonly TableColumn[]) => void;
+  /** How a table is read; absent for a projection whose bodies hold objects. */
+  readonly table?: TableReading;
+}
+
+/** How the rows of a table become objects. A part of the projection, so that only those who use tables load it. */
+export interface TableReading {
+  /** A row as the object that is stored. */
+  toObject(row: unknown): unknown;
+  /** The rows of a table that a watch event carries. */
+  rowsOf(table: unknown): readonly unknown[];
+  /** The metadata of a bookmark, which has its annotations on a row and not on the table. */
+  bookmarkOf(table: unknown): ObjectMeta | undefined;
+  /** Calls `onColumns` if a body has columns. */
+  tellColumns(body: unknown): void;
 }
 
 /** Metadata alone. */
@@ -57,18 +71,6 @@ export const metadataProjection: Projection = {
   member: 'items',
   eventKind: 'PartialObjectMetadata',
 };
-
-/** Rows of a table. */
-export function tableProjection(onColumns: (columns: readonly TableColumn[]) => void): Projection {
-  return {
-    apiVersion: 'meta.k8s.io/v1',
-    kind: 'TableRow',
-    listKind: 'Table',
-    member: 'rows',
-    eventKind: 'Table',
-    onColumns,
-  };
-}
 
 /** A Table as far as it is read. */
 interface Table {
@@ -94,8 +96,7 @@ export function expectKind(plural: string, expected: string, got: unknown): void
   });
 }
 
-/** A row as the object that is stored. */
-export function toRow(row: unknown): unknown {
+function toRow(row: unknown): unknown {
   const { cells = [], conditions, object } = (row ?? {}) as Row;
   return {
     apiVersion: 'meta.k8s.io/v1',
@@ -106,31 +107,29 @@ export function toRow(row: unknown): unknown {
   };
 }
 
-/** Tells the columns of a body that has some. */
-export function tellColumns(projection: Projection, body: unknown): void {
-  const columns = (body as Table | null)?.columnDefinitions;
-  if (columns !== undefined && columns !== null && columns.length > 0) {
-    projection.onColumns?.(columns);
-  }
-}
-
-/** What a watch event carries, as the objects that are stored. Throws a 406 on another kind. */
-export function fromEvent(projection: Projection, plural: string, object: unknown): unknown[] {
-  expectKind(plural, projection.eventKind, (object as KubernetesObject | undefined)?.kind);
-  if (projection.eventKind !== 'Table') return [object];
-  tellColumns(projection, object);
-  return ((object as Table).rows ?? []).map(toRow);
-}
-
-/** A bookmark of a table has its annotations on a row, not on the table. */
-export function bookmarkMeta(
-  projection: Projection,
-  plural: string,
-  object: unknown,
-): ObjectMeta | undefined {
-  expectKind(plural, projection.eventKind, (object as KubernetesObject | undefined)?.kind);
-  tellColumns(projection, object);
-  const { metadata, rows } = object as Table;
+function bookmarkOf(table: unknown): ObjectMeta | undefined {
+  const { metadata, rows } = table as Table;
   const annotations = rows?.[0]?.object?.metadata?.annotations;
   return annotations === undefined ? metadata : { ...metadata, annotations };
+}
+
+/** Rows of a table. */
+export function tableProjection(onColumns: (columns: readonly TableColumn[]) => void): Projection {
+  return {
+    apiVersion: 'meta.k8s.io/v1',
+    kind: 'TableRow',
+    listKind: 'Table',
+    member: 'rows',
+    eventKind: 'Table',
+    onColumns,
+    table: {
+      toObject: toRow,
+      rowsOf: (table) => (table as Table).rows ?? [],
+      bookmarkOf,
+      tellColumns: (body) => {
+        const columns = (body as Table | null)?.columnDefinitions;
+        if (columns !== undefined && columns !== null && columns.length > 0) onColumns(columns);
+      },
+    },
+  };
 }
