@@ -6,6 +6,7 @@
 // audit: the store compared with its server
 export type { AuditOptions } from './audit/audits.ts';
 export type { AuditStatus } from './audit/status.ts';
+export type { CallOptions, WriteOptions } from './client/call-options.ts';
 // client: calls of one resource
 export {
   createResourceClient,
@@ -36,7 +37,6 @@ export {
 export type {
   Applied,
   ApplyOptions,
-  CallOptions,
   ClientOf,
   DeleteCollectionOptions,
   DeleteOptions,
@@ -49,7 +49,6 @@ export type {
   Scale,
   SelectionOptions,
   WatchCallOptions,
-  WriteOptions,
 } from './client/resource-client.ts';
 export {
   createRestMapper,
@@ -120,14 +119,7 @@ export {
   untilCondition,
 } from './controller/until-condition.ts';
 // decode: bytes to events
-export type {
-  DecodeContext,
-  Decoder,
-  Decoding,
-  Refused,
-  Skipped,
-  Transform,
-} from './decode/decoding.ts';
+export type { DecodeContext, Decoder, Decoding, Skipped, Transform } from './decode/decoding.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
 export type {
   PartialObjectMetadata,
@@ -136,7 +128,7 @@ export type {
   TableReading,
   TableRow,
 } from './decode/projection.ts';
-export type { ListMeta, ListPart, WatchEvent } from './decode/watch-event.ts';
+export type { ListMeta, ListPart, Refused, WatchEvent } from './decode/watch-event.ts';
 // delta: the queue
 export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
 export type { Change, DeletedObject } from './delta/net-change.ts';
@@ -291,7 +283,8 @@ export type { Stored } from './meta/stored.ts';
 export { type RowView, type ToViewOptions, toView, type View } from './query/to-view.ts';
 // reflector: what happened, for ever
 export type { Delta } from './reflector/delta.ts';
-export { type ReflectOptions, type RefreshOrder, reflect } from './reflector/reflector.ts';
+export type { ReflectOptions, RefreshOrder } from './reflector/reflect-options.ts';
+export { reflect } from './reflector/reflector.ts';
 export type { Blocked, InitialList, ReflectorPhase } from './reflector/state.ts';
 export type { ReflectorStatus } from './reflector/status.ts';
 // rx: time and room

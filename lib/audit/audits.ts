@@ -5,7 +5,7 @@ import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
-import type { RefreshOrder } from '../reflector/reflector.ts';
+import type { RefreshOrder } from '../reflector/reflect-options.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 import { checkedPeriod } from '../rx/checked-option.ts';
 import type { Timing } from '../rx/timing.ts';

@@ -1,11 +1,11 @@
 /** Options of calls as the server wants them: query parameters and the bodies of deletes. */
 import { checkedSentCount } from '../rx/checked-option.ts';
+import type { WriteOptions } from './call-options.ts';
 import type {
   DeleteOptions,
   ListCallOptions,
   PodLogOptions,
   SelectionOptions,
-  WriteOptions,
 } from './resource-client.ts';
 
 /** Query parameters, by name. */

@@ -5,7 +5,7 @@
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { GroupVersionResource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import type { CallOptions } from './resource-client.ts';
+import type { CallOptions } from './call-options.ts';
 
 /** A resource as a server describes it. */
 export interface DiscoveredResource extends GroupVersionResource {

@@ -2,9 +2,10 @@
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { GroupVersionResource, Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import type { CallOptions } from './call-options.ts';
 import { createResourceClient, type ResourceClientOptions } from './create-resource-client.ts';
 import { createDiscovery } from './discovery.ts';
-import type { CallOptions, ClientOf, ResourceClient } from './resource-client.ts';
+import type { ClientOf, ResourceClient } from './resource-client.ts';
 import { createRestMapper, isResource, type KindName, type RestMapper } from './rest-mapper.ts';
 
 /** An object of which nothing is known but that it is one: client-go's `unstructured.Unstructured`. */

@@ -9,10 +9,10 @@ import { type Draft, Immer } from 'immer';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import type { Stored } from '../meta/stored.ts';
+import type { CallOptions, WriteOptions } from './call-options.ts';
 import { type JsonDifferenceOptions, jsonDifference } from './json-difference.ts';
 import { isObject, type ObjectTarget } from './object-target.ts';
 import type { JsonPatchOperation } from './patch.ts';
-import type { CallOptions, WriteOptions } from './resource-client.ts';
 import { isConflict, type RetryOnConflictOptions, retryOnConflict } from './retry-on-conflict.ts';
 
 export type { Draft };

@@ -6,10 +6,11 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import type { Stored } from '../meta/stored.ts';
 import type { KubeClient, KubeRequest } from '../transport/kube-client.ts';
+import type { CallOptions, WriteOptions } from './call-options.ts';
 import { type CallQuery, writeQuery } from './call-query.ts';
 import { addressOf, namespaceFor, type ObjectTarget } from './object-target.ts';
 import { type Patch, patchBody } from './patch.ts';
-import type { Applied, ApplyOptions, CallOptions, WriteOptions } from './resource-client.ts';
+import type { Applied, ApplyOptions } from './resource-client.ts';
 
 /** One request, but for its path. */
 export interface Call extends Pick<KubeRequest, 'method' | 'query' | 'body' | 'headers'> {

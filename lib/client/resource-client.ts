@@ -12,25 +12,10 @@ import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object
 import type { Resource } from '../meta/resource.ts';
 import type { Stored } from '../meta/stored.ts';
 import type { Demand } from '../rx/demand.ts';
+import type { CallOptions, WriteOptions } from './call-options.ts';
 import type { Draft, EditOptions } from './edit.ts';
 import type { ObjectTarget } from './object-target.ts';
 import type { DeepPartial, Patch } from './patch.ts';
-
-/** What every call takes. */
-export interface CallOptions {
-  /** Aborting it rejects the call with an `ApiError` whose reason is `Aborted`. */
-  readonly signal?: AbortSignal;
-}
-
-/** What calls that write take. */
-export interface WriteOptions extends CallOptions {
-  /** The server does everything but store it. */
-  readonly dryRun?: boolean;
-  /** Who the fields written belong to. */
-  readonly fieldManager?: string;
-  /** What becomes of fields that the server does not know. @defaultValue the server's: 'Warn' */
-  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
-}
 
 /** What {@link ResourceClient.get} takes. */
 export interface GetOptions extends CallOptions {

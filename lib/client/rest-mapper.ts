@@ -10,8 +10,8 @@ import { defineResource, type Resource } from '../meta/resource.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
+import type { CallOptions } from './call-options.ts';
 import type { DiscoveredResource, Discovery, ServedApi } from './discovery.ts';
-import type { CallOptions } from './resource-client.ts';
 import { similarNames } from './similar-names.ts';
 import { untilAborted } from './until-aborted.ts';
 

@@ -10,7 +10,8 @@ import {
   type ObjectMeta,
 } from '../meta/kubernetes-object.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
-import type { DecodeContext, Refused } from './decoding.ts';
+import type { DecodeContext } from './decoding.ts';
+import type { Refused } from './watch-event.ts';
 import type { KindTally } from './wrong-kind.ts';
 
 /** Let in, with its key; refused, though it exists; or nothing that concerns this informer. */

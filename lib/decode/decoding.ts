@@ -6,7 +6,6 @@ import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
-import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Projection } from './projection.ts';
 import type { ListPart, WatchEvent } from './watch-event.ts';
 
@@ -25,20 +24,6 @@ export interface Skipped {
   readonly resourceVersion?: string;
   /** Tries again with what was received; absent where that cannot help. */
   readonly retry?: () => unknown;
-}
-
-/**
- * An object that exists, in a state that was refused. It travels to the store in its place among the others, so that
- * what comes before it and behind it counts as it came.
- */
-export interface Refused {
-  readonly key: string;
-  /** '' where the object has none. */
-  readonly uid: string;
-  readonly resourceVersion: ResourceVersion | '';
-  readonly reason: ApiError;
-  /** Makes the object anew of what was received; throws while it is still refused. */
-  retry(): unknown;
 }
 
 /** What a decoder is made with. */

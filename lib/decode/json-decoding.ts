@@ -3,11 +3,11 @@ import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { createAdmission } from './admission.ts';
-import type { DecodeContext, Decoder, Decoding, Refused } from './decoding.ts';
+import type { DecodeContext, Decoder, Decoding } from './decoding.ts';
 import { LineFramer } from './json-lines.ts';
 import { ItemFramer } from './list-items.ts';
 import { expectKind, type Projection } from './projection.ts';
-import type { ListMeta, ListPart, WatchEvent } from './watch-event.ts';
+import type { ListMeta, ListPart, Refused, WatchEvent } from './watch-event.ts';
 import { KindTally, wrongKind } from './wrong-kind.ts';
 
 /** `k8s.io/initial-events-end: "true"` on a bookmark closes the first part of a streaming LIST. */

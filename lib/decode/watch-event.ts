@@ -1,7 +1,20 @@
 /** What a watch line and a list body become: the vocabulary of `decode/`. */
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import type { Refused } from './decoding.ts';
+
+/**
+ * An object that exists, in a state that was refused. It travels to the store in its place among the others, so that
+ * what comes before it and behind it counts as it came.
+ */
+export interface Refused {
+  readonly key: string;
+  /** '' where the object has none. */
+  readonly uid: string;
+  readonly resourceVersion: ResourceVersion | '';
+  readonly reason: ApiError;
+  /** Makes the object anew of what was received; throws while it is still refused. */
+  retry(): unknown;
+}
 
 /** One line of a WATCH, decoded. Wire literals stay as on the wire. */
 export type WatchEvent<T> =

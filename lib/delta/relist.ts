@@ -2,7 +2,7 @@
  * A list under way. On an empty store its parts flow through at once: the first page paints, and nothing is held
  * twice. A later list gathers here and is handed over whole.
  */
-import type { Refused } from '../decode/decoding.ts';
+import type { Refused } from '../decode/watch-event.ts';
 import { inScope } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';

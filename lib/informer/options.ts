@@ -2,7 +2,7 @@
 import type { AuditOptions } from '../audit/audits.ts';
 import type { Compression } from '../delta/pending-deltas.ts';
 import type { MetricAttributes, MetricsProvider } from '../meta/metrics.ts';
-import type { ReflectOptions } from '../reflector/reflector.ts';
+import type { ReflectOptions } from '../reflector/reflect-options.ts';
 import type { Indexers } from '../store/index-funcs.ts';
 import type { MutationGuard } from '../store/mutation-guard.ts';
 import type { InformerWarning } from './status/warnings.ts';

@@ -5,7 +5,7 @@
 import { type Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { Delta } from '../reflector/delta.ts';
-import type { RefreshOrder } from '../reflector/reflector.ts';
+import type { RefreshOrder } from '../reflector/reflect-options.ts';
 import type { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';

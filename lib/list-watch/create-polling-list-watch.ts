@@ -5,7 +5,7 @@
  */
 import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
 import { ignoreElements, map, repeat, take, takeUntil, tap } from 'rxjs/operators';
-import type { Refused } from '../decode/decoding.ts';
+import type { Refused } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';

@@ -6,8 +6,7 @@
  */
 import { defer, Observable, Subscription } from 'rxjs';
 import { map } from 'rxjs/operators';
-import type { Refused } from '../decode/decoding.ts';
-import type { ListMeta, ListPart } from '../decode/watch-event.ts';
+import type { ListMeta, ListPart, Refused } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
 import { validatedPart } from './validate-answer.ts';

@@ -3,9 +3,9 @@
  * ask again. client-go: tools/cache/listwatch.go.
  */
 import type { Observable } from 'rxjs';
-import type { Refused, Skipped } from '../decode/decoding.ts';
+import type { Skipped } from '../decode/decoding.ts';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
-import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
+import type { ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';

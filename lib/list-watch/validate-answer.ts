@@ -2,8 +2,7 @@
  * Looks at what a ListerWatcher gives before anything relies on it: one that somebody wrote himself may give anything,
  * and what throws further in is nobody's failure, so that nobody would try again.
  */
-import type { Refused } from '../decode/decoding.ts';
-import type { ListMeta, ListPart, WatchEvent } from '../decode/watch-event.ts';
+import type { ListMeta, ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';

@@ -2,7 +2,7 @@
  * What the reflector says happened, in the order in which it learned it.
  * client-go: tools/cache/delta_fifo.go (DeltaType) and the_real_fifo.go (ReplacedAll, Bookmark).
  */
-import type { Refused } from '../decode/decoding.ts';
+import type { Refused } from '../decode/watch-event.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 
 /**

@@ -1,6 +1,5 @@
 /** Watch events as deltas: what moves the version, what ends a streaming LIST, where an ERROR cuts a batch. */
-import type { Refused } from '../decode/decoding.ts';
-import type { WatchEvent } from '../decode/watch-event.ts';
+import type { Refused, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';

@@ -1,6 +1,6 @@
 /** The limits of a reflector: its numeric options, checked, with their defaults filled in. */
 import { checkedCount, checkedDuration, checkedTimeout } from '../rx/checked-option.ts';
-import type { ReflectOptions } from './reflector.ts';
+import type { ReflectOptions } from './reflect-options.ts';
 
 type NumericOptions = Partial<Pick<ReflectOptions<unknown>, keyof ReflectorLimits>>;
 

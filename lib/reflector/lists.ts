@@ -1,5 +1,5 @@
 /** What lists bring: their parts, the commit at their end, and a state that says that all is well. */
-import type { Refused } from '../decode/decoding.ts';
+import type { Refused } from '../decode/watch-event.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
 import type { Delta } from './delta.ts';

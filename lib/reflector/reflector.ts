@@ -4,22 +4,20 @@
  */
 import { defer, EMPTY, Observable, of } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
-import type { Skipped } from '../decode/decoding.ts';
 import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
-import type { KnownObjects } from '../meta/known-objects.ts';
-import { type Backoff, exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
-import { type Demand, reliable, unlimited } from '../rx/demand.ts';
+import { exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
+import { reliable, unlimited } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type MachineEffect, machine } from '../rx/machine.ts';
 import { reportUnhandled, told } from '../rx/report-unhandled.ts';
-import { type Timing, timingOf } from '../rx/timing.ts';
+import { timingOf } from '../rx/timing.ts';
 import type { Delta } from './delta.ts';
 import { limitsOf } from './limits.ts';
+import type { ReflectOptions } from './reflect-options.ts';
 import { createSending, type LateInput } from './send-requests.ts';
 import {
-  type InitialList,
   initialState,
   type Moment,
   type ReflectorConfig,
@@ -27,59 +25,10 @@ import {
   type ReflectorInput,
   type ReflectorState,
 } from './state.ts';
-import { type ReflectorStatus, sameStatus, statusOf } from './status.ts';
+import { sameStatus, statusOf } from './status.ts';
 import { nextReflector, reflectorTable, startReflector, stopReflector } from './transitions.ts';
 
-/** What {@link reflect} takes beside the ListerWatcher. */
-export interface ReflectOptions<T> extends Timing {
-  /** What the consumer already has, for decoders that share with it. */
-  readonly known?: KnownObjects<T>;
-  /** Asked before each read. @defaultValue room always, with a turn of the event loop every 8 ms */
-  readonly demand?: Demand;
-  /** Told of each transition, and once at the start. */
-  readonly onStatus?: (status: ReflectorStatus) => void;
-  /** Asked at each failure; `'stop'` completes the stream, anything else tries again. */
-  readonly onError?: (error: ApiError) => 'stop' | 'retry' | undefined;
-  /** Told of every object that did not get through. */
-  readonly onSkipped?: (skipped: Skipped) => void;
-  /** @defaultValue 'auto': stream where the server can, else pages */
-  readonly initialList?: InitialList;
-  /** Always list in pages of this size. @defaultValue 500 where pages help */
-  readonly pageSize?: number;
-  /** The wait before each retry. @defaultValue 800 ms × 2 to 30 s, with jitter */
-  readonly backoff?: Backoff;
-  /** The backoff begins anew after this long without a failure. @defaultValue 120000 */
-  readonly healthyMs?: number;
-  /** A watch ends after this to twice this. @defaultValue 300000 */
-  readonly minWatchTimeoutMs?: number;
-  /**
-   * Whether the next watch is asked for 95 s before the one that is open ends, or at half of its time, so that no event
-   * waits for its answer; for a moment two watches are open. Where connections are few it is not done.
-   * @defaultValue true
-   */
-  readonly makeBeforeBreak?: boolean;
-  /** A watch from which nothing comes for this long is dead; bookmarks come every minute. @defaultValue 85000 */
-  readonly idleTimeoutMs?: number;
-  /** So long may an answer, or the next piece of a list, take to come. @defaultValue 30000 */
-  readonly requestTimeoutMs?: number;
-  /**
-   * Each emission asks for the whole collection, the newest that the server has: at once while watching or waiting,
-   * though not before a Retry-After, and otherwise by the list that is under way or due.
-   */
-  readonly refresh$?: Observable<RefreshOrder>;
-  /** Told when such a list was emitted whole, or with the error of its try. Several orders may share one. */
-  readonly onRefreshed?: (error: ApiError | undefined) => void;
-  /** A pause longer than this closes the watch, which later goes on where it stood. @defaultValue 60000 */
-  readonly pauseLimitMs?: number;
-}
-
 type Arrived<T> = ReflectorInput<T> | LateInput<T> | undefined;
-
-/** What a list that is asked for from outside should be. */
-export interface RefreshOrder {
-  /** `false`: content decides what differs, also between objects of one version. */
-  readonly trustVersions: boolean;
-}
 
 /**
  * Lists, watches, and lists anew when it must, for ever. Writes no store.

@@ -11,8 +11,7 @@
  *            └─────────elapsed─────────┴─────────┴──────────┘◀─────room──────┘
  * ```
  */
-import type { Refused } from '../decode/decoding.ts';
-import type { WatchEvent } from '../decode/watch-event.ts';
+import type { Refused, WatchEvent } from '../decode/watch-event.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { Backoff } from '../rx/backoff.ts';
 import type { Delta } from './delta.ts';

@@ -2,8 +2,7 @@
  * What a commit does to the store, delta by delta: who is put in, who goes, and who is refused.
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
-
-import type { Refused } from '../decode/decoding.ts';
+import type { Refused } from '../decode/watch-event.ts';
 import { come, go, type Net, unfold, untouched } from '../delta/net-change.ts';
 import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
 import { ApiError } from '../meta/api-error.ts';

@@ -3,7 +3,7 @@
  * their key, and are tried again. client-go wedges the informer instead (kubernetes/kubernetes#57705) or skips the
  * object in silence.
  */
-import type { Refused } from '../decode/decoding.ts';
+import type { Refused } from '../decode/watch-event.ts';
 
 /** Who stays out, and why. Reading costs the same however many they are. */
 export interface RefusedObjects {

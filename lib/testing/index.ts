@@ -50,4 +50,4 @@ export {
   marbleListWatch,
 } from './streams/marble-list-watch.ts';
 export { type MarbleHelpers, marbles } from './streams/marbles.ts';
-export type { PrinterColumn } from './tables/table-columns.ts';
+export type { PrinterColumn } from './tables/printer-column.ts';

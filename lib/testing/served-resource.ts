@@ -8,7 +8,7 @@ import type { Collection } from '../object-log/collection.ts';
 import type { LoggedResource } from '../object-log/logged-resource.ts';
 import type { ObjectLog } from '../object-log/object-log.ts';
 import { jsonPath } from './tables/json-path.ts';
-import type { PrinterColumn } from './tables/table-columns.ts';
+import type { PrinterColumn } from './tables/printer-column.ts';
 
 /** How a resource behaves. Left out, each is what a real server does for the resource, where it is known. */
 export interface ResourceTraits {

@@ -2,7 +2,17 @@
 import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import type { Random } from './random.ts';
-import type { Owner } from './world.ts';
+
+/** What pods belong to. */
+export interface Owner {
+  readonly kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job';
+  readonly name: string;
+  readonly namespace: string;
+  readonly app: string;
+  readonly image: string;
+  readonly sidecar: boolean;
+  readonly uid: string;
+}
 
 /** Holds a pod back while it ends, as a kubelet would. */
 export const STOPPING = 'embedded.example/stopping';

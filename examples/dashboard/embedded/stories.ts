@@ -2,7 +2,8 @@
  * What happens in the embedded cluster: rollouts, crash loops, drains, jobs. Each story is a generator; each
  * step is one change of one pod, so that any number of stories can be told at any pace.
  */
-import type { Owner, Resident, World } from './world.ts';
+import type { Owner } from './pod-shapes.ts';
+import type { Resident, World } from './world.ts';
 
 /** One change a step. */
 export type Story = Generator<void, void, void>;

@@ -1,19 +1,8 @@
 /** The embedded cluster as its stories see it: nodes, owners, pods, and one way to write each. */
 import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
-import { newPod, type PodTurn, turned } from './pod-shapes.ts';
+import { newPod, type Owner, type PodTurn, turned } from './pod-shapes.ts';
 import { Random } from './random.ts';
-
-/** What pods belong to. */
-export interface Owner {
-  readonly kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job';
-  readonly name: string;
-  readonly namespace: string;
-  readonly app: string;
-  readonly image: string;
-  readonly sidecar: boolean;
-  readonly uid: string;
-}
 
 /** A pod that a story can hold. At most one story holds it at a time. */
 export interface Resident {

@@ -7,19 +7,7 @@ import type { ServedResource } from '../served-resource.ts';
 import { ageOf } from './human-duration.ts';
 import { jsonPath } from './json-path.ts';
 import { podCells } from './pod-columns.ts';
-
-/** A column of a custom resource: `additionalPrinterColumns` of its definition. */
-export interface PrinterColumn {
-  readonly name: string;
-  /** `string`, `integer`, `number`, `boolean` or `date`, which prints an age. */
-  readonly type: string;
-  /** `.spec.size`, `.status.conditions[?(@.type=="Ready")].status` */
-  readonly jsonPath: string;
-  readonly format?: string;
-  readonly description?: string;
-  /** Above 0: only in wide output. @defaultValue 0 */
-  readonly priority?: number;
-}
+import type { PrinterColumn } from './printer-column.ts';
 
 /** A `TableColumnDefinition`. */
 export interface ColumnDefinition {
