@@ -3,6 +3,7 @@
  * reconnects for ever, until the memory is full.
  */
 import { TestScheduler } from 'rxjs/testing';
+import { checkedDuration, checkedLimit } from '../../rx/checked-option.ts';
 
 /** When a marble test is given up. */
 export interface MarbleLimits {
@@ -28,8 +29,8 @@ export class BoundedScheduler extends TestScheduler {
     { maxFrames = DAY_MS, maxActions = 100_000 }: MarbleLimits,
   ) {
     super(assertDeepEqual);
-    this.#maxFrames = maxFrames;
-    this.#maxActions = maxActions;
+    this.#maxFrames = checkedDuration(maxFrames, 'marbles: maxFrames');
+    this.#maxActions = checkedLimit(maxActions, 'marbles: maxActions');
   }
 
   /** As rxjs does it: hot sources begin, actions run in order of their frames, then the expectations are compared. */

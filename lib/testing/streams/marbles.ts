@@ -32,7 +32,7 @@ function isPromise(value: unknown): boolean {
  *
  * Throws an `Error` that shows both sides if frames differ; if virtual time passes `maxFrames` or the test runs more than
  * `maxActions` actions, because something was not unsubscribed from; if `run` returns a promise; and if the fake API
- * server is asked within the test.
+ * server is asked within the test. Throws a `TypeError` if a limit is not a valid number.
  *
  * @example
  * ```ts

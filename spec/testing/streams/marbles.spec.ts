@@ -112,6 +112,13 @@ describe('marbles: what cannot end', () => {
     expect(left[0]?.actions).toEqual([]);
   });
 
+  it('A87: a limit that is not a number of frames or actions is refused', () => {
+    const run = (limits: MarbleLimits) => () => marbles(() => undefined, limits);
+    expect(run({ maxFrames: Number.NaN })).toThrow(/^marbles: maxFrames is NaN/);
+    expect(run({ maxFrames: -1 })).toThrow(TypeError);
+    expect(run({ maxActions: 0 })).toThrow(/^marbles: maxActions is 0/);
+  });
+
   it('A87: hot sources and an explicit flush work as in rxjs', () => {
     const seen: string[] = [];
     marbles(({ hot, flush }) => {
