@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytes, cuts, list } from './decoder.ts';
@@ -150,6 +152,30 @@ describe('what is no list', () => {
     expect(failure).not.toContain('hush');
     expect(found).toBeUndefined();
     expect(['Malformed', 'Unexpected', 'WrongKind']).toContain(reason);
+  });
+});
+
+describe('an item that is kept', () => {
+  it('D8: holds neither the others nor the text of its list (TestReflectorListExtract)', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const heapOf = () => {
+      for (let times = 0; times < 3; times++) collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const kept: unknown[] = [];
+    const before = heapOf();
+    for (let page = 0; page < 10; page++) {
+      const items = Array.from({ length: 20 }, (_, at) =>
+        item(`pod-number-${page}-${at}`, { text: `${at}`.padStart(100_000, 'x') }),
+      );
+      const { out } = list([JSON.stringify({ ...head, metadata, items })]);
+      // An object, and the name of another one.
+      kept.push(out[0], out[1]?.metadata?.name);
+    }
+    // Of 20 MB ten objects of 100 kB.
+    expect(heapOf() - before).toBeLessThan(5_000_000);
+    expect(kept).toHaveLength(20);
   });
 });
 

@@ -1,32 +1,57 @@
-/** What client-go's suites pin is pinned here, too: each such test is named by one of ours, or by a law. */
+/** What client-go's suites pin is pinned here, too: the title of a test of ours names each such test, or a law does. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { CLIENT_GO_TESTS } from './client-go-tests.ts';
+import { titlesOf } from '../support/test-titles.ts';
+import { CLIENT_GO_TESTS, IN_LAWS_ONLY } from './client-go-tests.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const namesIn = (text: string) => text.match(/\bTest[A-Z]\w+/g) ?? [];
 
-/** All that stands in test files but comments: titles, and the rows of `it.each`. */
-function titles(): string {
-  return globSync('spec/**/*.{spec,e2e,browser,oracle}.ts', { cwd: root })
-    .filter((file) => !file.includes('generated'))
-    .map((file) => readFileSync(`${root}${file}`, 'utf8'))
-    .map((text) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, ''))
-    .join('\n');
-}
-
-const named = new Set(
-  `${titles()}\n${readFileSync(`${root}docs/laws.md`, 'utf8')}`.match(/\bTest\w+/g),
-);
+const titles = globSync('spec/**/*.{spec,e2e,browser,oracle}.ts', { cwd: root })
+  .filter((file) => !file.includes('generated'))
+  .flatMap((file) => titlesOf(file, readFileSync(`${root}${file}`, 'utf8')));
+const inTitles = new Set(titles.flatMap(namesIn));
+const inLaws = new Set(namesIn(readFileSync(`${root}docs/laws.md`, 'utf8')));
 
 describe("client-go's tests", () => {
-  it.each(Object.entries(CLIENT_GO_TESTS))('of %s are named by tests or laws', (_file, tests) => {
-    expect(tests.filter((test) => !named.has(test))).toEqual([]);
+  it.each(Object.entries(CLIENT_GO_TESTS))('of %s are named by titles of tests', (_file, tests) => {
+    const missing = tests.filter((test) => !inTitles.has(test) && !IN_LAWS_ONLY.includes(test));
+    expect(missing).toEqual([]);
+  });
+
+  it('that no title names are named by a law', () => {
+    expect(IN_LAWS_ONLY.filter((test) => !inLaws.has(test))).toEqual([]);
+    expect(IN_LAWS_ONLY.filter((test) => inTitles.has(test))).toEqual([]);
   });
 
   it('are listed once each', () => {
     const all = Object.values(CLIENT_GO_TESTS).flat();
     expect(all.length).toBeGreaterThan(80);
     expect(new Set(all).size).toBe(all.length);
+  });
+});
+
+describe('titles of tests', () => {
+  const read = (text: string) => titlesOf('a.spec.ts', text);
+
+  it('are those of tests, of groups and of the rows of a table', () => {
+    const text = `
+      describe('A', () => {
+        it('B', () => {});
+        it.skipIf(true)(\`C \${1} D\`, () => {});
+        it.each([['E', { name: 'none' }], ['F', []]] as const)('G %s', () => {});
+        it.each(['H', 'I'])('J %s', () => {});
+      });`;
+    expect(read(text)).toEqual(['B', 'C … D', 'G %s', 'E', 'F', 'J %s', 'H', 'I', 'A']);
+  });
+
+  it('are no comments, no other texts and no rows that no title shows', () => {
+    const text = `
+      // TestA
+      const name: string = 'TestB';
+      it('C', () => expect(told('TestD')).toBe('TestE'));
+      it.each([['TestF', 1]])('G', () => {});`;
+    expect(read(text)).toEqual(['C', 'G']);
   });
 });
