@@ -118,7 +118,7 @@ describe('a transform', () => {
     ['a LIST', { initialList: 'pages' as const }, 'L0'],
     ['a streaming LIST', { initialList: 'stream' as const }, 'S'],
   ])(
-    'D4: runs once an object, by %s and by WATCH (TestReflectorRespectStoreTransformer, TestRealFIFO_transformer, TestTransformingInformer)',
+    'D4: runs once an object, by %s and by WATCH (TestReflectorRespectStoreTransformer, TestTransformingInformer)',
     async (_name, reflect, asked) => {
       const seen: string[] = [];
       const transform: Transform<Anything> = (each) => {

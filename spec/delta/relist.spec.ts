@@ -21,7 +21,39 @@ import {
 const abort = { type: 'replace-abort' } as const;
 
 describe('deltaFifo: a relist', () => {
-  it('F4: is one replaced, with a tombstone before it for each known key that it misses (TestRealFIFO_ReplaceMakesDeletions, TestRealFIFO_ReplaceMakesDeletionsReplaced)', () => {
+  const listed = replaced([pod('foo', 5)], 0);
+  const threeKnown = [pod('foo', 5), pod('bar', 6), pod('baz', 7)];
+  it.each([
+    ['deleted already', threeKnown, [deleted(pod('baz', 10)), listed], '-baz@10 -bar@6? [foo@5]@0'],
+    [
+      'added while it waits',
+      threeKnown,
+      [added(pod('baz', 10)), listed],
+      '+baz@10 -bar@6? -baz@10? [foo@5]@0',
+    ],
+    [
+      'deleted and created again',
+      threeKnown,
+      [deleted(pod('bar', 6)), added(pod('bar', 100, 'bar2')), listed],
+      '-bar@6 +bar@100 -bar@100? -baz@7? [foo@5]@0',
+    ],
+    [
+      'newer in a list before it',
+      threeKnown,
+      [replaced([pod('bar', 100), pod('foo', 5)], 0), listed],
+      '-baz@7? [bar@100 foo@5]@0 -bar@100? [foo@5]@0',
+    ],
+    ['known to the queue only', [], [added(pod('baz', 10)), listed], '+baz@10 -baz@10? [foo@5]@0'],
+  ])(
+    'F4: one that misses objects makes their tombstones, with the newest state, of one that was %s (TestRealFIFO_ReplaceMakesDeletions)',
+    (_story, stored, deltas, expected) => {
+      const { send, pop } = gated({ known: knowing(...stored) });
+      send(...deltas);
+      expect(pop()).toEqual([expected]);
+    },
+  );
+
+  it('F4: is one replaced, with a tombstone before it for each known key that it misses (TestRealFIFO_ReplaceMakesDeletionsReplaced)', () => {
     const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1));
     const { send, pop } = gated({ known });
     send(replaced([pod('b', 1), pod('n', 5)], 9));

@@ -1,7 +1,9 @@
 /** Handlers in client-go's manner, over the same commits as everyone else. */
-import { createSharedInformer } from 'rx-informer';
-import { marbles } from 'rx-informer/testing';
+import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+import { configMaps } from 'rx-informer/resources';
+import { createFakeApiServer, marbles, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import {
   added,
   deleted,
@@ -207,7 +209,61 @@ describe('handlers', () => {
     );
   });
 
-  it('S10: existence decides between add and update, not the verb of the server (TestUpdate)', async () => {
+  it('I2, S10: what a handler deletes when it observes its update is deleted once, and no update goes back (TestUpdate)', async () => {
+    const time = new VirtualTime();
+    const server = createFakeApiServer({ scheduler: time });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+    const informer = createSharedInformer(
+      createListWatch(client, configMaps, { scheduler: time }),
+      {
+        scheduler: time,
+      },
+    );
+    const transitions = new Set<string>();
+    const deletions: string[] = [];
+    const checkOf = ({ data }: { data?: Record<string, string> }) => data?.['check'] ?? '';
+    informer.addEventHandler(
+      {
+        onUpdate: (previous, object) => {
+          transitions.add(`${checkOf(previous)} ${checkOf(object)}`);
+          const { namespace = '', name = '' } = object.metadata;
+          const isThere = server.objects.get(configMaps, { namespace, name }) !== undefined;
+          if (checkOf(object) === 'to' && isThere)
+            server.objects.delete(configMaps, { namespace, name });
+        },
+        onDelete: ({ key }) => deletions.push(key),
+      },
+      { resyncPeriodMs: 1_000 },
+    );
+    informer.start();
+    const random = seededRandom(7);
+    const names: string[] = [];
+    // Three writers whose steps interleave with resyncs and with the handler's deletions.
+    const waiting = Array.from({ length: 30 }, (_, at) => ({ name: `a-${at}`, isMade: false }));
+    while (waiting.length > 0) {
+      const at = Math.floor(random() * Math.min(3, waiting.length));
+      const writer = waiting[at] as (typeof waiting)[number];
+      const place = { namespace: 'shop', name: writer.name };
+      if (writer.isMade) {
+        waiting.splice(at, 1);
+        server.objects.modify(configMaps, place, (draft) => {
+          draft.data = { check: 'to' };
+        });
+      } else {
+        writer.isMade = true;
+        names.push(`shop/${writer.name}`);
+        server.objects.create(configMaps, { metadata: place, data: { check: 'from' } });
+      }
+      if (random() < 0.5) await time.advance(Math.floor(random() * 700));
+    }
+    await time.advance(5_000);
+    expect([...deletions].sort()).toEqual(names.sort());
+    expect([...transitions].sort()).toEqual(['from from', 'from to']);
+    expect(informer.indexer.size).toBe(0);
+    await informer.stop();
+  });
+
+  it('S10: existence decides between add and update, not the verb of the server', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];

@@ -1,6 +1,6 @@
-import { type ReflectorStatus, reflect } from 'rx-informer';
+import { type ListPart, type ReflectorStatus, reflect, type WatchSignal } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { Observable, of } from 'rxjs';
+import { Observable, of, Subject } from 'rxjs';
 import { map, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { answer, brief, events, opened, type Pod, script, whole } from './script.ts';
@@ -14,7 +14,31 @@ describe('starting and stopping', () => {
     expect(scripted.asked).toEqual([]);
   });
 
-  it('R17: unsubscribing in the first emission asks for no watch and tells nothing more (TestReflectorHandleWatchStoppedBefore)', () => {
+  it.each(['subscribed', 'opened'])(
+    'R17: unsubscribing as the watch is %s ends it, and none of its events is emitted (TestReflectorHandleWatchStoppedBefore)',
+    (when) => {
+      const calls: string[] = [];
+      const watch = new Observable<WatchSignal<Pod>>((subscriber) => {
+        calls.push('subscribed');
+        subscriber.add(() => calls.push('ended'));
+        if (when === 'subscribed') run.unsubscribe();
+        subscriber.next(opened);
+        if (when === 'opened') run.unsubscribe();
+        subscriber.next(events('+b@2'));
+      });
+      const list = new Subject<ListPart<Pod>>();
+      const scripted = script({ lists: [list], watches: [watch] });
+      const told: string[] = [];
+      const run = reflect(scripted.listerWatcher).subscribe((deltas) => told.push(brief(deltas)));
+      list.next(whole('1', ['a@1']));
+      list.complete();
+      expect(calls).toEqual(['subscribed', 'ended']);
+      expect(told).toEqual(['(a@1', ')@1']);
+      expect(scripted.asked).toEqual(['L0', 'W1']);
+    },
+  );
+
+  it('R17: unsubscribing in the first emission asks for no watch and tells nothing more', () => {
     const scripted = script({ lists: [of(whole('1'))], watches: [new Observable()] });
     const phases: string[] = [];
     const onStatus = ({ phase }: ReflectorStatus) => void phases.push(phase);

@@ -138,7 +138,7 @@ describe('applyDeltas: what a delta does', () => {
     ],
     ['deleted, then missed', [deleted(pod('a', 5)), missed(pod('a', 4))], ['watch* -a@5']],
     ['deleted, another UID', [deleted(pod('a', 5, 'a2'))], ['watch* -a@1?']],
-  ])('S10: existence decides, not the verb: %s (TestUpdate)', (_story, deltas, expected) => {
+  ])('S10: existence decides, not the verb: %s', (_story, deltas, expected) => {
     const { send, indexer } = storing([pod('a', 1)]);
     expect(send(...deltas)).toEqual(expected);
     const there = deltas.findLast((delta) => 'key' in delta);
