@@ -1,0 +1,128 @@
+/**
+ * One pop of the queue: its entries in order, resolved against what the consumer knows and what this pop has already
+ * emitted. A list becomes one `replaced` with tombstones before it.
+ */
+import { inScope } from '../meta/key.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Delta } from '../reflector/delta.ts';
+import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
+import { keyOrNone, type Overlay } from './overlay.ts';
+import type { Entry } from './pending-deltas.ts';
+import type { WholeList } from './relist.ts';
+
+type Deletion<T> = Extract<Delta<T>, { type: 'deleted' }>;
+
+export class Resolution<T extends KubernetesObject> {
+  /** The deltas to emit. */
+  readonly out: Delta<T>[] = [];
+  readonly #overlay: Overlay<T>;
+  readonly #listOf: (place: Delta<T>) => WholeList<T> | undefined;
+  readonly #onUnknownDeletion: (key: string) => void;
+  /** Nothing is resolved after the current entry, so the overlay need not learn it. */
+  #isLast = false;
+
+  /** `listOf` gives the complete list that a queued `replaced` stands for, once. */
+  constructor(
+    overlay: Overlay<T>,
+    listOf: (place: Delta<T>) => WholeList<T> | undefined,
+    onUnknownDeletion: (key: string) => void,
+  ) {
+    this.#overlay = overlay;
+    this.#listOf = listOf;
+    this.#onUnknownDeletion = onUnknownDeletion;
+  }
+
+  resolve(entry: Entry<T>, isLast: boolean): void {
+    this.#isLast = isLast;
+    if (entry.kind !== 'net') {
+      this.#delta(entry.delta);
+      return;
+    }
+    if (entry.deleted !== undefined) this.#remove(entry.deleted, entry.fleeting);
+    if (entry.ended !== undefined) this.#remove(entry.ended, true);
+    if (entry.present !== undefined) this.#delta(entry.present);
+    if (entry.refused !== undefined) this.#delta(entry.refused);
+  }
+
+  /** Delivers every object again that this pop has not changed. */
+  resync(keys: Iterable<string>): void {
+    for (const key of [...keys]) {
+      const object = this.#overlay.get(key);
+      if (this.#overlay.touched(key) || object === undefined) continue;
+      this.out.push({ type: 'sync', key, object });
+    }
+  }
+
+  #delta(delta: Delta<T>): void {
+    if (delta.type === 'deleted') return this.#remove(delta);
+    if (delta.type === 'replaced') {
+      const list = this.#listOf(delta);
+      if (list !== undefined) this.#replace(list);
+      return;
+    }
+    this.out.push(delta);
+    if (!this.#isLast) this.#learn(delta);
+  }
+
+  #learn(delta: Exclude<Delta<T>, { type: 'deleted' | 'replaced' }>): void {
+    const overlay = this.#overlay;
+    if (delta.type === 'replacing') {
+      for (const object of delta.objects) {
+        const key = keyOrNone(object);
+        if (key !== undefined) overlay.set(key, object);
+      }
+      for (const refused of delta.rejected ?? []) overlay.refuse(refused.key, refused);
+      for (const key of delta.removed ?? []) {
+        overlay.set(key, undefined);
+        overlay.refuse(key, undefined);
+      }
+    } else if (delta.type === 'refused') overlay.refuse(delta.key, delta.refused);
+    else if ('key' in delta) overlay.set(delta.key, delta.object);
+  }
+
+  #remove(delta: Deletion<T>, fleeting = false): void {
+    const { key } = delta;
+    const overlay = this.#overlay;
+    const newest = overlay.get(key);
+    const refused = overlay.refused(key);
+    if (newest === undefined && refused === undefined) {
+      if (!fleeting) this.#onUnknownDeletion(key);
+      return;
+    }
+    if (newest !== undefined && isOutdatedDeletion(delta, stateOf(newest))) return;
+    if (refused !== undefined && !isOutdatedDeletion(delta, refused))
+      overlay.refuse(key, undefined);
+    overlay.set(key, undefined);
+    const hasState = delta.object !== undefined || newest === undefined;
+    this.out.push(hasState ? delta : { ...delta, object: newest });
+  }
+
+  #replace({ delta, held, flowed, rejected, keyless }: WholeList<T>): void {
+    const overlay = this.#overlay;
+    const { scope } = delta;
+    const missing: string[] = [];
+    for (const key of flowed ? [] : overlay.keys()) {
+      if (held.has(key) || rejected.has(key)) continue;
+      if (inScope(key, scope)) missing.push(key);
+    }
+    for (const key of missing) {
+      const object = overlay.get(key) as T;
+      this.out.push({ type: 'deleted', key, object, finalStateUnknown: true });
+      overlay.set(key, undefined);
+    }
+    if (!this.#isLast) overlay.refuseListed(rejected, scope, flowed);
+    const objects: T[] = [];
+    for (const [key, object] of held) {
+      objects.push(object);
+      if (!this.#isLast) overlay.set(key, object);
+    }
+    objects.push(...keyless);
+    // Objects that flowed through are not emitted again: a first list is processed once.
+    this.out.push({
+      ...delta,
+      objects,
+      ...(flowed ? { flowed } : {}),
+      ...(rejected.size === 0 ? {} : { rejected: [...rejected.values()] }),
+    });
+  }
+}
