@@ -62,7 +62,9 @@ function linesOf(
             isRefused() ? refuse() : subscriber.error(ApiError.from(error, where)),
           complete: () => {
             if (head === undefined) {
-              subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
+              subscriber.error(
+                ApiError.local('Network', `${where}: the connection ended before the response`),
+              );
             } else if (isRefused()) refuse();
             else {
               tell(lines.end());

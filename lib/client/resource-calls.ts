@@ -48,7 +48,7 @@ export class Calls<T extends KubernetesObject> {
     });
     if (isFields(answer)) return answer as R;
     const where = `${call.method ?? 'GET'} ${path}`;
-    const message = `${where}: the answer is no object; is ${JSON.stringify(this.client.baseUrl)} an API server?`;
+    const message = `${where}: the response is not an object; is ${JSON.stringify(this.client.baseUrl)} an API server?`;
     throw ApiError.local('Unexpected', message);
   }
 

@@ -88,7 +88,9 @@ export function decodeAnswer<Out>(options: {
           },
           complete: () => {
             if (head === undefined) {
-              subscriber.error(ApiError.local('Network', `${where}: closed before it answered`));
+              subscriber.error(
+                ApiError.local('Network', `${where}: the connection ended before the response`),
+              );
             } else if (!ok) answered();
             else {
               const value = decoded(() => decoder.end());

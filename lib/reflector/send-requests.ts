@@ -54,11 +54,15 @@ const OPENED = { type: 'opened' } as const;
 
 class Paused extends Error {}
 
-function silence(reason: 'silence' | 'clock-jump' | 'pause', idleMs: number): Error {
+/** The error of a watchdog. */
+export function silence(reason: 'silence' | 'clock-jump' | 'pause', idleMs: number): Error {
   if (reason === 'pause') return new Paused();
   const seconds = Math.round(idleMs / 1000);
   const why = reason === 'silence' ? '' : ' while the clock jumped';
-  return ApiError.local('Silent', `nothing came from the server for ${seconds} s${why}`);
+  return ApiError.local(
+    'Silent',
+    `nothing came from the server for ${seconds} s${why}. Is it overloaded, or was the connection lost?`,
+  );
 }
 
 function failedInput<T>(error: unknown): ReflectorInput<T> {

@@ -129,10 +129,10 @@ export function createFetchTransport(options: {
           if (abort.signal.aborted) return;
           const { headers } = response;
           if (response.type === 'opaqueredirect') {
-            const where = `${request.method} ${request.path}`;
+            const where = `${request.method} ${shownBase}${request.path}`;
             throw ApiError.local(
               'Unexpected',
-              `${where}: the answer is a redirect; none is followed`,
+              `${where}: redirects are not followed. Give the final address as baseUrl`,
             );
           }
           // Also where `fetch` was given, or the page's base, and leads elsewhere.

@@ -96,7 +96,11 @@ export function errorAnswer(
   nowMs: number,
 ): ApiError {
   const retryAfterMs = parseRetryAfterMs(head.header('retry-after'), nowMs);
-  let status: Status = {};
+  const hint =
+    head.status < 400
+      ? 'redirects are not followed. Give the final address as baseUrl'
+      : 'without a Status. Is this an API server, or a proxy?';
+  let status: Status = { message: `the server answered ${head.status}, ${hint}` };
   try {
     const parsed: unknown = JSON.parse(body);
     if (typeof parsed === 'object' && parsed !== null && (parsed as Status).kind === 'Status') {
@@ -142,7 +146,7 @@ export function collect(
         if (event.kind !== 'chunk') return;
         if (bytes.length + event.bytes.length > maxBytes) {
           bytes.drop();
-          const message = `${where}: the answer is longer than ${maxBytes} bytes; ask for less, or raise maxBodyBytes`;
+          const message = `${where}: the response is longer than ${maxBytes} bytes; request less, or raise maxBodyBytes`;
           subscriber.error(ApiError.local('TooLarge', message));
           return;
         }
@@ -155,7 +159,10 @@ export function collect(
       },
       complete: () => {
         if (head !== undefined) finish(head);
-        else subscriber.error(ApiError.local('Network', `${where}: the answer has no head`));
+        else
+          subscriber.error(
+            ApiError.local('Network', `${where}: the connection ended before the response`),
+          );
       },
     });
   });
@@ -169,7 +176,7 @@ function parseAnswer(answer: Answer, where: string): unknown {
     return JSON.parse(answer.body);
   } catch {
     // The parser's own message quotes the text, which may be a Secret.
-    const message = `${where}: the answer says JSON and is none (${answer.body.length} characters)`;
+    const message = `${where}: the response is not the JSON that it claims to be (${answer.body.length} characters)`;
     throw ApiError.local('Malformed', message);
   }
 }
@@ -230,8 +237,9 @@ export function createClient(options: KubeClientOptions): KubeClient {
       return turn === null ? sent : queuedUntil(turn, () => sent);
     }).pipe(takeUntil(closing));
 
+  const whereOf = ({ method = 'GET', path }: KubeRequest) => `${method} ${baseUrl}${path}`;
   const call = (request: KubeRequest): Observable<unknown> => {
-    const where = `${request.method ?? 'GET'} ${request.path}`;
+    const where = whereOf(request);
     return sentBody(request.body, where).pipe(mergeMap((sent) => callWith(request, where, sent)));
   };
   const callWith = (
@@ -291,11 +299,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
     },
     request: <R>(request: KubeRequest) => {
       const { signal } = request;
-      const aborted = () =>
-        ApiError.local(
-          'Aborted',
-          `${request.method ?? 'GET'} ${request.path}: aborted by the caller`,
-        );
+      const aborted = () => ApiError.local('Aborted', `${whereOf(request)}: aborted by the caller`);
       if (signal?.aborted) return Promise.reject(aborted());
       const abort =
         signal === undefined

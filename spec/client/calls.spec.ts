@@ -379,7 +379,7 @@ describe('a call of a resource', () => {
     expect(failure).toMatchObject({
       code: 403,
       reason: 'Forbidden',
-      message: `GET ${one}: not allowed`,
+      message: `GET http://server${one}: not allowed`,
     });
   });
 

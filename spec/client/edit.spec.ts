@@ -227,7 +227,10 @@ describe('an edit', () => {
     );
     const shop = createResourceClient(client, configMaps, { scheduler: time });
     const failure = await failureOf(shop.edit('shop/prices', raise));
-    expect(failure).toMatchObject({ code: 422, message: `PATCH ${path}: data: too long` });
+    expect(failure).toMatchObject({
+      code: 422,
+      message: `PATCH http://server${path}: data: too long`,
+    });
     expect(methods(asked)).toEqual(['GET', 'PATCH', 'GET']);
     // A base that was given may lack what a transform cut: the server's own decides.
     asked.length = 0;

@@ -108,7 +108,9 @@ describe('a body', () => {
       const failure = await rejected.catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(TypeError);
       const { message, cause } = failure as TypeError;
-      expect(message).toMatch(/^PUT \/x: the body .*; give text, bytes, a Blob or plain data$/);
+      expect(message).toMatch(
+        /^PUT http:\/\/server\/x: the body .*; give text, bytes, a Blob or plain data$/,
+      );
       expect(message).not.toContain('hunter2');
       expect(cause).toBeUndefined();
       expect(sent).toEqual([]);
@@ -119,7 +121,7 @@ describe('a body', () => {
     const { put, sent } = kept();
     const blob = new Blob(['x']);
     blob.arrayBuffer = () => Promise.reject(new Error('the file is gone'));
-    await expect(put(blob)).rejects.toThrow('PUT /x: the body could not be read');
+    await expect(put(blob)).rejects.toThrow('PUT http://server/x: the body could not be read');
     expect(sent).toEqual([]);
   });
 

@@ -341,7 +341,7 @@ describe('an answer', () => {
     );
 
   it('D6: without a head is an error of the network', async () => {
-    expect(await failure()).toBe('LIST v1/pods: closed before it answered');
+    expect(await failure()).toBe('LIST v1/pods: the connection ended before the response');
   });
 
   it('T3: of a proxy shows short text and no markup', async () => {
@@ -349,7 +349,7 @@ describe('an answer', () => {
       'LIST v1/pods: bad gateway',
     );
     expect(await failure(head(502), chunk('<html>hush</html>'))).toBe(
-      'LIST v1/pods: the server answered 502 Unknown',
+      'LIST v1/pods: the server answered 502, without a Status. Is this an API server, or a proxy?',
     );
   });
 

@@ -39,7 +39,7 @@ describe('silence', () => {
   const silent = (seconds: number) => [
     seconds * 1000,
     'Silent',
-    `nothing came from the server for ${seconds} s`,
+    `nothing came from the server for ${seconds} s. Is it overloaded, or was the connection lost?`,
   ];
   const open: Observable<WatchSignal<Pod>> = concat(of(opened), NEVER);
 

@@ -127,7 +127,9 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     expect(errors).toEqual([]);
     // A scheduler's clock tells of a check at most that no time has passed.
     await pass(scheduler === asyncScheduler ? 1 : 5_001);
-    expect(errors).toEqual(['nothing came from the server for 30 s']);
+    expect(errors).toEqual([
+      'nothing came from the server for 30 s. Is it overloaded, or was the connection lost?',
+    ]);
     run.unsubscribe();
   },
   'a pause of the reader (gate.ts)': async ({ scheduler, pass, set }) => {

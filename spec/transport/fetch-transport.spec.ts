@@ -282,7 +282,9 @@ describe('an error of the network', () => {
     await settle();
     expect([calls, told]).toEqual([
       ['manual'],
-      ['# Unexpected: GET /api/v1/pods: the answer is a redirect; none is followed'],
+      [
+        '# Unexpected: GET http://host/proxy/api/v1/pods: redirects are not followed. Give the final address as baseUrl',
+      ],
     ]);
   });
 

@@ -105,7 +105,7 @@ describe('a call', () => {
     const { client } = answering([{ body: '{"password":hush}', headers: json }]);
     const error = await failureOf(client.request({ path }));
     expect(error?.message).toBe(
-      'GET /api/v1/pods: the answer says JSON and is none (17 characters)',
+      'GET /api/v1/pods: the response is not the JSON that it claims to be (17 characters)',
     );
     expect([error?.reason, error?.cause]).toEqual(['Malformed', undefined]);
   });
@@ -115,18 +115,30 @@ describe('a call', () => {
     ['hush"}}', 'text/plain'],
     ['hush', 'text/html'],
     ['[hush', 'text/plain; charset=utf-8'],
-  ])('T3: whose error is no Status is not quoted (%s as %s)', async (body, type) => {
+  ])('T3, T56: whose error is not a Status is not quoted (%s as %s)', async (body, type) => {
     const { client } = answering([{ status: 500, body, headers: { 'content-type': type } }]);
     const error = await failureOf(client.request({ path }));
-    expect(error?.message).toBe('GET /api/v1/pods: the server answered 500 InternalError');
+    expect(error?.message).toBe(
+      'GET /api/v1/pods: the server answered 500, without a Status. Is this an API server, or a proxy?',
+    );
     expect(JSON.stringify(error)).not.toContain('hush');
+  });
+
+  it('T56: that is a redirect says that it is not followed', async () => {
+    const { client } = answering([
+      { status: 302, headers: { location: 'http://other/?token=hush' } },
+    ]);
+    const error = await failureOf(client.request({ path }));
+    expect(error?.message).toBe(
+      'GET /api/v1/pods: the server answered 302, redirects are not followed. Give the final address as baseUrl',
+    );
   });
 
   it('T7: longer than its bound is refused', async () => {
     const { client } = answering([{ body: 'x'.repeat(101) }], { maxBodyBytes: 100 });
     const error = await failureOf(client.request({ path }));
     expect(error).toMatchObject({ reason: 'TooLarge', code: 0 });
-    expect(error?.message).toContain('longer than 100 bytes; ask for less, or raise maxBodyBytes');
+    expect(error?.message).toContain('longer than 100 bytes; request less, or raise maxBodyBytes');
     const fits = answering([{ body: 'x'.repeat(100) }], { maxBodyBytes: 100 });
     expect(await fits.client.request({ path })).toHaveLength(100);
   });
