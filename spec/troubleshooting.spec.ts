@@ -1,0 +1,202 @@
+/** docs/troubleshooting.md quotes messages: each of them is produced here, and the page has each that is produced here. */
+import { readFileSync } from 'node:fs';
+import { createServer as createHttp } from 'node:http';
+import {
+  type ApiError,
+  createClient,
+  createFetchTransport,
+  createListWatch,
+  createResourceClient,
+  createSharedInformer,
+  defineResource,
+  type Fetch,
+  type Resource,
+  type Transport,
+} from 'rx-informer';
+import { clientFromKubeConfig, createUndiciTransport } from 'rx-informer/node';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { readDefinition } from '../lib/node/cluster-definitions.ts';
+import { needed } from '../lib/node/optional-package.ts';
+import { silence } from '../lib/reflector/send-requests.ts';
+import * as failing from './node/failing-servers.ts';
+import { kubeconfig } from './node/kubeconfigs.ts';
+import { opened } from './node/servers.ts';
+
+const page = readFileSync(new URL('../docs/troubleshooting.md', import.meta.url), 'utf8');
+const quotes = [...page.matchAll(/^```text\n([\s\S]*?)^```$/gm)].flatMap(([, text = '']) =>
+  text.trim().split('\n'),
+);
+
+const endings: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.unstubAllGlobals();
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const PATH = '/api/v1/pods';
+const BASE = 'https://10.0.0.1:6443';
+const messageOf = (result: Promise<unknown>): Promise<string> =>
+  result.then(
+    () => 'nothing failed',
+    (error: ApiError) => error.message,
+  );
+
+function get(transport: Transport): Promise<string> {
+  const client = createClient({ baseUrl: BASE, transport });
+  endings.push(() => client.close());
+  return messageOf(client.request({ path: PATH }));
+}
+
+const overUndici =
+  ({ open, tls = {} }: failing.Failure, headersTimeoutMs = 5_000) =>
+  async () => {
+    const server = await open();
+    endings.push(() => server.close());
+    const message = await get(
+      createUndiciTransport({ baseUrl: server.url, tls, headersTimeoutMs }),
+    );
+    return message.replace(/https?:\/\/127\.0\.0\.1:\d+/, BASE);
+  };
+
+async function overFetch() {
+  const server = await failing.unknownCa.open();
+  endings.push(() => server.close());
+  return (await get(createFetchTransport({ baseUrl: server.url }))).replace(server.url, BASE);
+}
+
+const throughProxy = (refuses?: string) => async () => {
+  const http = createHttp().on('connect', (_, socket) => socket.end(`HTTP/1.1 ${refuses}\r\n\r\n`));
+  const proxy = await opened(http, 'http');
+  if (refuses === undefined) await proxy.close();
+  else endings.push(() => proxy.close());
+  const message = await get(createUndiciTransport({ baseUrl: BASE, proxy: proxy.url }));
+  return message.replace(proxy.url, 'http://10.0.0.2:3128');
+};
+
+function inPage(): Promise<string> {
+  vi.stubGlobal('location', { origin: 'https://app.example' });
+  const fetch: Fetch = () => Promise.reject(new TypeError('Failed to fetch'));
+  return get(createFetchTransport({ baseUrl: 'https://k8s.example', fetch }));
+}
+
+const answered = (status: number, body: string) => () => {
+  const headers = { 'content-type': body.startsWith('{') ? 'application/json' : 'text/html' };
+  const fetch = async () => new Response(body, { status, headers });
+  return get(createFetchTransport({ baseUrl: BASE, fetch }));
+};
+const status = (code: number, message: string) =>
+  JSON.stringify({ kind: 'Status', apiVersion: 'v1', code, message });
+
+const config = (source: Parameters<typeof clientFromKubeConfig>[0]) => () =>
+  messageOf(clientFromKubeConfig(source));
+const dev = kubeconfig({ server: 'http://127.0.0.1:1' }, { token: 't' });
+
+function noKubeconfig(): Promise<string> {
+  vi.stubEnv('KUBECONFIG', '');
+  vi.stubEnv('HOME', '/no/such/home');
+  endings.push(() => vi.unstubAllEnvs());
+  return messageOf(clientFromKubeConfig());
+}
+
+async function plugin(): Promise<string> {
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const exec = { apiVersion, command: 'login', installHint: 'brew install login' };
+  const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { exec });
+  vi.stubEnv('PATH', '/no/such/folder');
+  endings.push(() => vi.unstubAllEnvs());
+  return messageOf((await clientFromKubeConfig({ text })).request({ path: PATH }));
+}
+
+const unloaded = (error: Error, node: string) => () =>
+  messageOf(needed('clientFromKubeConfig', 'undici', () => Promise.reject(error), node));
+const notFound = Object.assign(new Error("Cannot find package 'undici' imported from /app/x.js"), {
+  code: 'ERR_MODULE_NOT_FOUND',
+});
+
+const widgets = defineResource({
+  ...{ group: 'example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true },
+});
+
+const blocked = (resource: Resource, code: number, message: string) => async () => {
+  const body = status(code, message);
+  const client = createClient({
+    baseUrl: BASE,
+    fetch: async () => new Response(body, { status: code }),
+  });
+  const name = `informer ${resource.group === '' ? 'pods' : 'widgets.example.com'}`;
+  const informer = createSharedInformer(createListWatch(client, resource), { name });
+  informer.start();
+  endings.push(() => informer.stop());
+  return messageOf(informer.whenSynced());
+};
+
+function notStarted(): Promise<string> {
+  const client = createClient({ baseUrl: BASE, fetch: createFakeApiServer().fetch });
+  const informer = createSharedInformer(createListWatch(client, pods), { name: 'informer pods' });
+  return messageOf(informer.whenSynced({ timeoutMs: 50 }));
+}
+
+const podList = (labelSelector: string) => () => {
+  const client = createClient({ baseUrl: BASE, fetch: createFakeApiServer().fetch });
+  return messageOf(createResourceClient(client, pods).list({ labelSelector }));
+};
+
+function noDefinition(): Promise<string> {
+  const names = { items: [{ metadata: { name: 'widgets.example.com' } }] };
+  const fetch: Fetch = async (url) =>
+    url.endsWith('/widgets')
+      ? new Response(status(404, 'not found'), { status: 404 })
+      : Response.json(names);
+  return messageOf(readDefinition(createClient({ baseUrl: BASE, fetch }), 'widgets'));
+}
+
+const producers: readonly (readonly [what: string, produce: () => Promise<string>])[] = [
+  ['a refused connection', overUndici(failing.refused)],
+  ['an unknown host', overUndici(failing.unknownHost)],
+  ['a closed connection', overUndici(failing.closedBeforeHead)],
+  ['a response that does not come', overUndici(failing.silent, 50)],
+  ['a silent watch', async () => silence('silence', 85_000).message],
+  ['a proxy that is down', throughProxy()],
+  ['a proxy that refuses', throughProxy('407 No')],
+  ['a certificate of an unknown CA', overUndici(failing.unknownCa)],
+  ['a chain of an unknown CA', overUndici(failing.selfSignedChain)],
+  ['a self-signed certificate', overUndici(failing.selfSigned)],
+  ['a certificate of an unknown CA over fetch', overFetch],
+  ['an expired certificate', overUndici(failing.expired)],
+  ['a certificate of another host', overUndici(failing.otherHost)],
+  ['a port without TLS', overUndici(failing.plainOnTlsPort)],
+  ['a page without a response', inPage],
+  ['a base URL without a host', () => get(createFetchTransport({ baseUrl: '' }))],
+  ['no kubeconfig', noKubeconfig],
+  ['no such file', config({ file: '/etc/kubeconfig' })],
+  ['another file', config({ text: 'a: b' })],
+  ['no YAML', config({ text: 'a: b: c' })],
+  ['no contexts', config({ text: 'kind: Config' })],
+  ['no current context', config({ text: dev.replace('"current-context":"dev"', '"x":1') })],
+  ['no such context', config({ text: dev, context: 'prod' })],
+  ['a plugin that is not there', plugin],
+  ['a missing package', unloaded(notFound, '24.0.0')],
+  ['an old Node', unloaded(new TypeError('bind'), '20.20.2')],
+  ['status 401', answered(401, status(401, 'Unauthorized'))],
+  ['status 403', blocked(pods, 403, 'pods is forbidden: User "dev" cannot list resource "pods"')],
+  ['status 404', blocked(widgets, 404, 'the server could not find the requested resource')],
+  ['a page of a proxy', answered(502, '<html>')],
+  ['a redirect', answered(302, '')],
+  ['a wrong selector', podList('app in web')],
+  ['a selector that is an object', podList({ matchLabels: {} } as never)],
+  ['a definition that is not there', noDefinition],
+  ['an informer that was not started', notStarted],
+];
+
+describe('docs/troubleshooting.md', () => {
+  it.each(producers)('T55: has the message of %s', async (_, produce) => {
+    expect(quotes).toContain(await produce());
+  });
+
+  it('T55: quotes no other message', () => {
+    expect(new Set(quotes).size).toBe(quotes.length);
+    expect(quotes.length).toBe(producers.length);
+  });
+});
