@@ -36,14 +36,14 @@ export function fencesOf(text: string, isSource: boolean): Fence[] {
   return fences;
 }
 
-/** The test of one fence. Imports go to the top; assertions become `expect`. */
-export function testOf(fence: Fence, where: string): string {
+/** A fence as a program: its imports, and the rest, in which assertions have become `expect`. */
+export function programOf(fence: Fence, where: string): { imports: string[]; body: string } {
   const imports: string[] = [];
-  const body = fence.code.replace(/^import[\s\S]*?;$/gm, (text) => {
+  const code = fence.code.replace(/^import[\s\S]*?;$/gm, (text) => {
     imports.push(text);
     return '';
   });
-  const asserted = body
+  const body = code
     .split('\n')
     .map((line) => {
       const match = /^(\s*)(.+?);\s*\/\/ => (.+)$/.exec(line);
@@ -55,10 +55,16 @@ export function testOf(fence: Fence, where: string): string {
       return `${indent}expect(${expression}).toEqual(${value});`;
     })
     .join('\n');
+  return { imports, body };
+}
+
+/** The test of one fence. Imports go to the top. */
+export function testOf(fence: Fence, where: string): string {
+  const { imports, body } = programOf(fence, where);
   const title = JSON.stringify(where);
   const run = fence.runs
-    ? `it(${title}, async () => {\n${asserted}\n});`
-    : `it(${title}, () => {\n  // Type-checked only.\n  expect(typeof example).toBe('function');\n});\nasync function example() {\n${asserted}\n}`;
+    ? `it(${title}, async () => {\n${body}\n});`
+    : `it(${title}, () => {\n  // Type-checked only.\n  expect(typeof example).toBe('function');\n});\nasync function example() {\n${body}\n}`;
   return `// Made from ${where}; do not edit.\nimport { ${/\bexpect\(/.test(run) ? 'expect, ' : ''}it } from 'vitest';\n${imports.join('\n')}\n\n${run}\n`;
 }
 

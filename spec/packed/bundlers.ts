@@ -1,0 +1,79 @@
+/** Bundlers with their default settings: each makes one script for browsers of `main.ts`, or of the page around it. */
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build as esbuild } from 'esbuild';
+import { build as vite } from 'vite';
+import { type Consumer, run } from './consumer.ts';
+import type { Program } from './programs.ts';
+
+/** Builds `main.ts` of a folder and returns the path of the script. */
+export type Bundle = (consumer: Consumer, folder: string) => Promise<string>;
+
+function theScript(folder: string): string {
+  const [script, ...more] = globSync('dist/**/*.js', { cwd: folder });
+  if (script === undefined || more.length > 0) throw new Error(`not one script in ${folder}/dist`);
+  return join(folder, script);
+}
+
+async function mustSucceed(done: ReturnType<typeof run>): Promise<void> {
+  const { code, stdout, stderr } = await done;
+  if (code !== 0) throw new Error(`${stdout}${stderr}`);
+}
+
+const WEBPACK = `
+const webpack = require('webpack');
+webpack({ mode: 'production', context: __dirname, entry: './main.js' }, (error, stats) => {
+  if (error || stats.hasErrors()) { console.error(error ?? stats.toString()); process.exitCode = 1; }
+});
+`;
+
+async function parcel({ folder: top, nodes }: Consumer, folder: string): Promise<string> {
+  const bin = join(top, 'node_modules/parcel/lib/bin.js');
+  const args = [bin, 'build', 'index.html', '--no-source-maps', '--cache-dir', '.cache'];
+  await mustSucceed(run(nodes['24'], args, folder));
+  return theScript(folder);
+}
+
+export const bundlers: Readonly<Record<string, Bundle>> = {
+  async esbuild(_, folder) {
+    const entryPoints = [join(folder, 'main.ts')];
+    const outfile = join(folder, 'dist/main.js');
+    const built = await esbuild({ entryPoints, outfile, bundle: true, logLevel: 'silent' });
+    if (built.warnings.length > 0) throw new Error(JSON.stringify(built.warnings));
+    return outfile;
+  },
+  async vite(_, folder) {
+    await vite({ root: folder, configFile: false, logLevel: 'error' });
+    return theScript(folder);
+  },
+  async webpack({ nodes }, folder) {
+    // Without a loader webpack reads no TypeScript.
+    const entryPoints = globSync('*.ts', { cwd: folder }).map((name) => join(folder, name));
+    await esbuild({ entryPoints, outdir: folder });
+    writeFileSync(join(folder, 'build.cjs'), WEBPACK);
+    await mustSucceed(run(nodes['24'], ['build.cjs'], folder));
+    return theScript(folder);
+  },
+  /** Without `exports`, which it reads only if asked to. */
+  parcel,
+  async 'parcel, told to read exports'(consumer, folder) {
+    const told = { '@parcel/resolver-default': { packageExports: true } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(told));
+    return await parcel(consumer, folder);
+  },
+};
+
+/** A page with programs that run one after another, and `page.mjs`, which runs a script of it in Node. */
+export function writePage(folder: string, programs: readonly Program[]): void {
+  mkdirSync(folder, { recursive: true });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  for (const { name, asFunction } of programs) write(`${name}.ts`, asFunction);
+  const imports = programs.map(({ name }, at) => `import { main as m${at} } from './${name}';`);
+  const calls = programs.map((_, at) => `await m${at}();`);
+  write('main.ts', `${imports.join('\n')}\nvoid (async () => { ${calls.join(' ')} })();\n`);
+  const script = '<script type="module" src="./main.ts"></script>';
+  write('index.html', `<!doctype html><title>consumer</title>${script}`);
+  const page = 'createElement: () => ({ relList: { supports: () => true } })';
+  const globals = `globalThis.self = globalThis; globalThis.document = { ${page} };`;
+  write('page.mjs', `${globals}\nawait import(process.argv[2]);\n`);
+}

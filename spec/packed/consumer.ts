@@ -1,0 +1,79 @@
+/** A project of a consumer: the packed library and what else a consumer has, installed in a folder of its own. */
+import { execFile } from 'node:child_process';
+import { appendFileSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root: string = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Installed beside the library. The bundlers and TypeScript that the project has itself are not here. */
+const BESIDE = {
+  '@arethetypeswrong/cli': '0.18.5',
+  '@types/node': '^24',
+  node22: 'npm:node@22',
+  parcel: '2.16.4',
+  rxjs: '^7.8.2',
+  'typescript-5.9': 'npm:typescript@5.9',
+  webpack: '5.112.2',
+};
+
+export interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end, whatever that is. */
+export function run(command: string, args: readonly string[], cwd: string): Promise<Run> {
+  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
+  // What vitest sets is not what a consumer has.
+  for (const name of ['NODE_ENV', 'NODE_OPTIONS', 'VITEST', 'FORCE_COLOR']) delete env[name];
+  return new Promise((resolve) => {
+    execFile(command, [...args], { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+async function mustRun(command: string, args: readonly string[], cwd: string): Promise<Run> {
+  const done = await run(command, args, cwd);
+  if (done.code === 0) return done;
+  throw new Error(`${command} ${args.join(' ')}: ${done.stdout}${done.stderr}`);
+}
+
+export interface Consumer extends AsyncDisposable {
+  readonly folder: string;
+  /** The packed library. */
+  readonly tarball: string;
+  /** Node by its major version. */
+  readonly nodes: Readonly<Record<'22' | '24', string>>;
+}
+
+/** Packs what has been built, and installs it. The sources in the package are spoilt: nobody is to load them. */
+export async function installConsumer(): Promise<Consumer> {
+  const folder = mkdtempSync(join(tmpdir(), 'rx-informer-packed-'));
+  const packed = await mustRun('npm', ['pack', '--json', '--pack-destination', folder], root);
+  // npm 11 prints a list, npm 12 an object by name.
+  const [{ filename }] = Object.values<{ filename: string }>(JSON.parse(packed.stdout)) as [
+    { filename: string },
+  ];
+  const tarball = join(folder, filename);
+  const dependencies = { 'rx-informer': `file:${filename}`, ...BESIDE };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
+  // Peers of the library are optional, but for rxjs: a consumer without them is the harder case.
+  await mustRun('npm', ['install', ...quiet], folder);
+  for (const source of globSync('node_modules/rx-informer/lib/**/*.ts', { cwd: folder })) {
+    appendFileSync(join(folder, source), '\n)]} a source was loaded instead of dist\n');
+  }
+  return {
+    folder,
+    tarball,
+    nodes: { '22': join(folder, 'node_modules/node22/bin/node'), '24': process.execPath },
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

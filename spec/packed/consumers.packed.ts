@@ -1,0 +1,132 @@
+/** The packed library where it is used: by Node 22 and 24, as ESM and by `require()`, by bundlers, by compilers. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundlers, writePage } from './bundlers.ts';
+import { type Consumer, installConsumer, root, run } from './consumer.ts';
+import { readmePrograms } from './programs.ts';
+
+const programs = readmePrograms();
+const running = programs.filter(({ runs }) => runs);
+let consumer: Consumer;
+
+function write(name: string, text: string): string {
+  const path = join(consumer.folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Runs a script that must end well and be silent on stderr. */
+async function printed(node: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(node, args, consumer.folder);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+beforeAll(async () => {
+  consumer = await installConsumer();
+});
+afterAll(() => consumer?.[Symbol.asyncDispose]());
+
+describe.concurrent('the packed library', () => {
+  it('T41: the first example of the README prints something', async ({ expect }) => {
+    const script = write('first.mts', running[0]?.module ?? '');
+    expect(await printed(consumer.nodes['24'], script)).not.toBe('');
+  });
+
+  for (const major of ['22', '24'] as const) {
+    for (const { name, module, commonJs } of running) {
+      it(`T41: ${name} runs in Node ${major}, as a module and by require()`, async ({ expect }) => {
+        const node = consumer.nodes[major];
+        // Node 22 strips types, and warns of it.
+        const quiet = '--disable-warning=ExperimentalWarning';
+        const asModule = await printed(node, quiet, write(`${name}-${major}.mts`, module));
+        const asCommonJs = await printed(node, write(`${name}-${major}.cjs`, commonJs));
+        expect(asCommonJs).toBe(asModule);
+      });
+    }
+
+    it(`T41: all entries load in Node ${major}, and import() and require() give one module`, async ({
+      expect,
+    }) => {
+      const script = `
+        const entries = ['rx-informer', 'rx-informer/resources', 'rx-informer/testing', 'rx-informer/node'];
+        Promise.all(entries.map(async (entry) => {
+          if ((await import(entry)) !== require(entry)) throw new Error(entry);
+          const { sep } = require('node:path');
+          const file = require.resolve(entry);
+          if (file.includes(sep + 'modules' + sep) || file.includes(sep + 'lib' + sep)) throw new Error(file);
+        })).then(() => console.log('same'));`;
+      const path = write(`entries-${major}.cjs`, script);
+      expect(await printed(consumer.nodes[major], path)).toBe('same\n');
+    });
+  }
+
+  for (const [bundler, bundle] of Object.entries(bundlers)) {
+    it(`T41: bundles with ${bundler}, and the script prints what the programs print`, async ({
+      expect,
+    }) => {
+      const folder = join(consumer.folder, bundler.replace(/\W+/g, '-'));
+      writePage(folder, running);
+      const node = consumer.nodes['24'];
+      const script = await bundle(consumer, folder);
+      let plain = '';
+      for (const { name, module } of running) {
+        const path = join(folder, `${name}.mts`);
+        writeFileSync(path, module);
+        plain += await printed(node, path);
+      }
+      expect(await printed(node, join(folder, 'page.mjs'), script)).toBe(plain);
+    });
+  }
+
+  const compilers = {
+    '5.9': () => join(consumer.folder, 'node_modules/typescript-5.9/bin/tsc'),
+    '7': () => join(root, 'node_modules/typescript/bin/tsc'),
+  };
+  const resolutions = [
+    { module: 'nodenext', moduleResolution: 'nodenext' },
+    { module: 'esnext', moduleResolution: 'bundler' },
+  ];
+  for (const [version, compiler] of Object.entries(compilers)) {
+    it(`T40: all entries and the README compile with TypeScript ${version}, without DOM and skipLibCheck`, async ({
+      expect,
+    }) => {
+      const entries = ['', '/resources', '/testing', '/node'];
+      const all = entries.map((path, at) => `export * as e${at} from 'rx-informer${path}';\n`);
+      for (const resolution of resolutions) {
+        const folder = join(consumer.folder, `types-${version}-${resolution.moduleResolution}`);
+        mkdirSync(folder);
+        writeFileSync(join(folder, 'entries.mts'), all.join(''));
+        for (const { name, module } of programs) writeFileSync(join(folder, `${name}.mts`), module);
+        const compilerOptions = {
+          ...resolution,
+          target: 'es2023',
+          lib: ['es2023'],
+          types: ['node'],
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: false,
+          noEmit: true,
+        };
+        writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+        const { stdout } = await run(consumer.nodes['24'], [compiler(), '-p', folder], folder);
+        expect(stdout).toBe('');
+      }
+    });
+  }
+
+  it('T41: publint and attw find nothing', async ({ expect }) => {
+    const tools = [
+      [join(root, 'node_modules/publint/src/cli.js'), '--strict', consumer.tarball],
+      [
+        join(consumer.folder, 'node_modules/@arethetypeswrong/cli/dist/index.js'),
+        ...[consumer.tarball, '--profile', 'esm-only'],
+      ],
+    ];
+    for (const args of tools) {
+      const { code, stdout } = await run(consumer.nodes['24'], args, consumer.folder);
+      expect(code, stdout).toBe(0);
+    }
+  });
+});
