@@ -14,7 +14,7 @@ import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import type { Timing } from '../rx/timing.ts';
+import type { ResolvedTiming } from '../rx/timing.ts';
 import { auditPage, type MetadataLister, type ReceivedPage } from './pages.ts';
 import { endOf, PendingDeletions } from './pending-deletions.ts';
 import { Round } from './round.ts';
@@ -32,7 +32,7 @@ export interface AuditParts<T extends KubernetesObject> {
   readonly store: KnownObjects<T>;
   readonly periodMs: number;
   readonly requestTimeoutMs: number;
-  readonly timing: Required<Timing>;
+  readonly timing: ResolvedTiming;
   /** What the reflectors say, before it waits for its commit. */
   readonly received$: Observable<readonly Delta<T>[]>;
   /** What the store has committed. */

@@ -8,7 +8,7 @@ import type { Delta } from '../reflector/delta.ts';
 import type { RefreshOrder } from '../reflector/reflect-options.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 import { checkedPeriod } from '../rx/checked-option.ts';
-import type { Timing } from '../rx/timing.ts';
+import type { ResolvedTiming } from '../rx/timing.ts';
 import { audit } from './audit.ts';
 import type { MetadataLister } from './pages.ts';
 import { type AuditStatus, mergeAudits, unaudited } from './status.ts';
@@ -24,7 +24,7 @@ export interface AuditOptions {
 /** What {@link Audits} takes beside the ListerWatchers. */
 export interface AuditsParts<T extends KubernetesObject> extends AuditOptions {
   readonly store: KnownObjects<T>;
-  readonly timing: Required<Timing>;
+  readonly timing: ResolvedTiming;
   readonly requestTimeoutMs: number;
 }
 

@@ -152,7 +152,11 @@ function build<T extends KubernetesObject>(
       const address = addressOf(resource, target, scope);
       const where = `edit of ${resourceName(resource)} ${Object.values(address).join('/')}`;
       const at = isObject(target) ? target : address;
-      return await edit<T>(own, where, at, recipe, { ...timing, ...options });
+      return await edit<T>(own, where, at, recipe, {
+        ...options,
+        scheduler: options.scheduler ?? timing.scheduler,
+        random: options.random ?? timing.random,
+      });
     },
   };
   return isPods(resource)

@@ -16,7 +16,7 @@ export interface DynamicObject extends KubernetesObject {
 /** What {@link createDynamicClient} takes beside the client. */
 export interface DynamicClientOptions extends ResourceClientOptions {
   /** Another way from names to resources. @defaultValue one that asks the server */
-  readonly mapper?: RestMapper;
+  readonly mapper?: RestMapper | undefined;
 }
 
 /** Gives clients of any resource. */

@@ -20,14 +20,14 @@ export type { Draft };
 /** What {@link ResourceClient.edit} takes. */
 export interface EditOptions extends WriteOptions, RetryOnConflictOptions {
   /** `'status'`: only what the recipe does to the status is written. @defaultValue the object itself */
-  readonly subresource?: string;
+  readonly subresource?: string | undefined;
   /**
    * What must not have changed. `resourceVersion`: anything. `uid`: only that it is the same object, every list that
    * the recipe changed, and every list or map that it added, removed or replaced as a whole; single values are then
    * written over whatever they are.
    * @defaultValue 'resourceVersion'
    */
-  readonly check?: 'resourceVersion' | 'uid';
+  readonly check?: 'resourceVersion' | 'uid' | undefined;
 }
 
 /** The two calls that an edit is made of. */
@@ -36,7 +36,7 @@ export interface EditCalls<T> {
   patch(
     target: ObjectTarget,
     patch: { readonly json: readonly JsonPatchOperation[] },
-    options: WriteOptions & { readonly subresource?: string },
+    options: WriteOptions & { readonly subresource?: string | undefined },
   ): Promise<Stored<T>>;
 }
 

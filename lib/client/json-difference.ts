@@ -15,7 +15,7 @@ export interface JsonDifferenceOptions {
    * a map that is added, removed or replaced as a whole. Single values are not tested. A `test` for null stands for
    * nothing being there, as kube-apiserver reads it. @defaultValue false
    */
-  readonly guard?: boolean;
+  readonly guard?: boolean | undefined;
 }
 
 /** Whether others may have written into a part of it. */

@@ -9,12 +9,12 @@ import { checkSegment, type Resource, resourceName } from '../meta/resource.ts';
  */
 export type ObjectTarget =
   | string
-  | { readonly namespace?: string; readonly name: string }
+  | { readonly namespace?: string | undefined; readonly name: string }
   | KubernetesObject;
 
 /** A target taken apart; no namespace where the resource has none. */
 export interface ObjectAddress {
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name: string;
 }
 

@@ -20,13 +20,13 @@ import type { DeepPartial, Patch } from './patch.ts';
 /** What {@link ResourceClient.get} takes. */
 export interface GetOptions extends CallOptions {
   /** Not older than this; '0': whatever the server has at hand. @defaultValue '' the newest */
-  readonly resourceVersion?: string;
+  readonly resourceVersion?: string | undefined;
 }
 
 /** Which objects a call is about. A selector that is left out is everything; one that is `undefined` is refused. */
 export interface SelectionOptions {
   /** @defaultValue the client's own, else all */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** As `kubectl -l`: `app=web,tier in (a,b)`. */
   readonly labelSelector?: string;
   /** As `kubectl --field-selector`: `spec.nodeName=n1`. */
@@ -39,29 +39,29 @@ export interface ListCallOptions extends CallOptions, SelectionOptions {
    * One page of so many objects at most, whose `metadata.continue` leads to the next; 0: all in one answer.
    * @defaultValue all objects, fetched in pages of 500
    */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** The token of the page before. */
-  readonly continue?: string;
+  readonly continue?: string | undefined;
   /** '' the newest, '0' whatever the server has at hand, else not older than this. @defaultValue '' */
-  readonly resourceVersion?: string;
-  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact' | undefined;
 }
 
 /** What {@link ResourceClient.watch} takes. */
 export interface WatchCallOptions extends CallOptions, SelectionOptions {
   /** Changes after this one. @defaultValue '' which tells first what there is */
-  readonly resourceVersion?: string;
+  readonly resourceVersion?: string | undefined;
   /** After this many seconds the server ends the watch; 0: when it likes. @defaultValue 300 */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | undefined;
   /**
    * A streaming LIST: what there is, then a bookmark that says so, then changes. One that comes compressed through
    * `fetch`, which a browser may not read to its end, is a 406 `NotAcceptable`. @defaultValue false
    */
-  readonly sendInitialEvents?: boolean;
+  readonly sendInitialEvents?: boolean | undefined;
   /** Asked before each read. @defaultValue there is always room */
-  readonly demand?: Demand;
+  readonly demand?: Demand | undefined;
   /** Told of every object that did not get through. */
-  readonly onSkipped?: (skipped: Skipped) => void;
+  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
 }
 
 /** What {@link ResourceClient.apply} takes. */
@@ -69,7 +69,7 @@ export interface ApplyOptions extends WriteOptions {
   /** Who the fields applied belong to: a server wants to know. */
   readonly fieldManager: string;
   /** Takes fields over from other managers instead of failing with a conflict. @defaultValue false */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 /** What is applied: any part of an object that names it. */
@@ -91,13 +91,15 @@ export type Applied<T> = DeepPartial<Omit<T, 'metadata' | 'apiVersion' | 'kind'>
 /** What {@link ResourceClient.delete} takes. */
 export interface DeleteOptions extends CallOptions {
   /** What becomes of dependents. @defaultValue the resource's own: mostly 'Background' */
-  readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
+  readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
   /** 0: at once. @defaultValue the object's own */
-  readonly gracePeriodSeconds?: number;
+  readonly gracePeriodSeconds?: number | undefined;
   /** Fails with a conflict (409) unless the object has these. */
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined;
   /** The server does everything but store it. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
 }
 
 /** What {@link ResourceClient.deleteCollection} takes. */
@@ -130,7 +132,7 @@ export interface ResourceClient<T extends KubernetesObject> {
   patch(
     target: ObjectTarget,
     patch: Patch<T>,
-    options?: WriteOptions & { readonly subresource?: string },
+    options?: WriteOptions & { readonly subresource?: string | undefined },
   ): Promise<Stored<T>>;
   /** Changes what the patch says in the status. */
   patchStatus(target: ObjectTarget, patch: Patch<T>, options?: WriteOptions): Promise<Stored<T>>;
@@ -197,25 +199,25 @@ export interface ResourceClient<T extends KubernetesObject> {
 /** What {@link PodClient.log} takes. */
 export interface PodLogOptions extends CallOptions {
   /** @defaultValue the pod's only one */
-  readonly container?: string;
+  readonly container?: string | undefined;
   /** Goes on with what is written later, until the container ends. @defaultValue false */
-  readonly follow?: boolean;
+  readonly follow?: boolean | undefined;
   /** The log of the container before its restart. @defaultValue false */
-  readonly previous?: boolean;
+  readonly previous?: boolean | undefined;
   /** Puts a timestamp (RFC 3339) before each line. @defaultValue false */
-  readonly timestamps?: boolean;
+  readonly timestamps?: boolean | undefined;
   /** Only the last so many lines. */
-  readonly tailLines?: number;
+  readonly tailLines?: number | undefined;
   /** Only what was written in the last so many seconds. */
-  readonly sinceSeconds?: number;
+  readonly sinceSeconds?: number | undefined;
   /** Only what was written since (RFC 3339). */
-  readonly sinceTime?: string;
+  readonly sinceTime?: string | undefined;
   /** Not much more than so many bytes. */
-  readonly limitBytes?: number;
+  readonly limitBytes?: number | undefined;
   /** A longer line comes in pieces of this many characters; Infinity: never. @defaultValue 1 Mi */
-  readonly maxLineLength?: number;
+  readonly maxLineLength?: number | undefined;
   /** Asked before each read. @defaultValue there is always room */
-  readonly demand?: Demand;
+  readonly demand?: Demand | undefined;
 }
 
 /** What {@link PodClient.evict} takes. */

@@ -19,7 +19,7 @@ import { untilAborted } from './until-aborted.ts';
 export interface KindName {
   readonly kind: string;
   /** @defaultValue the preferred version of the first group that has the kind */
-  readonly apiVersion?: string;
+  readonly apiVersion?: string | undefined;
 }
 
 /** A collection by group, plural and, where it matters, version. */
@@ -28,7 +28,7 @@ export interface PluralName {
   readonly group: string;
   readonly plural: string;
   /** @defaultValue the preferred one */
-  readonly version?: string;
+  readonly version?: string | undefined;
 }
 
 /** What {@link createRestMapper} takes beside the discovery. */
@@ -37,7 +37,7 @@ export interface RestMapperOptions extends Pick<Timing, 'scheduler'> {
    * The server is not asked again sooner, whatever is looked for, in milliseconds; Infinity: not before a `reset()`.
    * @defaultValue 1000
    */
-  readonly minRefreshMs?: number;
+  readonly minRefreshMs?: number | undefined;
 }
 
 /** Finds resources by the names of a server. */

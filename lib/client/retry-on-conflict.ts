@@ -13,11 +13,11 @@ import { abortedError, untilAborted } from './until-aborted.ts';
 /** What {@link retryOnConflict} takes. */
 export interface RetryOnConflictOptions extends Timing {
   /** How often to try at most, the first time included; Infinity: until it works. @defaultValue 5 */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /** The wait before the next try, in milliseconds. @defaultValue 10 ms and up to a tenth more */
-  readonly backoff?: Backoff;
+  readonly backoff?: Backoff | undefined;
   /** Ends the waits; the attempt itself has to be given it by its writer. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const defaultBackoff = /* @__PURE__ */ exponentialBackoff({ baseMs: 10, factor: 1, jitter: 0.1 });

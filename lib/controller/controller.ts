@@ -48,34 +48,38 @@ export interface ControllerOptions<
   W extends readonly KubernetesObject[] = readonly KubernetesObject[],
 > extends Pick<Timing, 'scheduler'> {
   /** Stands in errors, status and metrics. @defaultValue 'controller' */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The objects that are reconciled. */
   readonly for: WatchedInformer<T> | FilteredSource<T>;
   /** What they own: a change of an object wakes the one that controls it, before and now. */
-  readonly owns?: { readonly [K in keyof O]: WatchedInformer<O[K]> | FilteredSource<O[K]> };
+  readonly owns?:
+    | { readonly [K in keyof O]: WatchedInformer<O[K]> | FilteredSource<O[K]> }
+    | undefined;
   /** What else concerns them. */
-  readonly watches?: { readonly [K in keyof W]: MappedSource<W[K]> };
+  readonly watches?: { readonly [K in keyof W]: MappedSource<W[K]> } | undefined;
   /** Keys from anywhere: a timer, a webhook, a message queue. One that errors makes the controller unhealthy. */
-  readonly sources?: readonly Observable<string>[];
+  readonly sources?: readonly Observable<string>[] | undefined;
   /** Over the changes of `for`; all must pass. */
-  readonly predicates?: readonly Predicate<T>[];
+  readonly predicates?: readonly Predicate<T>[] | undefined;
   readonly reconcile: ReconcileObject<T>;
   /** How many keys are worked on at once, never one key twice. @defaultValue 1 */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** How often a failing key is tried again before it is given up until its next change. @defaultValue Infinity */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** @defaultValue that of the priority queue */
-  readonly rateLimiter?: RateLimiter;
+  readonly rateLimiter?: RateLimiter | undefined;
   /** A key that has waited for so long gets every second turn, whatever is news. @defaultValue 10000 */
-  readonly ageingMs?: number;
+  readonly ageingMs?: number | undefined;
   /**
    * Reconciles only while it leads; caches are warm before. Options make an elector that starts and stops with
    * the controller; one that is passed is for who made it to start, and to stop after the controller.
    */
-  readonly leaderElection?: LeaderElector | LeaderElectorOptions;
-  readonly metrics?: MetricsProvider;
+  readonly leaderElection?: LeaderElector | LeaderElectorOptions | undefined;
+  readonly metrics?: MetricsProvider | undefined;
   /** Errors of predicates, mappings and sources. @defaultValue as rxjs's own: reported asynchronously */
-  readonly onUnhandledError?: (error: unknown, context: ControllerErrorContext) => void;
+  readonly onUnhandledError?:
+    | ((error: unknown, context: ControllerErrorContext) => void)
+    | undefined;
 }
 
 /**
@@ -106,7 +110,7 @@ export interface StopOptions {
    * So long may running reconciles go on; then their signals are aborted, and after as long again they are
    * abandoned and reported. In milliseconds. @defaultValue 30000
    */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
 }
 
 /** A controller that keeps the world as its objects want it. Not client-go's `cache.Controller`. */

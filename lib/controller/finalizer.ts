@@ -110,7 +110,7 @@ export function addFinalizer<T extends KubernetesObject>(
   client: Calls<T>,
   object: T,
   name: string,
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Stored<T> | undefined> {
   return change(client, object as Stored<T>, name, true, options.signal);
 }
@@ -124,7 +124,7 @@ export function removeFinalizer<T extends KubernetesObject>(
   client: Calls<T>,
   object: T,
   name: string,
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Stored<T> | undefined> {
   return change(client, object as Stored<T>, name, false, options.signal);
 }

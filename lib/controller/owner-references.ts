@@ -11,9 +11,9 @@ import type { ObjectChange } from './object-change.ts';
 /** What {@link ownerReferenceOf} takes. */
 export interface OwnerReferenceOptions {
   /** Marks the owner as the one that manages the object; an object has at most one. @defaultValue true */
-  readonly controller?: boolean;
+  readonly controller?: boolean | undefined;
   /** A foreground deletion of the owner waits for the object. @defaultValue true */
-  readonly blockOwnerDeletion?: boolean;
+  readonly blockOwnerDeletion?: boolean | undefined;
 }
 
 function shown(object: KubernetesObject): string {

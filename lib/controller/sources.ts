@@ -25,7 +25,7 @@ export interface WatchedInformer<T extends KubernetesObject> {
 export interface FilteredSource<T extends KubernetesObject> {
   readonly informer: WatchedInformer<T>;
   /** All must pass. @defaultValue every change passes */
-  readonly predicates?: readonly Predicate<T>[];
+  readonly predicates?: readonly Predicate<T>[] | undefined;
 }
 
 /** An informer whose changes concern other objects. */

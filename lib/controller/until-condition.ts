@@ -22,9 +22,9 @@ import { type Condition, statusConditions } from './conditions.ts';
 /** What {@link untilCondition} takes. */
 export interface UntilConditionOptions extends Timing {
   /** Rejects after this long, in milliseconds. @defaultValue never */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Aborting it rejects with an `ApiError` whose reason is `Aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The time was over. `lastSeen` is the object as it was then; `cause` is what hindered the informer, if anything. */

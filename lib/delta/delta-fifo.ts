@@ -21,17 +21,17 @@ import type { Compression } from './pending-deltas.ts';
 /** What {@link deltaFifo} takes. */
 export interface DeltaFifoOptions<T> {
   /** What the consumer has. @defaultValue what has passed through */
-  readonly known?: KnownObjects<T>;
+  readonly known?: KnownObjects<T> | undefined;
   /** Asked before each pop. @defaultValue room always */
-  readonly ready?: Demand;
+  readonly ready?: Demand | undefined;
   /** Each emission delivers every known object again, but those with something pending. Not a relist. */
-  readonly resync$?: Observable<unknown>;
+  readonly resync$?: Observable<unknown> | undefined;
   /** How deltas of one key are folded while they wait. @defaultValue 'none' */
-  readonly compression?: Compression;
+  readonly compression?: Compression | undefined;
   /** Told of a DELETED for a key that nobody knows; it is not passed on. */
-  readonly onUnknownDeletion?: (key: string) => void;
+  readonly onUnknownDeletion?: ((key: string) => void) | undefined;
   /** Given each subscription's queue when it begins: its size tells how much waits. */
-  readonly onQueue?: (queue: { readonly size: number }) => void;
+  readonly onQueue?: ((queue: { readonly size: number }) => void) | undefined;
 }
 
 /** Throws a `TypeError` for a store whose keys are not those of deltas: relists would tombstone all it holds. */

@@ -10,11 +10,11 @@ import type { DefaultScope } from './scope.ts';
 /** What informers of one resource have of their own. */
 export interface InformerSettings<T extends KubernetesObject> {
   /** Makes what is stored of what was received. Whole objects only: a projection has no more than it shows. */
-  readonly transform?: Transform<T>;
+  readonly transform?: Transform<T> | undefined;
   /** Beside the index by namespace. Whole objects only. */
-  readonly indexers?: Indexers<T>;
+  readonly indexers?: Indexers<T> | undefined;
   /** Every known object again, this often, in milliseconds; 0 never. */
-  readonly resyncPeriodMs?: number;
+  readonly resyncPeriodMs?: number | undefined;
 }
 
 /** Settings bound to their resource: see {@link forResource}. */
@@ -61,16 +61,17 @@ export interface InformerFactoryOptions
    * Stands before the names of its informers, in logs and metrics: `shop-ui/pods/shop`. One factory at a time may
    * have it, until it is stopped. @defaultValue none
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Last word on the query of each LIST and WATCH; changes the object it is given. */
-  readonly tweak?: (options: ListOptions, resource: Resource<KubernetesObject>) => void;
+  readonly tweak?:
+    | ((options: ListOptions, resource: Resource<KubernetesObject>) => void)
+    | undefined;
   /** Makes what is stored of what was received: whole objects and metadata. */
-  readonly transform?: (
-    object: KubernetesObject,
-    resource: Resource<KubernetesObject>,
-  ) => KubernetesObject;
+  readonly transform?:
+    | ((object: KubernetesObject, resource: Resource<KubernetesObject>) => KubernetesObject)
+    | undefined;
   /** Made by {@link forResource}; they stand before the factory's own. */
-  readonly resources?: readonly ResourceSettings[];
+  readonly resources?: readonly ResourceSettings[] | undefined;
   /** Told what somebody should know, by name: a read before the store is synced, say. @defaultValue `console.warn` */
-  readonly onWarning?: (message: string) => void;
+  readonly onWarning?: ((message: string) => void) | undefined;
 }

@@ -10,15 +10,15 @@ export type InformerProjection = 'object' | 'metadata' | 'table';
 /** Part of a resource. What is absent is not narrowed. */
 export interface InformerScope {
   /** Only this namespace; '' is all, also where the factory has a namespace of its own. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** These namespaces in one view, each with a watch of its own; at least one. */
-  readonly namespaces?: readonly string[];
+  readonly namespaces?: readonly string[] | undefined;
   /** As `kubectl -l`, or as objects carry it in `spec.selector`. */
   readonly labelSelector?: string | LabelSelectorObject;
   /** As `kubectl --field-selector`; the server says which fields it knows. */
   readonly fieldSelector?: string;
   /** @defaultValue 'object' */
-  readonly as?: InformerProjection;
+  readonly as?: InformerProjection | undefined;
 }
 
 /** A scope that was read: selectors in their one form, namespaces sorted and each once. */

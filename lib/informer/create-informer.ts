@@ -29,7 +29,7 @@ import { type SyncWaitOptions, Waits } from './waits.ts';
 /** What {@link createInformer} takes. */
 export interface UnsharedInformerOptions<T> extends InformerOptions<T> {
   /** What bounds that which waits while the handler is busy. @defaultValue { kind: 'conflate' } */
-  readonly delivery?: DeliveryPolicy<T>;
+  readonly delivery?: DeliveryPolicy<T> | undefined;
 }
 
 /** A live, indexed copy of a collection for one consumer. */

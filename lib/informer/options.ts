@@ -21,32 +21,34 @@ export interface UnhandledErrorContext {
 export interface InformerOptions<T>
   extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped'> {
   /** Stands in errors. @defaultValue 'informer' */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Indices of the store. @defaultValue `namespace` */
-  readonly indexers?: Indexers<T>;
+  readonly indexers?: Indexers<T> | undefined;
   /**
    * How often every known object is delivered again, in milliseconds, at least 1000. `0` and `Infinity`: never.
    * @defaultValue 0
    */
-  readonly resyncPeriodMs?: number;
+  readonly resyncPeriodMs?: number | undefined;
   /**
    * Compares the store with the server, page by page with metadata only, and heals what differs with a list in which
    * content decides. Finds events that the watch lost without an error. The status tells the result as `audit`.
    * @defaultValue off
    */
-  readonly audit?: AuditOptions;
+  readonly audit?: AuditOptions | undefined;
   /** How deltas of one key are folded while the demand is closed. @defaultValue 'none' */
-  readonly compression?: Compression;
+  readonly compression?: Compression | undefined;
   /** @defaultValue 'freeze' in development and tests, else 'off' */
-  readonly mutationGuard?: MutationGuard;
+  readonly mutationGuard?: MutationGuard | undefined;
   /** Errors of handlers and direct subscribers. @defaultValue as rxjs's own: reported asynchronously */
-  readonly onUnhandledError?: (error: unknown, context: UnhandledErrorContext) => void;
+  readonly onUnhandledError?:
+    | ((error: unknown, context: UnhandledErrorContext) => void)
+    | undefined;
   /** Told what somebody should know though nothing failed. @defaultValue `console.warn` */
-  readonly onWarning?: (warning: InformerWarning) => void;
+  readonly onWarning?: ((warning: InformerWarning) => void) | undefined;
   /** Makes the instruments; a meter of OpenTelemetry is one. @defaultValue none */
-  readonly metrics?: MetricsProvider;
+  readonly metrics?: MetricsProvider | undefined;
   /** Labels of the instruments beside the name, as group, version and resource. */
-  readonly metricAttributes?: MetricAttributes;
+  readonly metricAttributes?: MetricAttributes | undefined;
 }
 
 /** Options of {@link createSharedInformer}. */
@@ -55,5 +57,5 @@ export interface SharedInformerOptions<T> extends InformerOptions<T> {
    * How long the informer keeps running after its last subscriber leaves, in milliseconds. `0`: not at all; `Infinity`:
    * until `stop()`. @defaultValue 30000
    */
-  readonly lingerMs?: number;
+  readonly lingerMs?: number | undefined;
 }

@@ -24,7 +24,7 @@ import type { Demand } from '../rx/demand.ts';
 import { type Drain, through } from '../rx/drain.ts';
 import { longInterval } from '../rx/long-timer.ts';
 import { nextMacrotask } from '../rx/next-macrotask.ts';
-import type { Timing } from '../rx/timing.ts';
+import type { ResolvedTiming } from '../rx/timing.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
@@ -47,7 +47,7 @@ export interface RunParts<T extends KubernetesObject> {
   readonly demand: Demand;
   /** 0: never. */
   readonly resyncMs: number;
-  readonly timing: Required<Timing>;
+  readonly timing: ResolvedTiming;
   readonly options: InformerOptions<T>;
   deliver(set: ChangeSet<T>): void;
   onCommitted(): void;

@@ -14,7 +14,7 @@ import type { IndexerReader } from '../store/indexer.ts';
 /** How long a wait may take. */
 export interface WaitOptions {
   /** Rejects after this long, in milliseconds. @defaultValue never */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How to wait until an informer is synced. */
@@ -25,7 +25,7 @@ export interface SyncWaitOptions extends WaitOptions {
    * because the informer keeps trying, and somebody may grant the access or install the resource.
    * @defaultValue 'reject'
    */
-  readonly whileBlocked?: 'reject' | 'wait';
+  readonly whileBlocked?: 'reject' | 'wait' | undefined;
 }
 
 /** A deletion to wait for: this object, not another of its name. */

@@ -31,29 +31,29 @@ export type ListOptions = Record<string, string>;
 /** What {@link createListWatch} takes beside client and resource. */
 export interface ListWatchOptions<T extends KubernetesObject> {
   /** Only this namespace; '' is all. @defaultValue all */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** As `kubectl -l`: `app=web,tier in (a,b)`. */
   readonly labelSelector?: string;
   /** As `kubectl --field-selector`: `spec.nodeName=n1`. */
   readonly fieldSelector?: string;
   /** Last word on the query of each LIST and WATCH; changes the object it is given. */
-  readonly tweak?: (options: ListOptions) => void;
+  readonly tweak?: ((options: ListOptions) => void) | undefined;
   /** Makes what is stored of what was received. */
-  readonly transform?: Transform<T>;
+  readonly transform?: Transform<T> | undefined;
   /** @defaultValue false */
-  readonly keepManagedFields?: boolean;
+  readonly keepManagedFields?: boolean | undefined;
   /** The longest event or item, in bytes; Infinity: no bound. @defaultValue 16 MiB */
-  readonly maxFrameBytes?: number;
+  readonly maxFrameBytes?: number | undefined;
   /** The longest answer to one LIST, in bytes; a page, where pages are asked for; Infinity: no bound. @defaultValue 1 GiB */
-  readonly maxPageBytes?: number;
+  readonly maxPageBytes?: number | undefined;
   /** Another decoder. @defaultValue `JSON.parse` */
-  readonly decoding?: Decoding;
+  readonly decoding?: Decoding | undefined;
   /** Whether streaming LISTs may be asked for. @defaultValue true, until the server shows that it cannot */
-  readonly watchList?: boolean;
+  readonly watchList?: boolean | undefined;
   /** Told of every object that did not get through. What it throws is reported. */
-  readonly onSkipped?: (skipped: Skipped) => void;
+  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
-  readonly scheduler?: SchedulerLike;
+  readonly scheduler?: SchedulerLike | undefined;
 }
 
 function listQuery<T>(request: ListRequest<T>): ListOptions {

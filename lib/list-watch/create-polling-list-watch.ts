@@ -16,7 +16,7 @@ import type { ListerWatcher, WatchRequest, WatchSignal } from './lister-watcher.
 /** What {@link createPollingListWatch} takes beside the ListerWatcher. */
 export interface PollingOptions extends Timing {
   /** Between the end of a list and the next, in milliseconds, with up to a fifth at random. @defaultValue 30000 */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number | undefined;
 }
 
 /** Well below any watchdog's patience. */

@@ -85,9 +85,9 @@ export type ListerInformer<T extends KubernetesObject> = Pick<
 /** What {@link createLister} takes beside store and resource. */
 export interface ListerOptions {
   /** Names without a namespace are of this one. @defaultValue none */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Told once a kind of slip: a read before the store is synced, an index that is missing. @defaultValue `console.warn` */
-  readonly onWarning?: (message: string) => void;
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -101,7 +101,7 @@ export type ListedAs<Listed, T> = [T] extends [Listed | PartialObjectMetadata | 
     : { readonly 'its objects are not those of the informer or store': never };
 
 /** What is read: group, version and plural name it; `namespaced` is known of a `Resource`. */
-type Named = GroupVersionResource & { readonly namespaced?: boolean };
+type Named = GroupVersionResource & { readonly namespaced?: boolean | undefined };
 
 function notFound(resource: GroupVersionResource, name: string): ApiError {
   const message = `${resourceName(resource)} ${JSON.stringify(name)} not found`;

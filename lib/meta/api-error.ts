@@ -125,9 +125,9 @@ export interface ApiErrorInit {
   readonly code: number;
   readonly reason: string;
   readonly message: string;
-  readonly retryAfterMs?: number;
-  readonly status?: Status;
-  readonly cause?: unknown;
+  readonly retryAfterMs?: number | undefined;
+  readonly status?: Status | undefined;
+  readonly cause?: unknown | undefined;
 }
 
 /**

@@ -8,8 +8,8 @@ export type MetricAttributes = Readonly<Record<string, string>>;
 
 /** What an instrument is made with. */
 export interface MetricOptions {
-  readonly description?: string;
-  readonly unit?: string;
+  readonly description?: string | undefined;
+  readonly unit?: string | undefined;
 }
 
 /** A sum that only grows (`Counter`), or goes both ways (`UpDownCounter`). */

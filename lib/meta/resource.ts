@@ -28,7 +28,7 @@ export interface Resource<T extends KubernetesObject = KubernetesObject>
 
 /** A collection of which only the name is known, not what its objects are. */
 export interface UntypedResource extends GroupVersionResource {
-  readonly namespaced?: boolean;
+  readonly namespaced?: boolean | undefined;
   /** Never there: what names a type of objects is a {@link Resource}. */
   readonly [objectType]?: never;
 }
@@ -124,9 +124,9 @@ export function checkSegment(
 export function resourcePath(
   resource: Resource<KubernetesObject>,
   target: {
-    readonly namespace?: string;
-    readonly name?: string;
-    readonly subresource?: string;
+    readonly namespace?: string | undefined;
+    readonly name?: string | undefined;
+    readonly subresource?: string | undefined;
   } = {},
 ): string {
   const { namespace, name, subresource } = target;

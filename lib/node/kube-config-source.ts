@@ -21,11 +21,11 @@ export interface KubeConfigLike {
 /** Which kubeconfig. */
 export interface KubeConfigSource {
   /** Path of a kubeconfig; paths in it are relative to its folder. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** A kubeconfig, YAML or JSON; paths in it are relative to the working directory, but a plugin's must not be relative. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** A `KubeConfig` of client-node, with the fields that it knows: not `as-groups`, `as-uid` and `as-user-extra`. */
-  readonly config?: KubeConfigLike;
+  readonly config?: KubeConfigLike | undefined;
   /** @defaultValue its `current-context` */
-  readonly context?: string;
+  readonly context?: string | undefined;
 }

@@ -20,13 +20,13 @@ export interface KubeConfigClientOptions
   extends KubeConfigSource,
     Omit<KubeClientOptions, 'baseUrl' | 'fetch' | 'transport'> {
   /** The most connections at once, Infinity for no limit; over HTTP/1.1 each watch holds one. @defaultValue no limit */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /**
    * How long the head of an answer may take, in milliseconds. Over HTTP/2, a connection on which one did not come is
    * asked for a sign of life, and replaced when that takes as long again: keep it below the reflector's
    * `requestTimeoutMs`. Infinity: for ever. @defaultValue 30 000
    */
-  readonly headersTimeoutMs?: number;
+  readonly headersTimeoutMs?: number | undefined;
 }
 
 class Refused {

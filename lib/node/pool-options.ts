@@ -9,30 +9,30 @@ export type TlsOptions = Pick<
   'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized'
 > & {
   /** The name that the server's certificate must carry, when it is not the one in the URL. */
-  readonly servername?: string;
+  readonly servername?: string | undefined;
 };
 
 /** How to reach the server. */
 export interface DispatcherOptions {
-  readonly tls?: TlsOptions;
+  readonly tls?: TlsOptions | undefined;
   /** `http://`, `https://`, `socks5://` (names are resolved by the proxy); may carry `user:password@`. */
-  readonly proxy?: string;
+  readonly proxy?: string | undefined;
   /**
    * The most connections at once. Over HTTP/1.1 each watch holds one of them; further requests wait, and say that
    * they are `queued`. Infinity: no limit. @defaultValue no limit
    */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /**
    * How long to wait for the head of an answer, also of a proxy's, in milliseconds; Infinity: for ever.
    * @defaultValue 30 000
    */
-  readonly headersTimeoutMs?: number;
+  readonly headersTimeoutMs?: number | undefined;
   /**
    * Headers that are sent with every request, each value as a line of its own, names in lower case: several
    * `impersonate-group`. With them HTTP/1.1 is spoken, because over HTTP/2 undici makes one line of them.
    * @defaultValue none
    */
-  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>;
+  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 const HEADERS_TIMEOUT_MS = 30_000;

@@ -32,7 +32,7 @@ export interface UndiciTransportOptions extends DispatcherOptions {
    * Another undici dispatcher of undici 7 or 8, to be closed by whoever made it. The options of TLS, proxy
    * and connections are then its own.
    */
-  readonly dispatcher?: DispatcherLike;
+  readonly dispatcher?: DispatcherLike | undefined;
 }
 
 /** A {@link Transport} with a pool of its own. */

@@ -43,7 +43,7 @@ export interface ToViewOptions {
    * The informer's status, for pages that show it beside the rows. With it a view that is on screen while its informer
    * is stopped shows the rows of the next run when the informer is started again.
    */
-  readonly status$?: Observable<InformerStatus>;
+  readonly status$?: Observable<InformerStatus> | undefined;
 }
 
 const EMPTY: readonly never[] = /* @__PURE__ */ Object.freeze([]);

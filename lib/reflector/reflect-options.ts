@@ -12,44 +12,44 @@ import type { ReflectorStatus } from './status.ts';
 /** What {@link reflect} takes beside the ListerWatcher. */
 export interface ReflectOptions<T> extends Timing {
   /** What the consumer already has, for decoders that share with it. */
-  readonly known?: KnownObjects<T>;
+  readonly known?: KnownObjects<T> | undefined;
   /** Asked before each read. @defaultValue room always, with a turn of the event loop every 8 ms */
-  readonly demand?: Demand;
+  readonly demand?: Demand | undefined;
   /** Told of each transition, and once at the start. */
-  readonly onStatus?: (status: ReflectorStatus) => void;
+  readonly onStatus?: ((status: ReflectorStatus) => void) | undefined;
   /** Asked at each failure; `'stop'` completes the stream, anything else tries again. */
-  readonly onError?: (error: ApiError) => 'stop' | 'retry' | undefined;
+  readonly onError?: ((error: ApiError) => 'stop' | 'retry' | undefined) | undefined;
   /** Told of every object that did not get through. */
-  readonly onSkipped?: (skipped: Skipped) => void;
+  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
   /** @defaultValue 'auto': stream where the server can, else pages */
-  readonly initialList?: InitialList;
+  readonly initialList?: InitialList | undefined;
   /** Always list in pages of this size. @defaultValue 500 where pages help */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** The wait before each retry. @defaultValue 800 ms × 2 to 30 s, with jitter */
-  readonly backoff?: Backoff;
+  readonly backoff?: Backoff | undefined;
   /** The backoff begins anew after this long without a failure. @defaultValue 120000 */
-  readonly healthyMs?: number;
+  readonly healthyMs?: number | undefined;
   /** A watch ends after this to twice this. @defaultValue 300000 */
-  readonly minWatchTimeoutMs?: number;
+  readonly minWatchTimeoutMs?: number | undefined;
   /**
    * Whether the next watch is asked for 95 s before the one that is open ends, or at half of its time, so that no event
    * waits for its answer; for a moment two watches are open. Where connections are few it is not done.
    * @defaultValue true
    */
-  readonly makeBeforeBreak?: boolean;
+  readonly makeBeforeBreak?: boolean | undefined;
   /** A watch from which nothing comes for this long is dead; bookmarks come every minute. @defaultValue 85000 */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeoutMs?: number | undefined;
   /** So long may an answer, or the next piece of a list, take to come. @defaultValue 30000 */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /**
    * Each emission asks for the whole collection, the newest that the server has: at once while watching or waiting,
    * though not before a Retry-After, and otherwise by the list that is under way or due.
    */
-  readonly refresh$?: Observable<RefreshOrder>;
+  readonly refresh$?: Observable<RefreshOrder> | undefined;
   /** Told when such a list was emitted whole, or with the error of its try. Several orders may share one. */
-  readonly onRefreshed?: (error: ApiError | undefined) => void;
+  readonly onRefreshed?: ((error: ApiError | undefined) => void) | undefined;
   /** A pause longer than this closes the watch, which later goes on where it stood. @defaultValue 60000 */
-  readonly pauseLimitMs?: number;
+  readonly pauseLimitMs?: number | undefined;
 }
 
 /** What a list that is asked for from outside should be. */

@@ -26,13 +26,13 @@ export type Backoff = (attempt: number, random: number) => number;
 export function exponentialBackoff(
   options: {
     /** @defaultValue 800 */
-    readonly baseMs?: number;
+    readonly baseMs?: number | undefined;
     /** @defaultValue 2 */
-    readonly factor?: number;
+    readonly factor?: number | undefined;
     /** @defaultValue 30000 */
-    readonly capMs?: number;
+    readonly capMs?: number | undefined;
     /** @defaultValue 1 */
-    readonly jitter?: number;
+    readonly jitter?: number | undefined;
   } = {},
 ): Backoff {
   const { baseMs = 800, factor = 2, capMs = 30_000, jitter = 1 } = options;

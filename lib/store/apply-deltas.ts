@@ -17,11 +17,11 @@ import type { Indexer } from './indexer.ts';
 /** What {@link applyDeltas} takes beside the indexer. */
 export interface ApplyDeltasOptions<T> {
   /** The scopes that make up the store; it is synced when each has had its first list. @defaultValue one for all */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** Told of an object that a key or index function refused; it stays out, the others go in. */
-  readonly onRejected?: (rejection: Rejection<T>) => void;
+  readonly onRejected?: ((rejection: Rejection<T>) => void) | undefined;
   /** Told after each commit, also one that changed nothing but the version. */
-  readonly onCommitted?: (deltas: readonly Delta<T>[]) => void;
+  readonly onCommitted?: ((deltas: readonly Delta<T>[]) => void) | undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ import { type ChangeSet, type ChangeSetHead, createChangeSet } from './change-se
 /** What {@link conflateByKey} takes. */
 export interface ConflateByKeyOptions {
   /** Asked before each delivery; what it throws is an error of the result. @defaultValue room always */
-  readonly ready?: Demand;
+  readonly ready?: Demand | undefined;
 }
 
 /** Folds change sets while nobody takes them. */

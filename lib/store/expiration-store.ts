@@ -27,7 +27,7 @@ export type ExpirationPolicy<T> = (entry: TimestampedEntry<T>, nowMs: number) =>
 /** What {@link createExpirationStore} takes: a time to live or a policy of your own, and what a store takes. */
 export type ExpirationStoreOptions<T> = IndexerOptions<T> & {
   /** Its `now()` is the only thing asked of it. @defaultValue rxjs's `asyncScheduler` */
-  readonly scheduler?: SchedulerLike;
+  readonly scheduler?: SchedulerLike | undefined;
 } & (
     | {
         /** How long an object is there after it was written, in milliseconds; 0 or less: for ever. */

@@ -91,10 +91,10 @@ export interface Indexer<T> extends IndexerReader<T> {
 /** What {@link createIndexer} takes. */
 export interface IndexerOptions<T> {
   /** @defaultValue `namespace/name` */
-  readonly keyOf?: KeyFunc<T>;
-  readonly indexers?: Indexers<T>;
+  readonly keyOf?: KeyFunc<T> | undefined;
+  readonly indexers?: Indexers<T> | undefined;
   /** @defaultValue 'freeze' in development and tests, else 'off' */
-  readonly mutationGuard?: MutationGuard;
+  readonly mutationGuard?: MutationGuard | undefined;
 }
 
 class MapIndexer<T extends object> implements Indexer<T> {

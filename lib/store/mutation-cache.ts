@@ -17,19 +17,19 @@ import { defaultMutationGuard, guardObject, type MutationGuard } from './mutatio
 /** What {@link createMutationCache} takes beside the store. */
 export interface MutationCacheOptions {
   /** How long a write is remembered, in milliseconds, more than 0. @defaultValue 5 minutes */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** How many writes are remembered; the least recently used goes first. As many deletions are. @defaultValue 100 */
-  readonly size?: number;
+  readonly size?: number | undefined;
   /**
    * Show what was written also where the store has nothing under its key. Without the store's version (a store
    * that no informer fills) an object that was created and deleted unseen is shown until its time is over.
    * @defaultValue false
    */
-  readonly includeAdds?: boolean;
+  readonly includeAdds?: boolean | undefined;
   /** @defaultValue 'freeze' in development and tests, else 'off' */
-  readonly mutationGuard?: MutationGuard;
+  readonly mutationGuard?: MutationGuard | undefined;
   /** Its `now()` is the only thing asked of it. @defaultValue rxjs's `asyncScheduler` */
-  readonly scheduler?: SchedulerLike;
+  readonly scheduler?: SchedulerLike | undefined;
 }
 
 /**

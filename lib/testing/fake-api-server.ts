@@ -26,27 +26,27 @@ import { ObjectWriter } from './writes/object-writer.ts';
 /** How a fake server is to be. */
 export interface FakeApiServerOptions {
   /** What it serves. Default: pods, config maps, secrets, services, events, namespaces, nodes, deployments, replica sets, stateful sets, jobs and leases. */
-  readonly resources?: readonly Resource<KubernetesObject>[];
+  readonly resources?: readonly Resource<KubernetesObject>[] | undefined;
   /** All of the server's time. @defaultValue rxjs's `asyncScheduler` */
-  readonly scheduler?: SchedulerLike;
+  readonly scheduler?: SchedulerLike | undefined;
   /** Names and UIDs. A number in [0, 1). @defaultValue `Math.random` */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** The version of the empty server; the first object gets the next one. @defaultValue '1' */
-  readonly initialResourceVersion?: string;
+  readonly initialResourceVersion?: string | undefined;
   /** Streams lists (`sendInitialEvents`), as servers from 1.34 on do. @defaultValue true */
-  readonly watchList?: boolean;
+  readonly watchList?: boolean | undefined;
   /** @defaultValue 60_000 */
-  readonly bookmarkIntervalMs?: number;
+  readonly bookmarkIntervalMs?: number | undefined;
   /** No page is longer, whatever `limit` says. Default: no bound. */
-  readonly pageSizeMax?: number;
+  readonly pageSizeMax?: number | undefined;
   /** How many changes of a resource are kept at least, for watches to start from. @defaultValue 10_000 */
-  readonly historyLimit?: number;
+  readonly historyLimit?: number | undefined;
   /** Every answer comes so much later. @defaultValue 0 */
-  readonly latencyMs?: number;
+  readonly latencyMs?: number | undefined;
   /** Refuses to create objects in namespaces that do not exist as objects. @defaultValue false */
-  readonly checkNamespaces?: boolean;
+  readonly checkNamespaces?: boolean | undefined;
   /** How many requests `requests` remembers. @defaultValue 10_000 */
-  readonly requestsKept?: number;
+  readonly requestsKept?: number | undefined;
 }
 
 /** A watch that is open. */

@@ -13,28 +13,32 @@ import type { PrinterColumn } from './tables/printer-column.ts';
 /** How a resource behaves. Left out, each is what a real server does for the resource, where it is known. */
 export interface ResourceTraits {
   /** Served as a custom resource: items of a list carry `kind` and `apiVersion`. Default: the group is no built-in one. */
-  readonly custom?: boolean;
+  readonly custom?: boolean | undefined;
   /**
    * An update may come without a resourceVersion, and replaces whatever there is. Default: it may, but for custom
    * resources and the few built-in ones, leases among them, of which a real server wants one.
    */
-  readonly unconditionalUpdate?: boolean;
+  readonly unconditionalUpdate?: boolean | undefined;
   /** A PUT creates what is not there. Default: that of leases, services, events and the few others of a real server. */
-  readonly createOnUpdate?: boolean;
+  readonly createOnUpdate?: boolean | undefined;
   /** Has a `/status` subresource, so that writes to the object leave its status alone. @defaultValue true */
-  readonly status?: boolean;
+  readonly status?: boolean | undefined;
   /** Has a `/scale` subresource over `spec.replicas`. Default: the built-in workloads that have it. */
-  readonly scale?: boolean;
+  readonly scale?: boolean | undefined;
   /** Counts changes of the spec in `metadata.generation`. @defaultValue true */
-  readonly generation?: boolean;
+  readonly generation?: boolean | undefined;
   /** Fields that `fieldSelector` may name besides `metadata.name` and `metadata.namespace`. */
-  readonly selectableFields?: readonly string[];
+  readonly selectableFields?: readonly string[] | undefined;
   /** The columns of its tables after the name. Default: the age; for some built-in resources, those of a real server. */
-  readonly printerColumns?: readonly PrinterColumn[];
+  readonly printerColumns?: readonly PrinterColumn[] | undefined;
 }
 
+type ResolvedTraits = {
+  readonly [Trait in keyof ResourceTraits]-?: Exclude<ResourceTraits[Trait], undefined>;
+};
+
 /** A resource in the server's table. */
-export interface ServedResource extends LoggedResource, Required<ResourceTraits> {
+export interface ServedResource extends LoggedResource, ResolvedTraits {
   readonly resource: Resource<KubernetesObject>;
   /** The status a POST starts with. */
   readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
@@ -46,11 +50,11 @@ export type ServerLog = ObjectLog<ServedResource>;
 /** The objects and changes of one served resource. */
 export type ServedCollection = Collection<ServedResource>;
 
-const counted: ResourceTraits = { status: true, generation: true };
+const counted = { status: true, generation: true };
 
-function builtInTraits(): Readonly<Record<string, ResourceTraits>> {
-  const plain: ResourceTraits = { status: false, generation: false };
-  const scaled: ResourceTraits = { ...counted, scale: true };
+function builtInTraits(): Readonly<Record<string, Partial<ResolvedTraits>>> {
+  const plain = { status: false, generation: false };
+  const scaled = { ...counted, scale: true };
   return {
     configmaps: plain,
     secrets: { ...plain, selectableFields: ['type'] },
@@ -134,7 +138,10 @@ export function servedResource(
   const name = group === '' ? plural : `${plural}.${group}`;
   const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
   const custom = group.includes('.') && !group.endsWith('.k8s.io');
-  const all = {
+  const given = Object.fromEntries(
+    Object.entries(traits).filter(([, value]) => value !== undefined),
+  ) as Partial<ResolvedTraits>;
+  const all: ResolvedTraits = {
     custom,
     unconditionalUpdate: !(traits.custom ?? custom) && !VERSIONED.includes(name),
     createOnUpdate: CREATED_BY_PUT.includes(name),
@@ -143,7 +150,7 @@ export function servedResource(
     selectableFields: [],
     printerColumns: [],
     ...known,
-    ...traits,
+    ...given,
   };
   const phase = Object.hasOwn(PHASES, name) ? PHASES[name] : undefined;
   const initialStatus = all.custom || !all.status ? undefined : phase ? { phase } : {};

@@ -10,7 +10,7 @@ import type { ObjectWriter } from './writes/object-writer.ts';
 /** Names an object. The namespace of a namespaced resource is `default` where none is given. */
 export interface ObjectRef {
   readonly name: string;
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** How a programmatic write differs from a request. */
@@ -21,7 +21,7 @@ export interface WriteOptions {
    *
    * @defaultValue false
    */
-  readonly silent?: boolean;
+  readonly silent?: boolean | undefined;
 }
 
 /** An object as the server holds it: frozen, with name, UID and resourceVersion. */

@@ -33,37 +33,37 @@ export interface KubeClientOptions {
   /** Where the API server, or a proxy to it, is: `https://10.0.0.1:6443`, `http://localhost:8001`, `''` (same origin). */
   readonly baseUrl: string;
   /** Any WHATWG `fetch`. @defaultValue the global one */
-  readonly fetch?: Fetch;
+  readonly fetch?: Fetch | undefined;
   /** Another way to the server, instead of `fetch`. */
-  readonly transport?: Transport;
+  readonly transport?: Transport | undefined;
   /** Sent with every request; names in any case. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Requests a second, on average; 0 or less, or Infinity: no limit. @defaultValue 50 */
-  readonly qps?: number;
+  readonly qps?: number | undefined;
   /** Requests at once, at least 1; Infinity: no limit. @defaultValue 100 */
-  readonly burst?: number;
+  readonly burst?: number | undefined;
   /** The clock of limits and retries. */
-  readonly scheduler?: SchedulerLike;
+  readonly scheduler?: SchedulerLike | undefined;
   /** The longest body that {@link KubeClient.request} reads, in bytes; Infinity: no bound. @defaultValue 64 MiB */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
 }
 
 /** One call. */
 export interface KubeRequest {
   /** @defaultValue 'GET' */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** From the server's root, encoded, without query: `/api/v1/namespaces`. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   /** Sent as it is when text, bytes (a view, a buffer) or a Blob, else as JSON. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Calls of one lane share a rate limit, of the client's `qps` and `burst`, and wait for those of no other lane. For
    * the few whose delay does harm, such as the renewals of a leader. @defaultValue the lane of all other requests
    */
-  readonly lane?: string;
-  readonly signal?: AbortSignal;
+  readonly lane?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import { AsyncSubject, defer, interval, merge, type Observable, of, Subject } fr
 import { distinctUntilChanged, endWith, map, takeUntil } from 'rxjs/operators';
 import type { MetricsProvider } from '../meta/metrics.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import { type Timing, timingOf } from '../rx/timing.ts';
+import { type ResolvedTiming, type Timing, timingOf } from '../rx/timing.ts';
 import { type Backlog, Fifo } from './backlog.ts';
 import { QueueFigures, type QueueMetrics, type QueueState } from './queue-metrics.ts';
 import type { WorkQueue } from './work-queue.ts';
@@ -16,9 +16,9 @@ const METRICS_PERIOD_MS = 500;
 /** What every queue takes. */
 export interface QueueOptions extends Pick<Timing, 'scheduler'> {
   /** The label `name` of the metrics. @defaultValue '' */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Told what the queue does, until it is shut down and empty. @defaultValue none */
-  readonly metrics?: MetricsProvider;
+  readonly metrics?: MetricsProvider | undefined;
 }
 
 interface Work {
@@ -39,7 +39,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
   readonly ready$: Observable<void>;
   readonly metrics$: Observable<QueueMetrics>;
   readonly figures: QueueFigures;
-  readonly scheduler: Required<Timing>['scheduler'];
+  readonly scheduler: ResolvedTiming['scheduler'];
   readonly #passedMs: () => number;
   readonly #backlog: Backlog<K>;
   /** To be worked on, and since when. */
@@ -220,7 +220,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
 /** What {@link createWorkQueue} takes. */
 export interface CreateWorkQueueOptions<K = string> extends QueueOptions {
   /** The order of ready keys. @defaultValue first come, first served */
-  readonly backlog?: Backlog<K>;
+  readonly backlog?: Backlog<K> | undefined;
 }
 
 /**

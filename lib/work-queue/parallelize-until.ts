@@ -10,9 +10,9 @@ export interface ParallelizeOptions {
   readonly workers: number;
   readonly pieces: number;
   /** How many pieces a worker takes at a time, in order. @defaultValue 1 */
-  readonly chunkSize?: number;
+  readonly chunkSize?: number | undefined;
   /** Once aborted, no further chunk is taken; those under way are finished. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -22,7 +22,7 @@ export interface PriorityQueueOptions<K = string> extends RateLimitingQueueOptio
    * A key that has been ready for this long gets every second turn, whatever its priority, the oldest first.
    * Infinity lets it starve. @defaultValue 10000
    */
-  readonly ageingMs?: number;
+  readonly ageingMs?: number | undefined;
 }
 
 interface Rank {

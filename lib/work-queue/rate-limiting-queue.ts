@@ -11,7 +11,7 @@ import type { RateLimitingQueue } from './work-queue.ts';
 /** What {@link createRateLimitingQueue} takes. */
 export interface RateLimitingQueueOptions<K = string> extends QueueOptions {
   /** @defaultValue `defaultControllerRateLimiter()` */
-  readonly rateLimiter?: RateLimiter<K>;
+  readonly rateLimiter?: RateLimiter<K> | undefined;
 }
 
 /** A queue with delayed adds and a limiter that says how long the delay is. */

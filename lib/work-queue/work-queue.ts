@@ -78,11 +78,11 @@ export interface RateLimitingQueue<K = string> extends DelayingQueue<K> {
 /** How a key is added to a {@link PriorityQueue}. */
 export interface AddOptions {
   /** Not before this time, in milliseconds. @defaultValue 0 */
-  readonly afterMs?: number;
+  readonly afterMs?: number | undefined;
   /** Not before the rate limiter allows; with `afterMs`, the earlier of both. @defaultValue false */
-  readonly rateLimited?: boolean;
+  readonly rateLimited?: boolean | undefined;
   /** Higher goes first. @defaultValue 0 */
-  readonly priority?: number;
+  readonly priority?: number | undefined;
 }
 
 /**

@@ -8,7 +8,9 @@ import {
 import type { Pod } from 'rx-informer/resources';
 import { describe, expectTypeOf, it } from 'vitest';
 
-type Callbacks = Required<ResourceEventHandler<Pod>>;
+type Callbacks = {
+  [Name in keyof ResourceEventHandler<Pod>]-?: NonNullable<ResourceEventHandler<Pod>[Name]>;
+};
 
 describe('the types of handlers', () => {
   it('I100: have the notification last, with isInInitialList in it', () => {

@@ -8,6 +8,7 @@ import type { Observable } from 'rxjs';
 import type { ApiError } from '../../meta/api-error.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
+import type { LeaseElectorOptions } from './candidacy.ts';
 import { LeaseElector } from './lease-elector.ts';
 import { JITTER } from './lease-record.ts';
 
@@ -20,15 +21,15 @@ export interface LeaderElectorOptions extends Timing {
   /** Who this is; unlike that of every other process: the name of the pod, with something random. */
   readonly identity: string;
   /** So long after it last saw the lease renewed may another take it. @defaultValue 15000 */
-  readonly leaseDurationMs?: number;
+  readonly leaseDurationMs?: number | undefined;
   /** So long after its last renewal began does a leader lead at most. @defaultValue 10000 */
-  readonly renewDeadlineMs?: number;
+  readonly renewDeadlineMs?: number | undefined;
   /** Between renewals; candidates try this often, up to 2.2 times as long by chance. @defaultValue 2000 */
-  readonly retryPeriodMs?: number;
+  readonly retryPeriodMs?: number | undefined;
   /** `stop()` gives the lease up, so that another need not wait for its end. @defaultValue true */
-  readonly releaseOnCancel?: boolean;
+  readonly releaseOnCancel?: boolean | undefined;
   /** Each failed request. What fails is tried again. */
-  readonly onError?: (error: ApiError) => void;
+  readonly onError?: ((error: ApiError) => void) | undefined;
 }
 
 /** A candidate, or the leader. */
@@ -66,9 +67,7 @@ export function isLeaderElector(
 const LONGEST_LEASE_MS = 2_147_483_647_000;
 
 /** The options with their defaults. Throws a `TypeError` when two could lead at once. */
-function checked(
-  options: LeaderElectorOptions,
-): Required<Omit<LeaderElectorOptions, 'onError'>> & Pick<LeaderElectorOptions, 'onError'> {
+function checked(options: LeaderElectorOptions): LeaseElectorOptions {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
   const refuse = (why: string) => new TypeError(`createLeaderElector: ${why}`);
   for (const field of ['namespace', 'name', 'identity'] as const) {
@@ -94,7 +93,13 @@ function checked(
   }
   const { releaseOnCancel = true } = options;
   const periods = { leaseDurationMs, renewDeadlineMs, retryPeriodMs, releaseOnCancel };
-  return { ...options, ...timingOf(options), ...periods };
+  const { onError, ...rest } = options;
+  return {
+    ...rest,
+    ...timingOf(options),
+    ...periods,
+    ...(onError === undefined ? {} : { onError }),
+  };
 }
 
 /**

@@ -25,21 +25,21 @@ export interface EventRecorderOptions extends Timing {
   /** Who reports: the controller's name, a qualified name such as `example.com/my-controller`. */
   readonly component: string;
   /** Which of its processes. @defaultValue the component */
-  readonly instance?: string;
+  readonly instance?: string | undefined;
   /** What repeats itself within this time counts as one Event, in milliseconds. @defaultValue 360000 */
-  readonly windowMs?: number;
+  readonly windowMs?: number | undefined;
   /** From its third time on, a series is written this often, in milliseconds. @defaultValue 30000 */
-  readonly seriesIntervalMs?: number;
+  readonly seriesIntervalMs?: number | undefined;
   /** Series that are remembered; the one that was quiet the longest is forgotten first. @defaultValue 4096 */
-  readonly seriesKept?: number;
+  readonly seriesKept?: number | undefined;
   /** Events that wait for being written; what is over that is dropped. @defaultValue 1000 */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Requests a second, on average. @defaultValue 5 */
-  readonly qps?: number;
+  readonly qps?: number | undefined;
   /** Requests at once. @defaultValue 25 */
-  readonly burst?: number;
+  readonly burst?: number | undefined;
   /** Told of each event that will not be recorded, and why. @defaultValue nobody */
-  readonly onDropped?: (error: unknown) => void;
+  readonly onDropped?: ((error: unknown) => void) | undefined;
 }
 
 /** Records events. No method throws. */

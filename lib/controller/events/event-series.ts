@@ -9,15 +9,15 @@ import { microTime } from '../election/lease-record.ts';
 /** What happened to an object, for those who look at it. */
 export interface RecordedEvent {
   /** @defaultValue 'Normal' */
-  readonly type?: 'Normal' | 'Warning';
+  readonly type?: 'Normal' | 'Warning' | undefined;
   /** Why, in one word of capitals and small letters: `Synced`, `FailedCreate`. */
   readonly reason: string;
   /** For a person. Not compared: the one that came first stands. At most 1024 bytes are kept. */
   readonly message: string;
   /** What was done: `Reconcile`, `CreateDeployment`. @defaultValue the reason */
-  readonly action?: string;
+  readonly action?: string | undefined;
   /** Another object that has to do with it. */
-  readonly related?: KubernetesObject;
+  readonly related?: KubernetesObject | undefined;
 }
 
 export const EVENTS: Resource<KubernetesObject> = /* @__PURE__ */ knownResource({

@@ -25,14 +25,14 @@ export type Ready<T> = (delivered: ChangeSet<T>) => ObservableInput<unknown>;
  * Without `ready` the subscriber can always take more.
  */
 export type DeliveryPolicy<T> =
-  | { readonly kind: 'conflate'; readonly ready?: Ready<T> }
+  | { readonly kind: 'conflate'; readonly ready?: Ready<T> | undefined }
   | {
       readonly kind: 'buffer';
       readonly limit: number;
       readonly overflow: 'conflate' | 'reset' | 'pause';
-      readonly ready?: Ready<T>;
+      readonly ready?: Ready<T> | undefined;
     }
-  | { readonly kind: 'drop'; readonly limit: number; readonly ready?: Ready<T> };
+  | { readonly kind: 'drop'; readonly limit: number; readonly ready?: Ready<T> | undefined };
 
 /** What a policy needs of its informer. */
 export interface DeliverySource<T> {

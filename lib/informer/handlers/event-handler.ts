@@ -20,14 +20,19 @@ export interface EventNotification {
   readonly isInInitialList: boolean;
 }
 
+/** As a method is to the compiler, so that a handler of any object serves for objects of a kind. */
+type Callback<Args extends readonly unknown[]> = { call(...args: Args): unknown }['call'];
+
 /**
  * Callbacks, each optional. A promise that one answers is awaited before the next call; other answers mean nothing.
  * One that throws or rejects is reported; the others and the store go on.
  */
 export interface ResourceEventHandler<T> {
-  onAdd?(object: Stored<T>, notification: EventNotification): unknown;
-  onUpdate?(previous: Stored<T>, object: Stored<T>, notification: EventNotification): unknown;
-  onDelete?(deleted: DeletedObject<T>, notification: EventNotification): unknown;
+  onAdd?: Callback<[object: Stored<T>, notification: EventNotification]> | undefined;
+  onUpdate?:
+    | Callback<[previous: Stored<T>, object: Stored<T>, notification: EventNotification]>
+    | undefined;
+  onDelete?: Callback<[deleted: DeletedObject<T>, notification: EventNotification]> | undefined;
 }
 
 /** How one registration is served. */
@@ -36,18 +41,18 @@ export interface EventHandlerOptions<T = unknown> {
    * Every known object again, as an update, this often; 0 never, at least 1000. Added to a running informer it is
    * raised to the informer's check period. @defaultValue with the informer's own resyncs
    */
-  readonly resyncPeriodMs?: number;
+  readonly resyncPeriodMs?: number | undefined;
   /** Named in errors and warnings. @defaultValue 'handler N' */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * What bounds that which waits while the handler is busy. A handler knows no `reset`: where a policy starts over, it
    * gets the difference. @defaultValue { kind: 'conflate' }
    */
-  readonly delivery?: DeliveryPolicy<T>;
+  readonly delivery?: DeliveryPolicy<T> | undefined;
   /** A callback longer than this, in milliseconds, is named in a warning while much waits. @defaultValue 100 */
-  readonly slowAfterMs?: number;
+  readonly slowAfterMs?: number | undefined;
   /** So many changes must wait for such a warning. @defaultValue 1024 */
-  readonly slowPending?: number;
+  readonly slowPending?: number | undefined;
 }
 
 /** What `addEventHandler` answers. */
@@ -70,9 +75,9 @@ export interface RemoveOptions {
    * `drop`: nothing is delivered after the call. `drain`: what waits by now is still delivered, nothing else.
    * @defaultValue 'drop'
    */
-  readonly pending?: 'drop' | 'drain';
+  readonly pending?: 'drop' | 'drain' | undefined;
   /** In a callback after an `await`: its own notification, so that the callback does not wait for itself. */
-  readonly within?: EventNotification;
+  readonly within?: EventNotification | undefined;
 }
 
 /** Calls a handler for one change. */

@@ -17,17 +17,17 @@ import type { TcpProxy } from './tcp-proxy.ts';
 /** What {@link createFaultMachine} takes beside the server. */
 export interface FaultMachineOptions extends FaultScriptOptions {
   /** The same seed, the same faults. @defaultValue 1 */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** Another source of chance, in [0, 1); `seed` counts for nothing then. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** What to play instead of what the seed gives. */
-  readonly script?: Iterable<FaultStep>;
+  readonly script?: Iterable<FaultStep> | undefined;
   /** Which requests and watches are hit. Default: all. */
-  readonly match?: Match;
+  readonly match?: Match | undefined;
   /** Connections to hurt; without it, faults of the depth `tcp` do nothing. */
-  readonly proxy?: TcpProxy;
+  readonly proxy?: TcpProxy | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
-  readonly scheduler?: SchedulerLike;
+  readonly scheduler?: SchedulerLike | undefined;
 }
 
 /** A fault that was played. */
@@ -93,8 +93,8 @@ class Machine implements FaultMachine {
     this.#options = options;
     this.#scheduler = options.scheduler ?? asyncScheduler;
     const source = options.random ?? options.seed ?? 1;
-    const depths: FaultScriptOptions = server === undefined ? { depths: ['tcp'] } : {};
-    const script = options.script ?? faultScript(source, { ...depths, ...options });
+    const depths = options.depths ?? (server === undefined ? (['tcp'] as const) : undefined);
+    const script = options.script ?? faultScript(source, { ...options, depths });
     this.#steps = script[Symbol.iterator]();
   }
 

@@ -96,13 +96,13 @@ export interface FaultStep {
 /** How a script is drawn. */
 export interface FaultScriptOptions {
   /** @defaultValue ['http', 'stream'] */
-  readonly depths?: readonly ScriptedFault['depth'][];
+  readonly depths?: readonly ScriptedFault['depth'][] | undefined;
   /** Mean time between two faults, in milliseconds. @defaultValue 10_000 */
-  readonly meanMs?: number;
+  readonly meanMs?: number | undefined;
   /** The longest that a fault lasts which lasts, in milliseconds. @defaultValue 120_000 */
-  readonly maxForMs?: number;
+  readonly maxForMs?: number | undefined;
   /** Leaves out faults by their kind: `['swap']`. */
-  readonly without?: readonly ScriptedFault['kind'][];
+  readonly without?: readonly ScriptedFault['kind'][] | undefined;
 }
 
 const ERRORS: readonly (readonly [code: number, reason: string])[] = [

@@ -24,29 +24,29 @@ export interface FailedAnswer {
   /** HTTP status. */
   readonly status: number;
   /** Reason of the `Status` body. */
-  readonly reason?: string;
-  readonly message?: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
   /** As `Retry-After` header, and in the details of the `Status`. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** How the header says it. @defaultValue 'seconds' */
-  readonly retryAfterAs?: 'seconds' | 'date';
+  readonly retryAfterAs?: 'seconds' | 'date' | undefined;
   /** More headers: the `location` of a redirect. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Instead of a `Status`. */
-  readonly body?: string;
-  readonly contentType?: string;
+  readonly body?: string | undefined;
+  readonly contentType?: string | undefined;
   /** How many requests in a row fail so. @defaultValue 1 */
-  readonly times?: number;
+  readonly times?: number | undefined;
 }
 
 /** How `truncateNext` cuts. */
 export interface Truncation {
   /** How much of the body goes out. Default: half of it. */
-  readonly keepBytes?: number;
+  readonly keepBytes?: number | undefined;
   /** Ends the body as if it were whole, instead of breaking the connection. */
-  readonly clean?: boolean;
+  readonly clean?: boolean | undefined;
   /** @defaultValue 1 */
-  readonly times?: number;
+  readonly times?: number | undefined;
 }
 
 type Effect =

@@ -5,14 +5,14 @@ import type { RequestRecord } from '../http/request.ts';
 
 /** Which requests a fault is for; all that is given must hold. */
 export interface RequestMatch {
-  readonly method?: string;
-  readonly use?: RequestRecord['use'];
-  readonly resource?: Resource;
-  readonly namespace?: string;
+  readonly method?: string | undefined;
+  readonly use?: RequestRecord['use'] | undefined;
+  readonly resource?: Resource | undefined;
+  readonly namespace?: string | undefined;
   /** The whole path, or a pattern. */
-  readonly path?: string | RegExp;
+  readonly path?: string | RegExp | undefined;
   /** Parameters that must have these values. */
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Which requests a fault is for. Left out: all. */

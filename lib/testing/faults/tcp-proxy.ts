@@ -11,11 +11,11 @@ import { Connection, type Weather } from './tcp-connection.ts';
 /** What {@link createTcpProxy} takes. */
 export interface TcpProxyOptions {
   /** Where connections go: a URL, of which host and port count, or both. */
-  readonly target: string | { readonly host?: string; readonly port: number };
+  readonly target: string | { readonly host?: string | undefined; readonly port: number };
   /** To listen on; 0 or left out: any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
-  readonly scheduler?: SchedulerLike;
+  readonly scheduler?: SchedulerLike | undefined;
 }
 
 /** A fault of the proxy that stands until it is healed. */

@@ -11,9 +11,9 @@ import type { Exchange } from './request.ts';
 /** Where and how to listen. */
 export interface ServeOptions {
   /** 0 or left out: any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Answers preflight requests and allows every origin, so that pages from elsewhere can call. @defaultValue false */
-  readonly cors?: boolean;
+  readonly cors?: boolean | undefined;
 }
 
 /** A server that listens on 127.0.0.1. */

@@ -8,23 +8,23 @@ import type { Cause, ChangeSet, UpdatedObject } from '../../store/change-set.ts'
 
 /** What a change set is made from. */
 export interface ChangeSetInit<T> {
-  readonly added?: readonly T[];
-  readonly updated?: readonly { readonly previous: T; readonly object: T }[];
-  readonly deleted?: readonly T[];
+  readonly added?: readonly T[] | undefined;
+  readonly updated?: readonly { readonly previous: T; readonly object: T }[] | undefined;
+  readonly deleted?: readonly T[] | undefined;
   /** Deleted, but the deletion was missed: the final state is unknown. */
-  readonly missed?: readonly T[];
+  readonly missed?: readonly T[] | undefined;
   /** @defaultValue true */
-  readonly synced?: boolean;
+  readonly synced?: boolean | undefined;
   /** @defaultValue 1 */
-  readonly rev?: number;
+  readonly rev?: number | undefined;
   /** Default: `initial` for an initial set, else `watch`. */
-  readonly cause?: Cause;
+  readonly cause?: Cause | undefined;
   /** @defaultValue false */
-  readonly reset?: boolean;
+  readonly reset?: boolean | undefined;
   /** @defaultValue false */
-  readonly initial?: boolean;
+  readonly initial?: boolean | undefined;
   /** Default: that of the last object that has one. */
-  readonly resourceVersion?: string;
+  readonly resourceVersion?: string | undefined;
 }
 
 /**

@@ -49,18 +49,18 @@ export type MarbleValue<T> =
 /** Options of {@link marbleListWatch}. */
 export interface MarbleListWatchOptions<T> {
   /** One diagram per LIST, in the order of the requests. A LIST without a diagram fails the test. */
-  readonly lists?: readonly string[];
+  readonly lists?: readonly string[] | undefined;
   /**
    * One diagram per WATCH, in the order of the requests. A WATCH without a diagram fails the test.
    * @defaultValue every watch is answered and stays silent
    */
-  readonly watches?: readonly string[];
+  readonly watches?: readonly string[] | undefined;
   /** What the letters of the diagrams stand for. */
-  readonly values?: Readonly<Record<string, MarbleValue<T>>>;
+  readonly values?: Readonly<Record<string, MarbleValue<T>>> | undefined;
   /** The namespace that the ListerWatcher covers, if several of them fill one store. @defaultValue all namespaces */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
   /** Whether the informer asks for a streaming LIST, which a diagram of `watches` answers. @defaultValue false */
-  readonly watchList?: boolean;
+  readonly watchList?: boolean | undefined;
 }
 
 /** A request that was sent to a {@link MarbleListWatch}. */

@@ -14,9 +14,11 @@ import { existing, jsonBody, type WriteAnswer, type WriteContext } from './write
 
 /** The body of a deletion. */
 export interface DeleteOptions {
-  readonly propagationPolicy?: string;
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-  readonly dryRun?: readonly string[];
+  readonly propagationPolicy?: string | undefined;
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined;
+  readonly dryRun?: readonly string[] | undefined;
 }
 
 /** A body with options puts those of the query out of force. */

@@ -1,0 +1,149 @@
+/**
+ * An option that is `undefined` is an option that is left out: to the compiler, also under
+ * `exactOptionalPropertyTypes`, and at run time. Selectors are the exception, by law M9.
+ */
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import {
+  createClient,
+  createController,
+  createExpirationStore,
+  createIndexer,
+  createInformerFactory,
+  createListWatch,
+  createPriorityQueue,
+  createRateLimitingQueue,
+  createResourceClient,
+  createSharedInformer,
+  createWorkQueue,
+  deltaFifo,
+  type IndexerOptions,
+  type ListWatchOptions,
+  type ResourceEventHandler,
+  type SharedInformerOptions,
+  toView,
+  type WorkQueueOptions,
+} from 'rx-informer';
+import { type Pod, pods } from 'rx-informer/resources';
+import { changeSet, createFakeApiServer, createFaultMachine } from 'rx-informer/testing';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+
+/** The optional fields of `Options` that refuse an explicit `undefined`. */
+type Refusing<Options> = {
+  [Name in keyof Options]-?: object extends Pick<Options, Name>
+    ? { [N in Name]: undefined } extends Pick<Options, Name>
+      ? never
+      : Name
+    : never;
+}[keyof Options];
+
+const SELECTORS = ['labelSelector', 'fieldSelector'];
+/** Optional arguments of our own making, which no caller writes, and what a server sends. */
+const OWN = ['IdleTimeoutOptions', 'CommitterOptions', 'LeaseElectorOptions'];
+const OPTIONS =
+  /^(?:export )?(?:interface|type) (\w*Options|\w*Settings|\w+Scope|FilteredSource|DeliveryPolicy|KubeRequest|Timing|ObservedDeletion|ResourceTraits|ChangeSetInit|ResourceEventHandler)\b/gm;
+
+/** `Type.field` for each optional field that does not name `undefined`. */
+function refusing(text: string): string[] {
+  const found: string[] = [];
+  for (const match of text.matchAll(OPTIONS)) {
+    const rest = text.slice(match.index + match[0].length);
+    const end = rest.search(/^(?:export |interface |type |function |class |const |\/\*\*)/m);
+    const body = (end < 0 ? rest : rest.slice(0, end)).replace(/\/\*[\s\S]*?\*\//g, '');
+    // A field ends at a semicolon that stands outside of its own braces: at the end of a line.
+    for (const field of body.split(/;\n/)) {
+      const name = /(?:^|\n)\s+(?:readonly )?(\w+\$?)\?:/.exec(field)?.[1];
+      if (name === undefined || SELECTORS.includes(name) || OWN.includes(match[1] ?? '')) continue;
+      if (!/\bundefined\s*$/.test(field) && !/\bnever$/.test(field)) {
+        found.push(`${match[1]}.${name}`);
+      }
+    }
+  }
+  return found;
+}
+
+describe('options', () => {
+  it('I101: take undefined for each optional field, everywhere', async () => {
+    const wrong: string[] = [];
+    for await (const file of glob('lib/**/*.ts')) {
+      if (file.includes('generated') || file.includes('page-network')) continue;
+      wrong.push(...refusing(readFileSync(file, 'utf8')).map((field) => `${file}: ${field}`));
+    }
+    expect(wrong).toEqual([]);
+    expect(refusing('interface AOptions {\n  readonly a?: number;\n}')).toEqual(['AOptions.a']);
+  });
+
+  it('I101: take undefined to the compiler, but for selectors', () => {
+    expectTypeOf<Refusing<SharedInformerOptions<Pod>>>().toBeNever();
+    expectTypeOf<Refusing<IndexerOptions<Pod>>>().toBeNever();
+    expectTypeOf<Refusing<WorkQueueOptions>>().toBeNever();
+    expectTypeOf<Refusing<ResourceEventHandler<Pod>>>().toBeNever();
+    expectTypeOf<Refusing<ListWatchOptions<Pod>>>().toEqualTypeOf<
+      'labelSelector' | 'fieldSelector'
+    >();
+    const informer = createSharedInformer(createListWatch({} as never, pods));
+    createController({ name: undefined, for: informer, owns: undefined, reconcile: () => {} });
+    expect(createIndexer({ keyOf: undefined, indexers: undefined }).size).toBe(0);
+  });
+
+  it('I101: treat undefined as left out when they run', async () => {
+    const server = createFakeApiServer({
+      ...{ resources: undefined, scheduler: undefined, random: undefined, historyLimit: undefined },
+      ...{ watchList: undefined, latencyMs: undefined, initialResourceVersion: undefined },
+    });
+    const traits = { status: undefined, generation: undefined, scale: undefined };
+    server.addResource(pods, { ...traits, printerColumns: undefined, custom: undefined });
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
+    const client = createClient({
+      ...{ baseUrl: 'http://fake', fetch: server.fetch, transport: undefined, qps: undefined },
+      ...{ headers: undefined, burst: undefined, scheduler: undefined, maxBodyBytes: undefined },
+    });
+    const listWatch = createListWatch(client, pods, {
+      ...{ namespace: undefined, tweak: undefined, transform: undefined, decoding: undefined },
+      ...{ maxFrameBytes: undefined, maxPageBytes: undefined, watchList: undefined },
+    });
+    const informer = createSharedInformer(listWatch, {
+      ...{ name: undefined, indexers: undefined, resyncPeriodMs: undefined, lingerMs: undefined },
+      ...{ audit: undefined, compression: undefined, mutationGuard: undefined, demand: undefined },
+      ...{ scheduler: undefined, random: undefined, pageSize: undefined, backoff: undefined },
+      ...{ initialList: undefined, requestTimeoutMs: undefined, idleTimeoutMs: undefined },
+    });
+    const names: string[] = [];
+    informer.addEventHandler(
+      { onAdd: ({ metadata }) => names.push(metadata.name), onUpdate: undefined },
+      { name: undefined, delivery: undefined, resyncPeriodMs: undefined, slowPending: undefined },
+    );
+    const view = informer.changes$.pipe(toView({ status$: undefined }));
+    informer.start();
+    await informer.whenSynced({ timeoutMs: undefined, whileBlocked: undefined });
+    expect([names, informer.name, view.getSnapshot()]).toEqual([['web'], 'informer', []]);
+    expect(informer.indexer.byIndex('namespace', 'shop')).toHaveLength(1);
+    const calls = createResourceClient(client, pods, { scheduler: undefined, random: undefined });
+    const edited = await calls.edit(
+      { namespace: 'shop', name: 'web' },
+      (draft) => {
+        draft.metadata.labels = { app: 'web' };
+      },
+      { attempts: undefined, backoff: undefined, scheduler: undefined, signal: undefined },
+    );
+    expect(edited.metadata.labels).toEqual({ app: 'web' });
+    await informer.stop();
+    for (const queue of [
+      createWorkQueue({ name: undefined, metrics: undefined, backlog: undefined }),
+      createRateLimitingQueue({ rateLimiter: undefined, scheduler: undefined }),
+      createPriorityQueue({ ageingMs: undefined, scheduler: undefined }),
+    ]) {
+      queue.add('a');
+      expect(queue.len).toBe(1);
+      queue.shutDown();
+    }
+    const factory = createInformerFactory(client, {
+      ...{ name: undefined, resources: undefined, indexers: undefined, transform: undefined },
+    });
+    expect(factory.name).toBe('');
+    expect(createFaultMachine(server, { depths: undefined, seed: undefined }).running).toBe(false);
+    expect(createExpirationStore({ ttlMs: 1_000, scheduler: undefined }).size).toBe(0);
+    expect(changeSet({ added: undefined, rev: undefined }).rev).toBe(1);
+    expect(deltaFifo({ known: undefined, compression: undefined })).toBeTypeOf('function');
+  });
+});
