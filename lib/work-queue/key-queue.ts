@@ -212,7 +212,8 @@ export class KeyQueue<K> implements WorkQueue<K> {
       waiting: this.waiting,
       processing: this.#processing.size,
       unfinishedWorkSeconds: seconds.reduce((sum, each) => sum + each, 0),
-      longestRunningProcessorSeconds: seconds.reduce((max, each) => Math.max(max, each), 0),
+      // In the order in which they were given out.
+      longestRunningProcessorSeconds: seconds[0] ?? 0,
     };
   }
 }

@@ -43,7 +43,8 @@ function withSample({ count, sum, max }: DurationSummary, seconds: number): Dura
 export class QueueFigures {
   readonly #name: string;
   readonly #state: () => QueueState;
-  readonly #gauges: Gauges | undefined;
+  /** Give the callbacks of the gauges back. */
+  readonly #closers: (() => void)[] = [];
   #tell: ((report: (instruments: Instruments) => void) => void) | undefined;
   #addsTotal = 0;
   #retriesTotal = 0;
@@ -54,14 +55,17 @@ export class QueueFigures {
     this.#name = name;
     this.#state = state;
     if (provider === undefined) return;
-    const gauges = new Gauges();
-    this.#gauges = gauges;
+    const observe = (gauge: MetricObservableGauge, field: keyof QueueState) => {
+      const callback: GaugeCallback = (result) => result.observe(state()[field], { name });
+      this.#closers.push(() => gauge.removeCallback(callback));
+      gauge.addCallback(callback);
+    };
     safely(() => {
-      const instruments = instrumentsOf(provider, name, { state, gauges });
+      const instruments = instrumentsOf(provider, name, observe);
       this.#tell = (report) => safely(() => report(instruments));
     });
     // Of half a set of instruments none is told.
-    if (this.#tell === undefined) gauges.close();
+    if (this.#tell === undefined) this.close();
   }
 
   added(): void {
@@ -97,7 +101,7 @@ export class QueueFigures {
 
   /** Nothing will happen any more: the provider is not to ask again. */
   close(): void {
-    this.#gauges?.close();
+    for (const close of this.#closers.splice(0)) safely(close);
   }
 
   read(): QueueMetrics {
@@ -114,20 +118,6 @@ export class QueueFigures {
 
 type Instruments = ReturnType<typeof instrumentsOf>;
 
-/** Callbacks that are asked for figures, until they are given back. */
-class Gauges {
-  readonly #closers: (() => void)[] = [];
-
-  add(gauge: MetricObservableGauge, callback: GaugeCallback): void {
-    this.#closers.push(() => gauge.removeCallback(callback));
-    gauge.addCallback(callback);
-  }
-
-  close(): void {
-    for (const close of this.#closers.splice(0)) safely(close);
-  }
-}
-
 function safely(act: () => void): void {
   try {
     act();
@@ -139,12 +129,11 @@ function safely(act: () => void): void {
 function instrumentsOf(
   provider: MetricsProvider,
   name: string,
-  { state, gauges }: { readonly state: () => QueueState; readonly gauges: Gauges },
+  observe: (gauge: MetricObservableGauge, field: keyof QueueState) => void,
 ) {
   const labels = { name };
   const gauge = (metric: string, description: string, field: keyof QueueState) => {
-    const instrument = provider.createObservableGauge(metric, { description, unit: 's' });
-    gauges.add(instrument, (result) => result.observe(state()[field], labels));
+    observe(provider.createObservableGauge(metric, { description, unit: 's' }), field);
   };
   const histogram = (metric: string, description: string) =>
     provider.createHistogram(metric, { description, unit: 's' });
