@@ -218,7 +218,6 @@ class MapIndexer<T extends object> implements Indexer<T> {
   resync(): void {}
 
   transaction(write: (transaction: IndexerTransaction<T>) => void): void {
-    let changed = false;
     const { resourceVersion, synced } = this;
     const marks = { resourceVersion, synced, touched: false };
     /** What stood at each key before each write, in order. */
@@ -229,14 +228,12 @@ class MapIndexer<T extends object> implements Indexer<T> {
           const before = this.#items.get(key);
           this.#put(key, object);
           undo.push([key, before]);
-          changed = true;
         },
         remove: (key) => {
           const before = this.#items.get(key);
           if (before === undefined) return false;
           this.#remove(key);
           undo.push([key, before]);
-          changed = true;
           return true;
         },
         guarded: (object) => guardObject(object, this.#guard),
@@ -249,6 +246,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
       }
       throw error;
     }
+    const changed = undo.length > 0;
     this.resourceVersion = marks.resourceVersion;
     this.synced = marks.synced;
     if (!changed && !marks.touched && marks.synced === synced) return;
