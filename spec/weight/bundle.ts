@@ -12,7 +12,6 @@ const settings = {
   outdir: 'out',
   format: 'esm',
   target: 'es2023',
-  conditions: ['source'],
   write: false,
   metafile: true,
 } satisfies BuildOptions;
