@@ -18,7 +18,8 @@ export function defaultMutationGuard(): MutationGuard {
 
 /** A list or a plain object, of this or another realm, that is not frozen yet. */
 function isOpen(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return false;
+  // What is no object counts as frozen.
+  if (Object.isFrozen(value)) return false;
   const prototype = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -14,22 +14,28 @@ interface Budget {
 
 const BUDGETS: readonly Budget[] = [
   {
-    what: 'the informer path: client, list-watch and informer',
+    what: 'client, list-watch and informer',
     names: 'createClient, createListWatch, createSharedInformer',
-    budget: 40_000,
-    goal: [24_000, ''],
+    budget: 40_500,
+    goal: [
+      24_000,
+      'the goal is older than audits (2.2 kB), proxies that hold events back (1.3), refresh (0.8) and overlapping watches (0.5); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
+    ],
   },
   {
     what: 'the bare pipe',
     names: 'createClient, createListWatch, reflect, deltaFifo, applyDeltas, createIndexer',
-    budget: 28_200,
-    goal: [18_000, ''],
+    budget: 28_500,
+    goal: [18_000, 'list-watch and reflector take 18.4 of it, store and queue 5.9, the client 3.7'],
   },
   {
     what: 'list-watch and reflector',
     names: 'createListWatch, reflect',
-    budget: 19_000,
-    goal: [12_000, ''],
+    budget: 18_800,
+    goal: [
+      12_000,
+      'the reflector takes 7.9 kB of it, decoding 3.1; without proxies that hold events back, overlapping watches, refresh and the checks of selectors and answers it would be 14.8 kB',
+    ],
   },
   { what: 'a work queue', names: 'createWorkQueue', budget: 2_000 },
   { what: 'a store', names: 'createIndexer', budget: 2_000 },
@@ -39,11 +45,11 @@ const BUDGETS: readonly Budget[] = [
 ];
 
 describe('budgets', () => {
-  it.each(BUDGETS)('X21: $what is at most $budget bytes', async ({ names, entry, budget }) => {
+  it.each(BUDGETS)('X21: $what: at most $budget bytes', async ({ names, entry, budget }) => {
     expect(await bundleSize(names, entry)).toBeLessThanOrEqual(budget);
   });
 
-  it('X21: a budget is not above its goal without need', () => {
-    for (const { budget, goal } of BUDGETS) expect(goal?.[0] ?? 0).toBeLessThan(budget);
+  it('X21: a goal that is reached is the budget', () => {
+    for (const { budget, goal = [0] } of BUDGETS) expect(goal[0]).toBeLessThan(budget);
   });
 });
