@@ -1,16 +1,17 @@
 /** The dashboard's server: who may talk to it, and what it passes on to the cluster. */
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiError, type KubeClient, type TransportRequest } from 'rx-informer';
 import { NEVER, of, throwError } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClusterProxy } from '../../examples/dashboard/proxy.ts';
-import { readPageFiles } from '../../examples/dashboard/server/page-files.ts';
+import { type PageFiles, readPageFiles } from '../../examples/dashboard/server/page-files.ts';
 import { type DashboardServer, serveDashboard } from '../../examples/dashboard/server.ts';
 
+let files: PageFiles;
 let server: DashboardServer;
 let sent: TransportRequest[];
 let isBroken: boolean;
@@ -79,13 +80,16 @@ const client: KubeClient = {
   },
 };
 
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
+  await writeFile(join(folder, 'index.html'), '<meta content="%STYLE_NONCE%">');
+  files = await readPageFiles(folder, 'real');
+  await rm(folder, { recursive: true });
+});
 beforeEach(async () => {
   sent = [];
   isBroken = false;
   headers = { 'content-type': 'application/json', 'set-cookie': 'session=1' };
-  const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
-  await writeFile(join(folder, 'index.html'), '<meta content="%STYLE_NONCE%">');
-  const files = await readPageFiles(folder, 'real');
   server = await serveDashboard({
     proxy: createClusterProxy(client),
     files,

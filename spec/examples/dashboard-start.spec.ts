@@ -79,7 +79,7 @@ describe('it starts', { timeout: 90_000 }, () => {
     await expect
       .poll(() => dashboard.said.out, { timeout: 60_000 })
       .toMatch(/Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n/);
-    return { ...dashboard, url: /http:\S+/.exec(dashboard.said.out)?.[0] ?? '' };
+    return { ...dashboard, url: /Dashboard: (http:\S+)/.exec(dashboard.said.out)?.[1] ?? '' };
   }
 
   test('on the embedded cluster when that of the kubeconfig does not answer, and stops', async () => {
