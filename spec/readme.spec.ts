@@ -30,7 +30,7 @@ describe('README', () => {
     const named = files.flatMap((file) =>
       [
         ...readFileSync(`${root}${file}`, 'utf8').matchAll(
-          /\bNode (?:>= ?)?([\d.]*\d)(?= or (?:newer|later))/g,
+          /\bNode(?:\.js)? (?:>= ?)?([\d.]*\d)(?= or (?:newer|later))/g,
         ),
       ].map((match) => `${file}: >=${match[1]}`),
     );
