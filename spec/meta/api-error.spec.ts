@@ -50,7 +50,7 @@ describe('api error', () => {
     ['another timeout', { reason: 'Timeout', message: 'slow', details: { causes: [] } }, false],
     ['a timeout without a word', { reason: 'Timeout' }, false],
   ])(
-    'M5: too large a version: %s (TestReflectorListAndWatchWithErrors, TestReflectorFullListIfTooLarge)',
+    'M5: too large a version: %s (TestReflectorListAndWatchWithErrors)',
     (_how, status, expected) => {
       expect(from({ code: 504, ...status }).isTooLargeResourceVersion).toBe(expected);
       const elsewhere = { ...status, code: 500, reason: 'InternalError' };

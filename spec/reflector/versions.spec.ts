@@ -67,7 +67,7 @@ describe('the version of a list', () => {
     ),
   };
   it.each(Object.entries(encodings))(
-    "R2: is '' at once when the last is still to come, as %s (FullListIfTooLarge)",
+    "R2: is '' at once when the last is still to come, as %s (TestReflectorFullListIfTooLarge)",
     (_name, error) => {
       const lists = [
         of(whole('20')),
