@@ -6,6 +6,7 @@ import { merge, type Observable, type SchedulerLike, type Subscription } from 'r
 import { distinctUntilChanged } from 'rxjs/operators';
 import type { TableColumn } from '../decode/projection.ts';
 import { createSharedInformer } from '../informer/create-shared-informer.ts';
+import { checkedResyncPeriod } from '../informer/handlers/registrations.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
 import { createListWatch, type ListWatchOptions } from '../list-watch/create-list-watch.ts';
@@ -63,12 +64,11 @@ function checkNumbers(options: InformerFactoryOptions): void {
   const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
   const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
   checkedDuration(lingerMs, 'informer factory: lingerMs');
-  checkedDuration(resyncPeriodMs, 'informer factory: resyncPeriodMs');
+  checkedResyncPeriod(resyncPeriodMs, 'informer factory');
   checkedLimit(maxFrameBytes, 'informer factory: maxFrameBytes');
   checkedLimit(maxPageBytes, 'informer factory: maxPageBytes');
   for (const { resource, settings } of resources) {
-    const name = `informer factory, ${resourceName(resource)}: resyncPeriodMs`;
-    checkedDuration(settings.resyncPeriodMs ?? 0, name);
+    checkedResyncPeriod(settings.resyncPeriodMs, `informer factory, ${resourceName(resource)}`);
   }
 }
 

@@ -218,7 +218,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     // Who is refused is let in at a resync, if nothing else comes.
     makeBeforeBreak,
     minWatchTimeoutMs: watchMs,
-    resyncPeriodMs: (refuses === 'none' ? drawnResyncMs : 30_000) / speed,
+    resyncPeriodMs: Math.max(1_000, (refuses === 'none' ? drawnResyncMs : 30_000) / speed),
     demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
     onWarning: () => undefined,
     onUnhandledError: (error) => wrong.push(`unhandled: ${error}`),

@@ -163,7 +163,8 @@ describe('handlers', () => {
       listen('never', 0);
       listen('two', 2000);
       listen('three', 3000);
-      listen('hasty', 10);
+      listen('hasty', 1000);
+      expect(() => listen('refused', 10)).toThrow(/resyncPeriodMs is 10; it must be 1000 or more/);
       source.listed(1, pod('web', 1));
       informer.start();
       scheduler.schedule(() => void informer.stop(), 6500);

@@ -31,6 +31,7 @@ const VALUES: readonly unknown[] = [
 ];
 const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && !Number.isNaN(value);
+const neverOrASecond = (value: unknown) => isNumber(value) && (value === 0 || value >= 1_000);
 const atLeast = (min: number) => (value: unknown) => isNumber(value) && value >= min;
 const above = (min: number) => (value: unknown) => isNumber(value) && value > min;
 const whole = (min: number) => (value: unknown) =>
@@ -100,13 +101,13 @@ const ROWS: readonly Row[] = [
   ...['lingerMs', 'resyncPeriodMs'].flatMap((option) =>
     [createInformerFactory, createDynamicInformerFactory].map((create) => ({
       option,
-      takes: atLeast(0),
+      takes: option === 'lingerMs' ? atLeast(0) : neverOrASecond,
       use: (value: never) => create(client, { [option]: value }),
     })),
   ),
   {
     option: 'resyncPeriodMs',
-    takes: atLeast(0),
+    takes: neverOrASecond,
     use: (resyncPeriodMs) =>
       createInformerFactory(client, { resources: [forResource(nodes, { resyncPeriodMs })] }),
   },

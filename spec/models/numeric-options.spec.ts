@@ -39,7 +39,6 @@ const OPTIONS: readonly {
   readonly refuses: readonly number[];
 }[] = [
   ...[
-    { name: 'lingerMs', law: 'I5', make: (lingerMs: number) => informer({ lingerMs }) },
     {
       name: 'resyncPeriodMs',
       law: 'I18',
@@ -55,6 +54,13 @@ const OPTIONS: readonly {
       law: 'I18',
       make: (resyncPeriodMs: number) => handled({ resyncPeriodMs }),
     },
+  ].map((option) => ({
+    ...option,
+    takes: [0, 1_000, 1_000.5, Number.POSITIVE_INFINITY],
+    refuses: [0.5, 1, 10, 999, 999.9],
+  })),
+  ...[
+    { name: 'lingerMs', law: 'I5', make: (lingerMs: number) => informer({ lingerMs }) },
     { name: 'slowAfterMs', law: 'I24', make: (slowAfterMs: number) => handled({ slowAfterMs }) },
     { name: 'timeoutMs', law: 'I9', make: waited },
     {

@@ -6,7 +6,6 @@
 import type { Subscription } from 'rxjs';
 import { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { checkedDuration } from '../../rx/checked-option.ts';
 import { through } from '../../rx/drain.ts';
 import { longInterval, looseTimer } from '../../rx/long-timer.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
@@ -25,12 +24,16 @@ const MIN_RESYNC_MS = 1_000;
 /** Who adds a handler means to start the informer, and before long. */
 const START_WITHIN_MS = 10_000;
 
-/** The period in milliseconds, 0 for never, also where it is infinite. Throws a `TypeError` on what is no period. */
+/**
+ * The period in milliseconds; 0 means never, as `Infinity` does. Throws a `TypeError` on a period that is not a number
+ * or is shorter than a second.
+ */
 export function checkedResyncPeriod(periodMs: number | undefined, what: string): number {
-  if (periodMs === undefined) return 0;
-  const checkedMs = checkedDuration(periodMs, `${what}: resyncPeriodMs`);
-  const never = checkedMs === 0 || checkedMs === Number.POSITIVE_INFINITY;
-  return never ? 0 : Math.max(MIN_RESYNC_MS, checkedMs);
+  if (periodMs === undefined || periodMs === 0 || periodMs === Number.POSITIVE_INFINITY) return 0;
+  if (typeof periodMs === 'number' && periodMs >= MIN_RESYNC_MS) return periodMs;
+  throw new TypeError(
+    `${what}: resyncPeriodMs is ${periodMs}; it must be ${MIN_RESYNC_MS} or more milliseconds, or 0 for never`,
+  );
 }
 
 /** What registrations need of their informer. */
