@@ -37,7 +37,7 @@ export interface InformerOptions<T>
   readonly audit?: AuditOptions | undefined;
   /** How deltas of one key are folded while the demand is closed. @defaultValue 'none' */
   readonly compression?: Compression | undefined;
-  /** @defaultValue 'freeze' in development and tests, else 'off' */
+  /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
   readonly mutationGuard?: MutationGuard | undefined;
   /** Errors of handlers and direct subscribers. @defaultValue as rxjs's own: reported asynchronously */
   readonly onUnhandledError?:

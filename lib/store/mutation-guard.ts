@@ -1,19 +1,27 @@
 /**
- * Finds consumers that change cached objects, which every other consumer holds too. In development and tests what
- * is stored is frozen, so the culprit's own line throws and names the field; in production nothing is done.
+ * Finds consumers that change cached objects, which every other consumer holds too. Unless NODE_ENV is
+ * `production`, stored objects are frozen, so the culprit's own line throws and names the field.
  * client-go: tools/cache/mutation_detector.go, which compares copies every second and panics.
  */
+
 /** `freeze`: deep-freeze what is stored. `off`: trust. */
 export type MutationGuard = 'freeze' | 'off';
 
-interface WithProcess {
-  process?: { env?: Record<string, string | undefined> };
+declare const process: { readonly env: { readonly NODE_ENV?: string } };
+
+/** The mode of the program; `undefined` if nobody has set it, as in a page without a bundler. */
+function nodeEnv(): string | undefined {
+  try {
+    // Spelled out, because bundlers replace these very words; so a production page freezes nothing.
+    return process.env.NODE_ENV;
+  } catch {
+    return undefined;
+  }
 }
 
-/** `freeze` where NODE_ENV says development or test; freezing costs as much as parsing. */
+/** `freeze`, unless NODE_ENV is `production`: freezing costs as much as parsing. */
 export function defaultMutationGuard(): MutationGuard {
-  const mode = (globalThis as WithProcess).process?.env?.['NODE_ENV'];
-  return mode === 'development' || mode === 'test' ? 'freeze' : 'off';
+  return nodeEnv() === 'production' ? 'off' : 'freeze';
 }
 
 /** A list or a plain object, of this or another realm, that is not frozen yet. */

@@ -64,8 +64,9 @@ describe('mutation guard', () => {
     ['development', 'freeze'],
     ['test', 'freeze'],
     ['production', 'off'],
-    ['', 'off'],
-  ])('S16: NODE_ENV %j means %s', (mode, guard) => {
+    ['', 'freeze'],
+    ['staging', 'freeze'],
+  ])('S53: NODE_ENV %j means %s', (mode, guard) => {
     vi.stubEnv('NODE_ENV', mode);
     expect(defaultMutationGuard()).toBe(guard);
     const indexer = createIndexer<ReturnType<typeof make>>();
@@ -73,9 +74,11 @@ describe('mutation guard', () => {
     expect(Object.isFrozen(indexer.get('a')?.spec)).toBe(guard === 'freeze');
   });
 
-  it('S16: where there is no process, as in a browser, nothing is done', () => {
+  it('S53: where NODE_ENV or the process is missing, as in a page without a bundler, it freezes', () => {
+    vi.stubEnv('NODE_ENV', undefined);
+    expect(defaultMutationGuard()).toBe('freeze');
     vi.stubGlobal('process', undefined);
-    expect(defaultMutationGuard()).toBe('off');
+    expect(defaultMutationGuard()).toBe('freeze');
     vi.unstubAllGlobals();
   });
 });
