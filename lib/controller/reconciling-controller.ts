@@ -12,6 +12,7 @@ import { distinctUntilChanged, map } from 'rxjs/operators';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { bindMethods } from '../rx/bind-methods.ts';
 import { checkedDuration, checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -91,6 +92,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const { main, sources } = sourcesOf(options);
     this.#main = main;
     this.#sources = sources;
+    bindMethods(this);
     if (election === undefined) return;
     if (isLeaderElector(election)) this.#elector = election;
     else this.#elector = this.#ownElector = createLeaderElector(election);

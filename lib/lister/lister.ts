@@ -18,6 +18,7 @@ import {
 } from '../meta/resource.ts';
 import { isResourceVersion, type ResourceVersion } from '../meta/resource-version.ts';
 import type { Stored } from '../meta/stored.ts';
+import { bindMethods } from '../rx/bind-methods.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { IndexerReader } from '../store/indexer.ts';
@@ -33,6 +34,8 @@ export interface NamespaceLister<T> {
   list(selection: Selection): readonly Stored<T>[];
   /** Throws an {@link ApiError} 404 where there is none. */
   get(name: string): Stored<T>;
+  /** As {@link NamespaceLister.get}, but returns `undefined` if there is no such object. */
+  find(name: string): Stored<T> | undefined;
 }
 
 /**
@@ -62,6 +65,8 @@ export interface Lister<T> {
   list(selection: Selection): readonly Stored<T>[];
   /** By `namespace/name`, or `name` where there is no namespace. Throws an {@link ApiError} 404 where there is none. */
   get(name: string): Stored<T>;
+  /** As {@link Lister.get}, but returns `undefined` if there is no such object. */
+  find(name: string): Stored<T> | undefined;
   /** Reads within one namespace; '' is all. Throws a `TypeError` for a cluster-scoped resource. */
   namespace(namespace: string): NamespaceLister<T>;
   /** Objects under a value of an index. Throws a `TypeError` on an unknown index. */
@@ -136,6 +141,7 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     this.#indexer = 'indexer' in source ? source.indexer : source;
     this.#resource = resource;
     this.#options = options;
+    bindMethods(this);
   }
 
   list(...given: Given): readonly Stored<T>[] {
@@ -144,6 +150,10 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
   }
 
   get(name: string): Stored<T> {
+    return this.find(name) ?? this.#missing(splitMetaNamespaceKey(name).name);
+  }
+
+  find(name: string): Stored<T> | undefined {
     this.#read();
     const target = splitMetaNamespaceKey(name);
     if (target.namespace !== '' || this.#resource.namespaced === false) return this.#one(target);
@@ -174,6 +184,11 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
       },
       get: (name) => {
         if (namespace === '') return this.get(name);
+        this.#read();
+        return this.#one({ namespace, name }) ?? this.#missing(name);
+      },
+      find: (name) => {
+        if (namespace === '') return this.find(name);
         this.#read();
         return this.#one({ namespace, name });
       },
@@ -208,10 +223,12 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     return this;
   }
 
-  #one(target: { readonly namespace: string; readonly name: string }): Stored<T> {
-    const object = this.#indexer.getByKey(joinMetaNamespaceKey(target));
-    if (object === undefined) throw notFound(this.#resource, target.name);
-    return object;
+  #one(target: { readonly namespace: string; readonly name: string }): Stored<T> | undefined {
+    return this.#indexer.getByKey(joinMetaNamespaceKey(target));
+  }
+
+  #missing(name: string): never {
+    throw notFound(this.#resource, name);
   }
 
   #ofNamespace(namespace: string): readonly Stored<T>[] {
@@ -270,6 +287,7 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
  *
  * lister.list('app=web').length; // => 1
  * lister.namespace('shop').get('web-0').metadata.name; // => 'web-0'
+ * lister.find('shop/web-7'); // => undefined
  * const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-1' } });
  * const fresh = await lister.atLeast(made.metadata.resourceVersion, { timeoutMs: 5_000 });
  * fresh.get('shop/web-1').metadata.name; // => 'web-1'

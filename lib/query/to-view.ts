@@ -7,6 +7,7 @@ import { Observable, ReplaySubject, Subscription } from 'rxjs';
 import { skipWhile, take, takeWhile } from 'rxjs/operators';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { Stored } from '../meta/stored.ts';
+import { bindMethods } from '../rx/bind-methods.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 
@@ -64,6 +65,7 @@ class RowsView<T> implements View<T> {
   constructor(source: Observable<ChangeSet<T>>, options: ToViewOptions) {
     this.#source = source;
     this.status$ = options.status$;
+    bindMethods(this);
   }
 
   readonly items$: Observable<readonly Stored<T>[]> = new Observable<readonly Stored<T>[]>(

@@ -6,6 +6,7 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import type { KeyFunc } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { bindMethods } from '../rx/bind-methods.ts';
 import { checkedRate } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from './indexer.ts';
@@ -92,6 +93,7 @@ class LazilyPurged<T extends object> implements ExpirationStore<T> {
     this.#isExpired = options.policy ?? ttlPolicy(options.ttlMs);
     this.#scheduler = options.scheduler ?? asyncScheduler;
     this.#passedMs = stopwatch(this.#scheduler);
+    bindMethods(this);
   }
 
   get size(): number {

@@ -9,6 +9,7 @@ import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Stored } from '../meta/stored.ts';
+import { bindMethods } from '../rx/bind-methods.ts';
 import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
@@ -93,7 +94,7 @@ export interface IndexerOptions<T> {
   /** @defaultValue `namespace/name` */
   readonly keyOf?: KeyFunc<T> | undefined;
   readonly indexers?: Indexers<T> | undefined;
-  /** @defaultValue 'freeze' in development and tests, else 'off' */
+  /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
   readonly mutationGuard?: MutationGuard | undefined;
 }
 
@@ -115,6 +116,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
     this.#guard = options.mutationGuard ?? defaultMutationGuard();
     this.addIndexers(options.indexers ?? {});
     this.#snapshots = new StoreReaders<T>(this);
+    bindMethods(this);
   }
 
   get snapshot$(): BehaviorSubject<StoreReader<T>> {

@@ -7,6 +7,7 @@ import { asyncScheduler, type Observable, type SchedulerLike, type Subscription 
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
 import type { Stored } from '../meta/stored.ts';
+import { bindMethods } from '../rx/bind-methods.ts';
 import { checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { ChangeSet } from './change-set.ts';
@@ -26,7 +27,7 @@ export interface MutationCacheOptions {
    * @defaultValue false
    */
   readonly includeAdds?: boolean | undefined;
-  /** @defaultValue 'freeze' in development and tests, else 'off' */
+  /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
   readonly mutationGuard?: MutationGuard | undefined;
   /** Its `now()` is the only thing asked of it. @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
@@ -144,6 +145,7 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
     this.#guard = options.mutationGuard ?? defaultMutationGuard();
     this.#written = new RecentValues(size, ttlMs, scheduler);
     this.#tombstones = new RecentValues(size, ttlMs, scheduler);
+    bindMethods(this);
   }
 
   getByKey(key: string): Stored<T> | undefined {

@@ -66,17 +66,11 @@ class LivingReader<T> implements StoreReader<T> {
     this.#store = store;
   }
 
-  get(key: string): Stored<T> | undefined {
-    return this.#store.getByKey(key);
-  }
-
-  list(): readonly Stored<T>[] {
-    return this.#store.list();
-  }
-
-  byIndex(indexName: string, value: string): readonly Stored<T>[] {
-    return this.#store.byIndex(indexName, value);
-  }
+  // As fields, so that they work without their object.
+  readonly get = (key: string): Stored<T> | undefined => this.#store.getByKey(key);
+  readonly list = (): readonly Stored<T>[] => this.#store.list();
+  readonly byIndex = (indexName: string, value: string): readonly Stored<T>[] =>
+    this.#store.byIndex(indexName, value);
 }
 
 /** Tells each commit once, and one made inside a callback after the one at hand: all observers see one order. */

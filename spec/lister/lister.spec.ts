@@ -59,6 +59,19 @@ function thrown(call: () => unknown): unknown {
 }
 
 describe('list', () => {
+  it('L20: find() returns undefined where get() throws, in a namespace, too', () => {
+    const lister = createLister(filled(), pods);
+    const names = [lister.list()[0]].map((found) => found?.metadata.name ?? '');
+    const shop = lister.namespace('shop');
+    expect([lister.find('shop/nobody'), shop.find('nobody')]).toEqual([undefined, undefined]);
+    for (const read of [() => lister.get('shop/nobody'), () => shop.get('nobody')]) {
+      expect(read).toThrow(/pods "nobody" not found/);
+    }
+    expect(shop.find(names[0] ?? '')).toBe(shop.get(names[0] ?? ''));
+    expect(lister.find(`shop/${names[0]}`)).toBe(lister.get(`shop/${names[0]}`));
+    expect(lister.namespace('').find(`shop/${names[0]}`)).toBe(shop.find(names[0] ?? ''));
+  });
+
   it('L1: everything is the store as it is, nothing reads nothing, else labels decide (TestListAll)', () => {
     const indexer = filled();
     const lister = createLister(indexer, pods);
