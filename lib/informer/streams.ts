@@ -1,0 +1,80 @@
+/** The streams of one informer. Each subscriber holds the run, and begins with the contents of the store. */
+import { Observable } from 'rxjs';
+import { map, mergeMap } from 'rxjs/operators';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { ChangeSet } from '../store/change-set.ts';
+import type { ChangeStream } from '../store/change-stream.ts';
+import type { Assembly } from './assembly.ts';
+import { snapshotSet } from './fan-out.ts';
+import { deliver } from './handlers/delivery.ts';
+import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
+import type { SharedInformer } from './shared-informer.ts';
+
+type Streams =
+  | 'changes$'
+  | 'added$'
+  | 'updated$'
+  | 'deleted$'
+  | 'snapshot$'
+  | 'status$'
+  | 'metrics$'
+  | 'synced$'
+  | 'deliver';
+
+export function createStreams<T extends KubernetesObject>(
+  parts: Assembly<T>,
+): Pick<SharedInformer<T>, Streams> {
+  const { indexer, drain, hub, lifecycle, board, meter, pauses, report } = parts;
+  const joined = (): Observable<ChangeSet<T>> =>
+    new Observable<ChangeSet<T>>((subscriber) => {
+      // In the drain, so that what the first set causes comes after it.
+      drain.enter(() => {
+        // Before the first set, so that a stop that this set causes comes after it. Who wants the first set only, as
+        // `firstValueFrom` does, needs no run.
+        let satisfied = false;
+        const letGo = lifecycle.hold(() => satisfied);
+        const leave = hub.join({
+          next: (set) => subscriber.next(set),
+          complete: () => subscriber.complete(),
+        });
+        satisfied = subscriber.closed;
+        // In this order: who leaves is told nothing more, and lets go of the run after that.
+        subscriber.add(leave);
+        subscriber.add(letGo);
+      });
+    });
+  const reporting =
+    <V>(keyOf: (value: V) => string | undefined) =>
+    (error: unknown, subscriber: string, value: V) => {
+      const key = keyOf(value);
+      report(error, { subscriber, ...(key === undefined ? {} : { key }) });
+    };
+  const stream = <V>(of: Observable<V>, keyOf: (value: V) => string | undefined) =>
+    reportSubscriberErrors(of, reporting(keyOf));
+  const firstKey = (set: ChangeSet<T>) => set.changes[0]?.key;
+  const changes$: ChangeStream<T> = stream(joined(), firstKey);
+
+  return {
+    changes$,
+    added$: stream(joined().pipe(mergeMap((set) => set.added)), (object) => indexer.keyOf(object)),
+    updated$: stream(joined().pipe(mergeMap((set) => set.updated)), ({ object }) =>
+      indexer.keyOf(object),
+    ),
+    deleted$: stream(joined().pipe(mergeMap((set) => set.deleted)), ({ key }) => key),
+    snapshot$: stream(joined().pipe(map(() => indexer.snapshot$.value)), () => undefined),
+    status$: stream(board.status$, () => undefined),
+    metrics$: stream(meter.metrics$, () => undefined),
+    synced$: stream(board.synced$, () => undefined),
+    deliver: (policy) =>
+      deliver(
+        {
+          changes$: joined(),
+          drain,
+          snapshot: () => snapshotSet(indexer),
+          pause: () => pauses.pause(),
+          report: reporting(firstKey),
+        },
+        policy,
+      ),
+  };
+}
