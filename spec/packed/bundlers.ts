@@ -1,5 +1,5 @@
 /** Bundlers with their default settings: each makes one script for browsers of `main.ts`, or of the page around it. */
-import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
@@ -56,7 +56,12 @@ export const bundlers: Readonly<Record<string, Bundle>> = {
   },
   /** Without `exports`, which it reads only if asked to. */
   parcel,
-  async 'parcel, told to read exports'(consumer, folder) {
+  /** Of a linked package, as in a workspace, Parcel prefers the condition `source`. */
+  async 'parcel, with a linked package and exports'(consumer, folder) {
+    const linked = join(consumer.folder, 'workspace/rx-informer');
+    cpSync(join(consumer.folder, 'node_modules/rx-informer'), linked, { recursive: true });
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(linked, join(folder, 'node_modules/rx-informer'));
     const told = { '@parcel/resolver-default': { packageExports: true } };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(told));
     return await parcel(consumer, folder);
