@@ -1,0 +1,88 @@
+/** Emitted declaration files, cut into statements: which names there are, and which of them each mentions. */
+
+/** Where a name comes from: another file of the library, or a package. */
+export interface Origin {
+  readonly from: string;
+  readonly name: string;
+}
+
+/** One declaration file, without comments. */
+export interface DeclarationFile {
+  /** Declarations by name, overloads together. */
+  readonly declared: ReadonlyMap<string, string>;
+  /** Those of them that the file exports where they stand. */
+  readonly exported: ReadonlySet<string>;
+  readonly imported: ReadonlyMap<string, Origin>;
+  /** Names that the file passes on from another. */
+  readonly passedOn: ReadonlyMap<string, Origin>;
+  /** Files of which everything is passed on. */
+  readonly stars: readonly string[];
+}
+
+/** A statement begins at the start of a line; lines that are indented or close a bracket continue it. */
+function statementsOf(text: string): string[] {
+  const statements: string[] = [];
+  for (const line of text.split('\n')) {
+    if (/^(export|import|declare|interface|type|const|class|function)\b/.test(line)) {
+      statements.push(line);
+    } else if (statements.length > 0 && line !== '') {
+      statements.push(`${statements.pop()}\n${line}`);
+    }
+  }
+  return statements;
+}
+
+function originsOf(list: string, from: string): [string, Origin][] {
+  return list
+    .split(',')
+    .map((each) => each.trim().replace(/^type /, ''))
+    .filter((each) => each !== '')
+    .map((each) => {
+      const [name = '', alias = name] = each.split(' as ');
+      return [alias, { from, name }];
+    });
+}
+
+export function parse(text: string): DeclarationFile {
+  const declared = new Map<string, string>();
+  const exported = new Set<string>();
+  const imported = new Map<string, Origin>();
+  const passedOn = new Map<string, Origin>();
+  const stars: string[] = [];
+  for (const statement of statementsOf(text)) {
+    const moved = /^(import|export) (?:type )?\{([^}]*)\}(?: from '([^']+)')?;$/.exec(statement);
+    const star = /^export \* from '([^']+)';$/.exec(statement);
+    const declaration =
+      /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|const|class|function) ([\w$]+)/.exec(
+        statement,
+      );
+    if (moved !== null) {
+      const [, keyword, list = '', from] = moved;
+      const into = keyword === 'import' ? imported : passedOn;
+      for (const [name, origin] of originsOf(list, from ?? '')) {
+        // Without `from`, names that were imported above are passed on.
+        const own = from === undefined ? imported.get(origin.name) : origin;
+        if (own !== undefined) into.set(name, own);
+      }
+    } else if (star !== null) {
+      stars.push(star[1] ?? '');
+    } else if (declaration !== null) {
+      const name = declaration[1] ?? '';
+      const before = declared.get(name);
+      if (statement.startsWith('export ')) exported.add(name);
+      const plain = statement.replace(/^export /, '').replace(/^declare /, '');
+      declared.set(name, before === undefined ? plain : `${before}\n${plain}`);
+    } else if (statement !== 'export {};') {
+      throw new Error(`a declaration of a form that is not known: ${statement}`);
+    }
+  }
+  return { declared, exported, imported, passedOn, stars };
+}
+
+/** Names of types that a declaration mentions, and of values whose type it takes. */
+export function mentionedIn(declaration: string): Set<string> {
+  const withoutTexts = declaration.replace(/'[^'\n]*'/g, "''");
+  const types = withoutTexts.matchAll(/(?<![\w$.])([A-Z][\w$]*)/g);
+  const values = withoutTexts.matchAll(/(?:\btypeof |\[)([a-z][\w$]*)/g);
+  return new Set([...types, ...values].map((match) => match[1] ?? ''));
+}

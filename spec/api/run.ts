@@ -1,0 +1,75 @@
+/**
+ * The public surface of each entry, derived from the declarations that `tsc` emits: `spec/api/<entry>.txt` shows every
+ * change of it in review.
+ *
+ *   npm run api               # writes the files
+ *   npm run api -- --check    # compares them, and compiles the declarations without DOM (law T40)
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Surfaces } from './surface.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const emitted = `${root}.cache/api`;
+
+function tsc(...args: string[]): void {
+  const bin = `${root}node_modules/typescript/bin/tsc`;
+  try {
+    execFileSync(process.execPath, [bin, ...args], { cwd: root, stdio: 'inherit' });
+  } catch {
+    // The compiler has said why.
+    process.exit(1);
+  }
+}
+
+/** Constants in full; of the generated interfaces the names: they stand in lib/resources/generated as they are. */
+function withoutBodies(text: string): string {
+  return text
+    .replace(/^((?:export )?interface [^{]*)\{\n[\s\S]*?^\}$/gm, '$1{ … }')
+    .replace(/\n\n/g, '\n');
+}
+
+/** Lines of one text that another lacks. */
+function missing(text: string, other: string): string[] {
+  const lines = new Set(other.split('\n'));
+  return text.split('\n').filter((line) => !lines.has(line));
+}
+
+rmSync(emitted, { recursive: true, force: true });
+const flags = ['--emitDeclarationOnly', '--removeComments'];
+const maps = ['--declarationMap', 'false', '--sourceMap', 'false'];
+tsc('-p', 'lib', '--outDir', emitted, ...flags, ...maps);
+
+const surfaces = new Surfaces((path) => readFileSync(`${emitted}/${path}`, 'utf8'));
+const core = surfaces.idsOf('index.d.ts');
+const texts: Readonly<Record<string, string>> = {
+  core: surfaces.surfaceOf('index.d.ts'),
+  resources: withoutBodies(surfaces.surfaceOf('resources/index.d.ts', core)),
+  testing: surfaces.surfaceOf('testing/index.d.ts', core),
+  node: surfaces.surfaceOf('node/index.d.ts', core),
+};
+const check = process.argv.includes('--check');
+for (const [name, text] of Object.entries(texts)) {
+  const path = `${root}spec/api/${name}.txt`;
+  if (!check) writeFileSync(path, text);
+  else {
+    const known = readFileSync(path, 'utf8');
+    if (known === text) continue;
+    const gone = missing(known, text).map((line) => `- ${line}`);
+    const come = missing(text, known).map((line) => `+ ${line}`);
+    const lines = [...gone, ...come].join('\n') || '(the order of lines)';
+    console.error(
+      `The public surface differs from spec/api/${name}.txt:\n${lines}\nIf this is meant, run \`npm run api\`, and say in CHANGELOG.md what replaces a name that is gone.`,
+    );
+    process.exitCode = 1;
+  }
+}
+if (check) {
+  const entries = ['', 'resources/', 'testing/', 'node/'].map(
+    (name) => `${emitted}/${name}index.d.ts`,
+  );
+  const modules = ['--module', 'nodenext', '--target', 'es2023'];
+  const platform = ['--lib', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];
+  tsc('--ignoreConfig', '--noEmit', '--strict', ...modules, ...platform, ...entries);
+}

@@ -1,0 +1,114 @@
+/**
+ * The public surface of an entry, as text: what it exports, and the declarations that are part of those without being
+ * exported. In alphabetical order, so that a change of the surface is a small difference.
+ */
+import { dirname, join } from 'node:path';
+import { type DeclarationFile, mentionedIn, parse } from './declarations.ts';
+
+interface Declaration {
+  readonly file: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Reads declaration files by their path below the folder of declarations. */
+export type ReadDeclarations = (path: string) => string;
+
+export class Surfaces {
+  readonly #read: ReadDeclarations;
+  readonly #files = new Map<string, DeclarationFile>();
+
+  constructor(read: ReadDeclarations) {
+    this.#read = read;
+  }
+
+  /** `exported`, then `inner`, which are not among `known`: the exports of an entry that others import. */
+  surfaceOf(entry: string, known: ReadonlySet<string> = new Set()): string {
+    const exported = this.#exportsOf(entry);
+    const done = new Set([...known, ...[...exported.values()].map(idOf)]);
+    const inner: Declaration[] = [];
+    for (const declaration of [...exported.values(), ...inner])
+      this.#follow(declaration, done, inner);
+    // What an inner declaration mentions is inner, too.
+    for (const declaration of inner) this.#follow(declaration, done, inner);
+    const byName = [...exported].sort(([a], [b]) => (a < b ? -1 : 1));
+    const texts = byName.map(([name, { name: own, text }]) =>
+      name === own ? `export ${text}\n` : `export { ${own} as ${name} };\n${text}\n`,
+    );
+    const others = inner.map(({ text }) => `${text}\n`).sort();
+    return [
+      ...texts,
+      ...(others.length > 0 ? ['// Not exported, but part of the above:\n'] : []),
+      ...others,
+    ].join('\n');
+  }
+
+  /** The declarations that an entry exports, as {@link surfaceOf} takes them for another entry. */
+  idsOf(entry: string): Set<string> {
+    return new Set([...this.#exportsOf(entry).values()].map(idOf));
+  }
+
+  #exportsOf(path: string): Map<string, Declaration> {
+    const { declared, exported, passedOn, stars } = this.#file(path);
+    const found = new Map<string, Declaration>();
+    for (const name of exported)
+      found.set(name, { file: path, name, text: declared.get(name) ?? '' });
+    for (const [name, origin] of passedOn) {
+      found.set(name, this.#resolve(path, origin.from, origin.name));
+    }
+    for (const star of stars) {
+      for (const [name, declaration] of this.#exportsOf(resolve(path, star)))
+        found.set(name, declaration);
+    }
+    return found;
+  }
+
+  #resolve(importer: string, from: string, name: string): Declaration {
+    if (!from.startsWith('.')) {
+      return { file: from, name, text: `type ${name} = import('${from}').${name};` };
+    }
+    const file = resolve(importer, from);
+    const { declared, passedOn } = this.#file(file);
+    const further = passedOn.get(name);
+    if (further !== undefined) return this.#resolve(file, further.from, further.name);
+    const text = declared.get(name);
+    if (text === undefined) throw new Error(`${file} does not declare ${name}`);
+    return { file, name, text };
+  }
+
+  /** Adds what a declaration mentions to `inner`. */
+  #follow({ file, text }: Declaration, done: Set<string>, inner: Declaration[]): void {
+    if (!file.endsWith('.d.ts')) return;
+    const { declared, imported } = this.#file(file);
+    for (const name of mentionedIn(text)) {
+      const origin = imported.get(name);
+      const own = declared.get(name);
+      // Of another package, of the platform, or a type parameter.
+      if (own === undefined && !origin?.from.startsWith('.')) continue;
+      const found =
+        origin === undefined
+          ? { file, name, text: own ?? '' }
+          : this.#resolve(file, origin.from, origin.name);
+      if (done.has(idOf(found))) continue;
+      done.add(idOf(found));
+      inner.push(found);
+    }
+  }
+
+  #file(path: string): DeclarationFile {
+    let file = this.#files.get(path);
+    if (file === undefined) {
+      file = parse(this.#read(path));
+      this.#files.set(path, file);
+    }
+    return file;
+  }
+}
+
+function idOf({ file, name }: Declaration): string {
+  return `${file}#${name}`;
+}
+
+function resolve(importer: string, from: string): string {
+  return join(dirname(importer), from.replace(/\.ts$/, '.d.ts'));
+}
