@@ -290,6 +290,7 @@ export type { ReflectorStatus } from './reflector/status.ts';
 // rx: time and room
 export { type Backoff, exponentialBackoff } from './rx/backoff.ts';
 export { allOf, type Demand, timeSlice, unlimited } from './rx/demand.ts';
+export type { EpochMs } from './rx/epoch-ms.ts';
 export type { Timing } from './rx/timing.ts';
 // store: the local copy
 export { type ApplyDeltasOptions, applyDeltas } from './store/apply-deltas.ts';

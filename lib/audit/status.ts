@@ -1,13 +1,15 @@
 /** What the audit of an informer has found so far, in words a page can show. */
+
 import type { ApiError } from '../meta/api-error.ts';
+import type { EpochMs } from '../rx/epoch-ms.ts';
 
 /** The audit of one run. */
 export interface AuditStatus {
   /**
-   * When the collection was last compared completely, in milliseconds of the scheduler's clock; absent before the first
+   * When the collection was last compared completely, or absent before the first
    * comparison has ended. With several scopes, when the one that waits longest was.
    */
-  readonly lastAt?: number;
+  readonly lastAt?: EpochMs;
   /** How many objects have been compared with the server, in all comparisons of this run together. */
   readonly compared: number;
   /** How many of them differed, or were missing on either side. Each is healed by a list. */

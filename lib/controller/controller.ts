@@ -68,7 +68,7 @@ export interface ControllerOptions<
   readonly maxRetries?: number | undefined;
   /** @defaultValue that of the priority queue */
   readonly rateLimiter?: RateLimiter | undefined;
-  /** A key that has waited for so long gets every second turn, whatever is news. @defaultValue 10000 */
+  /** A key that has waited for this long, in milliseconds, gets every second turn, even if newer keys wait. @defaultValue 10000 */
   readonly ageingMs?: number | undefined;
   /**
    * Reconciles only while it leads; caches are warm before. Options make an elector that starts and stops with

@@ -2,8 +2,10 @@
  * Looks after the watches of one server: whether their events come when they are sent. Where a proxy holds them back until
  * a watch ends, watches are made short, so that what is held back is let go soon, until one shows that it is over.
  */
+
 import { Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
+import type { EpochMs } from '../rx/epoch-ms.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -22,8 +24,8 @@ import {
 
 /** That a proxy holds events back, in words a page can show. */
 export interface HeldBack {
-  /** Since when that is known, of the scheduler's clock, in milliseconds. */
-  readonly sinceMs: number;
+  /** Since when that is known. */
+  readonly sinceMs: EpochMs;
   readonly message: string;
 }
 

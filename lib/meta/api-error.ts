@@ -125,6 +125,7 @@ export interface ApiErrorInit {
   readonly code: number;
   readonly reason: string;
   readonly message: string;
+  /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   readonly status?: Status | undefined;
   readonly cause?: unknown | undefined;

@@ -27,9 +27,9 @@ export interface ReflectOptions<T> extends Timing {
   readonly pageSize?: number | undefined;
   /** The wait before each retry. @defaultValue 800 ms × 2 to 30 s, with jitter */
   readonly backoff?: Backoff | undefined;
-  /** The backoff begins anew after this long without a failure. @defaultValue 120000 */
+  /** The backoff starts over after this long without a failure, in milliseconds. @defaultValue 120000 */
   readonly healthyMs?: number | undefined;
-  /** A watch ends after this to twice this. @defaultValue 300000 */
+  /** The server ends a watch after this long to twice as long, in milliseconds. @defaultValue 300000 */
   readonly minWatchTimeoutMs?: number | undefined;
   /**
    * Whether the next watch is asked for 95 s before the one that is open ends, or at half of its time, so that no event
@@ -37,9 +37,9 @@ export interface ReflectOptions<T> extends Timing {
    * @defaultValue true
    */
   readonly makeBeforeBreak?: boolean | undefined;
-  /** A watch from which nothing comes for this long is dead; bookmarks come every minute. @defaultValue 85000 */
+  /** A watch that receives nothing for this long, in milliseconds, is treated as dead. The API server sends a bookmark about every minute. @defaultValue 85000 */
   readonly idleTimeoutMs?: number | undefined;
-  /** So long may an answer, or the next piece of a list, take to come. @defaultValue 30000 */
+  /** How long a response, or the next part of a list, may take, in milliseconds. @defaultValue 30000 */
   readonly requestTimeoutMs?: number | undefined;
   /**
    * Each emission asks for the whole collection, the newest that the server has: at once while watching or waiting,
@@ -48,7 +48,7 @@ export interface ReflectOptions<T> extends Timing {
   readonly refresh$?: Observable<RefreshOrder> | undefined;
   /** Told when such a list was emitted whole, or with the error of its try. Several orders may share one. */
   readonly onRefreshed?: ((error: ApiError | undefined) => void) | undefined;
-  /** A pause longer than this closes the watch, which later goes on where it stood. @defaultValue 60000 */
+  /** A pause longer than this, in milliseconds, closes the watch, which later resumes where it stopped. @defaultValue 60000 */
   readonly pauseLimitMs?: number | undefined;
 }
 

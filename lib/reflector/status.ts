@@ -3,6 +3,7 @@
 import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { EpochMs } from '../rx/epoch-ms.ts';
 import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
 
 /** What a reflector is doing. Times are of the scheduler's clock, in milliseconds. */
@@ -16,14 +17,16 @@ export interface ReflectorStatus {
   readonly synced: boolean;
   /** A whole list has come, and an answered watch brings what changes: what was emitted follows the server. */
   readonly live: boolean;
-  readonly sinceMs: number;
+  /** When the phase began. */
+  readonly sinceMs: EpochMs;
   /** Since when what was emitted may be behind the server; absent while an answered watch follows it. */
-  readonly staleSinceMs?: number;
+  readonly staleSinceMs?: EpochMs;
   /** Why the server refuses what is asked for; it is tried again all the same. */
   readonly blocked?: Blocked;
   /** The last failure, until a request succeeds. */
   readonly error?: ApiError;
-  readonly nextRetryAtMs?: number;
+  /** When the next request is due, if the last one failed. */
+  readonly nextRetryAtMs?: EpochMs;
   /** Failures in a row since the last healthy time. */
   readonly attempt: number;
   readonly reconnects: number;

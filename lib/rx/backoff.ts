@@ -25,11 +25,11 @@ export type Backoff = (attempt: number, random: number) => number;
  */
 export function exponentialBackoff(
   options: {
-    /** @defaultValue 800 */
+    /** The first wait, in milliseconds. @defaultValue 800 */
     readonly baseMs?: number | undefined;
     /** @defaultValue 2 */
     readonly factor?: number | undefined;
-    /** @defaultValue 30000 */
+    /** The longest wait before the jitter, in milliseconds. @defaultValue 30000 */
     readonly capMs?: number | undefined;
     /** @defaultValue 1 */
     readonly jitter?: number | undefined;

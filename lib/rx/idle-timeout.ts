@@ -21,10 +21,10 @@ export interface IdleTimeoutOptions<T> {
   isQueued?(value: T): boolean;
   /** How long nobody may read, in milliseconds. */
   readonly pauseLimitMs: number;
-  /** Makes the error: silence, a jump of the clock, or a pause over its limit. */
+  /** Makes the error: silence, a jump of the clock, or a pause over its limit. `idleMs` is in milliseconds. */
   error(reason: 'silence' | 'clock-jump' | 'pause', idleMs: number): Error;
   readonly scheduler: SchedulerLike;
-  /** @defaultValue 5000 */
+  /** How often it checks, in milliseconds. @defaultValue 5000 */
   readonly checkMs?: number;
 }
 

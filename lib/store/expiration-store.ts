@@ -8,6 +8,7 @@ import type { KeyFunc } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { bindMethods } from '../rx/bind-methods.ts';
 import { checkedRate } from '../rx/checked-option.ts';
+import type { EpochMs } from '../rx/epoch-ms.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from './indexer.ts';
 
@@ -15,15 +16,15 @@ import { createIndexer, type Indexer, type IndexerOptions } from './indexer.ts';
 export interface TimestampedEntry<T> {
   readonly key: string;
   readonly object: T;
-  /** In milliseconds of the store's scheduler. */
-  readonly writtenMs: number;
+  /** By the clock of the store's scheduler. */
+  readonly writtenMs: EpochMs;
 }
 
 /**
  * Tells whether an entry is to be forgotten at `nowMs`. `nowMs - entry.writtenMs` is its age in milliseconds, also where
  * the clock was set back meanwhile.
  */
-export type ExpirationPolicy<T> = (entry: TimestampedEntry<T>, nowMs: number) => boolean;
+export type ExpirationPolicy<T> = (entry: TimestampedEntry<T>, nowMs: EpochMs) => boolean;
 
 /** What {@link createExpirationStore} takes: a time to live or a policy of your own, and what a store takes. */
 export type ExpirationStoreOptions<T> = IndexerOptions<T> & {

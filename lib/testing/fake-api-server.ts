@@ -35,13 +35,13 @@ export interface FakeApiServerOptions {
   readonly initialResourceVersion?: string | undefined;
   /** Streams lists (`sendInitialEvents`), as servers from 1.34 on do. @defaultValue true */
   readonly watchList?: boolean | undefined;
-  /** @defaultValue 60_000 */
+  /** How often a watch receives a bookmark, in milliseconds. @defaultValue 60_000 */
   readonly bookmarkIntervalMs?: number | undefined;
   /** No page is longer, whatever `limit` says. Default: no bound. */
   readonly pageSizeMax?: number | undefined;
   /** How many changes of a resource are kept at least, for watches to start from. @defaultValue 10_000 */
   readonly historyLimit?: number | undefined;
-  /** Every answer comes so much later. @defaultValue 0 */
+  /** How much later every answer comes, in milliseconds. @defaultValue 0 */
   readonly latencyMs?: number | undefined;
   /** Refuses to create objects in namespaces that do not exist as objects. @defaultValue false */
   readonly checkNamespaces?: boolean | undefined;

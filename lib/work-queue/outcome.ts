@@ -21,7 +21,13 @@ export interface ReconcileContext<K = string> {
  */
 export type ReconcileResult =
   // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler may return nothing at all
-  void | undefined | { readonly requeue?: boolean; readonly requeueAfterMs?: number };
+  | void
+  | undefined
+  | {
+      readonly requeue?: boolean | undefined;
+      /** In milliseconds. */
+      readonly requeueAfterMs?: number | undefined;
+    };
 
 /**
  * Makes the world as the object of this key wants it. It may be called for a key at any time and any number of

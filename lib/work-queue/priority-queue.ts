@@ -19,7 +19,7 @@ const DEFAULT_LIMIT = { baseMs: 5, maxMs: 1_000_000 };
 /** What {@link createPriorityQueue} takes. */
 export interface PriorityQueueOptions<K = string> extends RateLimitingQueueOptions<K> {
   /**
-   * A key that has been ready for this long gets every second turn, whatever its priority, the oldest first.
+   * A key that has been ready for this long, in milliseconds, gets every second turn, whatever its priority, the oldest first.
    * Infinity lets it starve. @defaultValue 10000
    */
   readonly ageingMs?: number | undefined;

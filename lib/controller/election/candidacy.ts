@@ -13,7 +13,9 @@ import { heldBy, JITTER, LEASES, type LeaseObject, recordText } from './lease-re
 /** What an elector is made of: the options of `createLeaderElector`, checked. */
 export interface LeaseElectorOptions extends LeaseLockOptions {
   readonly identity: string;
+  /** In milliseconds. */
   readonly leaseDurationMs: number;
+  /** In milliseconds. */
   readonly retryPeriodMs: number;
   readonly releaseOnCancel: boolean;
   readonly random: () => number;

@@ -20,11 +20,11 @@ export interface LeaderElectorOptions extends Timing {
   readonly name: string;
   /** Who this is; unlike that of every other process: the name of the pod, with something random. */
   readonly identity: string;
-  /** So long after it last saw the lease renewed may another take it. @defaultValue 15000 */
+  /** How long a candidate waits after the last renewal it observed before it may take the lease, in milliseconds. @defaultValue 15000 */
   readonly leaseDurationMs?: number | undefined;
-  /** So long after its last renewal began does a leader lead at most. @defaultValue 10000 */
+  /** How long a leader leads at most after it sent its last successful renewal, in milliseconds. @defaultValue 10000 */
   readonly renewDeadlineMs?: number | undefined;
-  /** Between renewals; candidates try this often, up to 2.2 times as long by chance. @defaultValue 2000 */
+  /** The time between renewals, in milliseconds; candidates try this often, at random up to 2.2 times as long. @defaultValue 2000 */
   readonly retryPeriodMs?: number | undefined;
   /** `stop()` gives the lease up, so that another need not wait for its end. @defaultValue true */
   readonly releaseOnCancel?: boolean | undefined;

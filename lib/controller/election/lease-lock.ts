@@ -11,6 +11,7 @@ export interface LeaseLockOptions {
   readonly client: Pick<KubeClient, 'request'>;
   readonly namespace: string;
   readonly name: string;
+  /** In milliseconds. */
   readonly renewDeadlineMs: number;
   readonly scheduler: SchedulerLike;
 }

@@ -38,7 +38,7 @@ export interface ResourceEventHandler<T> {
 /** How one registration is served. */
 export interface EventHandlerOptions<T = unknown> {
   /**
-   * Every known object again, as an update, this often; 0 never, at least 1000. Added to a running informer it is
+   * Every known object again, as an update, this often, in milliseconds, at least 1000; `0` and `Infinity`: never. Added to a running informer it is
    * raised to the informer's check period. @defaultValue with the informer's own resyncs
    */
   readonly resyncPeriodMs?: number | undefined;

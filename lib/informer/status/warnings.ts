@@ -19,6 +19,7 @@ export interface InformerWarning {
   /** Why the server refuses the informer. */
   readonly error?: ApiError;
   readonly key?: string;
+  /** How long the callback took, in milliseconds. */
   readonly tookMs?: number;
   /** Changes that wait for the handler. */
   readonly pending?: number;

@@ -1,5 +1,7 @@
 /** Plays a script of faults on a fake server, and on the proxy in front of it, until it is told to heal. */
+
 import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
+import type { EpochMs } from '../../rx/epoch-ms.ts';
 import type { FakeApiServer } from '../fake-api-server.ts';
 import {
   type FaultScriptOptions,
@@ -33,7 +35,7 @@ export interface FaultMachineOptions extends FaultScriptOptions {
 /** A fault that was played. */
 export interface PlayedFault {
   /** Of the machine's scheduler. */
-  readonly atMs: number;
+  readonly atMs: EpochMs;
   readonly fault: ScriptedFault;
 }
 

@@ -1,6 +1,8 @@
 /** Requests as the fake server sees them: the path taken apart, and what the log of requests keeps. */
+
 import { isTrue } from '../../object-log/list-options.ts';
 import type { Scope } from '../../object-log/selection.ts';
+import type { EpochMs } from '../../rx/epoch-ms.ts';
 import type { ServedCollection, ServerLog } from '../served-resource.ts';
 
 /** One request, before it is read. */
@@ -25,7 +27,7 @@ export interface RequestRecord {
   readonly resource?: string;
   readonly namespace?: string;
   /** Of the server's scheduler. */
-  readonly atMs: number;
+  readonly atMs: EpochMs;
 }
 
 /** A path that leads to a collection, an object or a subresource. */
