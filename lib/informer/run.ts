@@ -88,6 +88,72 @@ function after<V>(tell: (value: V) => void): MonoTypeOperatorFunction<V> {
     );
 }
 
+/** The scope of a ListerWatcher. One ListerWatcher alone covers the complete collection, whatever its scope. */
+function scopeOf(of: { readonly scope?: string | undefined }): string {
+  return of.scope ?? '';
+}
+
+/** What the reflectors of one run report to. */
+interface ReflectorHost<T extends KubernetesObject> {
+  readonly refresher: Refresher;
+  readonly audits: Audits<T> | undefined;
+  /** Runs in order with the commits, unless the run has ended. */
+  within(what: () => void): void;
+  /** The same, and publishes the status. */
+  tell(what: () => void): void;
+  skip(reason: ApiError): void;
+}
+
+/** The deltas of all ListerWatchers. */
+function reflectAll<T extends KubernetesObject>(
+  parts: RunParts<T>,
+  { refresher, audits, within, tell, skip }: ReflectorHost<T>,
+): Observable<readonly Delta<T>[]> {
+  return merge(
+    ...parts.listerWatchers.map((listerWatcher, at) =>
+      reflect<T>(listerWatcher, {
+        ...parts.options,
+        ...parts.timing,
+        demand: parts.demand,
+        known: parts.indexer,
+        onStatus: (status) => {
+          tell(() => parts.board.reflectors.set(listerWatcher.scope ?? String(at), status));
+          audits?.told(at, status);
+        },
+        onSkipped: (skipped) => {
+          // What can be tried again travels with the others, to the commit.
+          if (skipped.key === undefined || skipped.retry === undefined) skip(skipped.reason);
+        },
+        refresh$: merge(refresher.orders$, audits?.orders(at) ?? EMPTY),
+        onRefreshed: (error) => within(() => refresher.answered(scopeOf(listerWatcher), error)),
+      }).pipe(
+        tap({
+          next: (deltas) => refresher.emitted(scopeOf(listerWatcher), deltas),
+          complete: () => within(() => refresher.ended(scopeOf(listerWatcher))),
+        }),
+      ),
+    ),
+  );
+}
+
+/** Checks the audit option. The returned function makes the audits of one run, if the server supports them. */
+function auditsOf<T extends KubernetesObject>(parts: RunParts<T>): () => Audits<T> | undefined {
+  const { listerWatchers, board, timing, options } = parts;
+  const audit = options.audit && checkedAudit(options.audit);
+  if (audit !== undefined) board.expectAudit(auditOf(listerWatchers));
+  return () => {
+    if (audit === undefined || board.audit === 'unsupported') return undefined;
+    const { requestTimeoutMs = 30_000 } = options;
+    board.audit = auditOf(listerWatchers);
+    return new Audits<T>(listerWatchers, {
+      ...audit,
+      store: parts.indexer,
+      timing,
+      requestTimeoutMs,
+    });
+  };
+}
+
 /** Puts the stages together. Nothing happens before the run is subscribed. */
 export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   const { listerWatchers, scopes, indexer, drain, board, meter, quarantine, demand } = parts;
@@ -96,72 +162,31 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   const retryRefused = () => {
     if (quarantine.size > 0) retried.next([{ type: 'retry' }]);
   };
-  // In order with the commits, and nothing of a run that is over.
-  const within = (generation: number, what: () => void) =>
-    drain.run(() => {
-      if (board.generation === generation) what();
-    });
-  const tell = (generation: number, what: () => void) =>
-    within(generation, () => {
-      what();
-      board.publish();
-    });
   const skips = new Subject<void>();
   const skip = (reason: ApiError) => {
     board.skip(reason);
     skips.next();
   };
   const refresher = new Refresher({ name: parts.name, scheduler, drain });
-  // One ListerWatcher alone is the whole collection, whatever its scope.
-  const scopeOf = (of: { readonly scope?: string | undefined }) => of.scope ?? '';
-  const audit = parts.options.audit && checkedAudit(parts.options.audit);
-  if (audit !== undefined) board.expectAudit(auditOf(listerWatchers));
-  const createAudits = () => {
-    if (audit === undefined || board.audit === 'unsupported') return undefined;
-    const { requestTimeoutMs = 30_000 } = parts.options;
-    board.audit = auditOf(listerWatchers);
-    return new Audits<T>(listerWatchers, {
-      ...audit,
-      store: indexer,
-      timing: parts.timing,
-      requestTimeoutMs,
-    });
-  };
-  const reflectAll = (generation: number, audits: Audits<T> | undefined) =>
-    merge(
-      ...listerWatchers.map((listerWatcher, at) =>
-        reflect<T>(listerWatcher, {
-          ...parts.options,
-          ...parts.timing,
-          demand,
-          known: indexer,
-          onStatus: (status) => {
-            tell(generation, () => board.reflectors.set(listerWatcher.scope ?? String(at), status));
-            audits?.told(at, status);
-          },
-          onSkipped: (skipped) => {
-            // What can be tried again travels with the others, to the commit.
-            if (skipped.key === undefined || skipped.retry === undefined) skip(skipped.reason);
-          },
-          refresh$: merge(refresher.orders$, audits?.orders(at) ?? EMPTY),
-          onRefreshed: (error) =>
-            within(generation, () => refresher.answered(scopeOf(listerWatcher), error)),
-        }).pipe(
-          tap({
-            next: (deltas) => refresher.emitted(scopeOf(listerWatcher), deltas),
-            complete: () => within(generation, () => refresher.ended(scopeOf(listerWatcher))),
-          }),
-        ),
-      ),
-    );
+  const createAudits = auditsOf(parts);
   const run$ = defer(() => {
     const { generation } = board;
+    // In order with the commits, and nothing of a run that is over.
+    const within = (what: () => void) =>
+      drain.run(() => {
+        if (board.generation === generation) what();
+      });
+    const tell = (what: () => void) =>
+      within(() => {
+        what();
+        board.publish();
+      });
     const audits = createAudits();
     refresher.begin(listerWatchers.map(scopeOf));
     const ended = new Subject<void>();
     const resync$ = parts.resyncMs === 0 ? EMPTY : longInterval(parts.resyncMs, scheduler);
     const deltas$ = merge(
-      reflectAll(generation, audits).pipe(
+      reflectAll(parts, { refresher, audits, within, tell, skip }).pipe(
         audits === undefined ? identity : tap((deltas) => audits.received(deltas)),
         finalize(() => ended.next()),
       ),
@@ -173,7 +198,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     const tellSkips$ = skips.pipe(
       exhaustMap(() => nextMacrotask(scheduler)),
       takeUntil(ended),
-      tap(() => tell(generation, () => undefined)),
+      tap(() => tell(() => undefined)),
     );
     const commits$ = deltas$.pipe(
       through(drain),
@@ -204,7 +229,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     const audits$ = audits?.status$.pipe(
       takeUntil(ended),
       tap((status) =>
-        tell(generation, () => {
+        tell(() => {
           board.audit = status;
         }),
       ),

@@ -2,21 +2,21 @@
  * Runs the reflector's machine: sends what it asks for, tells it what came. There is no decision about the
  * protocol in this file. client-go: tools/cache/reflector.go.
  */
-import { defer, EMPTY, Observable, of } from 'rxjs';
+import { defer, EMPTY, Observable, of, type SchedulerLike } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
 import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import { exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
-import { reliable, unlimited } from '../rx/demand.ts';
+import { type Demand, reliable, unlimited } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type MachineEffect, machine } from '../rx/machine.ts';
 import { reportUnhandled, told } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { Delta } from './delta.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf, type ReflectorLimits } from './limits.ts';
 import type { ReflectOptions } from './reflect-options.ts';
-import { createSending, type LateInput } from './send-requests.ts';
+import { createSending, type LateInput, type Sending } from './send-requests.ts';
 import {
   initialState,
   type Moment,
@@ -29,6 +29,78 @@ import { sameStatus, statusOf } from './status.ts';
 import { nextReflector, reflectorTable, startReflector, stopReflector } from './transitions.ts';
 
 type Arrived<T> = ReflectorInput<T> | LateInput<T> | undefined;
+
+function configOf<T>(
+  listerWatcher: ListerWatcher<T>,
+  options: ReflectOptions<T>,
+  { healthyMs, minWatchTimeoutMs, pageSize }: ReflectorLimits,
+): ReflectorConfig {
+  return {
+    scope: listerWatcher.scope || undefined,
+    initialList: options.initialList ?? 'auto',
+    mayStream: () => {
+      const { watchList = true } = listerWatcher;
+      return watchList === 'when-told' ? options.initialList === 'stream' : watchList;
+    },
+    renewsEarly: (options.makeBeforeBreak ?? true) && 'mayOverlap' in listerWatcher,
+    mayOverlap: () => listerWatcher.mayOverlap === true,
+    ...{ healthyMs, minWatchTimeoutMs, pageSize },
+    backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
+  };
+}
+
+/** What an effect of the machine does. */
+function performing<T>(
+  listerWatcher: ListerWatcher<T>,
+  scheduler: SchedulerLike,
+  sending: Sending<T>,
+  asked: Demand,
+  tellRefreshed: (error: ApiError | undefined) => void,
+): (effect: ReflectorEffect<T>) => MachineEffect<Arrived<T>, readonly Delta<T>[]> {
+  return (effect) => {
+    switch (effect.type) {
+      case 'emit':
+        return { emit: effect.deltas };
+      case 'list':
+        return { slot: 'request', run: () => sending.list(effect) };
+      case 'watch':
+        return { slot: 'request', run: () => sending.watch(effect) };
+      case 'renew-after': {
+        const due = { type: 'renew' } as const;
+        const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => due));
+        return { slot: 'renewal', run: () => wait };
+      }
+      case 'renew':
+        return { slot: 'renewal', run: () => sending.renew(effect) };
+      case 'take-over':
+        sending.takeOver();
+        return { slot: 'request', from: 'renewal' };
+      case 'drop-renewal':
+        return { slot: 'renewal', run: null };
+      case 'wait': {
+        const elapsed = { type: 'elapsed' } as const;
+        const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => elapsed));
+        return { slot: 'request', run: () => wait };
+      }
+      case 'await-room': {
+        const resumed = { type: 'resumed' } as const;
+        const room = defer(() => asked() ?? of(0)).pipe(
+          take(1),
+          endWith(0),
+          take(1),
+          map(() => resumed),
+        );
+        return { slot: 'request', run: () => room };
+      }
+      case 'remember-no-watch-list':
+        return { act: told(() => listerWatcher.onWatchListUnsupported?.()) };
+      case 'refreshed':
+        return { act: () => tellRefreshed(effect.error) };
+      case 'complete':
+        return { complete: true };
+    }
+  };
+}
 
 /**
  * Lists, watches, and lists anew when it must, for ever. Writes no store.
@@ -68,19 +140,7 @@ export function reflect<T>(
   const tellStatus = told(options.onStatus);
   const tellRefreshed = told(options.onRefreshed);
   const limits = limitsOf(options);
-  const { healthyMs, minWatchTimeoutMs, pageSize } = limits;
-  const config: ReflectorConfig = {
-    scope: listerWatcher.scope || undefined,
-    initialList: options.initialList ?? 'auto',
-    mayStream: () => {
-      const { watchList = true } = listerWatcher;
-      return watchList === 'when-told' ? options.initialList === 'stream' : watchList;
-    },
-    renewsEarly: (options.makeBeforeBreak ?? true) && 'mayOverlap' in listerWatcher,
-    mayOverlap: () => listerWatcher.mayOverlap === true,
-    ...{ healthyMs, minWatchTimeoutMs, pageSize },
-    backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
-  };
+  const config = configOf(listerWatcher, options, limits);
   const orders$ = options.refresh$?.pipe(
     map((order): ReflectorInput<T> => ({ type: 'refresh', ...order })),
     // Who gives no orders any more leaves the run as it is.
@@ -123,51 +183,7 @@ export function reflect<T>(
       isWatching: () => state.opened && state.phase === 'watching',
     });
 
-    const perform = (
-      effect: ReflectorEffect<T>,
-    ): MachineEffect<Arrived<T>, readonly Delta<T>[]> => {
-      switch (effect.type) {
-        case 'emit':
-          return { emit: effect.deltas };
-        case 'list':
-          return { slot: 'request', run: () => sending.list(effect) };
-        case 'watch':
-          return { slot: 'request', run: () => sending.watch(effect) };
-        case 'renew-after': {
-          const due = { type: 'renew' } as const;
-          const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => due));
-          return { slot: 'renewal', run: () => wait };
-        }
-        case 'renew':
-          return { slot: 'renewal', run: () => sending.renew(effect) };
-        case 'take-over':
-          sending.takeOver();
-          return { slot: 'request', from: 'renewal' };
-        case 'drop-renewal':
-          return { slot: 'renewal', run: null };
-        case 'wait': {
-          const elapsed = { type: 'elapsed' } as const;
-          const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => elapsed));
-          return { slot: 'request', run: () => wait };
-        }
-        case 'await-room': {
-          const resumed = { type: 'resumed' } as const;
-          const room = defer(() => asked() ?? of(0)).pipe(
-            take(1),
-            endWith(0),
-            take(1),
-            map(() => resumed),
-          );
-          return { slot: 'request', run: () => room };
-        }
-        case 'remember-no-watch-list':
-          return { act: told(() => listerWatcher.onWatchListUnsupported?.()) };
-        case 'refreshed':
-          return { act: () => tellRefreshed(effect.error) };
-        case 'complete':
-          return { complete: true };
-      }
-    };
+    const perform = performing<T>(listerWatcher, scheduler, sending, asked, tellRefreshed);
 
     return machine<ReflectorState, Arrived<T>, ReflectorEffect<T>, readonly Delta<T>[]>({
       start: () => startReflector(state, moment(), config),
