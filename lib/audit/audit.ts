@@ -220,7 +220,7 @@ class Auditor<T extends KubernetesObject> {
     if (isOlder(version, this.#beganAt)) this.#wentBack(version);
     else if (next !== undefined && next === this.#token) {
       this.#forget();
-      this.#fail(ApiError.local('Unexpected', 'the audit: a page has its own token to go on with'));
+      this.#fail(ApiError.local('Unexpected', 'the audit: the server repeated a continue token'));
     } else if (isOlder(this.#version, version)) {
       this.#held = page;
       this.#wait(this.#pace.betweenMs);

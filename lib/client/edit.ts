@@ -146,7 +146,7 @@ export async function edit<T extends KubernetesObject>(
     if (!isConflict(error)) throw error;
     const { attempts = 5 } = options;
     const next = "try later, raise 'attempts', or use check: 'uid' if other changes do not matter";
-    const message = `${where}: somebody else changed the object during all of ${attempts} attempts; ${next}`;
+    const message = `${where}: another writer changed the object during each of ${attempts} attempts; ${next}`;
     throw new ApiError({ code: 409, reason: 'Conflict', message, cause: error });
   }
 }

@@ -39,14 +39,17 @@ export function checkJson(value: unknown, path: JsonPath): void {
     refuse(path, 'is null by its own toJSON');
   }
   if (typeof made === 'number' && !Number.isFinite(made)) {
-    refuse(path, `is ${made}: it is no JSON, which would send null`);
+    refuse(path, `is ${made}, which is not JSON and would be sent as null`);
   }
   if (typeof made === 'object') {
     if (made === null || !hasOddPrototype(made)) return;
-    refuse(path, "has a prototype of its own: it is no JSON, or the key '__proto__' was assigned");
+    refuse(
+      path,
+      "has a prototype of its own, so it is not JSON, or the key '__proto__' was assigned",
+    );
   }
   if (!['string', 'number', 'boolean'].includes(typeof made)) {
-    refuse(path, `is a ${typeof made}: it is no JSON`);
+    refuse(path, `is a ${typeof made}, which is not JSON`);
   }
 }
 
@@ -59,7 +62,7 @@ export function checkAllJson(
   checkJson(value, path);
   const made = jsonOf(value);
   if (typeof made !== 'object' || made === null) return;
-  if (within.includes(made)) refuse(path, 'holds itself: it is no JSON');
+  if (within.includes(made)) refuse(path, 'contains itself, so it is not JSON');
   for (const [name, part] of Object.entries(made)) {
     if (part !== undefined) checkAllJson(part, [...path, name], [...within, made]);
   }

@@ -27,7 +27,7 @@ export function listOf<T extends KubernetesObject>(
     throw ApiError.local('Unexpected', message);
   }
   if (answer.items.some((item: unknown) => typeof item !== 'object' || item === null)) {
-    throw ApiError.local('Unexpected', `${where}: an item of the list is no object`);
+    throw ApiError.local('Unexpected', `${where}: an item of the list is not an object`);
   }
   const items = answer.items.map((item) => typed(item, resource));
   return { ...answer, metadata: answer.metadata ?? {}, items };

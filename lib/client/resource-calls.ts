@@ -77,7 +77,7 @@ export class Calls<T extends KubernetesObject> {
   /** The object as a body: its type is not asked of the caller, but servers want it of custom resources. */
   body(object: KubernetesObject): KubernetesObject {
     if (!isFields(object)) {
-      throw new TypeError(`${resourceName(this.resource)}: the object to write is no object`);
+      throw new TypeError(`${resourceName(this.resource)}: the value to write is not an object`);
     }
     return typed(object, this.resource);
   }

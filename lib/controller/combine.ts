@@ -11,7 +11,7 @@ export function ask<V>(test: Test<V>, value: V): boolean {
   // Nobody will look at how it ends.
   Promise.resolve(answer).catch(() => undefined);
   throw new TypeError(
-    'a test answered a Promise; it must answer at once, so ask what it needs before, or in the reconcile',
+    'a predicate or condition returned a Promise; it must return synchronously, so load what it needs before, or in the reconcile',
   );
 }
 

@@ -168,7 +168,7 @@ export function finalizer<T extends KubernetesObject>(
 ): (key: string, request: ReconcileRequest<T>) => Promise<ReconcileResult> {
   if (!/^[^/\s]+\/[^/\s]+$/.test(name)) {
     throw new TypeError(
-      `finalizer: ${JSON.stringify(name)} is no name of a finalizer; a server wants 'domain/name', such as 'example.com/cleanup'`,
+      `finalizer: ${JSON.stringify(name)} is not a valid finalizer name; the server requires 'domain/name', such as 'example.com/cleanup'`,
     );
   }
   return async (_key, request) => {

@@ -81,7 +81,7 @@ function checkScope(
   const what = `${resourceName(resource)} ${shown(owner)} cannot own ${object.kind ?? 'object'} ${shown(object)}`;
   if (!own) {
     throw new TypeError(
-      `${what}: it has no namespace, and what is cluster-scoped cannot belong to what is in one; set metadata.namespace if it has one`,
+      `${what}: it has no namespace, and a cluster-scoped object cannot have a namespaced owner; set metadata.namespace if it has one`,
     );
   }
   throw new TypeError(

@@ -176,7 +176,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       for (const term of this.#terms) term.abort(reason);
       if (!(await this.#idle(drainMs))) {
         for (const key of this.working) {
-          const message = `${this.name}: the reconcile of ${key} does not heed its signal and was abandoned`;
+          const message = `${this.name}: the reconcile of ${key} ignored its abort signal and was abandoned`;
           this.#report(ApiError.local('Stopped', message), 'stop', key);
         }
       }

@@ -67,7 +67,7 @@ function wake(
   { priority, of }: { readonly priority: number; readonly of?: string },
 ): void {
   if (isKey(key)) return host.wake(key, reason, priority);
-  const message = `${shownKey(key)} is no key; give 'namespace/name', or 'name'`;
+  const message = `${shownKey(key)} is not a key; give 'namespace/name', or 'name'`;
   return host.report(new TypeError(message), of);
 }
 
@@ -95,7 +95,7 @@ export function informerSource<T extends KubernetesObject>(
       const keys: Iterable<string> = source.map(change);
       // A text has an iterator too: of its characters.
       if (typeof keys !== 'object' || !(Symbol.iterator in keys)) {
-        throw new TypeError(`map answered ${shownKey(keys)}; it must answer a list of keys`);
+        throw new TypeError(`map returned ${shownKey(keys)}; it must return a list of keys`);
       }
       for (const woken of keys)
         wake(host, woken, reason, { priority: quiet ? LOW_PRIORITY : 0, of: key });

@@ -89,7 +89,7 @@ export function createAdmission<T extends KubernetesObject>(
     const { metadata } = object;
     if (typeof metadata !== 'object' || metadata === null) return skip('one without metadata');
     if (!hasSoundMetadata(object))
-      return skip('one whose name, namespace, UID or version is no text');
+      return skip('one whose name, namespace, UID or version is not text');
     // Last on the wire, so that V8 takes it away without turning the object into a slow one.
     if (!keepManagedFields && metadata.managedFields !== undefined) delete metadata.managedFields;
     let key: string;

@@ -220,7 +220,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     const { maxPageBytes = Number.POSITIVE_INFINITY } = this.#context;
     this.#length += chunk.length;
     if (this.#length > maxPageBytes) {
-      const message = `the list is longer than ${maxPageBytes} bytes; ask for pages, or raise maxPageBytes if that is right`;
+      const message = `the list is longer than ${maxPageBytes} bytes; request pages, or raise maxPageBytes`;
       throw ApiError.local('TooLarge', message);
     }
     for (const text of this.#framer.push(chunk)) {

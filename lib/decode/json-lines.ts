@@ -89,7 +89,7 @@ export class LineFramer {
     this.#carry.drop();
     this.failure = ApiError.local(
       'TooLarge',
-      `a line is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if that is right`,
+      `a line is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if such objects are expected`,
     );
   }
 }

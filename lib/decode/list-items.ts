@@ -157,14 +157,14 @@ export class ItemFramer {
 
   #bound(text: ByteText): void {
     if (text.length <= this.#maxBytes) return;
-    const message = `an item of the list is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if that is right`;
+    const message = `an item of the list is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if such objects are expected`;
     throw ApiError.local('TooLarge', message);
   }
 
   /** The body without its items, as JSON text. Throws when the body was cut. */
   end(): string {
     if (!this.#ended || this.#depth !== 0) {
-      throw ApiError.local('Malformed', 'the list ended in the middle');
+      throw ApiError.local('Malformed', 'the list is cut off, or not JSON');
     }
     return this.#envelope.take();
   }

@@ -92,7 +92,7 @@ export function expectKind(plural: string, expected: string, got: unknown): void
   throw new ApiError({
     code: 406,
     reason: 'NotAcceptable',
-    message: `${plural}: asked for a ${expected}, got ${shown}: the server takes no notice of the Accept header, so this resource can only be read whole`,
+    message: `${plural}: asked for a ${expected}, got ${shown}: the server ignores the Accept header, so this resource has only complete objects`,
   });
 }
 

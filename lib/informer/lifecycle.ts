@@ -136,7 +136,7 @@ export class Lifecycle<T extends KubernetesObject> {
   #goIdle(): void {
     const { name, lingerMs, waits, registrations } = this.#parts;
     this.#rest('idle');
-    const message = `${name} went idle, because nobody has subscribed to it for ${lingerMs} ms`;
+    const message = `${name} became idle, because it had no subscriber for ${lingerMs} ms`;
     const error = ApiError.local('Stopped', message);
     waits.reject(error);
     registrations.fail(error);

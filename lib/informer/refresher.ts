@@ -176,7 +176,7 @@ export class Refresher {
   }
 
   #hasEnded(scope: string): ApiError {
-    const message = `${this.#host.name} lists ${scope || 'its collection'} no more, because onError answered 'stop': stop and start it`;
+    const message = `${this.#host.name} lists ${scope || 'its collection'} no longer, because onError returned 'stop': stop and start it`;
     return ApiError.local('Stopped', message);
   }
 

@@ -138,7 +138,7 @@ export class Waits {
 /** Why this version cannot be waited for; `undefined` when it can, or when there is none. */
 export function notAVersion(who: string, version: string | undefined): TypeError | undefined {
   if (version === undefined || isResourceVersion(version)) return undefined;
-  return new TypeError(`${who}: ${JSON.stringify(version)} is no resourceVersion`);
+  return new TypeError(`${who}: ${JSON.stringify(version)} is not a resourceVersion`);
 }
 
 function reached(version: string | undefined, target: string): boolean {

@@ -33,7 +33,7 @@ export interface HeldBack {
 const SHORT_SECONDS = 20;
 const SHORTEST_SECONDS = 15;
 const MESSAGE =
-  'something between here and the server, a proxy with buffers perhaps, holds events back until a watch ends; watches are ended after 15 to 20 s, so changes come that late: let the proxy hand on at once what it gets (docs/proxies.md)';
+  'a proxy between this client and the server holds events back until a watch ends. Watches are ended after 15 to 20 s, so changes arrive that late. Let the proxy pass on what it receives immediately (docs/proxies.md)';
 
 /** The way from one server to one client. */
 export interface Passage {

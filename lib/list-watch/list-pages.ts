@@ -140,9 +140,9 @@ export function listPages<T>(
       else if (token === lastToken || ++emptyPages > MOST_EMPTY_PAGES) {
         const what =
           token === lastToken
-            ? 'gave a page its own token'
-            : `gave ${MOST_EMPTY_PAGES} empty pages`;
-        const message = `LIST: the server ${what} to go on with; this list would never end`;
+            ? 'returned the same continue token again'
+            : `returned ${MOST_EMPTY_PAGES} empty pages`;
+        const message = `LIST: the server ${what}, so the list would never end`;
         subscriber.error(ApiError.local('Unexpected', message));
       } else {
         lastToken = token;

@@ -46,7 +46,7 @@ export function streamingSupport(client: KubeClient, resource: string): Streamin
         if (isSeen) without.add(EVERYTHING);
         else if (isTold || !hides()) return undefined;
         const how = isSeen ? `comes as ${shownText(encoding)}` : 'may be compressed';
-        const message = `WATCH ${resource}: the streaming list ${how}, and a browser may read a part of it only; list and watch plainly`;
+        const message = `WATCH ${resource}: the streaming list ${how}, and a browser may read only a part of it; it is requested without streaming`;
         return new ApiError({ code: 406, reason: 'NotAcceptable', message });
       };
     },

@@ -34,7 +34,7 @@ function isKeyed(object: unknown, key: unknown): boolean {
 }
 
 function malformed(what: string): ApiError {
-  return ApiError.local('Malformed', `the ListerWatcher gave ${what}`);
+  return ApiError.local('Malformed', `the ListerWatcher returned ${what}`);
 }
 
 function isListMeta(metadata: unknown): boolean {
@@ -46,7 +46,7 @@ function isListMeta(metadata: unknown): boolean {
 /** Throws an `ApiError` on what is no part of a list. */
 export function validatedPart<T>(part: ListPart<T>): ListPart<T> {
   if (!isObject(part) || !Array.isArray(part.items)) throw malformed('a part without items');
-  if (!part.items.every(isItem)) throw malformed('an item that is no object');
+  if (!part.items.every(isItem)) throw malformed('an item that is not an object');
   const { rejected = [] } = part;
   if (!Array.isArray(rejected) || !rejected.every(isRefused)) {
     throw malformed('a refused object without its key, version or reason');
@@ -89,6 +89,6 @@ export function validatedSignal<T>(signal: WatchSignal<T>): WatchSignal<T> {
   }
   if (signal.kind !== 'events') return signal;
   if (!Array.isArray(signal.events)) throw malformed('events that are no array');
-  if (!signal.events.every(isSound)) throw malformed('an event that is none');
+  if (!signal.events.every(isSound)) throw malformed('an invalid event');
   return signal;
 }

@@ -204,7 +204,7 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     const informer = this.#informer;
     if (informer === undefined) {
       throw new TypeError(
-        `atLeast: this ${this.#resource.plural} lister was made of a store, which does not know what is to come; make it of the informer, by createLister(informer, resource) or a factory`,
+        `atLeast: this ${this.#resource.plural} lister reads a store, which cannot wait for changes; create it with createLister(informer, resource) or a factory`,
       );
     }
     if (typeof target === 'string') await informer.whenAtLeast(target, options);
@@ -215,7 +215,7 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
       const version = isFields(target) ? versionOf(target) : '';
       if (!isResourceVersion(version)) {
         throw new TypeError(
-          'atLeast: the object has no resourceVersion; give what the server answered, not what was sent',
+          'atLeast: the object has no resourceVersion; give the object that the server returned, not the one that was sent',
         );
       }
       await informer.whenObserved(metaNamespaceKeyFunc(target), version, options);

@@ -188,7 +188,7 @@ export async function crdTypes(
   definitions: readonly CustomResourceDefinitionLike[],
 ): Promise<string> {
   const versions = definitions.map(versionsOf);
-  if (versions.length === 0) throw new TypeError('crd-types: there is no definition to read');
+  if (versions.length === 0) throw new TypeError('crd-types: no definition was given');
   const taken = new Set(IMPORTED);
   // Preferred versions of all definitions first: a plain name goes to the best of each.
   const ranked = [...versions.map(([first]) => first), ...versions.flatMap(([, ...rest]) => rest)];

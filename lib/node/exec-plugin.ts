@@ -57,7 +57,7 @@ export function checkPlugin(user: User): void {
   }
   if (plugin?.interactiveMode === 'Always') {
     throw new TypeError(
-      `clientFromKubeConfig: the plugin '${plugin.command}' of user '${user.name}' wants a terminal (interactiveMode: Always), which nobody gives it here; log in with it first and use IfAvailable`,
+      `clientFromKubeConfig: the plugin '${plugin.command}' of user '${user.name}' needs a terminal (interactiveMode: Always), and there is none here; log in with it first, and use IfAvailable`,
     );
   }
 }

@@ -33,11 +33,11 @@ function nameOf(key: string): string {
 export function impersonation(user: string, fields: ImpersonationFields): RepeatedHeaders {
   const refuse = (what: string) => new TypeError(`clientFromKubeConfig: user '${user}' ${what}`);
   const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = fields;
-  if (as && !isText(as)) throw refuse('has an as that is no text');
-  if (uid && !isText(uid)) throw refuse('has an as-uid that is no text');
-  if (groups && !isTexts(groups)) throw refuse('has an as-groups that is no list of texts');
+  if (as && !isText(as)) throw refuse('has an as that is not text');
+  if (uid && !isText(uid)) throw refuse('has an as-uid that is not text');
+  if (groups && !isTexts(groups)) throw refuse('has as-groups that are not a list of texts');
   const isExtra = typeof extra === 'object' && Object.values(extra ?? {}).every(isTexts);
-  if (extra && !isExtra) throw refuse('has an as-user-extra that is no map of lists of texts');
+  if (extra && !isExtra) throw refuse('has an as-user-extra that is not a map of lists of texts');
   const more = Object.entries((extra ?? {}) as Record<string, readonly string[]>);
   const all: [string, readonly string[]][] = [
     ['impersonate-user', isText(as) && as ? [as] : []],
@@ -47,7 +47,9 @@ export function impersonation(user: string, fields: ImpersonationFields): Repeat
   ];
   const said = all.filter(([, values]) => values.length > 0);
   if (said.length > 0 && !as) {
-    throw refuse('has as-groups, as-uid or as-user-extra without as: nobody would be acted as');
+    throw refuse(
+      'has as-groups, as-uid or as-user-extra without as, which names the user to impersonate',
+    );
   }
   return Object.fromEntries(said.map(([name, values]) => [name, values.map(bytesOf)]));
 }

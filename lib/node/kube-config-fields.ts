@@ -75,7 +75,7 @@ function checkWays(user: User, hasOwn: boolean): void {
     ],
   ].find((pair) => pair.every(Boolean));
   if (twice !== undefined) {
-    throw refuse(`has more than one way to say who it is: ${twice.join(', ')}; keep one`);
+    throw refuse(`has more than one kind of credentials: ${twice.join(', ')}; keep one`);
   }
   const provider = authProvider?.name;
   const config = authProvider?.config;

@@ -90,7 +90,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
   if (options.proxy !== undefined) checkProxy(options.proxy);
   if (options.dispatcher !== undefined && options.repeatedHeaders !== undefined) {
     throw new TypeError(
-      'createUndiciTransport: repeatedHeaders need HTTP/1.1, which a given dispatcher may not speak; give one of both',
+      'createUndiciTransport: repeatedHeaders need HTTP/1.1, which the given dispatcher may not speak; give only one of the two options',
     );
   }
   let ready = options.dispatcher as Dispatcher | undefined;

@@ -53,7 +53,7 @@ export function reliableBackoff(backoff: Backoff): Backoff {
     try {
       const delayMs = backoff(attempt, random);
       if (delayMs >= 0) return delayMs;
-      throw new TypeError(`a backoff answered ${delayMs}; it must be 0 or more milliseconds`);
+      throw new TypeError(`the backoff returned ${delayMs}; it must be 0 or more milliseconds`);
     } catch (error) {
       reportUnhandled(error);
       return fallback(attempt, random);

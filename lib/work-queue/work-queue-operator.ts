@@ -25,7 +25,7 @@ type Verdict =
 
 function invalidKey(key: unknown): TerminalError {
   return new TerminalError(
-    `workQueue: ${shownKey(key)} is no key; emit non-empty strings such as 'namespace/name'`,
+    `workQueue: ${shownKey(key)} is not a key; emit non-empty strings such as 'namespace/name'`,
   );
 }
 

@@ -209,7 +209,7 @@ describe('an edit', () => {
     const failure = await failureOf(settled(client.edit('shop/prices', raise, { attempts: 3 })));
     expect(failure).toMatchObject({ code: 409, reason: 'Conflict' });
     expect(failure?.message).toBe(
-      "edit of configmaps shop/prices: somebody else changed the object during all of 3 attempts; try later, raise 'attempts', or use check: 'uid' if other changes do not matter",
+      "edit of configmaps shop/prices: another writer changed the object during each of 3 attempts; try later, raise 'attempts', or use check: 'uid' if other changes do not matter",
     );
     expect(methods(asked).filter((method) => method === 'PATCH')).toHaveLength(3);
     const five = rig();

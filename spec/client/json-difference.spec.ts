@@ -170,14 +170,14 @@ describe('the steps of an edit', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
     for (const [value, told] of [
-      [Number.NaN, /^\/spec\/replicas is NaN: it is no JSON/],
+      [Number.NaN, /^\/spec\/replicas is NaN, which is not JSON/],
       [-Infinity, /is -Infinity/],
       [10n, /is a bigint/],
       [() => 1, /is a function/],
       [Symbol('s'), /is a symbol/],
       [new Date(Number.NaN), /is null by its own toJSON/],
       [new Map([['a', 1]]), /has a prototype of its own/],
-      [cyclic, /holds itself/],
+      [cyclic, /contains itself/],
     ] as const) {
       for (const before of [{ spec: {} }, { spec: { replicas: 1 } }, { spec: { replicas: {} } }]) {
         const differ = () => jsonDifference(before, { spec: { replicas: value } });

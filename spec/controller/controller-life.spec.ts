@@ -340,7 +340,7 @@ describe('a key that is none', () => {
       keys$.next(key as string);
       keys$.next('shop/b');
       expect(calls).toEqual(['shop/a', 'shop/b']);
-      expect(reports).toEqual([expect.stringMatching(/^sources\[0\] -: .*is no key/)]);
+      expect(reports).toEqual([expect.stringMatching(/^sources\[0\] -: .*is not a key/)]);
       expect(reports.join()).not.toContain('s3cret');
       expect(controller.status.ended).toEqual([]);
       await controller.stop();
@@ -360,8 +360,8 @@ describe('a key that is none', () => {
     controller.start();
     expect(calls.sort()).toEqual(['shop/web', 'shop/x', 'shop/y', 'shop/z']);
     expect(reports).toEqual([
-      expect.stringContaining("'' is no key"),
-      expect.stringContaining('undefined is no key'),
+      expect.stringContaining("'' is not a key"),
+      expect.stringContaining('undefined is not a key'),
       expect.stringContaining('a list of keys'),
       expect.stringContaining('a list of keys'),
     ]);
@@ -380,7 +380,7 @@ describe('a predicate that answers a Promise', () => {
     controller.start();
     expect(calls).toEqual(['shop/a']);
     expect(reports).toEqual([
-      expect.stringMatching(/^for: webs shop\/a: a test answered a Promise/),
+      expect.stringMatching(/^for: webs shop\/a: a predicate or condition returned a Promise/),
     ]);
     await controller.stop();
   });

@@ -186,7 +186,7 @@ describe('a reconcile in two halves', () => {
     await call(all.first);
     expect(calls).toEqual([]);
     expect(() => finalizer(all.client, 'cleanup', { apply() {}, cleanup() {} })).toThrow(
-      /"cleanup" is no name of a finalizer/,
+      /"cleanup" is not a valid finalizer name/,
     );
   });
 });

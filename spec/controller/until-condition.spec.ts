@@ -186,7 +186,9 @@ describe('a condition that answers a Promise', () => {
       (error: Error) => `${error.name}: ${error.message}`,
     );
     await scheduler.advance(0);
-    expect(await wait).toMatch(/^TypeError: a test answered a Promise; it must answer at once/);
+    expect(await wait).toMatch(
+      /^TypeError: a predicate or condition returned a Promise; it must return synchronously/,
+    );
     expect([server.openWatches.length, scheduler.pending]).toEqual([0, 0]);
   });
 });

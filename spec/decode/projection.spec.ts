@@ -68,7 +68,7 @@ describe('metadata', () => {
     const failed = list([typed], options);
     expect(failed).toMatchObject({ out: [], reason: 'NotAcceptable' });
     expect(failed.failure).toBe(
-      'pods: asked for a PartialObjectMetadataList, got PodList: the server takes no notice of the Accept header, so this resource can only be read whole',
+      'pods: asked for a PartialObjectMetadataList, got PodList: the server ignores the Accept header, so this resource has only complete objects',
     );
     // A custom resource's list says what it is at its end; its items say it themselves.
     const late = `{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod",${meta('a', 5)}}],"kind":"PodList","metadata":{"resourceVersion":"9"}}`;

@@ -103,7 +103,9 @@ describe('a bad line', () => {
     for (const [head, tail] of cuts(bytes(good + long + good))) {
       const { out, failure } = watch([head, tail], { maxFrameBytes, ends: false });
       expect(out.map(({ type }) => type)).toEqual(['ADDED']);
-      expect(failure).toBe('a line is longer than 300 bytes; raise maxFrameBytes if that is right');
+      expect(failure).toBe(
+        'a line is longer than 300 bytes; raise maxFrameBytes if such objects are expected',
+      );
     }
   });
 
@@ -133,7 +135,7 @@ describe('what is no object of the kind', () => {
     ...['namespace', 'uid', 'resourceVersion'].map((field): [string, string, RegExp] => [
       `one whose ${field} is no text`,
       line('MODIFIED', { metadata: { name: 'a', [field]: 5 } }),
-      /one whose name, namespace, UID or version is no text/,
+      /one whose name, namespace, UID or version is not text/,
     ]),
     ['no object', line('DELETED', null), /no object/],
     ['a text', line('ADDED', 'x'), /no object/],

@@ -297,9 +297,7 @@ describe('an informer at rest', () => {
     informer.changes$.subscribe().unsubscribe();
     void wait();
     await scheduler.advance(10);
-    expect(reasons.splice(0)).toEqual([
-      'pods went idle, because nobody has subscribed to it for 10 ms',
-    ]);
+    expect(reasons.splice(0)).toEqual(['pods became idle, because it had no subscriber for 10 ms']);
     void wait();
     await scheduler.advance(10);
     expect(reasons).toEqual([]);

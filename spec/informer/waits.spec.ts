@@ -186,7 +186,9 @@ describe('whenObserved', () => {
     source.send(deleted(pod('web', 12)));
     expect(await settled(wait)).toBeUndefined();
     const wrong = { ...target, resourceVersion: 'x' };
-    expect(await settled(informer.whenObserved('shop/web', wrong))).toMatch(/no resourceVersion/);
+    expect(await settled(informer.whenObserved('shop/web', wrong))).toMatch(
+      /not a resourceVersion/,
+    );
     await informer.stop();
   });
 
@@ -216,7 +218,9 @@ describe('whenObserved', () => {
     await expect(informer.whenObserved('shop/web', '99', { timeoutMs: 5 })).rejects.toThrow(
       'informer has not observed shop/web within 5 ms; it is at 10',
     );
-    await expect(informer.whenObserved('shop/web', 'abc')).rejects.toThrow(/is no resourceVersion/);
+    await expect(informer.whenObserved('shop/web', 'abc')).rejects.toThrow(
+      /is not a resourceVersion/,
+    );
     await informer.stop();
   });
 });

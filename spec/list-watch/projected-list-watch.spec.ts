@@ -252,7 +252,7 @@ describe('a projection', () => {
         const failing = informer.status$.pipe(filter(({ phase }) => phase === 'backoff'));
         const { error } = await firstValueFrom(failing);
         expect(error).toMatchObject({ code: 406, reason: 'NotAcceptable' });
-        expect(error?.message).toContain('takes no notice of the Accept header');
+        expect(error?.message).toContain('ignores the Accept header');
         expect(informer.hasSynced).toBe(false);
         expect(informer.indexer.size).toBe(0);
         await informer.stop();

@@ -353,7 +353,7 @@ describe('reads of a minimum version', () => {
     for (const wait of waits) expect(await state(wait)).toBe('there');
     await informer.stop();
     const sent = { metadata: { name: 'w', namespace: 'shop' } };
-    await expect(lister.atLeast(sent)).rejects.toThrow(/has no resourceVersion.*answered/);
+    await expect(lister.atLeast(sent)).rejects.toThrow(/has no resourceVersion.*returned/);
     await expect(lister.atLeast('next')).rejects.toThrow(TypeError);
   });
 
@@ -427,7 +427,7 @@ describe('reads of a minimum version', () => {
     await informer.stop();
     await expect(stopped).rejects.toMatchObject({ reason: 'Stopped' });
     const bare = createLister(filled(), pods);
-    await expect(bare.atLeast('1')).rejects.toThrow(/made of a store.*createLister\(informer/);
+    await expect(bare.atLeast('1')).rejects.toThrow(/reads a store.*createLister\(informer/);
     await expect(bare.atLeast('1')).rejects.toBeInstanceOf(TypeError);
   });
 });

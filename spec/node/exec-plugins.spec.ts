@@ -151,7 +151,7 @@ describe('an exec plugin', () => {
     const exec = { apiVersion, command: 'login', interactiveMode: 'Always' };
     const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { exec });
     await expect(clientFromKubeConfig({ text })).rejects.toThrow(
-      "clientFromKubeConfig: the plugin 'login' of user 'dev' wants a terminal (interactiveMode: Always)",
+      "clientFromKubeConfig: the plugin 'login' of user 'dev' needs a terminal (interactiveMode: Always)",
     );
   });
 

@@ -77,11 +77,11 @@ describe('acting as somebody else', () => {
       expect(refused(user)).rejects.toThrow(`clientFromKubeConfig: user 'dev' ${what}`);
     await named({ 'as-groups': ['a'] }, 'has as-groups, as-uid or as-user-extra without as');
     await named({ 'as-uid': 'u' }, 'has as-groups, as-uid or as-user-extra without as');
-    await named({ as: 'me', 'as-groups': 'a' }, 'has an as-groups that is no list of texts');
-    await named({ as: 'me', 'as-uid': 5 }, 'has an as-uid that is no text');
-    await named({ as: 5 }, 'has an as that is no text');
+    await named({ as: 'me', 'as-groups': 'a' }, 'has as-groups that are not a list of texts');
+    await named({ as: 'me', 'as-uid': 5 }, 'has an as-uid that is not text');
+    await named({ as: 5 }, 'has an as that is not text');
     await named({ as: 'me', 'as-user-extra': { a: 'b' } }, 'has an as-user-extra');
-    await named({ as: 'me\r\nx: y' }, 'has an as that is no text');
+    await named({ as: 'me\r\nx: y' }, 'has an as that is not text');
   });
 });
 
@@ -95,7 +95,7 @@ describe('a user', () => {
   });
 
   it('T16: has one way to say who it is', async () => {
-    const message = /user 'dev' has more than one way to say who it is: (.*); keep one/;
+    const message = /user 'dev' has more than one kind of credentials: (.*); keep one/;
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'login' };
     const provider = { name: 'oidc', config: {} };
     await expect(refused({ token: 'hunter2', username: 'me' })).rejects.toThrow(message);

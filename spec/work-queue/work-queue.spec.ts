@@ -236,10 +236,10 @@ describe('workQueue', () => {
     const errors = seen.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
     expect(errors.every((error) => error instanceof TerminalError)).toBe(true);
     expect(errors.map(String)).toEqual([
-      "TerminalError: workQueue: '' is no key; emit non-empty strings such as 'namespace/name'",
-      expect.stringContaining(' undefined is no key'),
-      expect.stringContaining('42 is no key'),
-      expect.stringContaining('a value of type object is no key'),
+      "TerminalError: workQueue: '' is not a key; emit non-empty strings such as 'namespace/name'",
+      expect.stringContaining(' undefined is not a key'),
+      expect.stringContaining('42 is not a key'),
+      expect.stringContaining('a value of type object is not a key'),
     ]);
   });
 

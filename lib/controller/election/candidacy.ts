@@ -29,7 +29,7 @@ export interface ElectionMemory {
   lastError: ApiError | undefined;
 }
 
-/** When a leader leads no more, unless it has renewed. */
+/** When a leader is no longer the leader, unless it has renewed. */
 interface Deadline {
   /** On the stopwatch. */
   readonly atMs: number;
@@ -234,7 +234,7 @@ export class Candidacy {
 
   #overdue(): void {
     const { identity, renewDeadlineMs } = this.#options;
-    const message = `${this.#where}: not renewed within ${renewDeadlineMs} ms; ${identity} leads no more`;
+    const message = `${this.#where}: not renewed within ${renewDeadlineMs} ms; ${identity} is no longer the leader`;
     this.#report(ApiError.local('NotObserved', message));
     this.#lose();
   }

@@ -105,7 +105,7 @@ function checked(options: LeaderElectorOptions): LeaseElectorOptions {
 /**
  * Competes for a Lease with every other process that uses the same one; at most one leads at a time.
  *
- * A leader renews every `retryPeriodMs`, and leads no more at once when `renewDeadlineMs` have passed since its
+ * A leader renews every `retryPeriodMs`, and is no longer the leader when `renewDeadlineMs` have passed since its
  * last successful renewal began. A candidate takes the lease when nobody holds it, or when it has not seen it
  * change for as long as it lasts; a lease that somebody deleted it takes no sooner. Who has lost the lead competes
  * again, where client-go's elector ends. Its requests wait for no others of the same client.

@@ -72,7 +72,7 @@ export class EventWriter {
   /** Drops what is left. */
   close(): void {
     this.#closing.abort();
-    const closed = ApiError.local('Stopped', 'the recorder of events was closed before');
+    const closed = ApiError.local('Stopped', 'the event recorder was closed first');
     for (const [series, { timer, error }] of [...this.#retries]) {
       timer.unsubscribe();
       this.#drop(series, error);
