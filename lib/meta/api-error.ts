@@ -1,8 +1,7 @@
 /**
- * One error type for everything an API server, or the way to it, can answer. `code` and `reason` are the
- * server's; `retryable` says whether the same request may succeed later. Nothing secret is put in: no
- * header, no token, no request body.
- * client-go: apimachinery/pkg/api/errors, metav1.Status.
+ * `ApiError`, the one error type for every failure of a request: an error response of the API server, or a failure on
+ * the way to it. `code` and `reason` are the server's, and `retryable` says whether the same request may succeed
+ * later. The error contains no header, token or request body. client-go: apimachinery/pkg/api/errors, metav1.Status.
  */
 import { isFields } from './json-fields.ts';
 import { shownCause, shownError, shownText } from './shown-text.ts';
@@ -27,13 +26,13 @@ export interface Status {
 }
 
 /**
- * Reasons that are not the server's: the way to it failed, or what came was no answer.
- * `Network` connection refused, reset or closed in the middle · `Silent` nothing came for too long ·
- * `HeldBack` a proxy holds events back until a watch ends ·
- * `Malformed` bytes that are no JSON, or cut · `TooLarge` a line or an item over the bound ·
- * `Unexpected` JSON that is not what was asked for · `WrongKind` objects of another kind than the resource · `Rejected` a transform, key or index function threw ·
- * `Aborted` the caller's signal · `Credentials` the credentials could not be had · `Stopped` the informer was stopped ·
- * `NotObserved` a wait ran out of time · `NoMatch` the server serves no resource of this name or kind.
+ * Reasons that this library adds to the server's, for failures that no Status describes: `Network` the connection was
+ * refused, reset or closed early · `Silent` nothing was received for too long · `HeldBack` a proxy holds events back
+ * until a watch ends · `Malformed` invalid JSON, or a body that was cut · `TooLarge` a line or an item over its limit
+ * · `Unexpected` valid JSON that is not what was requested · `WrongKind` objects of another kind than the resource ·
+ * `Rejected` a transform, key function or index function threw · `Aborted` the caller's signal was aborted ·
+ * `Credentials` the credentials could not be obtained · `Stopped` the informer was stopped · `NotObserved` a wait
+ * timed out · `NoMatch` the server has no resource of this name or kind.
  */
 export type LocalReason =
   | 'Network'
@@ -75,7 +74,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined
   return isFields(value) ? value : undefined;
 }
 
-/** Of these fields the texts. */
+/** Returns those of the named fields that are strings. */
 function texts(value: unknown, names: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   const fields = fieldsOf(value) ?? {};
@@ -87,7 +86,8 @@ function texts(value: unknown, names: readonly string[]): Record<string, string>
 }
 
 /**
- * A Status as far as it is one: whoever answers may send anything under that name, and an error travels far.
+ * Keeps the valid fields of a Status. The sender may be any server or proxy, and an error travels far, so every field
+ * is checked.
  */
 function readStatus(sent: Status): Status {
   const { code } = sent;
@@ -119,9 +119,9 @@ function readStatus(sent: Status): Status {
   };
 }
 
-/** What {@link ApiError} is made of. */
+/** The arguments of the {@link ApiError} constructor. */
 export interface ApiErrorInit {
-  /** HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly code: number;
   readonly reason: string;
   readonly message: string;
@@ -132,7 +132,7 @@ export interface ApiErrorInit {
 }
 
 /**
- * An answer that is an error, or the lack of an answer.
+ * An error response, or the lack of a response.
  *
  * @example
  * ```ts
@@ -145,13 +145,13 @@ export interface ApiErrorInit {
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly code: number;
   /** The server's reason, or a {@link LocalReason}. */
   readonly reason: string;
-  /** How long the server asked to wait, in milliseconds. */
+  /** How long the server asked the client to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The server's `Status`, where it sent one. */
+  /** The server's `Status`, if it sent one. */
   readonly status: Status | undefined;
 
   constructor(init: ApiErrorInit) {
@@ -163,9 +163,9 @@ export class ApiError extends Error {
   }
 
   /**
-   * From a `Status` body. `where` names the request (`LIST pods`) and goes before the message.
-   * A body that is no Status gives the reason that belongs to the HTTP code. Of the body only the fields of a
-   * Status are kept, a wait of at most a day, and no credentials that a server quotes.
+   * Creates an error from a `Status` body. `where` names the request (`LIST pods`) and precedes the message. If the
+   * body is not a Status, the reason is derived from the HTTP code. Only the fields of a Status are kept. The wait is
+   * limited to a day, and credentials that the server quotes are removed.
    */
   static fromStatus(
     sent: Status,
@@ -191,7 +191,7 @@ export class ApiError extends Error {
     });
   }
 
-  /** An error of ours: no answer came, or none that can be used. */
+  /** Creates an error with a reason of this library: there was no response, or no usable response. */
   static local(
     reason: LocalReason,
     message: string,
@@ -205,7 +205,7 @@ export class ApiError extends Error {
     });
   }
 
-  /** Anything thrown, as an ApiError; one that is one already stays itself. */
+  /** Converts any thrown value to an ApiError. An ApiError is returned as it is. */
   static from(error: unknown, where: string): ApiError {
     if (error instanceof ApiError) return error;
     return ApiError.local('Network', `${where}: ${shownError(error)}`, {
@@ -213,13 +213,13 @@ export class ApiError extends Error {
     });
   }
 
-  /** The version asked for is gone: HTTP 410, or reason Expired or Gone. */
+  /** Whether the requested version has expired: HTTP 410, or reason Expired or Gone. */
   get isExpired(): boolean {
     return this.code === 410 || this.reason === 'Expired' || this.reason === 'Gone';
   }
 
   /**
-   * The version asked for is still to come, in the three encodings servers have used.
+   * Whether the requested version is newer than the server's, in the three encodings that servers have used.
    * client-go: tools/cache/reflector.go, isTooLargeResourceVersionError.
    */
   get isTooLargeResourceVersion(): boolean {
@@ -240,7 +240,7 @@ export class ApiError extends Error {
     return this.code === 404;
   }
 
-  /** Whether the same request may succeed when it is sent again. */
+  /** Whether the same request may succeed if it is sent again. */
   get retryable(): boolean {
     if (this.code === 0) {
       return ![
@@ -253,13 +253,14 @@ export class ApiError extends Error {
 }
 
 /**
- * Reads a `Retry-After` header: seconds, or an HTTP date. `undefined` when there is none to be read.
+ * Reads a `Retry-After` header, in seconds or as an HTTP date, and returns the wait in milliseconds, a day at most.
+ * Returns `undefined` if the header is missing or invalid.
  */
 export function parseRetryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   const text = header.trim();
   if (/^[0-9]+$/.test(text)) return Math.min(Number(text), LONGEST_WAIT_SECONDS) * 1000;
-  // Date.parse makes a date of '1.5', too.
+  // Date.parse also accepts '1.5'.
   if (!/^[A-Za-z]/.test(text)) return undefined;
   // biome-ignore lint/style/noRestrictedGlobals: parses a date, reads no clock
   const at = Date.parse(text);

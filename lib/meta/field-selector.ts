@@ -1,30 +1,29 @@
 /**
- * Field selectors: `metadata.name=web-0,status.phase!=Running`. Which fields may be selected is the
- * server's decision; here every path into the object can be.
- * client-go: apimachinery/pkg/fields/selector.go.
+ * Parses and matches field selectors: `metadata.name=web-0,status.phase!=Running`. Any path into the object can be
+ * selected here; a server supports only some fields. client-go: apimachinery/pkg/fields/selector.go.
  */
 
 /** One term of a selector. */
 export interface FieldRequirement {
-  /** Path into the object: `spec.nodeName`. */
+  /** The path into the object: `spec.nodeName`. */
   readonly field: string;
   readonly operator: '=' | '!=';
   readonly value: string;
 }
 
-/** A selector that is ready to match. */
+/** A parsed field selector. */
 export interface FieldSelector {
-  /** All of them must hold; in the order of the text. */
+  /** The requirements in the order of the text. An object must satisfy all of them. */
   readonly requirements: readonly FieldRequirement[];
-  /** Matches every object: it has no requirement. */
+  /** Whether the selector has no requirement and therefore matches every object. */
   readonly isEverything: boolean;
-  /** Whether an object satisfies the selector. A path that leads nowhere counts as ''. */
+  /** Whether an object satisfies the selector. A missing field counts as ''. */
   matches(object: unknown): boolean;
-  /** The text form that the API server takes; equal for selectors with equal requirements. */
+  /** The text form for a request; equal for selectors with equal requirements. */
   toString(): string;
 }
 
-/** The text of what a path leads to: own properties only, '' for nothing, an object or an array. */
+/** The value at a path as text. Only own properties count; a missing value, an object and an array give ''. */
 function valueAt(object: unknown, path: readonly string[]): string {
   let value = object;
   for (const name of path) {
@@ -34,7 +33,7 @@ function valueAt(object: unknown, path: readonly string[]): string {
   return value === null || value === undefined || typeof value === 'object' ? '' : String(value);
 }
 
-/** Splits at commas that no backslash escapes. */
+/** Splits a selector at its unescaped commas. */
 function termsOf(text: string): { text: string; at: number }[] {
   const found: { text: string; at: number }[] = [];
   let from = 0;
@@ -73,7 +72,9 @@ function fail(text: string, at: number, expected: string): never {
   );
 }
 
-/** The terms of a selector in the order of the text. Throws a `TypeError` on other text. */
+/**
+ * The requirements of a selector in the order of the text. Throws a `TypeError` if the text is not a field selector.
+ */
 export function parseFieldRequirements(text: string): FieldRequirement[] {
   const requirements: FieldRequirement[] = [];
   for (const term of termsOf(text)) {
@@ -91,7 +92,7 @@ export function parseFieldRequirements(text: string): FieldRequirement[] {
 /**
  * Parses a field selector; `\,`, `\=` and `\\` stand for these characters in a value.
  *
- * Throws a `TypeError` that names the text, the position and what was expected there.
+ * Throws a `TypeError` that names the text, the position and the expected token.
  *
  * @example
  * ```ts

@@ -1,10 +1,14 @@
-/** Selectors among other options: one that is left out is everything, one that is named must be there. */
+/**
+ * Validates the selectors in an options object. A selector that is left out selects everything; one that is present
+ * must not be `undefined` or null.
+ */
 import { parseFieldRequirements } from './field-selector.ts';
 import { parseRequirements } from './label-selector-parser.ts';
 
 /**
- * Throws a `TypeError` where options name a selector that is `undefined` or null, as one from an object that lacks it
- * is. To client-go such a selector is nothing; here it would be everything. `where` begins the message.
+ * Throws a `TypeError` if a selector is present but `undefined` or null, for example because it was read from an
+ * object that lacks it. In client-go such a selector selects nothing; here it would select everything. The message
+ * begins with `where`.
  */
 export function checkGivenSelectors(where: string, options: object): void {
   for (const name of ['labelSelector', 'fieldSelector'] as const) {
@@ -15,10 +19,7 @@ export function checkGivenSelectors(where: string, options: object): void {
   }
 }
 
-/**
- * As {@link checkGivenSelectors}; throws a `TypeError` also where a selector is no text, or not one that an API server
- * could read.
- */
+/** As {@link checkGivenSelectors}. Also throws a `TypeError` if a selector is not text, or is not valid. */
 export function checkSelectorTexts(
   where: string,
   options: { readonly labelSelector?: unknown; readonly fieldSelector?: unknown },

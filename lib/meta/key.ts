@@ -1,19 +1,19 @@
 /**
- * Keys name objects in a store: `namespace/name`, or `name` for cluster-scoped ones.
- * client-go: tools/cache/store.go (MetaNamespaceKeyFunc, SplitMetaNamespaceKey), object-names.go.
+ * Keys, which identify objects in a store: `namespace/name`, or `name` for cluster-scoped objects. client-go:
+ * tools/cache/store.go (MetaNamespaceKeyFunc, SplitMetaNamespaceKey), object-names.go.
  */
 import type { KubernetesObject } from './kubernetes-object.ts';
 
-/** Gives an object its key in a store. Throws when it cannot. */
+/** Returns the key of an object in a store. Throws if the object has no key. */
 export type KeyFunc<T> = (object: T) => string;
 
-/** client-go's `ObjectName`: namespace is '' for cluster-scoped objects. */
+/** client-go's `ObjectName`. The namespace is '' for cluster-scoped objects. */
 export interface ObjectName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The name that an object must have to be stored. */
+/** The name of an object, which is required for its key. */
 function nameOf(object: KubernetesObject): string {
   const name = object.metadata?.name;
   if (typeof name !== 'string' || name === '') {
@@ -25,8 +25,7 @@ function nameOf(object: KubernetesObject): string {
 }
 
 /**
- * `namespace/name` of an object, or `name` where it has no namespace. Throws a `TypeError` for an object
- * without a name.
+ * Returns `namespace/name`, or `name` if the object has no namespace. Throws a `TypeError` if the object has no name.
  *
  * @example
  * ```ts
@@ -41,14 +40,14 @@ export function metaNamespaceKeyFunc(object: KubernetesObject): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
-/** Joins a name to its key. */
+/** Returns the key of a namespace and a name. */
 export function joinMetaNamespaceKey(name: ObjectName): string {
   return name.namespace === '' ? name.name : `${name.namespace}/${name.name}`;
 }
 
 /**
- * Splits a key. Throws a `TypeError` on a key of more than two parts, as client-go's
- * SplitMetaNamespaceKey returns an error.
+ * Splits a key. Throws a `TypeError` if the key has more than two parts, where client-go's SplitMetaNamespaceKey
+ * returns an error.
  *
  * @example
  * ```ts
@@ -67,7 +66,9 @@ export function splitMetaNamespaceKey(key: string): ObjectName {
   );
 }
 
-/** Whether a key belongs to a scope, which is a namespace; without one, or with '' (client-go's NamespaceAll), all do. */
+/**
+ * Whether a key belongs to a namespace. Every key does if `scope` is `undefined` or '' (client-go's NamespaceAll).
+ */
 export function inScope(key: string, scope: string | undefined): boolean {
   return !scope || key.startsWith(`${scope}/`);
 }

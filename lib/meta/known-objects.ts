@@ -1,25 +1,25 @@
 /**
- * The read port on what is already known. The store satisfies it; `decode/` and `delta/`, which stand
- * upstream of the store, are given it, so that no import points downstream.
- * client-go: tools/cache/delta_fifo.go, KnownObjects.
+ * `KnownObjects`, the read interface on the objects that are already known. The store implements it. `decode/` and
+ * `delta/` are upstream of the store and receive it as an argument, so that no import points downstream. client-go:
+ * tools/cache/delta_fifo.go, KnownObjects.
  */
 
-/** What is known of a state that was refused. */
+/** The identity of a refused state of an object. */
 export interface RefusedState {
   readonly uid: string;
   readonly resourceVersion: string;
 }
 
-/** Objects by key. Reading never changes anything; an answer may be older than the event at hand. */
+/** Objects by key. Reading changes nothing. A result may be older than the event that is being processed. */
 export interface KnownObjects<T> {
   get(key: string): T | undefined;
   keys(): Iterable<string>;
   readonly size: number;
-  /** Keys that exist, but in a state that was refused; where the consumer knows of them. */
+  /** Keys of refused objects, if the consumer tracks them. */
   readonly refused?: {
     get(key: string): RefusedState | undefined;
     keys(): Iterable<string>;
   };
-  /** How keys are made, where not of namespace and name. */
+  /** The key function, if keys are not made of namespace and name. */
   readonly keyOf?: (object: T) => string;
 }

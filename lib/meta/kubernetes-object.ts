@@ -1,12 +1,12 @@
 /**
- * The shape every Kubernetes object has on the wire. Structural on purpose: a user's own interface, a
- * generated type of `rx-informer/resources` and a hand-written literal all fit without a cast.
+ * The shape that every Kubernetes object has on the wire. The types are structural, so that a user's own interface, a
+ * generated type of `rx-informer/resources` and a literal all fit without a cast.
  */
 
-/** A timestamp as the wire carries it: RFC 3339 text, never a `Date`. */
+/** A timestamp as on the wire: RFC 3339 text, never a `Date`. */
 export type Time = string;
 
-/** `metadata.ownerReferences[]`: who this object belongs to. */
+/** One entry of `metadata.ownerReferences`: an owner of the object. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -49,30 +49,30 @@ export interface KubernetesList<T> {
   items: T[];
 }
 
-/** The UID, or '' where an object has none (a literal in a test, a table row). */
+/** The UID, or '' if the object has none (a literal in a test, a table row). */
 export function uidOf(object: KubernetesObject | undefined): string {
   return object?.metadata?.uid ?? '';
 }
 
-/** The resourceVersion, or '' where an object has none. */
+/** The resourceVersion, or '' if the object has none. */
 export function versionOf(object: KubernetesObject | undefined): string {
   return object?.metadata?.resourceVersion ?? '';
 }
 
-function isTextOrNone(value: unknown): boolean {
+function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || value === null || typeof value === 'string';
 }
 
-/** Whether what names an object and tells its version is text, where it is there. */
+/** Whether name, namespace, UID and version, if present, are text. */
 export function hasSoundMetadata(object: object): boolean {
   const { metadata } = object as { readonly metadata?: unknown };
   if (metadata === undefined || metadata === null) return true;
   if (typeof metadata !== 'object') return false;
   const { name, namespace, uid, resourceVersion } = metadata as Record<keyof ObjectMeta, unknown>;
   return (
-    isTextOrNone(name) &&
-    isTextOrNone(namespace) &&
-    isTextOrNone(uid) &&
-    isTextOrNone(resourceVersion)
+    isTextOrAbsent(name) &&
+    isTextOrAbsent(namespace) &&
+    isTextOrAbsent(uid) &&
+    isTextOrAbsent(resourceVersion)
   );
 }

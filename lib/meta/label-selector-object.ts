@@ -1,7 +1,7 @@
 /**
- * Label selectors as objects carry them. They are checked as text is: what comes from a custom resource must not
- * mean one thing here and another where it is sent as text.
- * client-go: apimachinery/pkg/apis/meta/v1/helpers.go (LabelSelectorAsSelector), labels.NewRequirement.
+ * Validates label selectors in object form and converts them to requirements. They are validated like text, because a
+ * selector from a custom resource must not have one meaning here and another when it is sent as text. client-go:
+ * apimachinery/pkg/apis/meta/v1/helpers.go (LabelSelectorAsSelector), labels.NewRequirement.
  */
 import { isFields } from './json-fields.ts';
 import {
@@ -43,13 +43,13 @@ function requirement(
 ): LabelRequirement {
   if (typeof key !== 'string' || !isLabelKey(key)) {
     refuse(
-      `${shown(key)} is no label key; it must be such as 'app' or 'example.com/app', at most 63 characters a name`,
+      `${shown(key)} is not a label key; expected a key such as 'app' or 'example.com/app', with a name of at most 63 characters`,
     );
   }
   for (const value of values) {
     if (typeof value === 'string' && isLabelValue(value)) continue;
     refuse(
-      `the value of ${shown(key)} is ${shown(value)}; it must be text of letters, digits, - _ and . inside, at most 63 characters`,
+      `the value of ${shown(key)} is ${shown(value)}; it must be text of at most 63 letters, digits, '-', '_' and '.' that begins and ends with a letter or digit`,
     );
   }
   return { key, operator, values: [...new Set(values as readonly string[])].sort() };
@@ -82,8 +82,8 @@ function ofExpression(expression: unknown): LabelRequirement {
 }
 
 /**
- * The terms of a selector, labels first. Throws a `TypeError` on what is none: a field that a selector does not have,
- * one that is there and is `undefined` or null, a key, operator or value that a server would not take.
+ * The requirements of a selector. Throws a `TypeError` on an unknown field, on a field that is present but
+ * `undefined` or null, and on a key, operator or value that a server would refuse.
  */
 export function requirementsOf(selector: LabelSelectorObject): LabelRequirement[] {
   if (!isFields(selector)) {
@@ -94,7 +94,8 @@ export function requirementsOf(selector: LabelSelectorObject): LabelRequirement[
   const requirements: LabelRequirement[] = [];
   for (const [field, value] of Object.entries(selector)) {
     if (field === 'matchLabels') {
-      if (!isFields(value)) refuse(`matchLabels is ${shown(value)}; it must be labels by name`);
+      if (!isFields(value))
+        refuse(`matchLabels is ${shown(value)}; it must map label keys to values`);
       for (const [key, text] of Object.entries(value)) {
         requirements.push(requirement(key, 'In', [text]));
       }
@@ -102,9 +103,9 @@ export function requirementsOf(selector: LabelSelectorObject): LabelRequirement[
       if (!Array.isArray(value)) refuse(`matchExpressions is ${shown(value)}; it must be a list`);
       requirements.push(...value.map(ofExpression));
     } else {
-      // `{ app: 'web' }` would otherwise be everything: the most dangerous answer to a slip.
+      // Otherwise `{ app: 'web' }` would select everything, which is the most dangerous reading of a slip.
       refuse(
-        `${shown(field)} is no part of a selector; labels are selected by text or by { matchLabels: { ${shown(field)}: … } }`,
+        `${shown(field)} is not a field of a selector; select labels by text or by { matchLabels: { ${shown(field)}: … } }`,
       );
     }
   }

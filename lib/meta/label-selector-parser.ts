@@ -1,8 +1,9 @@
 /**
- * The grammar of label selectors, apart from what they mean. Takes what apimachinery takes, the odd forms
- * included: `a in ()` and `a=` mean the empty value.
- * client-go: apimachinery/pkg/labels/selector.go, Lexer and Parser.
+ * Parses the text form of label selectors into requirements. It accepts the same texts as apimachinery, unusual forms
+ * included: `a in ()` and `a=` mean the empty value. client-go: apimachinery/pkg/labels/selector.go, Lexer and
+ * Parser.
  */
+
 /** `Equals` and `NotEquals` are `In` and `NotIn` of one value. */
 export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
 
@@ -10,14 +11,14 @@ export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Sorted, each once; empty for `Exists` and `DoesNotExist`. */
+  /** Sorted, without duplicates; empty for `Exists` and `DoesNotExist`. */
   readonly values: readonly string[];
 }
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Whether a text may be the key of a label: `app`, `example.com/app`. */
+/** Whether a text is a valid label key: `app`, `example.com/app`. */
 export function isLabelKey(text: string): boolean {
   const slash = text.indexOf('/');
   const name = text.slice(slash + 1);
@@ -26,14 +27,16 @@ export function isLabelKey(text: string): boolean {
   return name.length <= 63 && NAME.test(name);
 }
 
-/** Whether a text may be the value of a label, which may be empty. */
+/** Whether a text is a valid label value. The empty text is valid. */
 export function isLabelValue(text: string): boolean {
   return text === '' || (text.length <= 63 && NAME.test(text));
 }
 
-/** The terms of a selector in the order of the text. Throws a `TypeError` on other text. */
+/**
+ * The requirements of a selector in the order of the text. Throws a `TypeError` if the text is not a label selector.
+ */
 export function parseRequirements(text: string): LabelRequirement[] {
-  // Symbols and words; the last token is the empty one at the end.
+  // Symbols and words. The last token is empty and marks the end.
   const tokens = [...text.matchAll(/[=!]=|[=!(),<>]|[^\s=!(),<>]+|$/g)];
   let next = 0;
   const token = () => (tokens[next] as RegExpExecArray)[0];
@@ -44,20 +47,22 @@ export function parseRequirements(text: string): LabelRequirement[] {
     );
   };
   const isWord = () => /^[^=!(),<>]/.test(token());
-  /** Takes the token if it is this symbol. */
+  /** Consumes the token if it is this symbol. */
   const takes = (symbol: string) => token() === symbol && ++next > 0;
   const key = () => {
     if (!isWord()) fail('a label key');
     if (!isLabelKey(token())) {
-      fail("a label key such as 'app' or 'example.com/app', at most 63 characters a name");
+      fail("a label key such as 'app' or 'example.com/app', with a name of at most 63 characters");
     }
     return token();
   };
-  /** A value; '' if there is none. */
+  /** Consumes a value; returns '' if there is none. */
   const value = () => {
     if (!isWord()) return '';
     if (!isLabelValue(token())) {
-      fail('a label value: letters, digits, - _ and . inside, at most 63 characters');
+      fail(
+        "a label value: at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+      );
     }
     return (tokens[next++] as RegExpExecArray)[0];
   };
@@ -91,7 +96,7 @@ export function parseRequirements(text: string): LabelRequirement[] {
       case '<':
       case '>': {
         const bound = value();
-        if (!/^[0-9]+$/.test(bound)) fail('a whole number', at + 1);
+        if (!/^[0-9]+$/.test(bound)) fail('an integer', at + 1);
         return { ...term, operator: symbol === '>' ? 'Gt' : 'Lt', values: [bound] };
       }
       default:

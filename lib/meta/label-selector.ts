@@ -1,7 +1,7 @@
 /**
- * Label selectors as the API server reads them, so that a query, a fake server and a cache agree with it on
- * what matches. `!=` and `notin` match where the key is absent.
- * client-go: apimachinery/pkg/labels/selector.go, metav1.LabelSelectorAsSelector.
+ * Matches label selectors as the API server does, so that a query, the fake server and a cache agree with the server.
+ * `!=` and `notin` match objects without the label. client-go: apimachinery/pkg/labels/selector.go,
+ * metav1.LabelSelectorAsSelector.
  */
 import { type LabelSelectorObject, requirementsOf } from './label-selector-object.ts';
 import {
@@ -12,17 +12,17 @@ import {
 
 export type { LabelOperator, LabelRequirement, LabelSelectorObject };
 
-/** A selector that is ready to match. */
+/** A parsed label selector. */
 export interface LabelSelector {
-  /** All of them must hold; ordered by key, each once. */
+  /** The requirements, ordered by key, without duplicates. An object must satisfy all of them. */
   readonly requirements: readonly LabelRequirement[];
-  /** Matches every object: it has no requirement. */
+  /** Whether the selector has no requirement and therefore matches every object. */
   readonly isEverything: boolean;
-  /** Matches no object: see {@link selectNothing}. */
+  /** Whether the selector matches no object: see {@link selectNothing}. */
   readonly isNothing?: true;
   /** Whether labels satisfy the selector. Only own properties count as labels. */
   matches(labels: Readonly<Record<string, string>> | undefined): boolean;
-  /** The text form that the API server takes; equal for selectors with equal requirements. */
+  /** The text form for a request; equal for selectors with equal requirements. */
   toString(): string;
 }
 
@@ -71,8 +71,8 @@ function format({ key, operator, values }: LabelRequirement): string {
 /**
  * Parses a selector: text such as `app=web,tier in (a,b),!canary`, or a `metav1.LabelSelector`.
  *
- * Throws a `TypeError` that names the text, the position and what was expected there, or which part of an object is
- * none of a selector: keys, operators and values are checked in an object as they are in text.
+ * Throws a `TypeError` that names the text, the position and the expected token, or the invalid part of the object.
+ * Keys, operators and values of an object are validated like those of a text.
  *
  * @example
  * ```ts
@@ -87,7 +87,7 @@ function format({ key, operator, values }: LabelRequirement): string {
 export function parseLabelSelector(selector: string | LabelSelectorObject): LabelSelector {
   const given =
     typeof selector === 'string' ? parseRequirements(selector) : requirementsOf(selector);
-  // By key first: `!a` and `a=1` stand together. Then by text, which says which are one.
+  // Sorted by key first, so that `!a` and `a=1` are neighbours, then by text. Requirements with equal text are one.
   const byText = new Map(given.map((each) => [format(each), each]));
   const sorted = [...byText].sort(([textA, a], [textB, b]) =>
     a.key === b.key ? (textA < textB ? -1 : 1) : a.key < b.key ? -1 : 1,
@@ -106,7 +106,7 @@ export function parseLabelSelector(selector: string | LabelSelectorObject): Labe
 /** Matches every object. client-go: labels.Everything. */
 export const selectEverything: LabelSelector = /* @__PURE__ */ parseLabelSelector('');
 
-/** Matches no object; no text says that to a server. client-go: labels.Nothing. */
+/** Matches no object. No text form exists, so it cannot be sent to a server. client-go: labels.Nothing. */
 export const selectNothing: LabelSelector = /* @__PURE__ */ Object.freeze({
   requirements: [],
   isEverything: false,
@@ -116,7 +116,7 @@ export const selectNothing: LabelSelector = /* @__PURE__ */ Object.freeze({
 });
 
 /**
- * A `metav1.LabelSelector` as the text that `labelSelector=` takes.
+ * Converts a `metav1.LabelSelector` to the text for the query parameter `labelSelector`.
  *
  * Throws a `TypeError` as {@link parseLabelSelector} does.
  */

@@ -1,43 +1,43 @@
 /**
- * The port for metrics: the few members of OpenTelemetry's `Meter` that this library calls. A meter of
- * `@opentelemetry/api` is one as it stands; a user of another library writes ten lines.
+ * The interface for metrics: the few members of OpenTelemetry's `Meter` that this library calls. A meter of
+ * `@opentelemetry/api` implements it; an adapter for another library takes about ten lines.
  */
 
 /** Labels of one measurement. */
 export type MetricAttributes = Readonly<Record<string, string>>;
 
-/** What an instrument is made with. */
+/** The description and unit of an instrument. */
 export interface MetricOptions {
   readonly description?: string | undefined;
   readonly unit?: string | undefined;
 }
 
-/** A sum that only grows (`Counter`), or goes both ways (`UpDownCounter`). */
+/** A sum that only increases (`Counter`), or that also decreases (`UpDownCounter`). */
 export interface MetricCounter {
   add(value: number, attributes?: MetricAttributes): void;
 }
 
-/** A distribution. */
+/** A distribution of values. */
 export interface MetricHistogram {
   record(value: number, attributes?: MetricAttributes): void;
 }
 
-/** Where a {@link GaugeCallback} puts what it saw. */
+/** Receives the values that a {@link GaugeCallback} observes. */
 export interface GaugeResult {
   observe(value: number, attributes?: MetricAttributes): void;
 }
 
-/** Called at each collection. */
+/** Called whenever metrics are collected. */
 export type GaugeCallback = (result: GaugeResult) => void;
 
-/** A value that is asked for when metrics are collected. */
+/** A value that is read whenever metrics are collected. */
 export interface MetricObservableGauge {
   addCallback(callback: GaugeCallback): void;
   removeCallback(callback: GaugeCallback): void;
 }
 
 /**
- * Makes instruments. `metrics.getMeter('my-controller')` of `@opentelemetry/api` is one.
+ * Creates instruments. `metrics.getMeter('my-controller')` of `@opentelemetry/api` is a provider.
  *
  * client-go: util/workqueue.MetricsProvider
  */

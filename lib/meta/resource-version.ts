@@ -1,22 +1,21 @@
 /**
- * resourceVersions are decimal strings of any length. They are compared by length, then lexically, and
- * never pass through `Number`, which merges versions above 2^53.
- * client-go: apimachinery/pkg/util/resourceversion.
+ * Compares resourceVersions, which are decimal strings of any length: by length, then lexically. They are never
+ * converted with `Number`, which rounds versions above 2^53. client-go: apimachinery/pkg/util/resourceversion.
  */
 
 declare const brand: unique symbol;
 
-/** A version as the server gave it. Parse it nowhere else. */
+/** A version as received from the server. Do not parse it; compare it with {@link compareResourceVersion}. */
 export type ResourceVersion = string & { readonly [brand]?: true };
 
-/** Whether a value is a version that can be compared: decimal, not zero, no leading zero. */
+/** Whether a value is a version that can be compared: decimal, not zero, without leading zeros. */
 export function isResourceVersion(value: unknown): value is ResourceVersion {
   return typeof value === 'string' && /^[1-9][0-9]*$/.test(value);
 }
 
 /**
- * Negative when `a` is older than `b`, zero when equal, positive when newer; `undefined` when either is no
- * comparable version ('', '0', leading zeros, other text).
+ * Returns -1 if `a` is older than `b`, 0 if they are equal, 1 if `a` is newer, and `undefined` if one of them cannot
+ * be compared ('', '0', leading zeros, other text).
  *
  * @example
  * ```ts
@@ -34,7 +33,7 @@ export function compareResourceVersion(a: string, b: string): -1 | 0 | 1 | undef
   return a < b ? -1 : 1;
 }
 
-/** Whether `a` is known to be older than `b`; false when they cannot be compared. */
+/** Whether `a` is known to be older than `b`; false if they cannot be compared. */
 export function isOlder(a: string, b: string): boolean {
   return compareResourceVersion(a, b) === -1;
 }

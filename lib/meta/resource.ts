@@ -1,6 +1,6 @@
 /**
- * Which collection of the API an informer looks at. A `Resource<T>` is a plain value that carries its
- * object type, so that `createListWatch(client, pods)` knows that it brings Pods.
+ * Describes API collections and builds their paths. A `Resource<T>` is a plain value that carries the type of its
+ * objects, so that `createListWatch(client, pods)` is typed for Pods.
  */
 import type { KubernetesObject } from './kubernetes-object.ts';
 
@@ -20,20 +20,20 @@ export interface Resource<T extends KubernetesObject = KubernetesObject>
   extends GroupVersionResource {
   readonly kind: string;
   readonly namespaced: boolean;
-  /** `v1`, `apps/v1`: what objects of this resource carry as `apiVersion`. */
+  /** The `apiVersion` of the objects: `v1`, `apps/v1`. */
   readonly apiVersion: string;
-  /** Never set: holds the object type for inference. */
+  /** Never set; carries the object type for inference. */
   readonly [objectType]?: T;
 }
 
-/** A collection of which only the name is known, not what its objects are. */
+/** A collection of which only group, version and plural are known. */
 export interface UntypedResource extends GroupVersionResource {
   readonly namespaced?: boolean | undefined;
-  /** Never there: what names a type of objects is a {@link Resource}. */
+  /** Never set; distinguishes this type from a {@link Resource}, which carries an object type. */
   readonly [objectType]?: never;
 }
 
-/** What {@link defineResource} takes. */
+/** The argument of {@link defineResource}. */
 export interface ResourceDefinition {
   /** '' for the core group. */
   readonly group: string;
@@ -43,7 +43,7 @@ export interface ResourceDefinition {
   readonly namespaced: boolean;
 }
 
-/** A resource of which the definition needs no check, because it is written in this library. */
+/** Creates a resource without checking its definition, for definitions written in this library. */
 export function knownResource<T extends KubernetesObject = KubernetesObject>(
   definition: ResourceDefinition,
 ): Resource<T> {
@@ -52,9 +52,9 @@ export function knownResource<T extends KubernetesObject = KubernetesObject>(
 }
 
 /**
- * Names a resource, built-in or custom.
+ * Defines a resource, built-in or custom.
  *
- * Throws a `TypeError` that names the field when one is missing or could not stand in a path.
+ * Throws a `TypeError` that names the field if a field is missing or not valid in a path.
  *
  * @example
  * ```ts
@@ -89,18 +89,19 @@ export function defineResource<T extends KubernetesObject = KubernetesObject>(
   return knownResource({ group, version, plural, kind, namespaced });
 }
 
-/** `pods`, `deployments.apps`: how messages and metrics name a resource. */
+/** The name of a resource in messages and metrics: `pods`, `deployments.apps`. */
 export function resourceName(resource: GroupVersionResource): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
-/** Throws a `TypeError` on a text that would lead elsewhere when it stands in a path. */
+/** Throws a `TypeError` if a text would change the path that it is inserted into. */
 export function checkSegment(
   resource: Resource<KubernetesObject>,
   field: string,
   text: string,
 ): void {
-  // Escaping does not help: whoever reads the URL takes dots for steps, and a DELETE would go to the folder.
+  // Escaping does not help: servers and proxies resolve encoded dots as path steps, and a DELETE of an object would
+  // become a DELETE of its collection.
   if (typeof text === 'string' && !/^\.{0,2}$|[/%]/.test(text)) return;
   throw new TypeError(
     `${resourceName(resource)}: the ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..', nor contain '/' or '%'`,
@@ -108,10 +109,10 @@ export function checkSegment(
 }
 
 /**
- * The path of a collection, or of one object in it.
+ * Returns the path of a collection, or of one object in it.
  *
- * Throws a `TypeError` when a namespace is given for a cluster-scoped resource, or when an object of a
- * namespaced resource is named without one, and on a name that would lead elsewhere ('.', '..', 'a/b').
+ * Throws a `TypeError` if a namespace is given for a cluster-scoped resource, if an object of a namespaced resource
+ * is named without its namespace, and if a name would change the path ('.', '..', 'a/b').
  *
  * @example
  * ```ts
@@ -137,7 +138,7 @@ export function resourcePath(
   }
   if (name !== undefined && resource.namespaced && !namespace) {
     throw new TypeError(
-      `${resourceName(resource)} is namespaced: name a namespace to reach ${JSON.stringify(name)}`,
+      `${resourceName(resource)} is namespaced; pass the namespace of ${JSON.stringify(name)}`,
     );
   }
   if (namespace !== undefined && namespace !== '') checkSegment(resource, 'namespace', namespace);

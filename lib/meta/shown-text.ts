@@ -1,19 +1,20 @@
 /**
- * What of other people's words may stand in an error: of a server's no credentials, no control characters and no
- * megabytes; of a thrown error's no piece of what was parsed, because that may be a Secret.
+ * Sanitizes texts before they become part of an error. A server's text keeps no credentials and no control
+ * characters, and has a maximum length. The message of a thrown error keeps no part of a parsed input, because that
+ * may be a Secret.
  */
 
 const LONGEST = 16_384;
 
-/** A server's or proxy's words, fit for a log. */
+/** The text of a server or proxy, safe for a log. */
 export function shownText(text: string): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   return (
     cut
-      // Proxies complain about headers by quoting them.
+      // Some proxies quote the headers that they reject.
       .replace(/\b(Bearer|Basic)(\s+)[^\s"',;]{16,}/gi, '$1$2…')
       .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '…')
-      // A terminal takes orders from control characters, and some turn the rest of a line around.
+      // A terminal executes control characters, and some characters reverse the rest of a line.
       .replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
   );
 }
@@ -28,7 +29,7 @@ function messageOf(error: Error): string {
     .replace(/('in' operator to search for )[\s\S]*/, '$1…');
 }
 
-/** What a thrown value says. */
+/** The message of a thrown value, sanitized. */
 export function shownError(error: unknown): string {
   if (error instanceof Error) return messageOf(error);
   try {
@@ -38,14 +39,17 @@ export function shownError(error: unknown): string {
   }
 }
 
-/** A thrown value that may be another error's cause: where its message had to be cut, one with the same stack. */
+/**
+ * A thrown value, safe as the cause of another error. If its message had to be sanitized, a new error with the same
+ * stack is returned.
+ */
 export function shownCause(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const message = messageOf(error);
   if (message === error.message) return error;
   const cause = error instanceof SyntaxError ? new SyntaxError(message) : new TypeError(message);
   const frames = error.stack?.indexOf('\n    at ') ?? -1;
-  const told = error.stack !== undefined && frames !== -1 ? error.stack.slice(frames) : '';
-  cause.stack = `${cause.name}: ${message}${told}`;
+  const trace = error.stack !== undefined && frames !== -1 ? error.stack.slice(frames) : '';
+  cause.stack = `${cause.name}: ${message}${trace}`;
   return cause;
 }

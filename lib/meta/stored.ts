@@ -1,4 +1,4 @@
-/** The type of an object that a server has stored: its name, its UID and its version are there. */
+/** `Stored<T>`, the type of an object that a server has stored, which always has a name, a UID and a version. */
 
 interface Named {
   readonly metadata: { readonly name: string };
@@ -12,7 +12,7 @@ interface Versioned {
   readonly metadata: { readonly resourceVersion: string };
 }
 
-/** `Part`, if the metadata of `T` declares the field as text; otherwise nothing more. */
+/** `Part` if the metadata of `T` declares the field as text, otherwise `unknown`, which adds nothing. */
 type IfDeclared<T, Field extends string, Part> = T extends { metadata?: infer Metadata }
   ? Field extends keyof NonNullable<Metadata>
     ? string extends NonNullable<Metadata>[Field]
@@ -25,10 +25,11 @@ type IfDeclared<T, Field extends string, Part> = T extends { metadata?: infer Me
  * An object as a store or a change set holds it: `metadata.name`, `metadata.uid` and `metadata.resourceVersion` are
  * `string`, because an API server gives them to every object that it stores. A `Stored<T>` is a `T`.
  *
- * A field that the type does not declare as text stays as it is. So a resource without UIDs and versions says so in its
- * own type: `metadata: { name: string; uid?: never; resourceVersion?: never }`, or metadata that leave these fields
- * out. A row of your own, without metadata, is not changed at all. Objects of your own `ListerWatcher`, or that you put
- * into an indexer yourself, are not checked: choose their type accordingly.
+ * A field that the type does not declare as text does not change. A resource without UIDs and versions therefore
+ * declares this in its own type: `metadata: { name: string; uid?: never; resourceVersion?: never }`, or metadata
+ * without these fields. A type without metadata, such as a row of your own, does not change at all. Objects of your
+ * own `ListerWatcher`, or that you put into an indexer yourself, are not checked at run time: choose their type
+ * accordingly.
  *
  * @example
  * ```ts

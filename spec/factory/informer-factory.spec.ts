@@ -53,7 +53,7 @@ describe('an informer factory', () => {
       [{ namespace: 'shop', namespaces: ['shop'] }, 'not both'],
       [{ labelSelector: 'a in b' }, 'label selector'],
       [{ labelSelector: { matchLabels: { app: 'web,team=b' } } }, 'value of "app"'],
-      [{ labelSelector: { app: 'web' } } as never, '"app" is no part of a selector'],
+      [{ labelSelector: { app: 'web' } } as never, '"app" is not a field of a selector'],
       [{ fieldSelector: 'name' }, 'field selector'],
       // From an object that lacks it: client-go's nil selector is nothing, and this would be everything.
       [{ labelSelector: undefined } as never, 'labelSelector is undefined'],

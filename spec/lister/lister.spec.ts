@@ -116,7 +116,7 @@ describe('list', () => {
   it('L2: throws on what is no selector, where it would be everything', () => {
     const lister = createLister(filled(), pods);
     const slip = { app: 'web' } as object;
-    expect(() => lister.list(slip)).toThrow(/"app" is no part of a selector.*matchLabels/);
+    expect(() => lister.list(slip)).toThrow(/"app" is not a field of a selector.*matchLabels/);
     expect(() => lister.list('app in web')).toThrow(TypeError);
     expect(() => lister.list({ fieldSelector: 'name' })).toThrow(TypeError);
   });
@@ -125,7 +125,7 @@ describe('list', () => {
     const lister = createLister(filled(), pods);
     const slips: [unknown, RegExp][] = [
       [{ labelSelector: 'app=web', matchLabels: { app: 'db' } }, /"matchLabels" .*labelSelector/],
-      [{ labelSelector: { app: 'web' } }, /"app" is no part of a selector/],
+      [{ labelSelector: { app: 'web' } }, /"app" is not a field of a selector/],
       [{ matchLabels: { app: 'web,team=b' } }, /value of "app"/],
       [{ fieldSelector: { 'metadata.name': 'a' } }, /fieldSelector is {.*text/],
       [[], /selector \[\]/],

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 
 const from = (status: Status, code = 504) => ApiError.fromStatus(status, code);
 
-describe('api error', () => {
-  it("M5: carries the server's code and reason, and names the request", () => {
+describe('ApiError', () => {
+  it("M5: an error carries the server's code and reason, and names the request", () => {
     const status = { code: 410, reason: 'Expired', message: 'too old' };
     const error = ApiError.fromStatus(status, 200, { where: 'LIST pods', retryAfterMs: 5 });
     expect(error).toBeInstanceOf(Error);
@@ -27,7 +27,7 @@ describe('api error', () => {
     [{ code: 409 }, 200, { code: 409, reason: 'Conflict' }],
     [{ details: { retryAfterSeconds: 3 } }, 429, { retryAfterMs: 3000 }],
     [{ details: { retryAfterSeconds: 0 } }, 429, { retryAfterMs: undefined }],
-  ])('M5: %j with HTTP %i', (status, code, expected) => {
+  ])('M5: the Status %j with HTTP %i becomes an error', (status, code, expected) => {
     expect(from(status, code)).toMatchObject(expected);
   });
 
@@ -48,9 +48,9 @@ describe('api error', () => {
       true,
     ],
     ['another timeout', { reason: 'Timeout', message: 'slow', details: { causes: [] } }, false],
-    ['a timeout without a word', { reason: 'Timeout' }, false],
+    ['a timeout without a message', { reason: 'Timeout' }, false],
   ])(
-    'M5: too large a version: %s (TestReflectorListAndWatchWithErrors)',
+    'M5: recognizes "too large resourceVersion" by %s (TestReflectorListAndWatchWithErrors)',
     (_how, status, expected) => {
       expect(from({ code: 504, ...status }).isTooLargeResourceVersion).toBe(expected);
       const elsewhere = { ...status, code: 500, reason: 'InternalError' };
@@ -64,15 +64,15 @@ describe('api error', () => {
     [{ code: 500, reason: 'Expired' }, 'isExpired'],
     [{ code: 429 }, 'isTooManyRequests'],
     [{ code: 404 }, 'isNotFound'],
-  ])('M5: %j is told by %s', (status, getter) => {
+  ])('M5: %j is recognized by %s', (status, getter) => {
     const error = from(status);
-    const told = (['isExpired', 'isTooManyRequests', 'isNotFound'] as const).filter(
+    const recognized = (['isExpired', 'isTooManyRequests', 'isNotFound'] as const).filter(
       (name) => error[name],
     );
-    expect(told).toEqual([getter]);
+    expect(recognized).toEqual([getter]);
   });
 
-  it('M5: knows what may succeed later', () => {
+  it('M5: `retryable` says whether the same request may succeed later', () => {
     const retried = [408, 429, 500, 503, 504].map((code) => from({ code }).retryable);
     const final = [400, 401, 403, 404, 409, 410, 422, 501].map((code) => from({ code }).retryable);
     expect(new Set(retried)).toEqual(new Set([true]));
@@ -86,7 +86,7 @@ describe('api error', () => {
     ).toBe(false);
   });
 
-  it('M5: anything thrown becomes one, and one stays itself', () => {
+  it('M5: from() converts any thrown value and returns an ApiError as it is', () => {
     const cause = new TypeError('fetch failed');
     const error = ApiError.from(cause, 'WATCH pods');
     expect(error).toMatchObject({
@@ -114,19 +114,19 @@ describe('api error', () => {
     [null, undefined],
     ['-1', undefined],
     ['1.5', undefined],
-  ])('M6: Retry-After %j is %j ms', (header, expected) => {
+  ])('M6: Retry-After %j is read as %j ms', (header, expected) => {
     expect(parseRetryAfterMs(header, now)).toBe(expected);
   });
 });
 
-describe('an answer that is no Status, under its name', () => {
+describe('an invalid body of kind Status', () => {
   const odd = JSON.parse(`{
     "kind": "Status", "__proto__": {"message": "polluted"}, "constructor": "x", "data": {"password": "hush"},
     "message": {"toString": "x"}, "reason": ["hush"], "code": "500", "metadata": "hush",
     "details": {"causes": {"length": 1}, "retryAfterSeconds": "7", "name": 7, "secret": "hush"}
   }`) as Status;
 
-  it('M7: is read field by field, and none of it is carried along', () => {
+  it('M7: a Status is read field by field, and fields that it does not have are dropped', () => {
     const error = from(odd, 504);
     expect(error).toMatchObject({ code: 504, reason: 'Timeout', retryAfterMs: undefined });
     expect(error.message).toBe('the server answered 504 Timeout');
@@ -139,7 +139,7 @@ describe('an answer that is no Status, under its name', () => {
     expect(from({ details: { causes } }).status?.details?.causes).toEqual([{}, {}, {}, {}]);
   });
 
-  it('M7: of any JSON is an error whose members can be asked', () => {
+  it('M7: any JSON becomes an error with valid members', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (message, details, code) => {
         const status = { kind: 'Status', message, details, code, reason: details } as Status;
@@ -152,14 +152,14 @@ describe('an answer that is no Status, under its name', () => {
     );
   });
 
-  it('M7: is not as long as it likes, moves no cursor and turns no line around', () => {
+  it('M7: a message has a maximum length and no control characters', () => {
     const error = from({ message: `\u001b[2J\u202ex${'y'.repeat(1_000_000)}` });
     expect(error.message).toMatch(/^\ufffd\[2J\ufffdxy+…$/);
     expect(error.message.length).toBeLessThan(20_000);
     expect(from({ message: 'a\n\tb' }).message).toBe('a\n\tb');
   });
 
-  it('M6: a wait of a million years is one of a day', () => {
+  it('M6: a wait is limited to a day', () => {
     const years = 1_000_000 * 365 * 86_400;
     const day = 86_400_000;
     expect(from({ details: { retryAfterSeconds: years } }, 429).retryAfterMs).toBe(day);
@@ -170,7 +170,7 @@ describe('an answer that is no Status, under its name', () => {
   });
 });
 
-describe('what a thrown value says', () => {
+describe('text from a server or a thrown error', () => {
   const quoting = (parse: () => unknown) => {
     try {
       parse();
@@ -187,17 +187,17 @@ describe('what a thrown value says', () => {
     ['a field of a text', () => (('hunter2' as unknown as { x: number }).x = 1)],
     ['a letter of a text', () => (('hunter2' as unknown as string[])[0] = 'x')],
     ['a member of a text', () => 'a' in ('hunter2' as unknown as object)],
-  ])('T3: quotes nothing that was parsed (%s)', (_name, parse) => {
+  ])('T3: an error does not quote a text that was parsed (%s)', (_name, parse) => {
     const error = quoting(parse);
     const shown = inspect(error, { depth: 10, showHidden: true });
     expect(`${error.message} ${error.stack} ${shown}`).not.toContain('hunter2');
-    // But who it was can be found.
+    // The stack still shows where the error was thrown.
     expect((error.cause as Error).stack).toContain('api-error.spec.ts');
     const plain = new TypeError('no');
     expect(ApiError.from(plain, 'x')).toMatchObject({ message: 'x: no', cause: plain });
   });
 
-  it('T3: shows no credentials that a server quotes', () => {
+  it('T3: credentials that a server quotes are removed', () => {
     const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl';
     const message = `"Bearer abcdefghijklmnopqrst", Basic YWxhZGRpbjpvcGVuc2VzYW1l; ${token} end`;
     expect(from({ message }).message).toBe('"Bearer …", Basic …; … end');

@@ -22,7 +22,7 @@ describe('field selector', () => {
     ['spec=', true],
     ['constructor.name=Object', false],
     ['__proto__.toString!=', false],
-  ])('M4: %j matches a pod: %j', (text, expected) => {
+  ])('M4: whether %j matches a pod: %j', (text, expected) => {
     expect(parseFieldSelector(text).matches(pod)).toBe(expected);
   });
 
@@ -38,7 +38,7 @@ describe('field selector', () => {
     );
   });
 
-  it('M4: has one text for one meaning: no order, one sign, each term once', () => {
+  it('M4: selectors with one meaning have one text form: terms in order, one equality sign, each term once', () => {
     const forms = [
       'status.phase!=Failed,spec.nodeName=n',
       'spec.nodeName==n,status.phase!=Failed',
@@ -51,7 +51,7 @@ describe('field selector', () => {
     expect(requirements.map(({ field }) => field)).toEqual(['b', 'a']);
   });
 
-  it('M4: escapes what it writes', () => {
+  it('M4: the text form escapes special characters', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (value, other) => {
         const text = `metadata.name=${value.replace(/[\\,=]/g, '\\$&')},metadata.uid!=`;

@@ -14,7 +14,7 @@ describe('key', () => {
     [{ metadata: { name: 'node-1' } }, 'node-1'],
     [{ metadata: { namespace: '', name: 'node-1' } }, 'node-1'],
     [{ metadata: { name: '__proto__' } }, '__proto__'],
-  ])('M2: of %j is %j', (object, key) => {
+  ])('M2: the key of %j is %j', (object, key) => {
     expect(metaNamespaceKeyFunc(object)).toBe(key);
   });
 
@@ -22,7 +22,7 @@ describe('key', () => {
     {},
     { metadata: {} },
     { kind: 'Pod', metadata: { name: '', namespace: 'shop' } },
-  ])('M2: %j has none', (object) => {
+  ])('M2: %j has no key', (object) => {
     expect(() => metaNamespaceKeyFunc(object)).toThrow(TypeError);
     expect(() => metaNamespaceKeyFunc(object)).toThrow(
       `an object of kind ${object.kind ?? 'unknown'} has no metadata.name`,
@@ -55,7 +55,7 @@ describe('key', () => {
     );
   });
 
-  it('M2: the UID of what has none is empty', () => {
+  it('M2: the UID of an object without one is empty', () => {
     expect([uidOf(undefined), uidOf({}), uidOf({ metadata: { uid: 'u' } })]).toEqual(['', '', 'u']);
   });
 });

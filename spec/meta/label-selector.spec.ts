@@ -43,11 +43,11 @@ describe('label selector', () => {
     ['a=1,b', { a: '1' }, false],
     ['in in (in,notin)', { in: 'notin' }, true],
     ['example.com/app=web', { 'example.com/app': 'web' }, true],
-  ])('M3: %j on %j is %j', (text, labels, expected) => {
+  ])('M3: %j applied to %j is %j', (text, labels, expected) => {
     expect(matches(text, labels)).toBe(expected);
   });
 
-  it('M3: reads own properties only', () => {
+  it('M3: only own properties count as labels', () => {
     expect(matches('constructor', {})).toBe(false);
     expect(matches('!toString', {})).toBe(true);
     expect(matches('constructor', JSON.parse('{"constructor":"x"}'))).toBe(true);
@@ -64,7 +64,7 @@ describe('label selector', () => {
     ['a==!1', '"!" at position 3', "',' or the end"],
     ['-a=1', '"-a" at position 0', 'a label key'],
     ['a=1_', '"1_" at position 2', 'a label value'],
-    ['a>x', '"x" at position 2', 'a whole number'],
+    ['a>x', '"x" at position 2', 'an integer'],
     ['__proto__=1', '"__proto__" at position 0', 'a label key'],
   ])('M3: refuses %j: found %s, expected %s', (text, found, expected) => {
     expect(() => parseLabelSelector(text)).toThrow(TypeError);
@@ -73,7 +73,7 @@ describe('label selector', () => {
     );
   });
 
-  it('M3: takes a metav1.LabelSelector', () => {
+  it('M3: accepts a metav1.LabelSelector', () => {
     const selector = {
       matchLabels: { app: 'web' },
       matchExpressions: [
@@ -98,42 +98,42 @@ describe('label selector', () => {
   });
 
   it.each<[unknown, RegExp]>([
-    // Sent as text, this would be two requirements, and one of another team.
+    // Sent as text, this value would be two requirements, the second on another label.
     [{ matchLabels: { app: 'web,team=b' } }, /value of "app" is "web,team=b"; it must be .* 63/],
     [{ matchLabels: { app: 'web)' } }, /value of "app"/],
     [{ matchLabels: { app: ' web' } }, /value of "app"/],
     [{ matchLabels: { app: 'x'.repeat(64) } }, /value of "app"/],
     [{ matchLabels: { app: 7 } }, /value of "app" is 7/],
     [{ matchLabels: { app: null } }, /value of "app" is null/],
-    [{ matchLabels: { 'a=b': 'c' } }, /"a=b" is no label key/],
-    [{ matchLabels: { '!a': 'c' } }, /"!a" is no label key/],
-    [{ matchLabels: { '': 'c' } }, /"" is no label key/],
-    [{ matchLabels: { 'A.com/x': 'c' } }, /"A.com\/x" is no label key/],
-    [{ matchLabels: 'app=web' }, /matchLabels is "app=web"; it must be labels/],
-    [{ matchLabels: undefined }, /matchLabels is undefined; it must be labels/],
+    [{ matchLabels: { 'a=b': 'c' } }, /"a=b" is not a label key/],
+    [{ matchLabels: { '!a': 'c' } }, /"!a" is not a label key/],
+    [{ matchLabels: { '': 'c' } }, /"" is not a label key/],
+    [{ matchLabels: { 'A.com/x': 'c' } }, /"A.com\/x" is not a label key/],
+    [{ matchLabels: 'app=web' }, /matchLabels is "app=web"; it must map label keys/],
+    [{ matchLabels: undefined }, /matchLabels is undefined; it must map label keys/],
     [{ matchLabels: null, matchExpressions: [] }, /matchLabels is null/],
     [{ matchExpressions: { key: 'a', operator: 'Exists' } }, /matchExpressions is {.*a list/],
     [{ matchExpressions: [null] }, /an expression is null/],
-    [{ matchExpressions: [{ key: 'a,b', operator: 'Exists' }] }, /"a,b" is no label key/],
-    [{ matchExpressions: [{ operator: 'Exists' }] }, /undefined is no label key/],
+    [{ matchExpressions: [{ key: 'a,b', operator: 'Exists' }] }, /"a,b" is not a label key/],
+    [{ matchExpressions: [{ operator: 'Exists' }] }, /undefined is not a label key/],
     [
       { matchExpressions: [{ key: 'a', operator: 'In', values: 'web' }] },
       /values of "a" are "web"/,
     ],
     [{ matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'a)b'] }] }, /"a\)b"/],
     [{ matchExpressions: [{ key: 'a', operator: 'NotIn', values: [1] }] }, /value of "a" is 1/],
-    [{ app: 'web' }, /"app" is no part of a selector.*{ matchLabels: { "app": … } }/],
-    [parseLabelSelector('a=1'), /"requirements" is no part of a selector/],
+    [{ app: 'web' }, /"app" is not a field of a selector.*{ matchLabels: { "app": … } }/],
+    [parseLabelSelector('a=1'), /"requirements" is not a field of a selector/],
     [[], /label selector \[\]: it must be text or a LabelSelector/],
     [7, /label selector 7: it must be/],
     [undefined, /label selector undefined: .*'' selects everything/],
     [null, /label selector null: /],
-  ])('M3: refuses %j as an object as it would as text', (selector, told) => {
+  ])('M3: refuses the object %j as strictly as a text', (selector, message) => {
     expect(() => parseLabelSelector(selector as object)).toThrow(TypeError);
-    expect(() => parseLabelSelector(selector as object)).toThrow(told);
+    expect(() => parseLabelSelector(selector as object)).toThrow(message);
   });
 
-  it('M3: has one text for one meaning: no order, each requirement once', () => {
+  it('M3: selectors with one meaning have one text form: requirements in order, each once', () => {
     const forms = ['a=1,a!=2,b', 'b,a!=2,a==1', 'a!=2,b,a=1,b,a in (1),a notin (2)'];
     expect([...new Set(forms.map((text) => parseLabelSelector(text).toString()))]).toEqual([
       'a!=2,a=1,b',
@@ -144,7 +144,7 @@ describe('label selector', () => {
     expect(parseLabelSelector(object).requirements).toHaveLength(1);
   });
 
-  it('M3: means the same as an object and as its text, whatever is in it', () => {
+  it('M3: an object and its text form match the same labels, for arbitrary contents', () => {
     const word = fc.oneof(
       fc.constantFrom('', 'a', 'web', 'x,y', 'a=b', '!a', 'in', '-', 'a_', 'a.b/c', '1)', ' a'),
       fc.string({ maxLength: 4 }),
@@ -200,7 +200,7 @@ describe('label selector', () => {
       return op === 'in' || op === '=' || op === '==' ? hit : !hit;
     });
 
-  it('M3: agrees with a slow matcher, and its text means the same', () => {
+  it('M3: matches like a simple reference matcher, and so does its text form', () => {
     fc.assert(
       fc.property(fc.array(term), fc.array(fc.tuple(key, value)), (terms, labels) => {
         const selector = parseLabelSelector(terms.map(write).join(','));

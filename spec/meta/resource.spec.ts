@@ -13,7 +13,7 @@ const nodes = defineResource({ ...definition, plural: 'nodes', kind: 'Node', nam
 const widgets = defineResource({ ...definition, group: 'example.com', plural: 'widgets' });
 
 describe('resource', () => {
-  it('carries its apiVersion and name, and cannot be changed', () => {
+  it('has an apiVersion and a name, and is frozen', () => {
     expect([pods.apiVersion, widgets.apiVersion]).toEqual(['v1', 'example.com/v1']);
     expect([resourceName(pods), resourceName(widgets)]).toEqual(['pods', 'widgets.example.com']);
     expect(Object.isFrozen(pods)).toBe(true);
@@ -52,19 +52,19 @@ describe('resource', () => {
     expect(resourcePath(resource, target)).toBe(path);
   });
 
-  it('refuses a namespace where there are none, and a name without its namespace', () => {
+  it('refuses a namespace for a cluster-scoped resource, and a name without its namespace', () => {
     expect(() => resourcePath(nodes, { namespace: 'shop' })).toThrow(
       'nodes is cluster-scoped, but namespace "shop" was given',
     );
     for (const target of [{ name: 'web' }, { namespace: '', name: 'web' }]) {
       expect(() => resourcePath(pods, target)).toThrow(
-        'pods is namespaced: name a namespace to reach "web"',
+        'pods is namespaced; pass the namespace of "web"',
       );
     }
   });
 
   it.each(['.', '..', '', 'a/b', 'a%2Fb'])(
-    'M8: refuses the name %j, which would lead elsewhere',
+    'M8: refuses the name %j, which would change the path',
     (name) => {
       expect(() => resourcePath(pods, { namespace: 'shop', name })).toThrow(
         /must not be empty, '\.'/,
