@@ -33,14 +33,14 @@ import { createStreams } from './streams.ts';
  * await informer.stop();
  * ```
  */
-export function createSharedInformer<T extends KubernetesObject>(
+export function createSharedInformer<T extends KubernetesObject, Names extends string = string>(
   source: ListerWatcher<T> | readonly ListerWatcher<T>[],
-  options: SharedInformerOptions<T> = {},
-): SharedInformer<T> {
+  options: SharedInformerOptions<T, Names> = {},
+): SharedInformer<T, Names> {
   const listerWatchers = Array.isArray(source)
     ? (source as readonly ListerWatcher<T>[])
     : [source as ListerWatcher<T>];
-  const parts = assemble(listerWatchers, options);
+  const parts = assemble(listerWatchers, options as SharedInformerOptions<T>);
   const { indexer, board, registrations, lifecycle } = parts;
   return {
     name: parts.name,

@@ -18,12 +18,12 @@ export interface UnhandledErrorContext {
 }
 
 /** Options of every informer. Those of the reflector apply to each ListerWatcher. */
-export interface InformerOptions<T>
+export interface InformerOptions<T, Names extends string = string>
   extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped'> {
   /** Stands in errors. @defaultValue 'informer' */
   readonly name?: string | undefined;
   /** Indices of the store. @defaultValue `namespace` */
-  readonly indexers?: Indexers<T> | undefined;
+  readonly indexers?: Indexers<T, Names> | undefined;
   /**
    * How often every known object is delivered again, in milliseconds, at least 1000. `0` and `Infinity`: never.
    * @defaultValue 0
@@ -52,7 +52,8 @@ export interface InformerOptions<T>
 }
 
 /** Options of {@link createSharedInformer}. */
-export interface SharedInformerOptions<T> extends InformerOptions<T> {
+export interface SharedInformerOptions<T, Names extends string = string>
+  extends InformerOptions<T, Names> {
   /**
    * How long the informer keeps running after its last subscriber leaves, in milliseconds. `0`: not at all; `Infinity`:
    * until `stop()`. @defaultValue 30000

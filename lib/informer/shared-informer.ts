@@ -28,10 +28,10 @@ import type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './waits.ts'
  * it. Handlers, listers and `status$` do not start it. Data streams never error. `stop()` completes all streams
  * and leaves the store readable; the same streams can be subscribed again and belong to a new generation.
  */
-export interface SharedInformer<T extends KubernetesObject> {
+export interface SharedInformer<T extends KubernetesObject, Names extends string = string> {
   readonly name: string;
   /** The store, to read. */
-  readonly indexer: IndexerReader<T>;
+  readonly indexer: IndexerReader<T, Names>;
   /** The state as one `reset` set at once, then each commit. Deletions first, order kept. */
   readonly changes$: ChangeStream<T>;
   /** Each object of the store at once, then each new one. Between the three, order is lost. */
@@ -42,7 +42,7 @@ export interface SharedInformer<T extends KubernetesObject> {
    * A living reader of the store on subscription, then one per commit. Each of them reads the present state, also later,
    * so `pairwise` and `scan` over it compare the store with itself: see {@link StoreReader}.
    */
-  readonly snapshot$: Observable<StoreReader<T>>;
+  readonly snapshot$: Observable<StoreReader<T, Names>>;
   /** The status at once, then each transition. Does not start the informer. */
   readonly status$: Observable<InformerStatus>;
   /** Whether the running informer's store has held a complete list: the value now, then each change. Does not start the informer. */

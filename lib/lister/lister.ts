@@ -54,7 +54,7 @@ function isNamed(target: Exclude<AtLeast, ResourceVersion>): target is NamedTarg
 }
 
 /** Reads of a store. Answers are shared with everyone else who reads: do not change them. */
-export interface Lister<T> {
+export interface Lister<T, Names extends string = string> {
   /**
    * All objects, or those that a selector selects: text as `kubectl -l` takes it, a `metav1.LabelSelector`, or
    * labels and fields. Everything gives the store's own array, which stays the same until something changes.
@@ -70,7 +70,7 @@ export interface Lister<T> {
   /** Reads within one namespace; '' is all. Throws a `TypeError` for a cluster-scoped resource. */
   namespace(namespace: string): NamespaceLister<T>;
   /** Objects under a value of an index. Throws a `TypeError` on an unknown index. */
-  byIndex(indexName: string, value: string): readonly Stored<T>[];
+  byIndex(indexName: Names, value: string): readonly Stored<T>[];
   /**
    * Resolves with this lister once its store shows `target`: what was written is then in its answers.
    *
@@ -78,12 +78,12 @@ export interface Lister<T> {
    * which comes every minute. Rejects with an {@link ApiError} `NotObserved` when `timeoutMs` are over, `Stopped`
    * when the informer is, and with a `TypeError` when the lister was made of a store without an informer.
    */
-  atLeast(target: AtLeast, options?: WaitOptions): Promise<Lister<T>>;
+  atLeast(target: AtLeast, options?: WaitOptions): Promise<Lister<T, Names>>;
 }
 
 /** What a lister needs of an informer. */
-export type ListerInformer<T extends KubernetesObject> = Pick<
-  SharedInformer<T>,
+export type ListerInformer<T extends KubernetesObject, Names extends string = string> = Pick<
+  SharedInformer<T, Names>,
   'name' | 'indexer' | 'whenObserved' | 'whenAtLeast'
 >;
 
@@ -294,10 +294,14 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
  * await informer.stop();
  * ```
  */
-export function createLister<T extends KubernetesObject, Listed extends KubernetesObject = T>(
-  source: IndexerReader<T> | ListerInformer<T>,
+export function createLister<
+  T extends KubernetesObject,
+  Listed extends KubernetesObject = T,
+  Names extends string = string,
+>(
+  source: IndexerReader<T, Names> | ListerInformer<T, Names>,
   resource: (Resource<Listed> & ListedAs<Listed, T>) | UntypedResource,
   options: ListerOptions = {},
-): Lister<T> {
-  return new StoreLister<T>(source, resource, options);
+): Lister<T, Names> {
+  return new StoreLister<T>(source as IndexerReader<T> | ListerInformer<T>, resource, options);
 }

@@ -7,7 +7,7 @@ import type { Stored } from '../meta/stored.ts';
 export type IndexFunc<T> = (object: Stored<T>) => readonly string[];
 
 /** Index functions by name. */
-export type Indexers<T> = Readonly<Record<string, IndexFunc<T>>>;
+export type Indexers<T, Names extends string = string> = Readonly<Record<Names, IndexFunc<T>>>;
 
 /**
  * Index functions of a store, to read. As methods are to the compiler, so that a store of Pods is one of objects:

@@ -19,7 +19,7 @@ import { type Snapshot, type StoreReader, StoreReaders } from './store-reader.ts
 export type { Snapshot, StoreReader };
 
 /** The reading side of an {@link Indexer}. Answers are shared: do not change them. */
-export interface IndexerReader<T> extends KnownObjects<T> {
+export interface IndexerReader<T, Names extends string = string> extends KnownObjects<T> {
   /** By key, or the stored twin of an object. */
   get(target: string | T): Stored<T> | undefined;
   getByKey(key: string): Stored<T> | undefined;
@@ -28,23 +28,23 @@ export interface IndexerReader<T> extends KnownObjects<T> {
   list(): readonly Stored<T>[];
   listKeys(): readonly string[];
   /** Objects that share a value of this index with `object`. Throws on an unknown index. */
-  index(indexName: string, object: T): readonly Stored<T>[];
+  index(indexName: Names, object: T): readonly Stored<T>[];
   /** Keys under a value, sorted. Throws on an unknown index. */
-  indexKeys(indexName: string, value: string): readonly string[];
+  indexKeys(indexName: Names, value: string): readonly string[];
   /** Objects under a value; the same array until one of them changes. Throws on an unknown index. */
-  byIndex(indexName: string, value: string): readonly Stored<T>[];
+  byIndex(indexName: Names, value: string): readonly Stored<T>[];
   /** All values of an index. Throws on an unknown index. */
-  listIndexFuncValues(indexName: string): readonly string[];
+  listIndexFuncValues(indexName: Names): readonly string[];
   getIndexers(): ReadIndexers<T>;
-  /** Adds indices and fills them. Throws on a name that is taken, and then adds none. */
-  addIndexers(indexers: Indexers<T>): void;
+  /** Adds indices and fills them. Throws on a name that is taken, and then adds none. Returns the same store, typed with all its names. */
+  addIndexers<More extends string>(indexers: Indexers<T, More>): IndexerReader<T, Names | More>;
   /**
    * A living reader of the store on subscription, then one per commit. Each of them reads the present state, also later,
    * so `pairwise` and `scan` over it compare the store with itself: see {@link StoreReader}. A BehaviorSubject seen from
    * the reading side.
    */
-  readonly snapshot$: Observable<StoreReader<T>> &
-    Pick<BehaviorSubject<StoreReader<T>>, 'value' | 'getValue'>;
+  readonly snapshot$: Observable<StoreReader<T, Names>> &
+    Pick<BehaviorSubject<StoreReader<T, Names>>, 'value' | 'getValue'>;
   readonly rev: number;
   /** How far the store is: the version of the last object, bookmark or list that was applied. */
   readonly resourceVersion: ResourceVersion | '';
@@ -73,7 +73,7 @@ export interface IndexerTransaction<T> {
 }
 
 /** A {@link IndexerReader} that can be written. */
-export interface Indexer<T> extends IndexerReader<T> {
+export interface Indexer<T, Names extends string = string> extends IndexerReader<T, Names> {
   readonly refused: Quarantine;
   /** Puts an object, new or not (client-go's Add and Update are one). */
   add(object: T): void;
@@ -90,10 +90,11 @@ export interface Indexer<T> extends IndexerReader<T> {
 }
 
 /** What {@link createIndexer} takes. */
-export interface IndexerOptions<T> {
+export interface IndexerOptions<T, Names extends string = string> {
   /** @defaultValue `namespace/name` */
   readonly keyOf?: KeyFunc<T> | undefined;
-  readonly indexers?: Indexers<T> | undefined;
+  /** Index functions by name. Reads by another name do not compile. */
+  readonly indexers?: Indexers<T, Names> | undefined;
   /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
   readonly mutationGuard?: MutationGuard | undefined;
 }
@@ -177,7 +178,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
     return Object.fromEntries([...this.#tables].map(([name, table]) => [name, table.func]));
   }
 
-  addIndexers(indexers: Indexers<T>): void {
+  addIndexers(indexers: Indexers<T>): this {
     const made: IndexTable<T>[] = [];
     for (const [name, func] of Object.entries(indexers)) {
       if (this.#tables.has(name)) {
@@ -188,6 +189,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
       made.push(table);
     }
     for (const table of made) this.#tables.set(table.name, table);
+    return this;
   }
 
   add(object: T): void {
@@ -312,8 +314,8 @@ class MapIndexer<T extends object> implements Indexer<T> {
  * indexer.list() === indexer.list(); // => true
  * ```
  */
-export function createIndexer<T extends object = KubernetesObject>(
-  options: IndexerOptions<T> = {},
-): Indexer<T> {
-  return new MapIndexer<T>(options);
+export function createIndexer<T extends object = KubernetesObject, Names extends string = string>(
+  options: IndexerOptions<T, Names> = {},
+): Indexer<T, Names> {
+  return new MapIndexer<T>(options as IndexerOptions<T>);
 }

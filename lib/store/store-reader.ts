@@ -25,7 +25,7 @@ import type { Stored } from '../meta/stored.ts';
  * sizes; // => ['0 to 1']
  * ```
  */
-export interface StoreReader<T> {
+export interface StoreReader<T, Names extends string = string> {
   /** Grows with each commit; two readers of one `rev` are one. */
   readonly rev: number;
   readonly size: number;
@@ -34,7 +34,7 @@ export interface StoreReader<T> {
   get(key: string): Stored<T> | undefined;
   /** The same array until something changes. */
   list(): readonly Stored<T>[];
-  byIndex(indexName: string, value: string): readonly Stored<T>[];
+  byIndex(indexName: Names, value: string): readonly Stored<T>[];
 }
 
 /** @deprecated Use {@link StoreReader}. */
