@@ -148,6 +148,15 @@ describe('architecture', () => {
     expect(files.filter((file) => odd.test(file))).toEqual([]);
   });
 
+  it('keeps folders small', () => {
+    const counts = new Map<string, number>();
+    for (const file of own) {
+      const folder = file.slice(0, file.lastIndexOf('/'));
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > 20)).toEqual([]);
+  });
+
   it('keeps files short', () => {
     // The index is as long as what it names.
     const long = own.filter((file) => {

@@ -4,7 +4,7 @@
  * character.
  */
 import { ApiError } from '../meta/api-error.ts';
-import { GatheredBytes } from '../rx/gathered-bytes.ts';
+import { GatheredBytes } from '../transport/gathered-bytes.ts';
 
 const NEWLINE = 10;
 

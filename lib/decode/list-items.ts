@@ -4,7 +4,7 @@
  * kept as the envelope.
  */
 import { ApiError } from '../meta/api-error.ts';
-import { GatheredBytes } from '../rx/gathered-bytes.ts';
+import { GatheredBytes } from '../transport/gathered-bytes.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

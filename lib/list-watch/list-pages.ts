@@ -9,6 +9,7 @@ import { map } from 'rxjs/operators';
 import type { ListMeta, ListPart, Refused } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
+import { oneAfterAnother } from './one-after-another.ts';
 import { validatedPart } from './validate-answer.ts';
 
 /** More in a row than a server has that pages before it selects. */
@@ -57,20 +58,7 @@ export function listPages<T>(
     // Of the pages, until one has an object of the kind that was asked for.
     let wrongKind: ApiError | undefined;
     let hasOwn = false;
-    let step: (() => void) | undefined;
-    let stepping = false;
-    /** One request after the other, also where they answer at once: a long list must not nest as deep. */
-    const go = (next: () => void) => {
-      step = next;
-      if (stepping) return;
-      stepping = true;
-      while (step !== undefined && !subscriber.closed) {
-        const now = step;
-        step = undefined;
-        now();
-      }
-      stepping = false;
-    };
+    const go = oneAfterAnother(() => !subscriber.closed);
 
     const finish = (resourceVersion: string, paginated: boolean) => {
       if (wrongKind !== undefined && !hasOwn) return subscriber.error(wrongKind);

@@ -10,7 +10,7 @@ import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
 import type { FullUser } from './kube-config-fields.ts';
 import { addedTo, copy } from './load-kube-config.ts';
-import type { TlsOptions } from './pool-options.ts';
+import type { TlsOptions } from './undici/pool-options.ts';
 
 /** What one request needs. */
 export interface Credentials {

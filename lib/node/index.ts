@@ -3,10 +3,10 @@ export type { CrdSchema } from './crd-schema.ts';
 export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
 export type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
-export type { DispatcherOptions, TlsOptions } from './pool-options.ts';
+export type { DispatcherOptions, TlsOptions } from './undici/pool-options.ts';
 export {
   createUndiciTransport,
   type DispatcherLike,
   type UndiciTransport,
   type UndiciTransportOptions,
-} from './undici-transport.ts';
+} from './undici/undici-transport.ts';

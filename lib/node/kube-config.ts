@@ -11,9 +11,9 @@ import { environmentProxy } from './environment-proxy.ts';
 import type { FullUser } from './kube-config-fields.ts';
 import type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
 import { loadKubeConfig } from './load-kube-config.ts';
-import { checkPool, checkProxy, type TlsOptions } from './pool-options.ts';
-import { loadUndici } from './undici-pool.ts';
-import { createUndiciTransport, type UndiciTransport } from './undici-transport.ts';
+import { checkPool, checkProxy, type TlsOptions } from './undici/pool-options.ts';
+import { loadUndici } from './undici/undici-pool.ts';
+import { createUndiciTransport, type UndiciTransport } from './undici/undici-transport.ts';
 
 /** What {@link clientFromKubeConfig} takes. */
 export interface KubeConfigClientOptions

@@ -28,10 +28,10 @@ function requesting(state: ReflectorState, phase: ReflectorPhase, moment: Moment
   };
 }
 
-/** Between the minimum and twice that, so that watches that began together do not end together. */
 /** The server counts nanoseconds in 64 bits; 68 years are enough. */
 const MOST_SECONDS = 2_147_483_647;
 
+/** Between the minimum and twice that, so that watches that began together do not end together. */
 function timeoutSeconds(config: ReflectorConfig, moment: Moment): number {
   const seconds = Math.round((config.minWatchTimeoutMs * (1 + moment.random)) / 1000);
   return Math.min(Math.max(1, seconds), MOST_SECONDS);

@@ -18,11 +18,11 @@ import {
 import { mergeMap, retry, takeUntil } from 'rxjs/operators';
 import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
 import { checkedLimit, checkedRate } from '../rx/checked-option.ts';
-import { GatheredBytes } from '../rx/gathered-bytes.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
+import { GatheredBytes } from './gathered-bytes.ts';
 import { queuedUntil } from './queued-until.ts';
 import { laneLimits, tokenBucket } from './rate-limit.ts';
 import { type SentBody, sentBody } from './request-body.ts';

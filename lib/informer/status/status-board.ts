@@ -5,7 +5,6 @@ import type { AuditStatus } from '../../audit/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 import type { Drain } from '../../rx/drain.ts';
-import { SubscriberSet } from '../../rx/subscriber-set.ts';
 import type { IndexerReader } from '../../store/indexer.ts';
 import type { RefusedObjects } from '../../store/quarantine.ts';
 import type { SyncWaitOptions } from '../waits.ts';
@@ -16,6 +15,7 @@ import {
   sameRefused,
   sameTransition,
 } from './status.ts';
+import { SubscriberSet } from './subscriber-set.ts';
 import type { InformerWarning } from './warnings.ts';
 
 /** Of those who were refused so many are shown. */

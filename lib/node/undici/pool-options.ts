@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /** The options of the pool of connections, and their checks. Their types do not need undici, which is optional. */
 import type { ConnectionOptions } from 'node:tls';
-import { checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
+import { checkedTimeout, checkedWholeLimit } from '../../rx/checked-option.ts';
 
 /** What TLS needs to know of the server and of us: PEM, and how to check. */
 export type TlsOptions = Pick<

@@ -6,12 +6,12 @@
 import type { Subscriber, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { Dispatcher } from 'undici';
-import { ApiError } from '../meta/api-error.ts';
-import { queryString } from '../transport/query.ts';
-import type { HttpProtocol, TransportEvent, TransportRequest } from '../transport/transport.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { queryString } from '../../transport/query.ts';
+import type { HttpProtocol, TransportEvent, TransportRequest } from '../../transport/transport.ts';
+import { placeOf, type Route, requestFailure } from '../request-failure.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-stream-end.ts';
-import { placeOf, type Route, requestFailure } from './request-failure.ts';
 
 /** Where requests go. */
 export interface Target extends Route {

@@ -5,17 +5,17 @@
  */
 import { from, Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
-import { ApiError } from '../meta/api-error.ts';
-import { checkBaseUrl, checkPath } from '../transport/address.ts';
-import { queuedUntil } from '../transport/queued-until.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { checkBaseUrl, checkPath } from '../../transport/address.ts';
+import { queuedUntil } from '../../transport/queued-until.ts';
 import type {
   HttpProtocol,
   Transport,
   TransportEvent,
   TransportRequest,
-} from '../transport/transport.ts';
+} from '../../transport/transport.ts';
+import { requestFailure } from '../request-failure.ts';
 import { checkPool, checkProxy, type DispatcherOptions, headersTimeoutOf } from './pool-options.ts';
-import { requestFailure } from './request-failure.ts';
 import { openDispatcher } from './undici-pool.ts';
 import { exchange, type Target } from './undici-request.ts';
 

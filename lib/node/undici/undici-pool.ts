@@ -4,7 +4,7 @@
  * request, so that importing `rx-informer/node` is cheap and does not need undici.
  */
 import type { Agent, buildConnector, Dispatcher } from 'undici';
-import { needed } from './optional-package.ts';
+import { needed } from '../optional-package.ts';
 import { type DispatcherOptions, headersTimeoutOf } from './pool-options.ts';
 
 const MiB = 1_048_576;

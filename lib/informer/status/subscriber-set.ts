@@ -3,7 +3,7 @@
  * are completed later, so that whoever subscribes between a call and its turn in the drain stays.
  */
 import type { Subscriber } from 'rxjs';
-import { told } from './report-unhandled.ts';
+import { told } from '../../rx/report-unhandled.ts';
 
 /** Subscribers, in the order in which they came. */
 export class SubscriberSet<V> {
