@@ -1,9 +1,7 @@
-/**
- * The order in which ready keys are got. First come, first served is one; the priority queue has its own.
- */
+/** The order in which ready keys are given to workers: the interface, and a plain first-in, first-out order. */
 
 /**
- * What is ready to be got. A key is in it once at most: the queue sees to that.
+ * Holds the ready keys of a queue and decides which one is next. The queue never pushes a key that is already in its backlog.
  *
  * client-go: workqueue.Queue
  */
@@ -12,11 +10,11 @@ export interface Backlog<K = string> {
   push(key: K): void;
   /** Only called when `len` is over 0. */
   pop(): K;
-  /** The key is in the backlog and was added again. */
+  /** Called when a key that is already in the backlog is added again. */
   touch?(key: K): void;
 }
 
-/** First in, first out. Keeps nothing of what was shifted. */
+/** First in, first out. It keeps no reference to an item that was popped. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -33,7 +31,7 @@ export class Fifo<T> {
     const item = this.#items[this.#head] as T;
     this.#items[this.#head] = undefined;
     this.#head += 1;
-    // An index and a cut now and then, because shift() on a long array moves every element.
+    // Moves an index and trims the array occasionally, because shift() on a long array moves every element.
     if (this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

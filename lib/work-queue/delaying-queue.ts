@@ -1,5 +1,5 @@
 /**
- * Keys that are to be added later: one heap and one timer a queue, however many keys wait.
+ * A queue with delayed adds. It holds one heap and one timer, however many keys wait.
  * client-go: util/workqueue/delaying_queue.go
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
@@ -11,13 +11,13 @@ import { KeyQueue, type QueueOptions } from './key-queue.ts';
 import type { DelayingQueue } from './work-queue.ts';
 
 interface Due {
-  /** On the stopwatch of the queue. */
+  /** The due time on the stopwatch of the queue, in milliseconds. */
   readonly atMs: number;
-  /** Of two keys due at one time the first comes first. */
+  /** A sequence number, so that keys due at the same time are added in the order of the calls. */
   readonly turn: number;
 }
 
-/** Keys and the time at which each is due. */
+/** Delayed keys, each with the time at which it is due. */
 class DelayedKeys<K> {
   readonly #heap = new KeyedHeap<K, Due>(
     (one, other) => one.atMs < other.atMs || (one.atMs === other.atMs && one.turn < other.turn),
@@ -39,7 +39,7 @@ class DelayedKeys<K> {
     return this.#heap.size;
   }
 
-  /** Of two times the earlier counts. */
+  /** Delays the key. Of two times for one key the earlier counts. */
   set(key: K, delayMs: number): void {
     const atMs = this.#passedMs() + delayMs;
     const known = this.#heap.get(key);
@@ -73,7 +73,7 @@ class DelayedKeys<K> {
 
   #fire(timerAtMs: number): void {
     this.#timer = undefined;
-    // A timer that is a hair early must not make a key wait twice.
+    // A timer that fires slightly early must not make a key wait twice.
     const now = Math.max(timerAtMs, this.#passedMs());
     for (let next = this.#heap.peek(); next !== undefined; next = this.#heap.peek()) {
       if (next.value.atMs > now) break;
@@ -93,14 +93,14 @@ export class DelayingKeyQueue<K> extends KeyQueue<K> implements DelayingQueue<K>
     this.#delayed = new DelayedKeys(this.scheduler, (key) => this.due(key));
   }
 
-  /** The time of a key has come. */
+  /** Called when the time of a key has come. */
   due(key: K): void {
     super.add(key);
     this.settle();
   }
 
   override get waiting(): number {
-    // A metrics provider may ask while this is being made.
+    // A metrics provider may read this while the object is being constructed.
     return #delayed in this ? this.#delayed.size : 0;
   }
 
@@ -118,7 +118,7 @@ export class DelayingKeyQueue<K> extends KeyQueue<K> implements DelayingQueue<K>
     return cancelled;
   }
 
-  /** As `cancelAfter`, but nobody is told: something else is done with the key next. */
+  /** Like `cancelAfter`, but without a notification, because the caller changes the state of the key next. */
   withdraw(key: K): boolean {
     return this.#delayed.delete(key);
   }
@@ -130,8 +130,8 @@ export class DelayingKeyQueue<K> extends KeyQueue<K> implements DelayingQueue<K>
 }
 
 /**
- * Makes a work queue to which a key can be added for later. What is not yet due when the queue is shut down is
- * dropped. One timer is held while a key waits, on the `scheduler`; delays over 2^31 ms are kept.
+ * Creates a work queue that can add a key at a later time. Keys that are not due yet when the queue is shut down are
+ * dropped. While a key waits, the queue holds one timer on its `scheduler`. Delays over 2^31 ms are waited in full.
  *
  * `addAfter` throws a `TypeError` for NaN.
  *

@@ -1,6 +1,6 @@
 /**
- * A binary heap that knows where each key is, so that a key can be moved or taken out: a delayed add is
- * cancelled, a priority raised.
+ * A binary heap that knows the position of each key, so that a key can be moved or removed: a delayed add can be
+ * cancelled and a priority raised.
  */
 
 interface Node<K, V> {
@@ -8,7 +8,7 @@ interface Node<K, V> {
   readonly value: V;
 }
 
-/** Keys with a value each, the least value first. Equal values come in no order: make them differ. */
+/** Keys with a value each, ordered by value, least first. The order of equal values is undefined. */
 export class KeyedHeap<K, V> {
   readonly #nodes: Node<K, V>[] = [];
   readonly #places = new Map<K, number>();
@@ -31,12 +31,12 @@ export class KeyedHeap<K, V> {
     return this.#places.has(key);
   }
 
-  /** The least, left where it is. */
+  /** Returns the entry with the least value, without removing it. */
   peek(): Node<K, V> | undefined {
     return this.#nodes[0];
   }
 
-  /** Puts the key in, or moves it to where its new value belongs. */
+  /** Inserts the key, or moves it to the position of its new value. */
   set(key: K, value: V): void {
     const place = this.#places.get(key) ?? this.#nodes.length;
     this.#put(place, { key, value });

@@ -1,6 +1,6 @@
 /**
- * What all queues have in common: what is to be worked on (`dirty`), what is being worked on (`processing`),
- * and that a key in both waits for its `done`. client-go: util/workqueue/queue.go
+ * The base of all queues. It tracks the keys that need processing (`dirty`) and the keys that a worker has
+ * (`processing`); a key in both is queued again after its `done`. client-go: util/workqueue/queue.go
  */
 
 import { AsyncSubject, defer, interval, merge, type Observable, of, Subject } from 'rxjs';
@@ -15,11 +15,11 @@ import type { WorkQueue } from './work-queue.ts';
 
 const METRICS_PERIOD_MS = 500;
 
-/** What every queue takes. */
+/** Options of every queue. */
 export interface QueueOptions extends Pick<Timing, 'scheduler'> {
   /** The label `name` of the metrics. @defaultValue '' */
   readonly name?: string | undefined;
-  /** Told what the queue does, until it is shut down and empty. @defaultValue none */
+  /** Receives the metrics of the queue until it is shut down and empty. @defaultValue none */
   readonly metrics?: MetricsProvider | undefined;
 }
 
@@ -30,7 +30,7 @@ interface Work {
 
 interface Waiter {
   readonly delayed: boolean;
-  /** Of `shutDownWithDrain`, which a second `shutDown` cuts short. */
+  /** From `shutDownWithDrain`: a later `shutDown` resolves it. */
   readonly forced: boolean;
   readonly resolve: () => void;
 }
@@ -44,7 +44,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
   readonly scheduler: ResolvedTiming['scheduler'];
   readonly #passedMs: () => number;
   readonly #backlog: Backlog<K>;
-  /** To be worked on, and since when. */
+  /** The keys that need processing, with the time at which each was added. */
   readonly #dirty = new Map<K, number>();
   readonly #processing = new Map<K, Work>();
   readonly #getters = new Fifo<(key: K | undefined) => void>();
@@ -52,7 +52,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
   readonly #ended = new AsyncSubject<void>();
   #waiters: Waiter[] = [];
   #shuttingDown = false;
-  #over = false;
+  #finished = false;
 
   constructor(options: QueueOptions, backlog: Backlog<K>) {
     this.name = options.name ?? '';
@@ -92,7 +92,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
     return this.figures.read();
   }
 
-  /** Whether the key is to be worked on, be it ready or with a worker still. */
+  /** Whether the key needs processing, whether it is ready or a worker still has it. */
   isQueued(key: K): boolean {
     return this.#dirty.has(key);
   }
@@ -153,14 +153,14 @@ export class KeyQueue<K> implements WorkQueue<K> {
     return this.#whenIdle({ delayed: options.delayed ?? false, forced: false });
   }
 
-  /** Takes nothing more in. It hurries nobody who waits for the end. */
+  /** Accepts no further keys. Unlike `shutDown`, it does not resolve pending calls of `shutDownWithDrain`. */
   refuse(): void {
     this.#shuttingDown = true;
     while (this.#getters.len > 0) this.#getters.pop()(undefined);
     this.settle();
   }
 
-  /** Shuts down and drops what is queued: nobody will get it, nor look at the figures again. */
+  /** Shuts down and drops the queued keys, because no worker will get them and no code will read the metrics again. */
   discard(): void {
     while (this.#backlog.len > 0) this.done(this.#backlog.pop());
     this.figures.dropped(this.#dirty.size);
@@ -169,7 +169,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
     this.#finish();
   }
 
-  /** Something may be ready, or over. */
+  /** Notifies waiters and subscribers after a change; finishes if the queue is shut down and idle. */
   settle(): void {
     this.#release(({ delayed }) => this.#idle(delayed));
     this.#changed.next();
@@ -177,8 +177,8 @@ export class KeyQueue<K> implements WorkQueue<K> {
   }
 
   #finish(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#finished) return;
+    this.#finished = true;
     this.figures.close();
     this.#ended.next();
     this.#ended.complete();
@@ -221,17 +221,17 @@ export class KeyQueue<K> implements WorkQueue<K> {
   }
 }
 
-/** What {@link createWorkQueue} takes. */
+/** Options of {@link createWorkQueue}. */
 export interface CreateWorkQueueOptions<K = string> extends QueueOptions {
-  /** The order of ready keys. @defaultValue first come, first served */
+  /** The order in which ready keys are given out. @defaultValue first in, first out */
   readonly backlog?: Backlog<K> | undefined;
 }
 
 /**
- * Makes a queue in which a key waits once, however often it is added, and is never with two workers.
+ * Creates a queue in which a key waits once, however often it is added, and is never given to two workers at the same time.
  *
- * Keys are compared as a `Map` does: use strings such as `namespace/name`, not objects. No method throws. Nothing runs
- * and no timer is held while nobody subscribes to `metrics$`.
+ * Keys are compared as by a `Map`, so use strings such as `namespace/name`, not objects. No method throws. The queue holds a
+ * timer only while `metrics$` has a subscriber.
  *
  * client-go: workqueue.NewTypedWithConfig
  *

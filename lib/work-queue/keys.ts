@@ -1,13 +1,13 @@
-/** What a queue works on. */
+/** Validates the keys of a work queue. */
 
-/** A key is a text that is not empty. */
+/** A valid key is a non-empty string. */
 export function isKey(key: unknown): key is string {
   return typeof key === 'string' && key !== '';
 }
 
-/** What stands for a key that is none in an error: no content of an object, which may be secret. */
+/** Describes an invalid key in an error. The content of an object is not shown, because it may be secret. */
 export function shownKey(key: unknown): string {
   if (typeof key === 'string') return `'${key}'`;
-  const isWhole = typeof key === 'object' || typeof key === 'function';
-  return isWhole && key !== null ? `a value of type ${typeof key}` : String(key);
+  const hasContent = typeof key === 'object' || typeof key === 'function';
+  return hasContent && key !== null ? `a value of type ${typeof key}` : String(key);
 }

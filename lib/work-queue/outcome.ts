@@ -1,23 +1,23 @@
 /**
- * What a reconciler is given and answers, and what the operator says of it. A failure is a value: it is the
- * normal state of a controller whose world is not ready yet.
+ * The types around one run of a reconciler: its context, its result, and the outcome that the operator emits. A failure
+ * is an outcome and not an error of the stream, because it is normal while the objects that a key depends on are not ready.
  */
 import type { Observable } from 'rxjs';
 
-/** What a reconciler is told besides the key. */
+/** The context that a reconciler receives in addition to the key. */
 export interface ReconcileContext<K = string> {
   readonly key: K;
-  /** 1 for the first try; one more for each failure in a row. */
+  /** 1 for the first attempt, and one more after each consecutive failure. */
   readonly attempt: number;
-  /** Aborted when the consumer unsubscribes. */
+  /** Aborts when the consumer unsubscribes. */
   readonly signal: AbortSignal;
   /** How long the key waited for a worker, in milliseconds. */
   readonly queuedMs: number;
 }
 
 /**
- * Nothing: done. `requeueAfterMs` over 0: again after that time, and the count of failures starts anew.
- * `requeue`: again, after what the rate limiter says.
+ * The result of a reconcile. `undefined`: the key is done. `requeueAfterMs` over 0: the key runs again after that time, in
+ * milliseconds, and its failure count is reset. `requeue`: the key runs again after the wait that the rate limiter returns.
  */
 export type ReconcileResult =
   // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler may return nothing at all
@@ -30,8 +30,8 @@ export type ReconcileResult =
     };
 
 /**
- * Makes the world as the object of this key wants it. It may be called for a key at any time and any number of
- * times, but never twice at once. The last value of an Observable counts.
+ * Brings the actual state to the state that the object of this key desires. It may be called at any time and any number of
+ * times, but never twice at the same time for one key. The last value of a returned Observable is the result.
  */
 export type Reconcile<K = string> = (
   key: K,
@@ -39,7 +39,7 @@ export type Reconcile<K = string> = (
 ) => ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
 
 /**
- * An error that no retry will heal: the key is given up at once.
+ * An error that a retry cannot heal. The key is given up without a retry.
  *
  * client-go has none; controller-runtime: reconcile.TerminalError
  *
@@ -59,7 +59,7 @@ export class TerminalError extends Error {
 /** How one run of a reconciler ended. */
 export type Outcome<K = string> = {
   readonly key: K;
-  /** The number of this try. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number;
   /** How long the key waited for a worker, in milliseconds. */
   readonly queuedMs: number;

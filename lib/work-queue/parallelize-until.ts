@@ -1,25 +1,23 @@
-/**
- * A fixed number of pieces of work, a few at a time. client-go: util/workqueue/parallelizer.go
- */
+/** Processes a fixed number of pieces of work with a limited number of workers. client-go: util/workqueue/parallelizer.go */
 import { checkedCount, checkedWholeLimit } from '../rx/checked-option.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 
-/** What {@link parallelizeUntil} takes. */
+/** Options of {@link parallelizeUntil}. */
 export interface ParallelizeOptions {
-  /** How many pieces are worked on at once. */
+  /** How many pieces are processed at the same time. */
   readonly workers: number;
   readonly pieces: number;
   /** How many pieces a worker takes at a time, in order. @defaultValue 1 */
   readonly chunkSize?: number | undefined;
-  /** Once aborted, no further chunk is taken; those under way are finished. */
+  /** Once it is aborted, no worker takes a further chunk. Chunks in progress are finished. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Calls `doWorkPiece` with 0, 1 … `pieces - 1`, and resolves when all have ended, or, after an abort, those that had
- * begun. It never rejects: a piece that throws is reported as an unhandled error and the others go on.
+ * Calls `doWorkPiece` with 0, 1 … `pieces - 1`. Resolves when every call has ended or, after an abort, when the chunks
+ * in progress have ended. It never rejects: a piece that throws is reported as an unhandled error, and the others continue.
  *
- * Throws a `TypeError` if `workers` or `chunkSize` is not a whole number of 1 or more, or `pieces` not one of 0 or more.
+ * Throws a `TypeError` if `workers` or `chunkSize` is not an integer of at least 1, or `pieces` not an integer of at least 0.
  *
  * client-go: workqueue.ParallelizeUntil
  *

@@ -1,6 +1,6 @@
 /**
- * A queue in which urgent keys overtake, but not for ever. controller-runtime: pkg/controller/priorityqueue,
- * which lets a key of low priority starve.
+ * A queue in which keys of higher priority overtake others, without starving them. controller-runtime:
+ * pkg/controller/priorityqueue, in which a key of low priority can starve.
  */
 
 import type { SchedulerLike } from 'rxjs';
@@ -13,21 +13,21 @@ import { itemExponentialFailureRateLimiter } from './rate-limiter.ts';
 import { RateLimitingKeyQueue, type RateLimitingQueueOptions } from './rate-limiting-queue.ts';
 import type { AddOptions, PriorityQueue } from './work-queue.ts';
 
-// As controller-runtime's.
+// The values of controller-runtime.
 const DEFAULT_LIMIT = { baseMs: 5, maxMs: 1_000_000 };
 
-/** What {@link createPriorityQueue} takes. */
+/** Options of {@link createPriorityQueue}. */
 export interface PriorityQueueOptions<K = string> extends RateLimitingQueueOptions<K> {
   /**
-   * A key that has been ready for this long, in milliseconds, gets every second turn, whatever its priority, the oldest first.
-   * Infinity lets it starve. @defaultValue 10000
+   * A key that has been ready for this long, in milliseconds, gets every second turn whatever its priority, the oldest key
+   * first. With Infinity a key of low priority can starve. @defaultValue 10000
    */
   readonly ageingMs?: number | undefined;
 }
 
 interface Rank {
   priority: number;
-  /** Its place among equals; none while the key waits for its time. */
+  /** The position among keys of equal priority; `undefined` while the key waits for its time. */
   turn: number | undefined;
 }
 
@@ -36,9 +36,9 @@ interface Age {
   readonly turn: number;
 }
 
-/** Ready keys by priority, then first come, first served. */
+/** Ready keys, ordered by priority, then first in, first out. */
 class RankedBacklog<K> implements Backlog<K> {
-  /** Of all keys that are ready, to be ready, or added while with a worker. */
+  /** The rank of every key that is ready, delayed, or added while a worker has it. */
   readonly #ranks = new Map<K, Rank>();
   readonly #working = new Map<K, number>();
   readonly #ready = new KeyedHeap<K, { priority: number; turn: number }>((one, other) =>
@@ -63,7 +63,7 @@ class RankedBacklog<K> implements Backlog<K> {
     return this.#working.get(key) ?? this.#ranks.get(key)?.priority;
   }
 
-  /** The highest priority counts; who is raised is the last among its new equals. */
+  /** Ranks an added key. Its highest priority counts. A key whose priority is raised becomes the last of its new priority. */
   rank(key: K, priority: number, now: boolean): void {
     const known = this.#ranks.get(key);
     const rank = known ?? { priority, turn: undefined };
@@ -76,7 +76,7 @@ class RankedBacklog<K> implements Backlog<K> {
     if (this.#ready.has(key)) this.#place(key, rank);
   }
 
-  /** A key that waited has its place from now on, also if a worker has it still. */
+  /** Gives a delayed key its position when it becomes due, also if a worker still has it. */
   ripen(key: K): void {
     const rank = this.#ranks.get(key);
     if (rank !== undefined) rank.turn ??= this.#next();
@@ -107,7 +107,7 @@ class RankedBacklog<K> implements Backlog<K> {
     this.#working.delete(key);
   }
 
-  /** Keys that will not be added after all. */
+  /** Forgets the keys that will not be added after all. */
   forgetUnless(keep: (key: K) => boolean): void {
     for (const key of this.#ranks.keys()) if (!keep(key)) this.#ranks.delete(key);
   }
@@ -126,7 +126,7 @@ class RankedBacklog<K> implements Backlog<K> {
   }
 }
 
-/** A queue over ranked keys. */
+/** A queue over a ranked backlog. */
 export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements PriorityQueue<K> {
   readonly #ranked: RankedBacklog<K>;
 
@@ -161,7 +161,7 @@ export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements Prio
     const limitMs = rateLimited ? this.limiter.when(key) : afterMs;
     const waitMs = Math.max(0, afterMs > 0 ? Math.min(afterMs, limitMs) : limitMs);
     if (this.shuttingDown) return waitMs;
-    // Of "now" and "later" now is the earlier.
+    // Of an immediate add and a delayed one, the immediate add is the earlier.
     const now = waitMs === 0 || this.isQueued(key);
     this.#ranked.rank(key, priority, now);
     if (!now) super.addAfter(key, waitMs);
@@ -200,11 +200,11 @@ export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements Prio
 }
 
 /**
- * Makes a queue in which keys of higher priority are got first, and those of one priority in the order in which
- * they came. A key that is added again keeps its highest priority and its earliest time; one that is with a
- * worker is skipped until `done`. Its default limiter doubles from 5 ms to 1000 s, without a bucket.
+ * Creates a queue in which keys of higher priority are given out first, and keys of one priority in the order in which they
+ * were added. A key that is added again keeps its highest priority and its earliest time. A key that is being processed is
+ * skipped until `done`. The wait of the default rate limiter doubles from 5 ms to 1000 s per key; all keys together are not limited.
  *
- * Nothing starves: a key that has been ready for `ageingMs` gets every second turn.
+ * No key starves: a key that has been ready for `ageingMs` gets every second turn.
  *
  * `addWithOptions` and `addAfter` throw a `TypeError` for NaN.
  *

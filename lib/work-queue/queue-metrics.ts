@@ -1,35 +1,33 @@
-/**
- * The figures of a queue, kept as it works. client-go: util/workqueue/metrics.go, under the same names.
- */
+/** Measures a queue and reports the metrics to a provider. client-go: util/workqueue/metrics.go, with the same names. */
 import type { GaugeCallback, MetricObservableGauge, MetricsProvider } from '../meta/metrics.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 
-/** A distribution in brief. */
+/** A summary of a distribution of durations, in seconds. */
 export interface DurationSummary {
   readonly count: number;
   readonly sum: number;
   readonly max: number;
 }
 
-/** What a queue has done and has to do. Times are in seconds, as monitoring has them. */
+/** The metrics of a queue. Durations are in seconds, as is usual in monitoring. */
 export interface QueueMetrics {
   readonly name: string;
-  /** Keys that are to be worked on, those included that were added while they are with a worker. */
+  /** Keys that need processing, including those that were added while a worker has them. */
   readonly depth: number;
   /** Keys that wait for their time. */
   readonly waiting: number;
-  /** Keys that are with a worker. */
+  /** Keys that a worker has. */
   readonly processing: number;
   readonly addsTotal: number;
   readonly retriesTotal: number;
   readonly queueDurationSeconds: DurationSummary;
   readonly workDurationSeconds: DurationSummary;
-  /** The sum over all that is with a worker now. */
+  /** For how long the keys that are being processed have been processed, in total. */
   readonly unfinishedWorkSeconds: number;
   readonly longestRunningProcessorSeconds: number;
 }
 
-/** What a queue knows of itself at this moment. */
+/** The part of the metrics that the queue computes from its current state. */
 export type QueueState = Pick<
   QueueMetrics,
   'depth' | 'waiting' | 'processing' | 'unfinishedWorkSeconds' | 'longestRunningProcessorSeconds'
@@ -39,13 +37,13 @@ function withSample({ count, sum, max }: DurationSummary, seconds: number): Dura
   return { count: count + 1, sum: sum + seconds, max: Math.max(max, seconds) };
 }
 
-/** Counts for one queue, and passes on what it counts. A provider that throws is reported. */
+/** Counts for one queue and passes the counts on. An error that the provider throws is reported. */
 export class QueueFigures {
   readonly #name: string;
   readonly #state: () => QueueState;
-  /** Give the callbacks of the gauges back. */
+  /** Release the callbacks of the gauges. */
   readonly #closers: (() => void)[] = [];
-  #tell: ((report: (instruments: Instruments) => void) => void) | undefined;
+  #report: ((report: (instruments: Instruments) => void) => void) | undefined;
   #addsTotal = 0;
   #retriesTotal = 0;
   #queued: DurationSummary = { count: 0, sum: 0, max: 0 };
@@ -62,15 +60,15 @@ export class QueueFigures {
     };
     safely(() => {
       const instruments = instrumentsOf(provider, name, observe);
-      this.#tell = (report) => safely(() => report(instruments));
+      this.#report = (report) => safely(() => report(instruments));
     });
-    // Of half a set of instruments none is told.
-    if (this.#tell === undefined) this.close();
+    // If an instrument could not be created, nothing is reported to the others.
+    if (this.#report === undefined) this.close();
   }
 
   added(): void {
     this.#addsTotal += 1;
-    this.#tell?.((to) => {
+    this.#report?.((to) => {
       to.adds.add(1, to.labels);
       to.depth.add(1, to.labels);
     });
@@ -78,28 +76,28 @@ export class QueueFigures {
 
   retried(): void {
     this.#retriesTotal += 1;
-    this.#tell?.((to) => to.retries.add(1, to.labels));
+    this.#report?.((to) => to.retries.add(1, to.labels));
   }
 
   got(queuedMs: number): void {
     this.#queued = withSample(this.#queued, queuedMs / 1000);
-    this.#tell?.((to) => {
+    this.#report?.((to) => {
       to.depth.add(-1, to.labels);
       to.queueDuration.record(queuedMs / 1000, to.labels);
     });
   }
 
-  /** Keys were thrown away. */
+  /** Subtracts keys that were dropped. */
   dropped(count: number): void {
-    if (count > 0) this.#tell?.((to) => to.depth.add(-count, to.labels));
+    if (count > 0) this.#report?.((to) => to.depth.add(-count, to.labels));
   }
 
   done(workedMs: number): void {
     this.#worked = withSample(this.#worked, workedMs / 1000);
-    this.#tell?.((to) => to.workDuration.record(workedMs / 1000, to.labels));
+    this.#report?.((to) => to.workDuration.record(workedMs / 1000, to.labels));
   }
 
-  /** Nothing will happen any more: the provider is not to ask again. */
+  /** Releases the gauges, because nothing changes from now on and the provider must not read them again. */
   close(): void {
     for (const close of this.#closers.splice(0)) safely(close);
   }
@@ -139,20 +137,24 @@ function instrumentsOf(
     provider.createHistogram(metric, { description, unit: 's' });
   gauge(
     'workqueue_unfinished_work_seconds',
-    'How long all that is worked on has been worked on, in sum',
+    'Total processing time of the keys in progress',
     'unfinishedWorkSeconds',
   );
   gauge(
     'workqueue_longest_running_processor_seconds',
-    'How long the longest running worker has been at its key',
+    'Processing time of the longest running worker',
     'longestRunningProcessorSeconds',
   );
   return {
     labels,
-    depth: provider.createUpDownCounter('workqueue_depth', { description: 'Keys to work on' }),
+    depth: provider.createUpDownCounter('workqueue_depth', {
+      description: 'Keys to process',
+    }),
     adds: provider.createCounter('workqueue_adds_total', { description: 'Keys added' }),
-    retries: provider.createCounter('workqueue_retries_total', { description: 'Keys added again' }),
+    retries: provider.createCounter('workqueue_retries_total', {
+      description: 'Keys retried or delayed',
+    }),
     queueDuration: histogram('workqueue_queue_duration_seconds', 'How long a key waits'),
-    workDuration: histogram('workqueue_work_duration_seconds', 'How long a key is worked on'),
+    workDuration: histogram('workqueue_work_duration_seconds', 'How long a key is processed'),
   };
 }

@@ -1,22 +1,22 @@
 /**
- * How long a key waits before its next try. client-go: util/workqueue/default_rate_limiters.go, under the same
- * names; times are in milliseconds.
+ * Rate limiters: how long a key waits before its next attempt. Times are in milliseconds. client-go:
+ * util/workqueue/default_rate_limiters.go, with the same names.
  */
 import { checkedDuration, checkedRate, checkedTimes } from '../rx/checked-option.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { tokenReservations } from '../rx/token-bucket.ts';
 
-/** Says how long to wait; it schedules nothing itself. */
+/** Determines how long a key waits. A rate limiter schedules nothing itself. */
 export interface RateLimiter<K = string> {
-  /** The wait before the next try of this key, in milliseconds. Each call counts as one try. */
+  /** Returns the wait before the next attempt of this key, in milliseconds. Each call counts as one attempt. */
   when(key: K): number;
-  /** The key is done, or given up: its count starts anew. */
+  /** Resets the count of a key that is done or given up. */
   forget(key: K): void;
-  /** How often `when` was called since the key was last forgotten. */
+  /** How often `when` was called for the key since it was last forgotten. */
   numRequeues(key: K): number;
 }
 
-/** Counts tries by key; `waitMs` is asked with how many there were before this one. */
+/** Counts attempts by key. `waitMs` receives the number of earlier attempts. */
 function counting<K>(waitMs: (before: number) => number): RateLimiter<K> {
   const tries = new Map<K, number>();
   return {
@@ -33,7 +33,8 @@ function counting<K>(waitMs: (before: number) => number): RateLimiter<K> {
 }
 
 /**
- * `baseMs`, doubled with each try of the key, up to `maxMs`.
+ * Creates a limiter whose wait starts at `baseMs` and doubles with each attempt of a key, up to `maxMs`, both in milliseconds.
+ * Throws a `TypeError` if one of them is not a valid duration.
  *
  * client-go: workqueue.NewTypedItemExponentialFailureRateLimiter
  *
@@ -54,12 +55,13 @@ export function itemExponentialFailureRateLimiter<K = string>(options: {
 }): RateLimiter<K> {
   const baseMs = checkedDuration(options.baseMs, 'itemExponentialFailureRateLimiter: baseMs');
   const maxMs = checkedDuration(options.maxMs, 'itemExponentialFailureRateLimiter: maxMs');
-  // 2 ** 2000 is Infinity, which the minimum takes; 0 × Infinity would be no number.
+  // 2 ** 2000 is Infinity, and 0 × Infinity would be NaN.
   return counting((before) => Math.min(maxMs, baseMs * 2 ** Math.min(before, 1000)));
 }
 
 /**
- * `fastMs` for the first `maxFastAttempts` tries of a key, `slowMs` for the others.
+ * Creates a limiter that returns `fastMs` for the first `maxFastAttempts` attempts of a key and `slowMs` for later ones, both
+ * in milliseconds. Throws a `TypeError` if an option is not a valid number.
  *
  * client-go: workqueue.NewTypedItemFastSlowRateLimiter
  *
@@ -76,15 +78,16 @@ export function itemFastSlowRateLimiter<K = string>(options: {
   readonly slowMs: number;
   readonly maxFastAttempts: number;
 }): RateLimiter<K> {
-  const who = 'itemFastSlowRateLimiter';
-  const fastMs = checkedDuration(options.fastMs, `${who}: fastMs`);
-  const slowMs = checkedDuration(options.slowMs, `${who}: slowMs`);
-  const maxFastAttempts = checkedTimes(options.maxFastAttempts, `${who}: maxFastAttempts`);
+  const name = 'itemFastSlowRateLimiter';
+  const fastMs = checkedDuration(options.fastMs, `${name}: fastMs`);
+  const slowMs = checkedDuration(options.slowMs, `${name}: slowMs`);
+  const maxFastAttempts = checkedTimes(options.maxFastAttempts, `${name}: maxFastAttempts`);
   return counting((before) => (before < maxFastAttempts ? fastMs : slowMs));
 }
 
 /**
- * One token bucket for all keys: `qps` tries a second, `burst` at once. It counts no key.
+ * Creates a limiter with one token bucket for all keys: `qps` attempts per second, with a burst of `burst`. It counts no
+ * attempts by key. Throws a `TypeError` if an option is not a valid number.
  *
  * client-go: workqueue.TypedBucketRateLimiter
  *
@@ -107,7 +110,8 @@ export function bucketRateLimiter<K = string>(
 }
 
 /**
- * The longest wait of several limiters. All of them are asked, so that each keeps its count.
+ * Creates a limiter that returns the longest wait of several limiters. Every limiter is called each time, so that each keeps
+ * its count.
  *
  * client-go: workqueue.NewTypedMaxOfRateLimiter
  *
@@ -135,7 +139,8 @@ export function maxOfRateLimiter<K = string>(
 }
 
 /**
- * Another limiter's wait, but no more than `maxMs`.
+ * Creates a limiter that returns the wait of another limiter, but at most `maxMs`, in milliseconds. Throws a `TypeError` if
+ * `maxMs` is not a valid duration.
  *
  * client-go: workqueue.NewTypedWithMaxWaitRateLimiter
  *
@@ -160,8 +165,8 @@ export function withMaxWaitRateLimiter<K = string>(
 }
 
 /**
- * What a controller uses unless told otherwise: 5 ms to 1000 s for each key, and 10 tries a second (100 at
- * once) for all keys together.
+ * Creates the default limiter of a controller: 5 ms to 1000 s per key, and 10 attempts per second (with a burst of 100) for
+ * all keys together.
  *
  * client-go: workqueue.DefaultTypedControllerRateLimiter
  *
@@ -183,7 +188,7 @@ export function defaultControllerRateLimiter<K = string>(
 }
 
 /**
- * 1 ms to 1000 s, doubled with each try of the key.
+ * Creates a limiter whose wait doubles with each attempt of a key, from 1 ms to 1000 s.
  *
  * client-go: workqueue.DefaultTypedItemBasedRateLimiter
  *

@@ -1,5 +1,5 @@
 /**
- * A queue with a limiter, so that who works on a key need not know how long it should wait.
+ * A queue with a rate limiter, so that a worker need not know how long a failed key waits.
  * client-go: util/workqueue/rate_limiting_queue.go
  */
 import { type Backlog, Fifo } from './backlog.ts';
@@ -8,13 +8,13 @@ import type { QueueOptions } from './key-queue.ts';
 import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { RateLimitingQueue } from './work-queue.ts';
 
-/** What {@link createRateLimitingQueue} takes. */
+/** Options of {@link createRateLimitingQueue}. */
 export interface RateLimitingQueueOptions<K = string> extends QueueOptions {
-  /** @defaultValue `defaultControllerRateLimiter()` */
+  /** Determines the wait of `addRateLimited`. @defaultValue `defaultControllerRateLimiter()` */
   readonly rateLimiter?: RateLimiter<K> | undefined;
 }
 
-/** A queue with delayed adds and a limiter that says how long the delay is. */
+/** A queue with delayed adds, and a rate limiter that determines the delay. */
 export class RateLimitingKeyQueue<K> extends DelayingKeyQueue<K> implements RateLimitingQueue<K> {
   readonly limiter: RateLimiter<K>;
 
@@ -38,7 +38,7 @@ export class RateLimitingKeyQueue<K> extends DelayingKeyQueue<K> implements Rate
   }
 }
 
-/** The limiter of these options, on their clock. */
+/** The rate limiter of these options, or the default one on their scheduler. */
 export function limiterOf<K>(options: RateLimitingQueueOptions<K>): RateLimiter<K> {
   const { rateLimiter, scheduler } = options;
   return (
@@ -47,8 +47,8 @@ export function limiterOf<K>(options: RateLimitingQueueOptions<K>): RateLimiter<
 }
 
 /**
- * Makes a delaying queue that knows how long a failing key should wait: `addRateLimited` after a failure,
- * `forget` after a success.
+ * Creates a delaying queue that determines how long a failing key waits. Call `addRateLimited` after a failure and `forget`
+ * after a success.
  *
  * client-go: workqueue.NewTypedRateLimitingQueueWithConfig
  *

@@ -1,29 +1,27 @@
-/**
- * One run of a reconciler: whatever it returns or throws, it ends once, and at once where it can.
- */
+/** One run of a reconciler, which ends exactly once, whatever the reconciler returns or throws. */
 import { isObservable, type Observable, Subscription } from 'rxjs';
 import { isThenable } from '../rx/is-thenable.ts';
 import type { Reconcile, ReconcileContext, ReconcileResult } from './outcome.ts';
 
-/** How a run came to its end. */
-export type Ended = { readonly result: ReconcileResult } | { readonly error: unknown };
-/** How a run ended, or that its Observable was let go of before. */
-export type Answer = Ended | { readonly aborted: true };
+/** The reconciler returned a result or failed. */
+export type Settled = { readonly result: ReconcileResult } | { readonly error: unknown };
+/** How a run ended. It is `aborted` if its Observable was unsubscribed before it ended. */
+export type RunEnd = Settled | { readonly aborted: true };
 
-/** A run under way. */
+/** A run in progress. */
 export class ReconcileRun<K> {
   readonly #running = new Subscription();
-  readonly #settle: (answer: Answer) => void;
+  readonly #settle: (end: RunEnd) => void;
   #aborting: AbortController | undefined;
   #aborted = false;
   #settled = false;
 
-  /** `settle` is called once: when the reconciler has ended, or its Observable has been let go of. */
-  constructor(settle: (answer: Answer) => void) {
+  /** `settle` is called once: when the reconciler has ended, or when its Observable has been unsubscribed. */
+  constructor(settle: (end: RunEnd) => void) {
     this.#settle = settle;
   }
 
-  /** Made when asked for: most reconcilers never do. */
+  /** Created when it is first read, because most reconcilers never read it. */
   get signal(): AbortSignal {
     this.#aborting ??= new AbortController();
     if (this.#aborted) this.#aborting.abort();
@@ -31,39 +29,39 @@ export class ReconcileRun<K> {
   }
 
   start(reconcile: Reconcile<K>, context: ReconcileContext<K>): void {
-    let answer: ReturnType<Reconcile<K>>;
+    let returned: ReturnType<Reconcile<K>>;
     try {
-      answer = reconcile(context.key, context);
+      returned = reconcile(context.key, context);
     } catch (error) {
       return this.#end({ error });
     }
-    if (isObservable(answer)) return this.#follow(answer);
-    if (isThenable<ReconcileResult>(answer)) {
-      // A thenable of another library may throw, or answer at once: not so behind a Promise, unless it is one.
+    if (isObservable(returned)) return this.#follow(returned);
+    if (isThenable<ReconcileResult>(returned)) {
+      // The thenable of another library may throw, or call back synchronously. Promise.resolve() prevents that, except for a native Promise.
       try {
-        Promise.resolve(answer).then(
+        Promise.resolve(returned).then(
           (result) => this.#end({ result }),
           (error: unknown) => this.#end({ error }),
         );
       } catch (error) {
         this.#end({ error });
       }
-    } else this.#end({ result: answer });
+    } else this.#end({ result: returned });
   }
 
-  /** Tells the reconciler to stop. A Promise is not over before it says so: its key stays taken until then. */
+  /** Aborts the signal. A Promise cannot be cancelled, so its key stays in progress until it settles. */
   abort(): void {
     this.#aborted = true;
     this.#aborting?.abort();
     this.#running.unsubscribe();
   }
 
-  #follow(answer: Observable<ReconcileResult>): void {
-    // Aborted while it was called: then its work must not begin.
+  #follow(returned: Observable<ReconcileResult>): void {
+    // The run was aborted during the call, so the work must not begin.
     if (this.#aborted) return this.#end({ aborted: true });
     let last: ReconcileResult;
-    let ended: Answer = { aborted: true };
-    const following = answer.subscribe({
+    let ended: RunEnd = { aborted: true };
+    const following = returned.subscribe({
       next: (result) => {
         last = result;
       },
@@ -75,13 +73,13 @@ export class ReconcileRun<K> {
       },
     });
     this.#running.add(following);
-    // The last of its finalizers: what it holds it has let go of before its key is begun anew.
+    // Added last, so that the Observable's own finalizers have released their resources before the key begins again.
     following.add(() => this.#end(ended));
   }
 
-  #end(answer: Answer): void {
+  #end(end: RunEnd): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#settle(answer);
+    this.#settle(end);
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Keys in, outcomes out. It is built on a work queue and not on `mergeMap` or `concatMap`: those hold every key
- * that comes while they are busy, work on one key twice at once, and recurse on a synchronous flood.
+ * The operator from keys to outcomes of a reconciler. It uses a work queue instead of `mergeMap` or `concatMap`, because
+ * those buffer every key that arrives while they are busy, may process one key twice at the same time, and recurse when
+ * many keys arrive synchronously.
  */
 
 import { Observable, type OperatorFunction, Subject, type Subscriber } from 'rxjs';
@@ -13,7 +14,7 @@ import { Fifo } from './backlog.ts';
 import { isKey, shownKey } from './keys.ts';
 import { type Outcome, type Reconcile, type ReconcileContext, TerminalError } from './outcome.ts';
 import { limiterOf, RateLimitingKeyQueue } from './rate-limiting-queue.ts';
-import { type Answer, type Ended, ReconcileRun } from './reconcile-run.ts';
+import { ReconcileRun, type RunEnd, type Settled } from './reconcile-run.ts';
 import type { PriorityQueue, RateLimitingQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
 
@@ -33,7 +34,7 @@ function isPriorityQueue<K>(queue: RateLimitingQueue<K>): queue is PriorityQueue
   return 'addWithOptions' in queue;
 }
 
-/** The queue of one subscription, and what is done with it when the subscription ends. */
+/** The queue of one subscription, and its cleanup when the subscription ends. */
 interface QueueOfRun<K> {
   readonly queue: RateLimitingQueue<K>;
   leave(): void;
@@ -47,16 +48,16 @@ class Workers<K extends string> {
   readonly #queue: RateLimitingQueue<K>;
   readonly #leaveQueue: () => void;
   readonly #passedMs: () => number;
-  /** Outcomes pass it, so that a consumer that emits a key never sees an outcome within an outcome. */
+  /** Emits outcomes one at a time, so that a consumer that adds a key does not receive an outcome within an outcome. */
   readonly #out = new Drain();
   readonly #runs = new Set<ReconcileRun<K>>();
   readonly #failures = new Map<K, number>();
-  /** Keys that had the requeue that is left to each at the end of the source. */
+  /** Keys that have used the one `requeueAfterMs` that each key gets after the source has ended. */
   readonly #lastRequeues = new Set<K>();
   readonly #stopped = new Subject<void>();
   #end: (() => void) | undefined;
   #pumping = false;
-  #over = false;
+  #closed = false;
 
   constructor(
     reconcile: Reconcile<K>,
@@ -96,19 +97,19 @@ class Workers<K extends string> {
     this.#pump();
   }
 
-  /** Never within itself: what a synchronous reconciler causes is found by the loop that runs. */
+  /** Does not recurse: keys that a synchronous reconciler adds are processed by the loop that already runs. */
   #pump(): void {
-    if (this.#pumping || this.#over) return;
+    if (this.#pumping || this.#closed) return;
     this.#pumping = true;
     const { concurrency = 1 } = this.#options;
-    while (!this.#over && this.#runs.size < concurrency) {
+    while (!this.#closed && this.#runs.size < concurrency) {
       const key = this.#queue.tryGet();
       if (key === undefined) break;
       this.#run(key);
     }
     this.#pumping = false;
-    if (!this.#over && this.#drained()) {
-      this.#over = true;
+    if (!this.#closed && this.#drained()) {
+      this.#closed = true;
       this.#out.run(this.#end ?? (() => this.#subscriber.complete()));
     }
   }
@@ -124,11 +125,11 @@ class Workers<K extends string> {
     const startMs = this.#passedMs();
     const attempt = (this.#failures.get(key) ?? 0) + 1;
     const queuedMs = this.#queue.queuedMs(key);
-    const run = new ReconcileRun<K>((answer) => {
+    const run = new ReconcileRun<K>((end) => {
       this.#runs.delete(run);
-      if (this.#over || 'aborted' in answer) this.#leave(key, attempt, answer);
+      if (this.#closed || 'aborted' in end) this.#handBack(key, attempt, end);
       else {
-        const verdict = this.#judge(key, attempt, answer);
+        const verdict = this.#judge(key, attempt, end);
         const workedMs = this.#passedMs() - startMs;
         this.#emit({ key, attempt, queuedMs, workedMs, ...verdict });
       }
@@ -147,17 +148,17 @@ class Workers<K extends string> {
     run.start(this.#reconcile, context);
   }
 
-  /** A run that ends after the pipeline has left: what it did not do is for who else works on the queue. */
-  #leave(key: K, attempt: number, answer: Answer): void {
-    if ('result' in answer) this.#judge(key, attempt, answer);
+  /** Handles a run that ends after unsubscription: unfinished keys are returned for other consumers of the queue. */
+  #handBack(key: K, attempt: number, end: RunEnd): void {
+    if ('result' in end) this.#judge(key, attempt, end);
     else if (!this.#queue.shuttingDown) this.#addAgain(key, { afterMs: 0 });
   }
 
-  #judge(key: K, attempt: number, answer: Ended): Verdict {
+  #judge(key: K, attempt: number, end: Settled): Verdict {
     try {
-      if ('error' in answer) return this.#failed(key, attempt, answer.error);
+      if ('error' in end) return this.#failed(key, attempt, end.error);
       this.#failures.delete(key);
-      const { requeue = false, requeueAfterMs = 0 } = answer.result ?? {};
+      const { requeue = false, requeueAfterMs = 0 } = end.result ?? {};
       if (requeueAfterMs > 0) {
         this.#queue.forget(key);
         if (!this.#mayRequeue(key)) return { type: 'ok' };
@@ -170,7 +171,7 @@ class Workers<K extends string> {
       this.#queue.forget(key);
       return { type: 'ok' };
     } catch (error) {
-      // A limiter of the user's threw, or the reconciler answered what is no time.
+      // A custom rate limiter threw, or the reconciler returned an invalid time.
       this.#failures.delete(key);
       return { type: 'gaveUp', error };
     }
@@ -188,7 +189,7 @@ class Workers<K extends string> {
     return { type: 'failed', error, retryAfterMs: this.#addAgain(key, { rateLimited: true }) };
   }
 
-  /** A key that asks again and again must not keep the stream from its end: each may do so once more. */
+  /** A periodic requeue must not keep the stream open after the source has ended, so each key gets one more. */
   #mayRequeue(key: K): boolean {
     if (this.#queue.shuttingDown) return false;
     if (this.#end === undefined) return true;
@@ -212,14 +213,14 @@ class Workers<K extends string> {
   }
 
   #stop(): void {
-    this.#over = true;
+    this.#closed = true;
     this.#stopped.next();
     for (const run of this.#runs) run.abort();
     this.#leaveQueue();
   }
 }
 
-function working<K extends string>(
+function operatorOn<K extends string>(
   reconcile: Reconcile<K>,
   options: WorkQueueOptions<K>,
   queueOf: () => QueueOfRun<K>,
@@ -233,39 +234,40 @@ function working<K extends string>(
     });
 }
 
-/** As {@link workQueue} with a queue that is passed in. Apart from it, so that a bundle needs no default queue. */
+/** Like {@link workQueue} with a queue that is passed in. Kept separate so that a bundle need not contain the default queue. */
 export function workOnQueue<K extends string>(
   queue: RateLimitingQueue<K>,
   reconcile: Reconcile<K>,
   options: WorkQueueOptions<K>,
 ): OperatorFunction<K, Outcome<K>> {
-  return working(reconcile, options, () => ({ queue, leave: () => undefined }));
+  return operatorOn(reconcile, options, () => ({ queue, leave: () => undefined }));
 }
 
 /**
- * Works on keys: an operator from keys to the outcomes of `reconcile`.
+ * Processes keys: an operator from keys to the outcomes of `reconcile`.
  *
- * A key that comes while it waits is one key; one that comes while it is worked on is worked on once more; no key is
- * ever with two workers. So a fast source costs no more memory than it has different keys.
+ * A key that is emitted again while it waits is processed once. A key that is emitted while it is processed is processed once
+ * more afterwards. No key is given to two workers at the same time. So memory grows with the number of different keys only,
+ * however fast the source is.
  *
- * - A reconciler that throws or rejects is tried again, after 5 ms, 10 ms … 1000 s: `failed` says when. After `maxRetries`, or at
- *   once for a {@link TerminalError}, the key is `gaveUp`; its next add starts anew.
- * - `{ requeueAfterMs }` and `{ requeue: true }` come out as `requeued`. A `requeueAfterMs` of 0 or less is none.
- * - What is no non-empty string comes out as `gaveUp`.
- * - **Completion** of the source lets all be worked on that is queued, under way or to be tried again, then completes. A
- *   `requeueAfterMs` is granted to each key once more after the end, and then comes out as `ok`; a key that never stops failing keeps
- *   the stream open, so set `maxRetries` where the source ends. `drainDelayed: false` waits for no timer.
- * - **An error** of the source does the same, then errors.
- * - **Unsubscribing** aborts `signal`, drops what waits and leaves no timer. A `queue` that was passed in keeps what waits,
- *   and gets back the key of each run that did not end well.
+ * - A reconciler that throws or rejects emits `failed` and is retried after 5 ms, 10 ms … 1000 s. After `maxRetries`, or
+ *   without a retry for a {@link TerminalError}, the key emits `gaveUp`; its next add starts from the beginning.
+ * - `{ requeueAfterMs }`, in milliseconds, and `{ requeue: true }` emit `requeued`. A `requeueAfterMs` of 0 or less is ignored.
+ * - A value that is not a non-empty string emits `gaveUp`.
+ * - **Completion** of the source: every key that is queued, in progress, failing or requeued is processed, then the stream
+ *   completes. After the end each key gets one more `requeueAfterMs` and then emits `ok`. A key that never stops failing keeps
+ *   the stream open, so set `maxRetries` if the source ends. With `drainDelayed: false` the stream waits for no timer.
+ * - **An error** of the source: the keys are processed in the same way, then the stream errors.
+ * - **Unsubscribing** aborts `signal`, drops the waiting keys and leaves no timer. A `queue` that was passed in keeps its waiting
+ *   keys, and each key whose run did not end well is returned to it.
  *
  * ```text
  * source          a-a-b-------|
- * reconcile       ---|               takes 3 ms a key
- * workQueue       ---a--a--b--|      a came again while it was worked on
+ * reconcile       ---|               takes 3 ms per key
+ * workQueue       ---a--a--b--|      a was emitted again while it was processed
  * ```
  *
- * Throws a `TypeError` where `concurrency` is under 1 or `maxRetries` under 0.
+ * Throws a `TypeError` if `concurrency` is under 1 or `maxRetries` is under 0.
  *
  * client-go: the worker loop of sample-controller; controller-runtime: internal/controller
  *
@@ -290,7 +292,7 @@ export function workQueue<K extends string = string>(
   reconcile: Reconcile<K>,
   options: WorkQueueOptions<K> = {},
 ): OperatorFunction<K, Outcome<K>> {
-  return working(reconcile, options, () => {
+  return operatorOn(reconcile, options, () => {
     const { queue } = options;
     if (queue !== undefined) return { queue, leave: () => undefined };
     const own = new RateLimitingKeyQueue<K>(options, new Fifo<K>(), limiterOf(options));

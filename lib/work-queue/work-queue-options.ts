@@ -1,4 +1,4 @@
-/** What the operator `workQueue` takes. */
+/** The options of the operator `workQueue`. */
 import type { MetricsProvider } from '../meta/metrics.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -6,24 +6,24 @@ import type { RateLimitingQueue } from './work-queue.ts';
 
 /** Options of `workQueue`. */
 export interface WorkQueueOptions<K = string> extends Pick<Timing, 'scheduler'> {
-  /** How many keys are worked on at once. @defaultValue 1 */
+  /** How many keys are processed at the same time. @defaultValue 1 */
   readonly concurrency?: number | undefined;
-  /** Says when a failed key is tried again. @defaultValue `defaultControllerRateLimiter()` */
+  /** Determines the wait before a failed key is retried. @defaultValue `defaultControllerRateLimiter()` */
   readonly rateLimiter?: RateLimiter<K> | undefined;
-  /** How often a failing key is tried again before it is given up. @defaultValue Infinity */
+  /** How often a failing key is retried before it is given up. @defaultValue Infinity */
   readonly maxRetries?: number | undefined;
   /**
-   * The queue to work on, with a limiter, a clock and metrics of its own. Keys that others add to it are worked on
-   * too; when it is shut down and empty the stream completes. It is not shut down with the stream: that is for who
-   * made it. Who unsubscribes gives back the keys of runs that did not end well. On a priority queue a key is tried again with the priority that it had.
+   * A shared queue to process, with its own rate limiter, clock and metrics. Keys that other code adds to it are processed,
+   * too. The stream completes when the queue is shut down and empty, and never shuts it down itself. If the subscriber
+   * unsubscribes, keys whose runs do not end well are returned to the queue. On a priority queue a retry keeps the priority of its key.
    *
    * @defaultValue a rate-limiting queue for each subscription
    */
   readonly queue?: RateLimitingQueue<K> | undefined;
-  /** Whether the end of the source waits for retries and requeues whose time has not come. @defaultValue true */
+  /** Whether the stream waits, after the source has ended, for retries and requeues that are not due yet. @defaultValue true */
   readonly drainDelayed?: boolean | undefined;
   /** The label `name` of the metrics. @defaultValue '' */
   readonly name?: string | undefined;
-  /** Told what the queue does. @defaultValue none */
+  /** Receives the metrics of the queue. @defaultValue none */
   readonly metrics?: MetricsProvider | undefined;
 }

@@ -1,99 +1,100 @@
 /**
- * The faces of the queues: keys wait here between what noticed a change and what acts on it.
+ * The interfaces of the work queues. Keys wait in a queue between the code that notices a change and the code that
+ * processes it.
  */
 import type { Observable } from 'rxjs';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 /**
- * A queue of keys in which a key waits once, however often it is added, and is never with two workers. A key
- * that is added while it is worked on waits again after `done`.
+ * A queue of keys in which a key waits once, however often it is added, and is never given to two workers at the same
+ * time. A key that is added while it is processed is queued again after `done`.
  *
  * client-go: util/workqueue/queue.go
  */
 export interface WorkQueue<K = string> {
   readonly name: string;
-  /** Has no effect on a key that waits already, nor after `shutDown`. */
+  /** Adds a key. Has no effect on a key that is already queued, or after `shutDown`. */
   add(key: K): void;
-  /** The next key, as soon as there is one; `undefined` once the queue is shut down and empty. */
+  /** Resolves with the next key when one is ready, or with `undefined` once the queue is shut down and empty. */
   get(): Promise<K | undefined>;
-  /** The next key, or `undefined` where none is ready. */
+  /** Returns the next key, or `undefined` if none is ready. */
   tryGet(): K | undefined;
-  /** Gives back a key that `get` gave out. */
+  /** Marks a key from `get` or `tryGet` as processed. Must be called for each, also if processing failed. */
   done(key: K): void;
-  /** How many keys are ready to be got. */
+  /** The number of keys that are ready for a worker. */
   readonly len: number;
-  /** How many keys are with a worker. */
+  /** The number of keys that are being processed. */
   readonly processing: number;
-  /** How many keys wait for their time. */
+  /** The number of keys that are added later, at a time that has not come yet. */
   readonly waiting: number;
   readonly shuttingDown: boolean;
-  /** Refuses what is added from now on; what is queued can still be got. Drops what waits for its time. */
+  /** Refuses further keys and drops delayed ones. Queued keys are still given to workers. */
   shutDown(): void;
-  /** `shutDown`, and resolves when what was queued is done. A later `shutDown` resolves it at once. */
+  /** Like `shutDown`, and resolves when all queued keys are done. A later call of `shutDown` resolves it immediately. */
   shutDownWithDrain(): Promise<void>;
   /**
-   * Resolves when nothing is queued and nothing with a worker; with `delayed`, when nothing waits for its time
-   * either. It refuses no key. `shutDown` does not resolve it: what is queued is still to be done.
+   * Resolves when no key is queued or being processed; with `delayed`, when no key waits for its time either. It refuses no
+   * keys. `shutDown` does not resolve it, because queued keys are still to be processed.
    */
   drain(options?: { readonly delayed?: boolean }): Promise<void>;
-  /** How long a key that is with a worker had waited, in milliseconds; 0 for others. */
+  /** How long a key that is being processed waited in the queue before, in milliseconds; 0 for any other key. */
   queuedMs(key: K): number;
-  /** Emits when a key is ready or the queue's state may have changed: `tryGet` until it has none. */
+  /** Emits when a key is ready or the state of the queue may have changed. Call `tryGet` until it returns `undefined`. */
   readonly ready$: Observable<void>;
-  /** The figures of this moment. */
+  /** The current metrics. */
   readonly metrics: QueueMetrics;
   /**
-   * The figures now, and then every half second in which they changed. Completes when the queue is shut down
-   * and all is done.
+   * Emits the current metrics on subscription, then at most every half second and only if they changed. Completes when the queue
+   * is shut down and every key is done.
    */
   readonly metrics$: Observable<QueueMetrics>;
 }
 
 /**
- * A queue to which a key can be added for later.
+ * A queue that can add a key at a later time.
  *
  * client-go: util/workqueue/delaying_queue.go
  */
 export interface DelayingQueue<K = string> extends WorkQueue<K> {
-  /** Adds the key after `delayMs`; at once for 0 or less. Of two times for one key the earlier counts. */
+  /** Adds the key after `delayMs`, in milliseconds; immediately for 0 or less. Of two times for one key the earlier counts. */
   addAfter(key: K, delayMs: number): void;
-  /** Takes back a delayed add; false where there was none. A key that is ready by now stays. */
+  /** Cancels a delayed add and returns whether there was one. A key that is already queued stays queued. */
   cancelAfter(key: K): boolean;
 }
 
 /**
- * A queue that knows how long a failing key should wait.
+ * A queue that determines how long a failing key waits before its next attempt.
  *
  * client-go: util/workqueue/rate_limiting_queue.go
  */
 export interface RateLimitingQueue<K = string> extends DelayingQueue<K> {
-  /** Adds the key when the rate limiter says that it may. Returns the wait in milliseconds. */
+  /** Adds the key after the wait that the rate limiter returns. Returns that wait, in milliseconds. */
   addRateLimited(key: K): number;
-  /** The key is done, or given up: the limiter counts anew. Does not take the key out of the queue. */
+  /** Resets the failure count of a key that is done or given up. Does not remove the key from the queue. */
   forget(key: K): void;
-  /** How often the key was added rate limited since it was last forgotten. */
+  /** How often `addRateLimited` was called for the key since it was last forgotten. */
   numRequeues(key: K): number;
 }
 
 /** How a key is added to a {@link PriorityQueue}. */
 export interface AddOptions {
-  /** Not before this time, in milliseconds. @defaultValue 0 */
+  /** The earliest time to give out the key, in milliseconds from now. @defaultValue 0 */
   readonly afterMs?: number | undefined;
-  /** Not before the rate limiter allows; with `afterMs`, the earlier of both. @defaultValue false */
+  /** Waits as long as the rate limiter returns; with `afterMs`, the shorter of both waits. @defaultValue false */
   readonly rateLimited?: boolean | undefined;
-  /** Higher goes first. @defaultValue 0 */
+  /** Keys with a higher priority are given out first. @defaultValue 0 */
   readonly priority?: number | undefined;
 }
 
 /**
- * A queue in which urgent keys overtake. A key that is added again keeps its highest priority and its earliest
- * time.
+ * A queue in which keys of higher priority overtake others. A key that is added again keeps its highest priority and its
+ * earliest time.
  *
  * client-go has none; controller-runtime: pkg/controller/priorityqueue
  */
 export interface PriorityQueue<K = string> extends RateLimitingQueue<K> {
-  /** Adds the key. Returns the wait in milliseconds. */
+  /** Adds the key. Returns how long it waits, in milliseconds. */
   addWithOptions(key: K, options: AddOptions): number;
-  /** The priority of a key that is queued, waiting or with a worker; `undefined` for others. */
+  /** The priority of a key that is queued, delayed or being processed; `undefined` for any other key. */
   priorityOf(key: K): number | undefined;
 }

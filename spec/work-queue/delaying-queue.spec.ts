@@ -28,7 +28,7 @@ describe('a delaying queue', () => {
     expect(queue.len).toBe(0);
   });
 
-  it('K8: keeps the earlier of two times, whichever came first (TestDeduping)', async () => {
+  it('K8: keeps the earlier of two times, in either order of the adds (TestDeduping)', async () => {
     const { time, queue } = delaying();
     queue.addAfter('foo', 50);
     queue.addAfter('foo', 70);
@@ -45,7 +45,7 @@ describe('a delaying queue', () => {
     expect(queue.len).toBe(0);
   });
 
-  it('K8: lets a later add be due earlier (TestAddTwoFireEarly)', async () => {
+  it('K8: a later add can be due earlier (TestAddTwoFireEarly)', async () => {
     const { time, queue } = delaying();
     queue.addAfter('foo', 1000);
     queue.addAfter('bar', 50);
@@ -58,12 +58,12 @@ describe('a delaying queue', () => {
     expect(finish(queue)).toBe('baz');
   });
 
-  it('K8: gives keys in the order of their times, those of one time in the order of their adds (TestCopyShifting)', async () => {
+  it('K8: adds keys in the order of their times, and keys due at the same time in the order of the calls (TestCopyShifting)', async () => {
     const { time, queue } = delaying();
     for (const [key, ms] of Object.entries({ foo: 1000, bar: 500, baz: 250, same: 500 })) {
       queue.addAfter(key, ms);
     }
-    // A sleep over all of them: one timer fires late, and all are due.
+    // One jump past all of the times: one timer fires late, and every key is due.
     time.jump(2000);
     await time.advance(0);
     expect([finish(queue), finish(queue), finish(queue), finish(queue)]).toEqual([
@@ -74,7 +74,7 @@ describe('a delaying queue', () => {
     ]);
   });
 
-  it('K8: adds at once for 0 or less, and throws for NaN', () => {
+  it('K8: adds immediately for 0 or less, and throws for NaN', () => {
     const { time, queue } = delaying();
     queue.addAfter('foo', 0);
     queue.addAfter('bar', -1);
@@ -82,7 +82,7 @@ describe('a delaying queue', () => {
     expect(() => queue.addAfter('baz', Number.NaN)).toThrow(TypeError);
   });
 
-  it('K8: an add leaves the delayed add in place: both fire', async () => {
+  it('K8: add() leaves a delayed add in place, so the key is queued twice', async () => {
     const { time, queue } = delaying();
     queue.addAfter('foo', 50);
     queue.add('foo');
@@ -91,7 +91,7 @@ describe('a delaying queue', () => {
     expect(finish(queue)).toBe('foo');
   });
 
-  it('K9: holds one timer however many keys wait, and none for none', async () => {
+  it('K9: holds one timer, however many keys wait, and no timer if no key waits', async () => {
     const { time, queue } = delaying();
     for (let each = 0; each < 1000; each++) queue.addAfter(`key-${each}`, 1000 - each);
     expect(time.pending).toBe(1);
@@ -99,7 +99,7 @@ describe('a delaying queue', () => {
     expect([queue.len, time.pending]).toEqual([1000, 0]);
   });
 
-  it('K9: drops what waits when it is shut down, with its timer', async () => {
+  it('K9: a shutdown drops the waiting keys and their timer', async () => {
     const { time, queue } = delaying();
     queue.addAfter('foo', 50);
     queue.shutDown();
@@ -110,7 +110,7 @@ describe('a delaying queue', () => {
     expect(queue.tryGet()).toBeUndefined();
   });
 
-  it('K9: keeps delays over 2^31 ms', async () => {
+  it('K9: waits delays over 2^31 ms in full', async () => {
     const { time, queue } = delaying();
     queue.addAfter('foo', LONG_MS);
     await time.advance(LONG_MS - 1);
@@ -124,7 +124,7 @@ describe('a delaying queue', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('K9: fires when the timer does, also where the clock was set back', () => {
+  it('K9: fires when its timer fires, also if the clock was set back', () => {
     let clockMs = 1_000_000;
     let fire: (() => void) | undefined;
     const queue = createDelayingQueue({
@@ -142,7 +142,7 @@ describe('a delaying queue', () => {
     expect(queue.tryGet()).toBe('foo');
   });
 
-  it('K10: takes back a delayed add, and tells whether there was one', async () => {
+  it('K10: cancels a delayed add, and returns whether there was one', async () => {
     const { time, queue } = delaying();
     for (const [key, ms] of Object.entries({ a: 10, b: 20, c: 30, d: 40, e: 50 })) {
       queue.addAfter(key, ms);
@@ -166,7 +166,7 @@ describe('a delaying queue', () => {
     expect([queue.cancelAfter('ready'), queue.len]).toEqual([false, 1]);
   });
 
-  it('K6, K10: drains delayed keys when asked, and a cancel counts', async () => {
+  it('K6, K10: drain() with `delayed` waits for delayed keys, and not for cancelled ones', async () => {
     const { time, queue } = delaying();
     const log: string[] = [];
     queue.addAfter('foo', 50);
@@ -186,7 +186,7 @@ describe('a delaying queue', () => {
 });
 
 describe('a rate-limiting queue', () => {
-  it('K12: waits as the limiter says, and counts until forgotten (TestRateLimitingQueue)', async () => {
+  it('K12: waits as long as the limiter returns, and counts until the key is forgotten (TestRateLimitingQueue)', async () => {
     const time = new VirtualTime();
     const queue = createRateLimitingQueue({ scheduler: time });
     const waits = ['one', 'one', 'one', 'two', 'two'].map((key) => queue.addRateLimited(key));

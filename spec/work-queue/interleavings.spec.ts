@@ -1,6 +1,6 @@
 /**
- * Any order of calls, against the laws written as plain lists, also where the clock is set back; and any timing of the
- * operator, alone on a queue and with others that come and leave.
+ * Property tests with generated calls. The queues are compared with plain lists that follow the laws, also if the clock is
+ * set back. The operator is run with any timing, alone on a queue and with other pipelines that subscribe and unsubscribe.
  */
 import fc from 'fast-check';
 import {
@@ -68,7 +68,7 @@ const aCall: fc.Arbitrary<Call> = fc.oneof(
     }),
   },
 );
-// At most one shutdown, near the end: what comes after it is a few calls.
+// At most one shutdown, near the end, so that only a few calls follow it.
 const aStory = fc
   .tuple(fc.array(aCall, { maxLength: 60 }), fc.boolean(), fc.array(aCall, { maxLength: 10 }))
   .map(([calls, shut, rest]): Call[] => [
@@ -87,12 +87,12 @@ const KINDS: Record<string, (scheduler: SchedulerLike) => AnyQueue> = {
     createPriorityQueue<string>({ scheduler, ageingMs: Number.POSITIVE_INFINITY }),
 };
 
-/** What a story is told in. */
+/** The time in which a story is played. */
 interface Time {
   readonly scheduler: SchedulerLike;
-  /** Timers that are set. */
+  /** The number of timers that are set. */
   readonly pending: number;
-  /** Lets time pass, without a turn of the event loop. */
+  /** Lets time pass without a turn of the event loop. */
   pass(ms: number): void;
   setBack(ms: number): void;
   end(): void;
@@ -107,7 +107,7 @@ const TIMES: Record<string, () => Time> = {
         return time.pending;
       },
       pass: (ms) => pass(time, ms),
-      // Nobody sets it.
+      // The virtual clock cannot be set back.
       setBack: () => undefined,
       end: () => undefined,
     };
@@ -126,7 +126,7 @@ const TIMES: Record<string, () => Time> = {
   },
 };
 
-/** Moves the clock and fires what is due. */
+/** Moves the clock and fires the timers that are due. */
 function pass(time: VirtualTime, ms: number): void {
   const until = time.frame + ms;
   for (;;) {
@@ -174,7 +174,7 @@ function both(call: Call, queue: AnyQueue, oracle: QueueOracle, time: Time): [un
   }
 }
 
-/** Each call, and what is left after the last one, on both. */
+/** Plays the calls on the queue and on the oracle, and compares every result and the keys that are left. */
 function agree(calls: Call[], queue: AnyQueue, oracle: QueueOracle, time: Time): void {
   for (const call of calls) {
     const [got, expected] = both(call, queue, oracle, time);
@@ -186,7 +186,7 @@ function agree(calls: Call[], queue: AnyQueue, oracle: QueueOracle, time: Time):
       Math.min(1, oracle.later.length),
     ]);
   }
-  // What is left comes in the same order, and nothing else does.
+  // The remaining keys are given out in the same order, and no other key.
   queue.shutDown();
   oracle.shutDown();
   for (let more = true; more; ) {
@@ -208,7 +208,7 @@ describe('any interleaving', () => {
     Object.keys(TIMES).map((time) => [kind, time]),
   );
   it.each(kinds)(
-    'K1, K2, K8, K9, K14, K15, K16: of calls on %s is what the laws say, in %s',
+    'K1, K2, K8, K9, K14, K15, K16: any calls on %s give the results of the oracle, in %s',
     (kind = '', kindOfTime = '') => {
       fc.assert(
         fc.property(aStory, (calls) => {
@@ -225,7 +225,7 @@ describe('any interleaving', () => {
     },
   );
 
-  it('K2, K18, K21: of keys, workers and failures loses nothing, doubles nothing and ends', async () => {
+  it('K2, K18, K21: any keys, workers and failures lose no run, add no run, and end', async () => {
     const aRun = fc.record({
       ms: fc.integer({ min: 0, max: 6 }),
       how: fc.constantFrom('sync', 'observable', 'promise'),
@@ -254,8 +254,8 @@ describe('any interleaving', () => {
           .pipe(
             workQueue(
               (key) => {
-                // Noted, not thrown: what a reconciler throws is only a failure.
-                if (inHand.has(key)) wrong.push(`${key} is with two workers`);
+                // Recorded, not thrown, because an error of a reconciler is only a failed outcome.
+                if (inHand.has(key)) wrong.push(`${key} is given to two workers`);
                 inHand.add(key);
                 if (inHand.size > concurrency) wrong.push(`${inHand.size} workers`);
                 tick += 1;
@@ -293,13 +293,13 @@ describe('any interleaving', () => {
         await time.advance(1e9);
         expect(ends).toEqual([errs ? 'error broken' : 'complete']);
         expect([wrong, inHand.size, time.pending]).toEqual([[], 0, 0]);
-        // Nothing lost: each key was begun after it was last asked for, and its last run was a success.
+        // No run is lost: each key began after its last request, and its last run succeeded.
         for (const [key, at] of asked) {
           expect(started.get(key)).toBeGreaterThan(at);
           const mine = outcomes.filter((outcome) => outcome.key === key);
           expect(mine.at(-1)?.type).toBe('ok');
         }
-        // Nothing double: a run is due to a key, a failure or a requeue.
+        // No run is added: each run belongs to a key, a failure or a requeue.
         const again = outcomes.filter(({ type }) => type !== 'ok').length;
         expect(runsStarted).toBe(outcomes.length);
         expect(runsStarted).toBeLessThanOrEqual(keys.length + again);
@@ -308,7 +308,7 @@ describe('any interleaving', () => {
     );
   });
 
-  it('K2, K25, K27: of pipelines that share a queue and leave it loses nothing and doubles nothing', async () => {
+  it('K2, K25, K27: pipelines that share a queue and unsubscribe lose no run and add no run', async () => {
     const aRun = fc.record({
       ms: fc.integer({ min: 0, max: 6 }),
       how: fc.constantFrom('sync', 'observable', 'promise', 'deaf promise'),
@@ -319,7 +319,7 @@ describe('any interleaving', () => {
       do: fc.constantFrom('add', 'add', 'add', 'add', 'join', 'leave'),
       key: aKey,
       priority: fc.integer({ min: -1, max: 1 }),
-      // From within a reconcile.
+      // Unsubscribe from within a reconcile.
       within: fc.boolean(),
     });
     const aScript = fc.record({
@@ -361,7 +361,7 @@ describe('any interleaving', () => {
             finalize(() => inHand.delete(key)),
           );
           if (how === 'observable') {
-            // Not begun where the pipeline was left from within.
+            // The run did not begin, because the pipeline was unsubscribed from within it.
             if (signal.aborted) inHand.delete(key);
             return later$;
           }
@@ -400,12 +400,12 @@ describe('any interleaving', () => {
           else act(step);
         }
         for (const each of waiting.splice(0)) each();
-        // One is left that works off what there is.
+        // One pipeline remains and processes the remaining keys.
         join();
         await time.advance(1e7);
         expect(wrong).toEqual([]);
         expect([queue.len, queue.processing, queue.waiting, inHand.size]).toEqual([0, 0, 0, 0]);
-        // Nothing lost: each key came to a good end that was begun after it was last asked for.
+        // No run is lost: each key succeeded in a run that began after its last request.
         for (const [key, at] of asked) expect(done.get(key)).toBeGreaterThan(at);
         for (const pipeline of pipelines) pipeline.unsubscribe();
         queue.shutDown();

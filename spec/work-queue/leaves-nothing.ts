@@ -1,4 +1,4 @@
-/** Run as a process of its own by work-queue.spec.ts: prints what is left after a life of each queue. */
+/** Run by work-queue.spec.ts as a separate process. Uses each queue once, and prints the resources that are still open. */
 import {
   createDelayingQueue,
   createPriorityQueue,

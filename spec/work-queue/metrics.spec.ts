@@ -11,7 +11,7 @@ import { config, of } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
-/** Keeps what it is told, by instrument. */
+/** A provider that records the reported values, by instrument. */
 function recorder() {
   const told = new Map<string, number[]>();
   const gauges = new Map<string, GaugeCallback>();
@@ -43,7 +43,7 @@ function recorder() {
 }
 
 describe('metrics of a queue', () => {
-  it("K13: go to a provider under client-go's names (TestMetrics)", async () => {
+  it("K13: are reported to a provider under client-go's names (TestMetrics)", async () => {
     const time = new VirtualTime();
     const { provider, told, labels, sum, gauge } = recorder();
     const queue = createWorkQueue({ name: 'test', scheduler: time, metrics: provider });
@@ -69,7 +69,7 @@ describe('metrics of a queue', () => {
     expect([...labels]).toEqual(['{"name":"test"}']);
   });
 
-  it('K13: count what is added again', () => {
+  it('K13: count retries and delayed adds', () => {
     const { provider, sum } = recorder();
     const queue = createRateLimitingQueue({ scheduler: new VirtualTime(), metrics: provider });
     queue.addRateLimited('foo');
@@ -79,7 +79,7 @@ describe('metrics of a queue', () => {
     expect(queue.metrics).toMatchObject({ retriesTotal: 2, addsTotal: 1, waiting: 2, depth: 1 });
   });
 
-  it('K13: end when the queue is shut down and all is done (TestMetricShutdown)', () => {
+  it('K13: release their gauges when the queue is shut down and every key is done (TestMetricShutdown)', () => {
     const { provider, gauges } = recorder();
     const queue = createWorkQueue({ metrics: provider });
     queue.add('foo');
@@ -90,7 +90,7 @@ describe('metrics of a queue', () => {
     expect(gauges.size).toBe(0);
   });
 
-  it('K13: are an Observable: now, then every half second in which they changed, until the end', async () => {
+  it('K13: are an Observable that emits now, then every half second in which they changed, until the queue ends', async () => {
     const time = new VirtualTime();
     const queue = createWorkQueue({ name: 'pods', scheduler: time });
     const seen: string[] = [];
@@ -121,7 +121,7 @@ describe('metrics of a queue', () => {
     expect(late).toEqual(['pods', '{"count":1,"sum":1,"max":1}', 'end']);
   });
 
-  it('K13: hold no timer while nobody looks', () => {
+  it('K13: hold no timer without a subscriber', () => {
     const time = new VirtualTime();
     const queue = createWorkQueue({ scheduler: time });
     queue.metrics$.subscribe().unsubscribe();
@@ -129,7 +129,7 @@ describe('metrics of a queue', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('K13: are let go of by an operator that ends or is unsubscribed', () => {
+  it('K13: release their gauges when an operator completes or is unsubscribed', () => {
     const scheduler = new VirtualTime();
     const { provider, gauges, sum } = recorder();
     const options = { metrics: provider, scheduler };
@@ -150,7 +150,7 @@ describe('metrics of a queue', () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const fail = () => {
-      throw new Error('no room for metrics');
+      throw new Error('the provider is full');
     };
     const queue = createWorkQueue({
       metrics: { ...provider, createCounter: () => ({ add: fail }) },
@@ -158,10 +158,10 @@ describe('metrics of a queue', () => {
     queue.add('foo');
     await new Promise((resolve) => setTimeout(resolve));
     config.onUnhandledError = null;
-    expect([queue.tryGet(), reported]).toEqual(['foo', [new Error('no room for metrics')]]);
+    expect([queue.tryGet(), reported]).toEqual(['foo', [new Error('the provider is full')]]);
   });
 
-  it('K13: a provider that throws as it is asked for instruments stops no work either', async () => {
+  it('K13: a provider that throws while its instruments are created stops no work either', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push((error as Error).message);
     const fail = (what: string) => () => {
@@ -191,14 +191,14 @@ describe('metrics of a queue', () => {
     }
     await new Promise((resolve) => setTimeout(resolve));
     config.onUnhandledError = null;
-    // What it gave before it threw is given back too.
+    // The gauges that were created before the error are released, too.
     expect([reported, gauges.size]).toEqual([
       ['no histogram', 'not given back', 'not given back'],
       0,
     ]);
   });
 
-  it("K13: may go to OpenTelemetry's meter as it stands", () => {
+  it("K13: can be reported to OpenTelemetry's meter without an adapter", () => {
     expectTypeOf<Meter>().toExtend<MetricsProvider>();
     const queue = createWorkQueue({ metrics: metrics.getMeter('my-controller') });
     queue.add('foo');

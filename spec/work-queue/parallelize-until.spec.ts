@@ -12,7 +12,7 @@ describe('parallelizeUntil', () => {
     { pieces: 999, workers: 10, chunkSize: 13 },
     { pieces: 0, workers: 10, chunkSize: 1 },
     { pieces: 5, workers: 10, chunkSize: 100 },
-  ])('K26: does each piece once (TestParallelizeUntil): %j', async (options) => {
+  ])('K26: processes each piece once (TestParallelizeUntil): %j', async (options) => {
     const times = new Array<number>(options.pieces).fill(0);
     let active = 0;
     let most = 0;
@@ -27,7 +27,7 @@ describe('parallelizeUntil', () => {
     expect(most).toBe(Math.min(options.workers, Math.ceil(options.pieces / options.chunkSize)));
   });
 
-  it('K26: takes no further chunk once aborted, and finishes those under way', async () => {
+  it('K26: begins no further chunk once aborted, and finishes the chunks in progress', async () => {
     const abort = new AbortController();
     const seen: number[] = [];
     const options = { workers: 2, pieces: 100, chunkSize: 3, signal: abort.signal };
@@ -39,7 +39,7 @@ describe('parallelizeUntil', () => {
     expect(seen.sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('K26: reports a piece that throws and goes on; throws for misuse', async () => {
+  it('K26: reports a piece that throws and continues; throws for invalid options', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const seen: number[] = [];

@@ -29,7 +29,7 @@ describe('a priority queue', () => {
     expect([queue.metrics.addsTotal, queue.metrics.retriesTotal]).toEqual([1, 0]);
   });
 
-  it('K14: returns items in order: by priority, then as they came', () => {
+  it('K14: returns items by priority, then in the order of the adds', () => {
     const { queue } = prioritised();
     for (const [key, priority] of Object.entries({ a: 0, low: -100, b: 0, high: 7, c: 0, up: 7 })) {
       queue.addWithOptions(key, { priority });
@@ -37,7 +37,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['high', 'up', 'a', 'b', 'c', 'low']);
   });
 
-  it('K14: returns an item to a waiter as soon as it has one', async () => {
+  it('K14: returns an item to a waiting worker as soon as one is added', async () => {
     const { queue } = prioritised();
     const waiter = queue.get();
     queue.addWithOptions('foo', {});
@@ -77,7 +77,7 @@ describe('a priority queue', () => {
     expect(queue.priorityOf('foo')).toBeUndefined();
   });
 
-  it('K15: moves a raised item ahead, behind its new equals', () => {
+  it('K15: a raised item overtakes lower priorities and becomes the last of its new priority', () => {
     const { queue } = prioritised();
     for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
     queue.addWithOptions('one', { priority: 1 });
@@ -86,7 +86,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['one', 'd', 'b', 'a', 'c']);
   });
 
-  it('K15: retains the lowest after duration', async () => {
+  it('K15: keeps the shortest wait of several adds', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('foo', { afterMs: 60 });
     queue.addWithOptions('foo', { afterMs: 20 });
@@ -97,7 +97,7 @@ describe('a priority queue', () => {
     expect([queue.len, queue.waiting]).toEqual([0, 0]);
   });
 
-  it('K15: returns an item only after its time has passed, several in the order of their times', async () => {
+  it('K15: returns an item only after its time has come, several in the order of their times', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('bar', { afterMs: 1000 });
     queue.addWithOptions('foo', { afterMs: 200 });
@@ -109,7 +109,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['bar']);
   });
 
-  it('K15: waiting does not keep a place: who became ready later comes later', async () => {
+  it('K15: orders items by the time at which they become ready, not by the time of the add', async () => {
     const { time, queue } = prioritised();
     queue.addAfter('waited', 50);
     await time.advance(10);
@@ -118,7 +118,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['first', 'waited']);
   });
 
-  it('K15: keeps the priority of an item that waits, and raises it', async () => {
+  it('K15: keeps the priority of a waiting item, and raises it', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('low', { afterMs: 50, priority: -100 });
     queue.addWithOptions('foo', { afterMs: 50, priority: 1 });
@@ -130,7 +130,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar', 'zero', 'low']);
   });
 
-  it('K15: takes the earlier of afterMs and the rate limiter', async () => {
+  it('K15: takes the shorter of afterMs and the wait of the rate limiter', async () => {
     const { time, queue } = prioritised();
     expect(queue.addWithOptions('foo', { rateLimited: true, afterMs: 60_000 })).toBe(5);
     expect(queue.addWithOptions('bar', { rateLimited: true, afterMs: 2 })).toBe(2);
@@ -141,7 +141,7 @@ describe('a priority queue', () => {
     expect(queue.numRequeues('foo')).toBe(0);
   });
 
-  it('K15: does not include items in len that wait, and does once they are ready', async () => {
+  it('K15: does not count waiting items in len, and does once they are ready', async () => {
     const { time, queue } = prioritised();
     queue.add('foo');
     queue.addAfter('bar', 50);
@@ -162,7 +162,7 @@ describe('a priority queue', () => {
     expect([take(queue), queue.metrics.depth, time.pending]).toEqual([['foo'], 0, 0]);
   });
 
-  it('K15: a cancelled add takes its priority with it', () => {
+  it('K15: a cancelled add removes its priority', () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { afterMs: 10, priority: 9 });
     expect(queue.cancelAfter('foo')).toBe(true);
@@ -172,7 +172,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['bar', 'foo']);
   });
 
-  it('K15: a drain does not take a delay that becomes an add for the end', async () => {
+  it('K15: drain() does not resolve when a delayed add becomes an immediate one', async () => {
     const { time, queue } = prioritised();
     const log: string[] = [];
     queue.addAfter('foo', 50);
@@ -191,7 +191,7 @@ describe('a priority queue', () => {
     expect(() => queue.addAfter('foo', Number.NaN)).toThrow(TypeError);
   });
 
-  it('K16: does not return an item that is locked, and can be given it meanwhile', () => {
+  it('K16: does not return an item in progress, and can add it again meanwhile', () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { priority: 5 });
     expect(queue.tryGet()).toBe('foo');
@@ -200,7 +200,7 @@ describe('a priority queue', () => {
     expect([queue.len, queue.tryGet(), queue.tryGet()]).toEqual([1, 'bar', undefined]);
   });
 
-  it('K16: returns an item as soon as it is unlocked, with its new priority and its old place', async () => {
+  it('K16: returns an item as soon as it is done, with its new priority and its old place', async () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { priority: 5 });
     queue.tryGet();
@@ -215,7 +215,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar']);
   });
 
-  it('K16: gives an item its place when it is due, also while it is locked', async () => {
+  it('K16: gives an item its place when it is due, also while it is in progress', async () => {
     const { time, queue } = prioritised();
     queue.add('foo');
     queue.tryGet();
@@ -226,7 +226,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar']);
   });
 
-  it('K16: remembers the priority with which an item is worked on', async () => {
+  it('K16: remembers the priority with which an item is processed', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('foo', { priority: -100 });
     queue.tryGet();
@@ -237,7 +237,7 @@ describe('a priority queue', () => {
     expect(queue.priorityOf('foo')).toBe(-100);
   });
 
-  it('K17: lets nothing starve: who has waited long gets every second turn, the oldest first', async () => {
+  it('K17: no key starves: keys that have waited for ageingMs get every second turn, the oldest first', async () => {
     const { time, queue } = prioritised({ ageingMs: 1000 });
     queue.addWithOptions('old', { priority: -100 });
     queue.addWithOptions('older', { priority: -200 });
@@ -261,7 +261,7 @@ describe('a priority queue', () => {
     expect(take(queue).length).toBe(999);
   });
 
-  it('K17: is off where ageing takes for ever', async () => {
+  it('K17: is off with an infinite ageingMs', async () => {
     const { time, queue } = prioritised({ ageingMs: Number.POSITIVE_INFINITY });
     queue.addWithOptions('old', { priority: -1 });
     await time.advance(1e9);

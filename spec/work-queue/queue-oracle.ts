@@ -1,4 +1,4 @@
-/** The queues' laws as plain lists, without a heap, a timer or a thought for speed. */
+/** The laws of the queues as plain lists, without a heap, a timer or optimization. */
 
 interface Entry {
   readonly key: string;
@@ -12,7 +12,7 @@ interface Later {
   turn: number;
 }
 
-/** One oracle for all queues; `merged` is how the priority queue holds one entry a key. */
+/** One oracle for all queues. `merged` makes it keep one entry per key, as the priority queue does. */
 export class QueueOracle {
   readonly ready: Entry[] = [];
   readonly again = new Map<string, Entry>();

@@ -4,7 +4,7 @@ import { type Backlog, createWorkQueue, type WorkQueue } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
-/** Whether a promise has resolved by now. */
+/** Whether a promise has resolved so far. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
   let done = false;
   void promise.then(() => {
@@ -29,7 +29,7 @@ describe('a work queue', () => {
     expect(queue.len).toBe(0);
   });
 
-  it('K1: touches a key that is added again while it waits, and only then (TestCollapse)', () => {
+  it('K1: calls touch() when a key that waits is added again, and only then (TestCollapse)', () => {
     const log: string[] = [];
     const keys: string[] = [];
     const backlog: Backlog = {
@@ -53,14 +53,14 @@ describe('a work queue', () => {
     expect(queue.tryGet()).toBe('foo');
   });
 
-  it('K1: compares keys as a Map does', () => {
+  it('K1: compares keys as by a Map', () => {
     const queue = createWorkQueue<unknown>();
     const object = {};
     for (const key of [object, {}, object, Number.NaN, Number.NaN, 0, '']) queue.add(key);
     expect(queue.len).toBe(5);
   });
 
-  it('K2: gives a key to no second worker (TestCollapseWhileProcessing)', async () => {
+  it('K2: gives a key to one worker at a time (TestCollapseWhileProcessing)', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     expect(await queue.get()).toBe('foo');
@@ -72,7 +72,7 @@ describe('a work queue', () => {
     expect(await second).toBe('foo');
   });
 
-  it('K2: gives a key once more that was added while it was worked on (TestReinsert, TestAddWhileProcessing)', () => {
+  it('K2: gives a key out once more if it was added while it was processed (TestReinsert, TestAddWhileProcessing)', () => {
     const queue = createWorkQueue();
     queue.add('foo');
     const key = queue.tryGet() ?? '';
@@ -85,7 +85,7 @@ describe('a work queue', () => {
   });
 
   it.each(['shutDown', 'shutDownWithDrain'] as const)(
-    'K2: keeps fifty producers and ten workers apart until %s (TestBasic)',
+    'K2: gives no key to two workers, with fifty producers and ten workers, until %s (TestBasic)',
     async (end) => {
       const time = new VirtualTime();
       const queue = createWorkQueue({ scheduler: time });
@@ -122,7 +122,7 @@ describe('a work queue', () => {
     },
   );
 
-  it('K3: serves who asked first, and tells all who ask that it is shut down and empty', async () => {
+  it('K3: serves waiting workers in order, and gives each of them undefined once it is shut down and empty', async () => {
     const queue = createWorkQueue();
     const [one, two, three] = [queue.get(), queue.get(), queue.get()];
     queue.add('a');
@@ -143,7 +143,7 @@ describe('a work queue', () => {
     expect([queue.len, queue.processing]).toEqual([0, 0]);
   });
 
-  it('K4: refuses what is added after shutDown, and gives out what was queued (TestNoQueueDrainageUsingShutDown)', async () => {
+  it('K4: refuses keys added after shutDown, and gives out the queued ones (TestNoQueueDrainageUsingShutDown)', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     queue.add('bar');
@@ -155,7 +155,7 @@ describe('a work queue', () => {
     expect(await queue.get()).toBeUndefined();
   });
 
-  it('K5: waits in shutDownWithDrain for what is worked on (TestQueueDrainageUsingShutDownWithDrain)', async () => {
+  it('K5: shutDownWithDrain waits for keys in progress (TestQueueDrainageUsingShutDownWithDrain)', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     queue.add('bar');
@@ -168,7 +168,7 @@ describe('a work queue', () => {
     await drained;
   });
 
-  it('K5: waits in shutDownWithDrain for what is queued, too', async () => {
+  it('K5: shutDownWithDrain waits for queued keys, too', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     const drained = queue.shutDownWithDrain();
@@ -178,7 +178,7 @@ describe('a work queue', () => {
     expect(await settled(createWorkQueue().shutDownWithDrain())).toBe(true);
   });
 
-  it('K5: is let go by a shutDown (TestForceQueueShutdownUsingShutDown)', async () => {
+  it('K5: a later shutDown resolves shutDownWithDrain immediately (TestForceQueueShutdownUsingShutDown)', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     queue.tryGet();
@@ -188,7 +188,7 @@ describe('a work queue', () => {
     await drained;
   });
 
-  it('K5: lets each of several that drain wait to the end', async () => {
+  it('K5: each of several calls of shutDownWithDrain waits until every key is done', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     queue.tryGet();
@@ -198,7 +198,7 @@ describe('a work queue', () => {
     await Promise.all(drains);
   });
 
-  it('K5: has what was added while it was worked on done, too (TestQueueDrainageUsingShutDownWithDrainWithDirtyItem)', async () => {
+  it('K5: shutDownWithDrain waits for keys added again while they were in progress (TestQueueDrainageUsingShutDownWithDrainWithDirtyItem)', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     const key = queue.tryGet() ?? '';
@@ -211,7 +211,7 @@ describe('a work queue', () => {
     await drained;
   });
 
-  it('K6: drains without refusing, and survives shutDown', async () => {
+  it('K6: drain() refuses no keys, and shutDown does not resolve it', async () => {
     const queue = createWorkQueue();
     expect(await settled(queue.drain())).toBe(true);
     queue.add('foo');
@@ -228,13 +228,13 @@ describe('a work queue', () => {
     await still;
   });
 
-  it('K7: keeps nothing of a key that was done (TestGarbageCollection)', async () => {
+  it('K7: keeps nothing of a key that is done (TestGarbageCollection)', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const queue = createWorkQueue<object>();
     const seen = (() => {
       const key = { name: 'foo' };
-      // Another behind it: an emptied list would prove nothing.
+      // Other keys follow it, because an empty list would prove nothing.
       for (const each of [{}, {}, key, {}, {}, {}, {}]) queue.add(each);
       for (let times = 0; times < 3; times++) queue.done(queue.tryGet() ?? {});
       return new WeakRef(key);

@@ -16,7 +16,7 @@ function waits(limiter: RateLimiter, key: string, times: number): number[] {
 }
 
 describe('a rate limiter', () => {
-  it('K11: doubles by key, until it is forgotten (TestItemExponentialFailureRateLimiter)', () => {
+  it('K11: doubles the wait of a key until the key is forgotten (TestItemExponentialFailureRateLimiter)', () => {
     const limiter = itemExponentialFailureRateLimiter({ baseMs: 1, maxMs: 1000 });
     expect(waits(limiter, 'one', 5)).toEqual([1, 2, 4, 8, 16]);
     expect(limiter.numRequeues('one')).toBe(5);
@@ -26,7 +26,7 @@ describe('a rate limiter', () => {
     expect(limiter.when('one')).toBe(1);
   });
 
-  it('K11: reaches its maximum and stays there, however often it is asked (TestItemExponentialFailureRateLimiterOverFlow)', () => {
+  it('K11: reaches its maximum and stays there, however often it is called (TestItemExponentialFailureRateLimiterOverFlow)', () => {
     for (const maxMs of [1000, 1_000_000, Number.MAX_VALUE]) {
       const limiter = itemExponentialFailureRateLimiter({ baseMs: 5, maxMs });
       const seen = waits(limiter, 'key', 3000);
@@ -37,7 +37,7 @@ describe('a rate limiter', () => {
     expect(waits(idle, 'key', 2000).at(-1)).toBe(0);
   });
 
-  it('K11: is fast for some tries, then slow (TestItemFastSlowRateLimiter)', () => {
+  it('K11: is fast for a number of attempts, then slow (TestItemFastSlowRateLimiter)', () => {
     const limiter = itemFastSlowRateLimiter({ fastMs: 5, slowMs: 10_000, maxFastAttempts: 3 });
     expect(waits(limiter, 'one', 5)).toEqual([5, 5, 5, 10_000, 10_000]);
     expect(limiter.when('two')).toBe(5);
@@ -45,7 +45,7 @@ describe('a rate limiter', () => {
     expect([limiter.numRequeues('one'), limiter.when('one')]).toEqual([0, 5]);
   });
 
-  it('K11: takes the longest of several, and counts in all (TestMaxOfRateLimiter)', () => {
+  it('K11: returns the longest wait of several, and counts in all of them (TestMaxOfRateLimiter)', () => {
     const fastSlow = itemFastSlowRateLimiter({ fastMs: 5, slowMs: 3000, maxFastAttempts: 3 });
     const exponential = itemExponentialFailureRateLimiter({ baseMs: 1, maxMs: 1000 });
     const limiter = maxOfRateLimiter(fastSlow, exponential);
@@ -56,7 +56,7 @@ describe('a rate limiter', () => {
     expect([limiter.numRequeues('one'), limiter.when('one')]).toEqual([0, 5]);
   });
 
-  it('K11: waits no longer than a maximum (TestWithMaxWaitRateLimiter)', () => {
+  it('K11: limits the wait to a maximum (TestWithMaxWaitRateLimiter)', () => {
     const inner = itemExponentialFailureRateLimiter({ baseMs: 1, maxMs: 1_000_000 });
     const limiter = withMaxWaitRateLimiter(inner, { maxMs: 5 });
     expect(waits(limiter, 'one', 5)).toEqual([1, 2, 4, 5, 5]);
@@ -65,7 +65,7 @@ describe('a rate limiter', () => {
     expect(inner.numRequeues('one')).toBe(0);
   });
 
-  it('K11: spends one bucket on all keys, and fills it with time', async () => {
+  it('K11: shares one bucket among all keys, and refills it with time', async () => {
     const time = new VirtualTime();
     const limiter = bucketRateLimiter({ qps: 10, burst: 2, scheduler: time });
     expect(['a', 'b', 'c', 'd'].map((key) => limiter.when(key))).toEqual([0, 0, 100, 200]);
@@ -76,7 +76,7 @@ describe('a rate limiter', () => {
     expect(waits(free, 'a', 3)).toEqual([0, 0, 0]);
   });
 
-  it("K11: is client-go's by default", () => {
+  it("K11: has client-go's default values", () => {
     const limiter = defaultControllerRateLimiter({ scheduler: new VirtualTime() });
     expect(waits(limiter, 'one', 3)).toEqual([5, 10, 20]);
     expect(waits(limiter, 'one', 40).at(-1)).toBe(1_000_000);

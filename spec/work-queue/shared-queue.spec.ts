@@ -1,4 +1,4 @@
-/** Several pipelines on one queue, of which some leave; and runs that take their time to end. */
+/** Several pipelines on one queue, some of which unsubscribe, and runs that take a while to end. */
 import {
   createPriorityQueue,
   createRateLimitingQueue,
@@ -13,8 +13,8 @@ import { finalize } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
-/** What heeds its signal. */
-const heeding =
+/** A reconciler that reacts to its signal. */
+const reactsToSignal =
   (end: 'rejects' | 'resolves'): Reconcile =>
   (_key, { signal }) =>
     new Promise<ReconcileResult>((resolve, reject) => {
@@ -35,7 +35,7 @@ function shared(first: Reconcile) {
     NEVER.pipe(
       workQueue(
         (key) => {
-          // Nothing before it in the queue.
+          // No other key precedes it in the queue.
           expect(queue.priorityOf(key)).toBe(3);
         },
         { queue, scheduler: time },
@@ -44,11 +44,11 @@ function shared(first: Reconcile) {
   return { time, queue, outcomes, leaver, stayer };
 }
 
-describe('a pipeline that leaves a queue that others work on', () => {
+describe('a pipeline that unsubscribes from a shared queue', () => {
   it.each([
-    ['a Promise that rejects', heeding('rejects')],
+    ['a Promise that rejects', reactsToSignal('rejects')],
     ['an Observable', () => new Observable<ReconcileResult>()],
-  ])('K27: gives the key back whose run it aborted: %s', async (_what, reconcile) => {
+  ])('K27: returns each key whose run it aborted to the queue: %s', async (_what, reconcile) => {
     const { time, queue, outcomes, leaver, stayer } = shared(reconcile);
     const staying = stayer();
     leaver.unsubscribe();
@@ -60,8 +60,8 @@ describe('a pipeline that leaves a queue that others work on', () => {
     staying.unsubscribe();
   });
 
-  it('K27: gives it to who comes later, too', async () => {
-    const { time, queue, outcomes, leaver, stayer } = shared(heeding('rejects'));
+  it('K27: returns the key also for a pipeline that subscribes later', async () => {
+    const { time, queue, outcomes, leaver, stayer } = shared(reactsToSignal('rejects'));
     leaver.unsubscribe();
     await time.advance(0);
     expect(queue.len).toBe(1);
@@ -69,8 +69,8 @@ describe('a pipeline that leaves a queue that others work on', () => {
     expect(outcomes).toMatchObject([{ key: 'a', type: 'ok' }]);
   });
 
-  it('K27: has done the key whose run ends well all the same', async () => {
-    const { time, queue, outcomes, leaver, stayer } = shared(heeding('resolves'));
+  it('K27: marks a key as done if its run ends well after the unsubscription', async () => {
+    const { time, queue, outcomes, leaver, stayer } = shared(reactsToSignal('resolves'));
     const staying = stayer();
     leaver.unsubscribe();
     await time.advance(1_000);
@@ -78,7 +78,7 @@ describe('a pipeline that leaves a queue that others work on', () => {
     staying.unsubscribe();
   });
 
-  it('K27: whose run asks to come again is heeded', async () => {
+  it('K27: a requeue that its run asks for takes place', async () => {
     const time = new VirtualTime();
     const queue = createRateLimitingQueue({ scheduler: time });
     const outcomes: string[] = [];
@@ -102,7 +102,7 @@ describe('a pipeline that leaves a queue that others work on', () => {
     expect(outcomes).toEqual(['500 a']);
   });
 
-  it('K28: begins a key anew when the teardown of its Observable is done', () => {
+  it('K28: begins a key again when the teardown of its Observable is done', () => {
     const keys$ = new Subject<string>();
     const ends: Subject<ReconcileResult>[] = [];
     const log: string[] = [];
@@ -127,7 +127,7 @@ describe('a pipeline that leaves a queue that others work on', () => {
     expect(outcomes).toEqual(['ok', 'ok', 'gaveUp']);
   });
 
-  it('K28: begins no work that is an Observable once it has left', () => {
+  it('K28: does not subscribe an Observable that is returned after the unsubscription', () => {
     let begun = 0;
     const keys$ = new Subject<string>();
     const run = keys$

@@ -30,7 +30,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 const brief = ({ key, type, attempt }: Outcome) => `${key} ${type} ${attempt}`;
 const limiter = () => itemExponentialFailureRateLimiter({ baseMs: 5, maxMs: 20 });
 
-/** A reconciler that takes `ms`, and notes when it starts. */
+/** A reconciler that takes `ms`, and logs its start. */
 function taking(ms: number, { scheduler }: MarbleHelpers, log: string[] = []): Reconcile {
   return (key) => {
     log.push(`${scheduler.now()} ${key}`);
@@ -46,7 +46,7 @@ function failing(times: number): Reconcile {
 }
 
 describe('workQueue', () => {
-  it('K18: works on one key at a time, in order, and on a key once more that came meanwhile', () => {
+  it('K18: processes one key at a time, in order, and once more a key that was added meanwhile', () => {
     marbles((helpers) => {
       const { cold, expectObservable, flush, scheduler } = helpers;
       const log: string[] = [];
@@ -61,7 +61,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K18: works on as many keys at once as it may, never twice on one', () => {
+  it('K18: processes up to `concurrency` keys at the same time, never one key twice', () => {
     marbles((helpers) => {
       const { cold, expectObservable, scheduler } = helpers;
       const worked$ = cold('(abaacb)|').pipe(
@@ -72,7 +72,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K18: says how long a key waited and was worked on, and which try it was', () => {
+  it('K18: reports how long a key waited and was processed, and the number of the attempt', () => {
     marbles((helpers) => {
       const { cold, scheduler, flush } = helpers;
       const outcomes: Outcome[] = [];
@@ -96,7 +96,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K18: takes reconcilers that answer at once, with a Promise or with an Observable', async () => {
+  it('K18: accepts reconcilers that return synchronously, a Promise or an Observable', async () => {
     const time = new VirtualTime();
     const seen: string[] = [];
     const answers: Record<string, Reconcile> = {
@@ -143,7 +143,7 @@ describe('workQueue', () => {
     ]);
   });
 
-  it('K19: tries a failed key again after what the limiter says, and counts', () => {
+  it('K19: retries a failed key after the wait that the limiter returns, and counts attempts', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const worked$ = cold('a-----------|').pipe(
         workQueue(failing(2), { scheduler, rateLimiter: limiter() }),
@@ -161,7 +161,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K19: counts anew after a success', () => {
+  it('K19: counts from 1 again after a success', () => {
     const keys$ = new Subject<string>();
     const time = new VirtualTime();
     const seen: string[] = [];
@@ -184,7 +184,7 @@ describe('workQueue', () => {
     expect(seen).toEqual(['a failed 1', 'a failed 2', 'a ok 3', 'a failed 1']);
   });
 
-  it('K19: gives up after maxRetries, and starts anew with the next add', () => {
+  it('K19: gives up after maxRetries, and starts from the beginning with the next add', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const worked$ = cold('a 29ms a|').pipe(
         workQueue(failing(Number.POSITIVE_INFINITY), {
@@ -198,7 +198,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K19: does not try again after a TerminalError, nor with maxRetries 0', () => {
+  it('K19: does not retry after a TerminalError, nor with maxRetries 0', () => {
     const error = new TerminalError('spec.size is negative', { cause: 'the user' });
     const seen: Outcome[] = [];
     const fail = (why: Error) => () => {
@@ -217,7 +217,7 @@ describe('workQueue', () => {
     expect([error.name, error.cause]).toEqual(['TerminalError', 'the user']);
   });
 
-  it('K19: gives up what is no key, and says what it was', () => {
+  it('K19: gives up an invalid key, and names it', () => {
     const seen: Outcome[] = [];
     const ran: string[] = [];
     const keys = ['a', '', undefined, 42, Object.create(null), 'b'] as string[];
@@ -243,7 +243,7 @@ describe('workQueue', () => {
     ]);
   });
 
-  it('K19: gives up a key whose limiter throws', () => {
+  it('K19: gives up a key if the limiter throws', () => {
     const error = new Error('limiter');
     const rateLimiter = {
       ...limiter(),
@@ -261,7 +261,7 @@ describe('workQueue', () => {
     ]);
   });
 
-  it('K20: requeues after the time that was asked for, or what the limiter says', () => {
+  it('K20: requeues after requeueAfterMs, or after the wait that the limiter returns', () => {
     marbles(({ hot, expectObservable, scheduler }) => {
       const answers = [
         { requeueAfterMs: 7 },
@@ -282,7 +282,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K20: forgets the failures of a key that is looked at again later', () => {
+  it('K20: requeueAfterMs resets the failure count of the key', () => {
     const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
     const keys$ = new Subject<string>();
     const reconcile: Reconcile = (key, context) =>
@@ -294,7 +294,7 @@ describe('workQueue', () => {
     expect(queue.numRequeues('a')).toBe(0);
   });
 
-  it('K20: keeps one requeue a key, the earlier, however often it runs', () => {
+  it('K20: keeps one requeue per key, the earlier, however often the key runs', () => {
     marbles(({ hot, expectObservable, scheduler }) => {
       const worked$ = hot('a---a').pipe(
         workQueue(() => ({ requeueAfterMs: 10 }), { scheduler }),
@@ -304,7 +304,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K21: completes when all that was queued, under way or failing is done', () => {
+  it('K21: completes when every key that was queued, in progress or failing is done', () => {
     marbles((helpers) => {
       const { cold, expectObservable, scheduler } = helpers;
       const reconcile: Reconcile = (key, context) =>
@@ -322,13 +322,13 @@ describe('workQueue', () => {
     });
   });
 
-  it('K21: completes at once where there was nothing', () => {
+  it('K21: completes immediately if there was no key', () => {
     marbles(({ cold, expectObservable }) => {
       expectObservable(cold<string>('---|').pipe(workQueue(() => {}))).toBe('---|');
     });
   });
 
-  it('K21: grants each key one requeueAfterMs after the end, so that a period cannot hold it open', () => {
+  it('K21: allows each key one requeueAfterMs after the end, so that a periodic requeue cannot keep the stream open', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const worked$ = cold('a-b|').pipe(
         workQueue((key) => ({ requeueAfterMs: key === 'a' ? 5 : 20 }), { scheduler }),
@@ -358,7 +358,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K22: errors with the error of the source when all is done', () => {
+  it('K22: emits the error of the source when every key is done', () => {
     marbles((helpers) => {
       const { cold, expectObservable, scheduler } = helpers;
       const worked$ = cold('(ab)#', undefined, 'watch broke').pipe(
@@ -369,7 +369,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K23: aborts, drops what waits and leaves no timer when it is unsubscribed', async () => {
+  it('K23: unsubscribing aborts the signals, drops waiting keys and leaves no timer', async () => {
     const time = new VirtualTime();
     const log: string[] = [];
     const keys$ = new Subject<string>();
@@ -390,7 +390,7 @@ describe('workQueue', () => {
     expect([time.pending, keys$.observed]).toEqual([0, false]);
   });
 
-  it('K23: gives an aborted signal to who asks late, and none is aborted at the end of a run', async () => {
+  it('K23: a signal that is read late is aborted, and the end of a run aborts none', async () => {
     const kept: ReconcileContext[] = [];
     const reconcile: Reconcile = (_key, context) => {
       kept.push(context);
@@ -401,7 +401,7 @@ describe('workQueue', () => {
     expect(kept.map(({ signal }) => signal.aborted)).toEqual([false, true]);
   });
 
-  it('K23: unsubscribes an Observable; the key of a Promise stays taken until it settles', async () => {
+  it('K23: unsubscribes an Observable; the key of a Promise stays in progress until it settles', async () => {
     const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
     const observed$ = new Subject<undefined>();
     let finish = () => {};
@@ -422,14 +422,14 @@ describe('workQueue', () => {
     expect([queue.processing, queue.shuttingDown]).toEqual([0, false]);
   });
 
-  it('K9, K23: leaves nothing that keeps a process alive', () => {
+  it('K9, K23: leaves no resource that keeps a process alive', () => {
     const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
     const printed = execFileSync(process.execPath, ['--conditions=rx-informer-source', script], {
       encoding: 'utf8',
     });
     const { held, left } = JSON.parse(printed) as { held: string[]; left: string[] };
     expect(held).toContain('Timeout');
-    // The child's own pipe to us is open while it prints.
+    // The pipe of the child to this process is open while it prints.
     expect(left.filter((name) => name !== 'PipeWrap')).toEqual([]);
   });
 
@@ -455,7 +455,7 @@ describe('workQueue', () => {
     ['a Promise as', () => Promise.resolve()],
   ];
   it.each(quick)(
-    'K24: survives 30,000 keys at once with %s reconciler',
+    'K24: survives 30,000 keys at the same time with %s reconciler',
     async (_name, reconcile) => {
       const keys = await new Promise<Set<string>>((resolve, reject) => {
         range(0, 30_000)
@@ -471,7 +471,7 @@ describe('workQueue', () => {
     },
   );
 
-  it('K24: survives 30,000 keys that gathered while one was worked on', () => {
+  it('K24: survives 30,000 keys that were added while one was processed', () => {
     const first$ = new Subject<undefined>();
     const keys$ = new Subject<string>();
     const depths: number[] = [];
@@ -497,7 +497,7 @@ describe('workQueue', () => {
     expect(depths[1]).toBe(depths[0]);
   });
 
-  it('K24: gives one outcome after the other where a consumer emits keys', () => {
+  it('K24: emits one outcome after the other if a consumer emits keys', () => {
     const first$ = new Subject<undefined>();
     const keys$ = new Subject<string>();
     const log: string[] = [];
@@ -513,7 +513,7 @@ describe('workQueue', () => {
     expect(log).toEqual(['( first', 'first )', '( a', 'a )', '( b', 'b )']);
   });
 
-  it('K24: survives 30,000 keys that are emitted by whoever gets an outcome', () => {
+  it('K24: survives 30,000 keys that are emitted by the consumer of the outcomes', () => {
     const keys$ = new Subject<string>();
     const seen = new Set<string>();
     let depth = 0;
@@ -530,7 +530,7 @@ describe('workQueue', () => {
     expect([seen.size, deepest]).toEqual([30_000, 1]);
   });
 
-  it('K24: survives a reconciler that emits keys itself, its own among them', () => {
+  it('K24: survives a reconciler that emits keys itself, including its own', () => {
     const keys$ = new Subject<string>();
     const runs: string[] = [];
     keys$
@@ -545,7 +545,7 @@ describe('workQueue', () => {
     expect(runs).toEqual(['a', 'b', 'a']);
   });
 
-  it('K24: collapses a flood of one key while it is worked on', () => {
+  it('K24: collapses many adds of one key while it is processed', () => {
     marbles((helpers) => {
       const { scheduler, flush, cold } = helpers;
       const log: string[] = [];
@@ -561,7 +561,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K24: goes on when a consumer throws', async () => {
+  it('K24: continues when a consumer throws', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const keys$ = new Subject<string>();
@@ -575,7 +575,7 @@ describe('workQueue', () => {
     expect([runs, reported.length]).toEqual([['a', 'b', 'a'], 3]);
   });
 
-  it('K24: a step behind it that throws ends that subscription, and a queue that is shared goes on', () => {
+  it('K24: an operator after it that throws ends that subscription, and a shared queue continues', () => {
     const queue = createRateLimitingQueue();
     const seen: unknown[] = [];
     const broken$ = from(['a', 'b']).pipe(
@@ -596,7 +596,7 @@ describe('workQueue', () => {
     expect(seen).toContain('c ok 1');
   });
 
-  it('K25: works on a queue that others add to, until it is shut down and empty', async () => {
+  it('K25: processes a queue that other code adds to, until it is shut down and empty', async () => {
     const time = new VirtualTime();
     const queue = createPriorityQueue({ scheduler: time });
     const seen: string[] = [];
@@ -623,7 +623,7 @@ describe('workQueue', () => {
     expect(seen.slice(4)).toEqual(['last ok 1', 'complete']);
   });
 
-  it('K25: gives up what fails after the shutdown: nobody would try it again', async () => {
+  it('K25: gives up a key that fails after the shutdown, because it would not be retried', async () => {
     const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
     const seen: string[] = [];
     for (const key of ['a', 'b', 'c']) queue.add(key);
@@ -641,7 +641,7 @@ describe('workQueue', () => {
     expect(seen).toEqual(['a gaveUp 1', 'b ok 1', 'c ok 1', 'complete']);
   });
 
-  it('K25: two operators on one queue share its keys, and no key is with both', async () => {
+  it('K25: two operators on one queue share its keys and never process one at the same time', async () => {
     const time = new VirtualTime();
     const queue = createRateLimitingQueue({ scheduler: time });
     const inHand = new Set<string>();
@@ -673,7 +673,7 @@ describe('workQueue', () => {
     for (const each of both) each.unsubscribe();
   });
 
-  it('K18: throws for misuse, and is typed by its keys', () => {
+  it('K18: throws for invalid options, and is typed by its keys', () => {
     expect(() => workQueue(() => {}, { concurrency: 0 })).toThrow(TypeError);
     expect(() => workQueue(() => {}, { maxRetries: Number.NaN })).toThrow(TypeError);
     const outcomes$ = of('a').pipe(workQueue(() => {}));
