@@ -1,14 +1,14 @@
-/** And, or, not: over predicates of changes as over conditions of objects. */
+/** Combines tests with and, or, not. Predicates of changes and conditions of objects are tests. */
 import { isThenable } from '../rx/is-thenable.ts';
 
-/** A question about a value. */
+/** A boolean function of a value. */
 export type Test<V> = (value: V) => boolean;
 
-/** The answer of a test. Throws a `TypeError` where that is a Promise, which would count as true whatever it becomes. */
+/** Calls a test. Throws a `TypeError` if the test returns a Promise, because a Promise always counts as true. */
 export function ask<V>(test: Test<V>, value: V): boolean {
   const answer = test(value);
   if (!isThenable(answer)) return answer;
-  // Nobody will look at how it ends.
+  // Its rejection must not be reported as unhandled, because the Promise is ignored.
   Promise.resolve(answer).catch(() => undefined);
   throw new TypeError(
     'a predicate or condition returned a Promise; it must return synchronously, so load what it needs before, or in the reconcile',
@@ -16,7 +16,7 @@ export function ask<V>(test: Test<V>, value: V): boolean {
 }
 
 /**
- * True when all tests are; asks them in order, up to the first that is false. Of no test: true.
+ * True if all tests are true. Calls them in order, up to the first that is false. Without tests: true.
  *
  * @example
  * ```ts
@@ -32,13 +32,13 @@ export function and<V>(...tests: readonly Test<V>[]): Test<V> {
 }
 
 /**
- * True when one test is; asks them in order, up to the first that is true. Of no test: false.
+ * True if at least one test is true. Calls them in order, up to the first that is true. Without tests: false.
  *
  * @example
  * ```ts
  * import { annotationsChanged, generationChanged, or } from 'rx-informer';
  *
- * // A controller that is to hear of its spec and of its annotations, not of the status it writes itself.
+ * // Reconciles after a change of the spec or of the annotations, not of the status, which the controller writes itself.
  * const predicate = or(generationChanged, annotationsChanged());
  * const metadata = { name: 'web', uid: 'u1', resourceVersion: '5', generation: 1 };
  * const previous = { metadata };
@@ -50,7 +50,7 @@ export function or<V>(...tests: readonly Test<V>[]): Test<V> {
   return (value) => tests.some((test) => ask(test, value));
 }
 
-/** True when the test is not. */
+/** True if the test is false. */
 export function not<V>(test: Test<V>): Test<V> {
   return (value) => !ask(test, value);
 }

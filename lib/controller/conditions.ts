@@ -2,13 +2,13 @@
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import type { Test } from './combine.ts';
 
-/** Sees an object as it is now; `undefined`: there is none, not yet or no more. */
+/** Tests the current state of an object; `undefined` if the object does not exist, yet or any more. */
 export type Condition<T extends KubernetesObject = KubernetesObject> = Test<T | undefined>;
 
-/** There is such an object. */
+/** The object exists. */
 export const exists: Condition<KubernetesObject> = (object) => object !== undefined;
 
-/** There is no such object; with a UID, not this one: another of its name may stand in its place. */
+/** The object does not exist. With a UID, an object of the same name with another UID counts as deleted, too. */
 export function deleted(uid?: string): Condition<KubernetesObject> {
   return (object) => object === undefined || (uid !== undefined && uidOf(object) !== uid);
 }
@@ -22,7 +22,7 @@ export interface StatusCondition {
   readonly observedGeneration?: number;
 }
 
-/** The entries of `status.conditions`, where an object has them. */
+/** The entries of `status.conditions`; an empty list if the object has none. */
 export function statusConditions(object: object | undefined): readonly StatusCondition[] {
   const status = (object as { readonly status?: unknown } | undefined)?.status;
   const conditions = (status as { readonly conditions?: unknown } | undefined)?.conditions;
@@ -30,8 +30,8 @@ export function statusConditions(object: object | undefined): readonly StatusCon
 }
 
 /**
- * `status.conditions` has this type with status `True`, and it is about the spec as it is now: one that names an
- * older generation does not count.
+ * An entry of `status.conditions` has this type and status `True`, and is about the current spec: an entry with an older
+ * `observedGeneration` does not count.
  *
  * @example
  * ```ts

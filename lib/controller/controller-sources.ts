@@ -1,4 +1,4 @@
-/** The sources that the options of a controller name, each as a stream of keys. */
+/** Converts the `for`, `owns`, `watches` and `sources` options of a controller to sources of keys. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ControllerOptions } from './controller.ts';
 import { controllerKeys } from './owner-references.ts';
@@ -17,7 +17,7 @@ function filtered<T extends KubernetesObject>(
   return 'informer' in given ? given : { informer: given };
 }
 
-/** All sources, that of `for` first. */
+/** All sources, beginning with that of `for`. */
 export function sourcesOf<T extends KubernetesObject>(
   options: ControllerOptions<T>,
 ): { readonly main: WatchedInformer<T>; readonly sources: readonly Source[] } {

@@ -1,4 +1,4 @@
-/** What a controller takes, is, and says of itself. controller-runtime: pkg/controller, pkg/builder. */
+/** The types of a controller: its options, its status, and the controller itself. controller-runtime: pkg/controller, pkg/builder. */
 
 import type { Observable } from 'rxjs';
 import type { WaitOptions } from '../informer/waits.ts';
@@ -13,136 +13,136 @@ import type { LeaderElector, LeaderElectorOptions } from './election/leader-elec
 import type { Predicate } from './predicates.ts';
 import type { FilteredSource, MappedSource, WatchedInformer } from './sources.ts';
 
-/** What a reconcile is told. */
+/** The request that a reconcile receives. */
 export interface ReconcileRequest<T extends KubernetesObject> extends ReconcileContext {
-  /** The key taken apart. */
+  /** The namespace and name from the key. */
   readonly name: ObjectName;
-  /** From the cache, at the start of this reconcile; `undefined` when it is gone. Do not change it. */
+  /** The object in the cache when this reconcile began; `undefined` if it does not exist. Do not change it. */
   readonly object: Stored<T> | undefined;
   /**
-   * What woke it since the reconcile before: `for:added`, `owns:updated`, `watches:deleted`, `for:resync`,
-   * `source`, `requeue`, `retry`. For the log: a reconcile that decides by it will miss something.
+   * Why the key was queued since its previous reconcile: `for:added`, `owns:updated`, `watches:deleted`, `for:resync`,
+   * `source`, `requeue`, `retry`. Use it for logs only: changes are coalesced, so a reconcile that decides by it misses some.
    */
   readonly reasons: readonly string[];
 }
 
-/** Makes the world as one object wants it. */
+/** Brings the actual state to the state that one object desires. */
 export type ReconcileObject<T extends KubernetesObject> = (
   key: string,
   request: ReconcileRequest<T>,
 ) => ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
 
-/** Where an error came from that reached nobody else. */
+/** Where an unhandled error occurred. */
 export interface ControllerErrorContext {
   readonly controller: string;
   /** `for: foos`, `watches: secrets`, `sources[0]`, `stop` … */
   readonly where: string;
-  /** The object at hand. */
+  /** The key of the object that was processed. */
   readonly key?: string;
 }
 
-/** What {@link createController} takes. `O` are the types of what is owned, `W` of what is watched besides. */
+/** Options of {@link createController}. `O` are the types of the owned objects, `W` those of the other watched objects. */
 export interface ControllerOptions<
   T extends KubernetesObject,
   O extends readonly KubernetesObject[] = readonly KubernetesObject[],
   W extends readonly KubernetesObject[] = readonly KubernetesObject[],
 > extends Pick<Timing, 'scheduler'> {
-  /** Stands in errors, status and metrics. @defaultValue 'controller' */
+  /** The name in errors, status and metrics. @defaultValue 'controller' */
   readonly name?: string | undefined;
   /** The objects that are reconciled. */
   readonly for: WatchedInformer<T> | FilteredSource<T>;
-  /** What they own: a change of an object wakes the one that controls it, before and now. */
+  /** Informers of owned objects. A change of an owned object queues its controlling owner, before and after the change. */
   readonly owns?:
     | { readonly [K in keyof O]: WatchedInformer<O[K]> | FilteredSource<O[K]> }
     | undefined;
-  /** What else concerns them. */
+  /** Informers of other objects, with a function that maps each change to the keys that it affects. */
   readonly watches?: { readonly [K in keyof W]: MappedSource<W[K]> } | undefined;
-  /** Keys from anywhere: a timer, a webhook, a message queue. One that errors makes the controller unhealthy. */
+  /** Keys from other sources, such as a timer, a webhook or a message queue. If one errors, the controller becomes unhealthy. */
   readonly sources?: readonly Observable<string>[] | undefined;
-  /** Over the changes of `for`; all must pass. */
+  /** Predicates for the changes of `for`. A change passes if all of them pass it. */
   readonly predicates?: readonly Predicate<T>[] | undefined;
   readonly reconcile: ReconcileObject<T>;
-  /** How many keys are worked on at once, never one key twice. @defaultValue 1 */
+  /** How many keys are processed at the same time, never one key twice. @defaultValue 1 */
   readonly concurrency?: number | undefined;
-  /** How often a failing key is tried again before it is given up until its next change. @defaultValue Infinity */
+  /** How often a failing key is retried before it is given up until its next change. @defaultValue Infinity */
   readonly maxRetries?: number | undefined;
-  /** @defaultValue that of the priority queue */
+  /** Determines the wait before a retry. @defaultValue the default rate limiter of the priority queue */
   readonly rateLimiter?: RateLimiter | undefined;
-  /** A key that has waited for this long, in milliseconds, gets every second turn, even if newer keys wait. @defaultValue 10000 */
+  /** A key that has waited this long, in milliseconds, gets every second turn, whatever its priority. @defaultValue 10000 */
   readonly ageingMs?: number | undefined;
   /**
-   * Reconciles only while it leads; caches are warm before. Options make an elector that starts and stops with
-   * the controller; one that is passed is for who made it to start, and to stop after the controller.
+   * Reconciles only while this process leads; the caches fill before that. Options create an elector that is started and stopped with
+   * the controller. An elector that is passed in must be started by its owner, and stopped after the controller.
    */
   readonly leaderElection?: LeaderElector | LeaderElectorOptions | undefined;
   readonly metrics?: MetricsProvider | undefined;
-  /** Errors of predicates, mappings and sources. @defaultValue as rxjs's own: reported asynchronously */
+  /** Called with the errors of predicates, mappings and sources. @defaultValue errors are reported asynchronously, as rxjs does */
   readonly onUnhandledError?:
     | ((error: unknown, context: ControllerErrorContext) => void)
     | undefined;
 }
 
 /**
- * `idle`: never started. `syncing`: caches are not whole. `standby`: another one leads. `running`: at work.
- * `stopping`: finishes what is running.
+ * `idle`: never started. `syncing`: a cache is not complete yet. `standby`: another process leads. `running`: reconciling.
+ * `stopping`: waiting for running reconciles.
  */
 export type ControllerPhase = 'idle' | 'syncing' | 'standby' | 'running' | 'stopping' | 'stopped';
 
-/** What a controller is doing. Emitted on transitions only. */
+/** The status of a controller. Emitted on transitions only. */
 export interface ControllerStatus {
   readonly phase: ControllerPhase;
-  /** Every cache is whole. */
+  /** Whether every cache is complete. */
   readonly synced: boolean;
-  /** Always true without leader election. */
+  /** Whether this process leads. Always true without leader election. */
   readonly leading: boolean;
-  /** Sources whose cache is not whole. */
+  /** The sources whose cache is not complete yet. */
   readonly waitingFor: readonly string[];
-  /** Sources that ended while they were needed: nobody wakes the controller for them any more. */
+  /** The sources that ended while the controller was running. Their changes no longer reach the controller. */
   readonly ended: readonly string[];
 }
 
-/** An outcome, and what had woken the key. */
+/** An outcome, with the reasons for which its key was queued. */
 export type ControllerOutcome = Outcome & { readonly reasons: readonly string[] };
 
-/** How a controller is stopped. */
+/** Options of `stop`. */
 export interface StopOptions {
   /**
-   * So long may running reconciles go on; then their signals are aborted, and after as long again they are
-   * abandoned and reported. In milliseconds. @defaultValue 30000
+   * How long running reconciles may continue, in milliseconds. Then their signals are aborted. After the same time again they
+   * are reported and no longer waited for. @defaultValue 30000
    */
   readonly drainMs?: number | undefined;
 }
 
-/** A controller that keeps the world as its objects want it. Not client-go's `cache.Controller`. */
+/** A controller reconciles objects until it is stopped. It is not client-go's `cache.Controller`. */
 export interface Controller {
   readonly name: string;
-  /** Each reconcile's end. Never errors; completes when the controller has stopped. Starts nothing. */
+  /** Emits the outcome of each reconcile. Never errors; completes when the controller has stopped. Subscribing starts nothing. */
   readonly outcomes$: Observable<ControllerOutcome>;
-  /** The status at once, then each transition; completes when the controller has stopped. */
+  /** Emits the current status synchronously, then each transition. Completes when the controller has stopped. */
   readonly status$: Observable<ControllerStatus>;
   readonly status: ControllerStatus;
-  /** For a liveness probe: no source has ended in silence. */
+  /** False once a source has ended while the controller runs. For a liveness probe. */
   readonly healthy$: Observable<boolean>;
-  /** For a readiness probe: at work, that is caches are whole and, with an election, it leads. */
+  /** Whether the controller reconciles: the caches are complete and, with an election, this process leads. For a readiness probe. */
   readonly ready$: Observable<boolean>;
-  /** Keys that wait for a worker. */
+  /** The number of keys that wait for a worker. */
   readonly queued: number;
-  /** Keys that are worked on. */
+  /** The keys that are being processed. */
   readonly working: readonly string[];
   /**
-   * Begins: caches first, then the election, then work. Twice is once; after `stop` it begins anew, and while it stops
-   * once that is done.
+   * Starts the controller: it fills the caches, competes for the lead if it has an election, then reconciles. Has no effect if it
+   * is running. After a stop it starts again; during a stop it starts when that stop is done.
    */
   start(): void;
   /**
-   * Takes in nothing more, lets running reconciles finish, gives up the lease if it holds one, and resolves. What
-   * was queued is dropped. Informers are let go of, as by any subscriber, not stopped. A `start` that waits for a stop is
-   * taken back. Never rejects.
+   * Stops the controller: accepts no more keys, waits for running reconciles, drops the queued keys, releases the Lease of its
+   * own election, and resolves. Informers are unsubscribed, not stopped. A `start` that waits for a stop is cancelled. Rejects
+   * only if `drainMs` is not a valid duration, with a `TypeError`.
    */
   stop(options?: StopOptions): Promise<void>;
   /**
-   * Resolves when it is at work. Rejects with an `ApiError` (`NotObserved`) that names who is missing and why when
-   * `timeoutMs` are over, and (`Stopped`) when it is stopped before.
+   * Resolves when the controller reconciles. When `timeoutMs` has passed, it rejects with an `ApiError` (`NotObserved`) that names
+   * the sources that are not synced, and the causes. If the controller is stopped before, it rejects with reason `Stopped`.
    */
   whenReady(options?: WaitOptions): Promise<void>;
 }

@@ -1,31 +1,31 @@
 /**
- * From informers to reconciles: caches first, then the lead, then keys through a queue in which news overtakes
- * lists. controller-runtime: pkg/builder; client-go: the sample controller.
+ * Creates a controller, which fills its caches, waits for the lead, and then reconciles keys from a priority queue.
+ * controller-runtime: pkg/builder; client-go: sample-controller.
  */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Controller, ControllerOptions } from './controller.ts';
 import { ReconcilingController } from './reconciling-controller.ts';
 
 /**
- * A controller: it watches, and calls `reconcile` with the key of each object that may not be as it should be.
+ * Creates a controller: it watches objects and calls `reconcile` with the key of each object whose state may differ from the
+ * desired state.
  *
- * Nothing happens before `start()`. The first reconcile comes when the caches of all sources are whole and, with
- * an election, when it leads. A key waits once however often it is woken, is never worked on twice at once, and
- * after a failure comes again, later each time. What the first list and resyncs bring waits behind what is news.
- * A reconcile that throws is an outcome and ends nothing. The informers belong to who made them: the controller
- * holds them while it runs.
+ * Nothing happens before `start()`. The first reconcile runs when the caches of all sources are complete and, with an election,
+ * this process leads. A key waits once however often it is queued, is never processed twice at the same time, and is retried with
+ * increasing waits after a failure. Keys from the initial list and from resyncs wait behind keys from later changes. A reconcile
+ * that throws is an outcome and ends nothing. The informers stay with their owner: the controller subscribes to them while it runs.
  *
  * ```text
  * for      ──a──b──────a──────      a, b: keys
  * owns     ─────────b─────────
- * reconcile  [a ] [b ][b][a]        b was woken twice, of which once while it was worked on
+ * reconcile  [a ] [b ][b][a]        b was queued twice, the second time while it was processed
  * outcomes$  ───ok──ok─ok─ok
  * ```
  *
- * Throws a `TypeError` when `concurrency` is under 1 or `maxRetries` under 0, and on periods of the election that
- * contradict each other.
+ * Throws a `TypeError` if `concurrency` is under 1, `maxRetries` is under 0, or the periods of the election contradict each
+ * other.
  *
- * controller-runtime: builder.ControllerManagedBy; not client-go's `cache.Controller`, which is our reflector
+ * controller-runtime: builder.ControllerManagedBy; not client-go's `cache.Controller`, which is the reflector here
  *
  * @example
  * ```ts

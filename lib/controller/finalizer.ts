@@ -1,9 +1,9 @@
 /**
- * Work that must be done before an object may go. A deleted object is gone from the cache and cannot be cleaned
- * up after; a finalizer keeps it until its controller has said that all is done. kube-rs: runtime::finalizer.
+ * Cleanup before an object is deleted. A deleted object is no longer in the cache, so its controller could not clean up after it.
+ * A finalizer keeps the object until the controller has removed the finalizer. kube-rs: runtime::finalizer.
  *
- * The list is shared with other controllers, so it is changed by JSON Patches that hold only for the list they
- * were made from; a merge patch would put the whole list back as it was read.
+ * Other controllers write the same list. So it is changed by JSON Patches that are valid only for the list they were made
+ * from; a merge patch would overwrite the complete list with an old one.
  */
 
 import type { JsonPatchOperation } from '../client/patch.ts';
@@ -16,16 +16,16 @@ import type { ReconcileRequest } from './controller.ts';
 
 const TRIES = 5;
 
-/** The two halves of a reconcile. */
+/** The two parts of a reconcile. */
 export interface FinalizerHandlers<T extends KubernetesObject> {
-  /** The object is wanted, and the finalizer holds it. */
+  /** Called while the object is not being deleted and has the finalizer. */
   apply(
     object: Stored<T>,
     request: ReconcileRequest<T>,
   ): ReconcileResult | Promise<ReconcileResult>;
   /**
-   * The object is to go: undo what `apply` made, outside the cluster too. It may be called again after it was
-   * done. Returns with `requeue` or `requeueAfterMs` when it is not done yet; else the finalizer is removed.
+   * Called while the object is being deleted: undo what `apply` did, also outside of the cluster. It may be called again after
+   * it has succeeded. If the cleanup is not done yet, return `requeue` or `requeueAfterMs`; otherwise the finalizer is removed.
    */
   cleanup(
     object: Stored<T>,
@@ -35,7 +35,7 @@ export interface FinalizerHandlers<T extends KubernetesObject> {
 
 type Calls<T extends KubernetesObject> = Pick<ResourceClient<T>, 'get' | 'patch'>;
 
-/** The steps from one list to the other; `undefined` where there is nothing to do. */
+/** The patch that adds or removes the finalizer; `undefined` if nothing has to change. */
 function steps(
   object: KubernetesObject,
   name: string,
@@ -47,7 +47,7 @@ function steps(
   const sameObject = { op: 'test', path: '/metadata/uid', value: uidOf(object) } as const;
   if (wanted) {
     if (at !== -1) return undefined;
-    // An empty list is not there at all, and `add` would replace what another has put there since.
+    // An empty list is absent on the server, and `add` would replace a list that another client has added since.
     const unchanged =
       finalizers.length === 0
         ? ({ op: 'test', path: '/metadata/resourceVersion', value: versionOf(object) } as const)
@@ -63,12 +63,12 @@ function steps(
   return [sameObject, { op: 'test', path: element, value: name }, { op: 'remove', path: element }];
 }
 
-/** A test of the patch failed, or somebody else was faster: the newest object decides. */
+/** A test of the patch failed or the object changed: read it again and decide by its newest state. */
 function isOutdated(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 409 || error.code === 422);
 }
 
-/** Changes the list; `undefined` when the object is gone. */
+/** Changes the list of finalizers; returns `undefined` if the object does not exist any more. */
 async function change<T extends KubernetesObject>(
   client: Calls<T>,
   object: Stored<T>,
@@ -84,7 +84,7 @@ async function change<T extends KubernetesObject>(
     for (let tries = 1; ; tries++) {
       const json = steps(current, name, wanted);
       if (json === undefined) return current;
-      // No new finalizer is let in once the object is to go.
+      // The API server refuses new finalizers on an object that is being deleted.
       if (wanted && current.metadata?.deletionTimestamp !== undefined) return current;
       try {
         return await client.patch(target, { json }, options);
@@ -101,10 +101,10 @@ async function change<T extends KubernetesObject>(
 }
 
 /**
- * Adds a finalizer to an object, and answers the object as it is then: `undefined` where it is gone, without the
- * finalizer where it is being deleted. Does nothing where it is there already.
+ * Adds a finalizer to an object and returns the object in its new state. Returns `undefined` if the object does not exist any
+ * more, and the object without the finalizer if it is being deleted. Sends nothing if the object has the finalizer.
  *
- * A conflict is tried again on the newest object, five times at most. Rejects with an `ApiError`.
+ * A conflict is retried on the newest object, with at most five attempts. Rejects with an `ApiError`.
  */
 export function addFinalizer<T extends KubernetesObject>(
   client: Calls<T>,
@@ -116,9 +116,9 @@ export function addFinalizer<T extends KubernetesObject>(
 }
 
 /**
- * Removes a finalizer, this one and no other, and answers the object as it is then: `undefined` where it is gone.
- * Does nothing where it is not there. A conflict is tried again on the newest object, five times at most. Rejects
- * with an `ApiError`.
+ * Removes this finalizer, and no other, and returns the object in its new state; `undefined` if the object does not exist any
+ * more. Sends nothing if the object does not have the finalizer. A conflict is retried on the newest object, with at most five
+ * attempts. Rejects with an `ApiError`.
  */
 export function removeFinalizer<T extends KubernetesObject>(
   client: Calls<T>,
@@ -134,12 +134,14 @@ function isPending(result: ReconcileResult): boolean {
 }
 
 /**
- * A reconcile that is split in two: `apply` while the object is wanted, `cleanup` when it is to go.
+ * Creates a reconcile from two parts: `apply` while the object exists, `cleanup` when it is being deleted.
  *
- * `apply` is not called before the finalizer is on the object, so nothing is ever made that `cleanup` could not
- * take away; it is then called in the same reconcile, with the object as the server answered it. The finalizer is
- * removed when `cleanup` returns without a requeue; when it throws, the object stays and it is tried again. An
- * object that is gone, or is to go and does not have the finalizer, is nobody's business: neither is called.
+ * `apply` is not called before the finalizer is on the object, so `cleanup` is called for everything that `apply` creates. It
+ * is called in the same reconcile that adds the finalizer, with the object from the server's response. The finalizer is removed
+ * when `cleanup` returns without a requeue. If `cleanup` throws, the object stays and the reconcile is retried. For an object that
+ * does not exist, or that is being deleted without this finalizer, neither part is called.
+ *
+ * Throws a `TypeError` if `name` is not a valid finalizer name.
  *
  * kube-rs: runtime::finalizer
  *
@@ -155,7 +157,7 @@ function isPending(result: ReconcileResult): boolean {
  * };
  * const reconcile = finalizer(client, 'example.com/bucket', {
  *   apply: () => {},
- *   cleanup: () => {}, // delete the bucket at the provider
+ *   cleanup: () => {}, // delete the bucket of the provider
  * });
  * await reconcile('logs', { object: bucket, signal: new AbortController().signal } as never);
  * patches.length; // => 1

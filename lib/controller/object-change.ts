@@ -1,30 +1,30 @@
 /**
- * What happened to one object, as predicates and mappings see it: the state before, the state now, and why it is
- * told. Both states, because a child that moves from one owner to another concerns both.
+ * One change of an object as predicates and mappings receive it: the state before, the state after, and the cause. It has both
+ * states because an object that moves from one owner to another affects both owners.
  */
 
 import type { Change } from '../delta/net-change.ts';
 import type { Stored } from '../meta/stored.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 
-/** Why a change is told: it was there at the start, a watch event, a later list, or a resync without news. */
+/** Why a change is reported: the initial list, a watch event, a relist, or a resync without a change. */
 export type ChangeCause = 'initial' | 'watch' | 'relist' | 'resync';
 
-/** What happened to one object. */
+/** A change of one object. */
 export interface ObjectChange<T> {
   readonly type: 'added' | 'updated' | 'deleted';
   readonly cause: ChangeCause;
-  /** `namespace/name` of the object itself. */
+  /** The key of the object itself, `namespace/name`. */
   readonly key: string;
-  /** The state before, as it was told last. */
+  /** The state that was reported before. */
   readonly previous?: Stored<T>;
-  /** The state now; absent when it is deleted. */
+  /** The state after the change; absent if the object is deleted. */
   readonly object?: Stored<T>;
-  /** Of a deleted object: the newest state that was seen. */
+  /** For a deleted object: the newest state that was seen. */
   readonly last?: Stored<T>;
 }
 
-/** One change of a set; `undefined` where nothing was and nothing is. */
+/** Converts one change of a set; `undefined` if the object exists neither before nor after it. */
 export function objectChange<T>(
   set: Pick<ChangeSet<T>, 'cause' | 'initial'>,
   change: Change<T>,

@@ -1,6 +1,6 @@
 /**
- * Who belongs to whom. The reference in the child is what garbage collection follows and what wakes the owner's
- * controller. client-go: apimachinery metav1.NewControllerRef, GetControllerOf; controller-runtime:
+ * Owner references. Garbage collection follows the reference in the owned object, and a controller queues the owner by it.
+ * client-go: apimachinery metav1.NewControllerRef, GetControllerOf; controller-runtime:
  * pkg/controller/controllerutil.
  */
 import { joinMetaNamespaceKey } from '../meta/key.ts';
@@ -8,11 +8,11 @@ import { type KubernetesObject, type OwnerReference, uidOf } from '../meta/kuber
 import { type Resource, resourceName } from '../meta/resource.ts';
 import type { ObjectChange } from './object-change.ts';
 
-/** What {@link ownerReferenceOf} takes. */
+/** Options of {@link ownerReferenceOf}. */
 export interface OwnerReferenceOptions {
-  /** Marks the owner as the one that manages the object; an object has at most one. @defaultValue true */
+  /** Marks the owner as the controller of the object. An object has at most one controller. @defaultValue true */
   readonly controller?: boolean | undefined;
-  /** A foreground deletion of the owner waits for the object. @defaultValue true */
+  /** Makes a foreground deletion of the owner wait for the object. @defaultValue true */
   readonly blockOwnerDeletion?: boolean | undefined;
 }
 
@@ -22,9 +22,9 @@ function shown(object: KubernetesObject): string {
 }
 
 /**
- * The reference that stands in `metadata.ownerReferences` of what `owner` owns.
+ * Creates the entry for `metadata.ownerReferences` of an object that `owner` owns.
  *
- * Throws a `TypeError` when the owner has no name or UID: only an object that a server has stored can own.
+ * Throws a `TypeError` if the owner has no name or UID, because only an object that a server has stored can own others.
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export function ownerReferenceOf(
   const { name, uid } = owner.metadata ?? {};
   if (!name || !uid) {
     throw new TypeError(
-      `${resourceName(resource)} ${shown(owner)} has no ${name ? 'UID' : 'name'}, so it cannot own anything; pass the object as the server has it`,
+      `${resourceName(resource)} ${shown(owner)} has no ${name ? 'UID' : 'name'}, so it cannot own anything; pass an object that was read from the server`,
     );
   }
   const { controller = true, blockOwnerDeletion = true } = options;
@@ -58,12 +58,12 @@ export function ownerReferenceOf(
   };
 }
 
-/** The reference to the one owner that manages the object, if it has one. */
+/** Returns the reference to the controller of the object, if it has one. */
 export function controllerOf(object: KubernetesObject | undefined): OwnerReference | undefined {
   return object?.metadata?.ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** Whether `owner`, this very object and not another of its name, manages `object`. */
+/** Whether `owner` is the controller of `object`. An owner of the same name with another UID is not. */
 export function isControlledBy(object: KubernetesObject, owner: KubernetesObject): boolean {
   const uid = controllerOf(object)?.uid;
   return uid !== undefined && uid === uidOf(owner);
@@ -85,16 +85,17 @@ function checkScope(
     );
   }
   throw new TypeError(
-    `${what}: it is in another namespace, and garbage collection would take its owner for missing and delete it`,
+    `${what}: the object is in another namespace, so garbage collection would not find the owner and would delete the object`,
   );
 }
 
 /**
- * The object with `owner` as its controller; the same object when that is so already. `resource` is the owner's.
+ * Returns the object with `owner` as its controller, or the same object if `owner` is its controller already. `resource` is the
+ * resource of the owner.
  *
- * What is passed in stays as it is, so an object from the cache may be passed. Throws a `TypeError` when another
- * object controls it, when the owner is in another namespace, when the owner is in a namespace and the object is
- * cluster-scoped, or when the owner has no UID. An owner deleted and created anew is another object.
+ * The passed object is not changed, so an object from the cache may be passed. Throws a `TypeError` if the object has another
+ * controller, if the owner is in another namespace, if the owner is in a namespace and the object is cluster-scoped, or if the owner has
+ * no UID. An owner that was deleted and created again is another object.
  *
  * controller-runtime: controllerutil.SetControllerReference
  *
@@ -118,7 +119,7 @@ export function setControllerReference<T extends KubernetesObject>(
   const current = controllerOf(object);
   if (current !== undefined && current.uid !== reference.uid) {
     throw new TypeError(
-      `${object.kind ?? 'object'} ${shown(object)} is controlled by ${current.kind} ${current.name} (UID ${current.uid}); it can have no second controller, ${reference.kind} ${reference.name}`,
+      `${object.kind ?? 'object'} ${shown(object)} is controlled by ${current.kind} ${current.name} (UID ${current.uid}); it cannot have a second controller, ${reference.kind} ${reference.name}`,
     );
   }
   const others = object.metadata?.ownerReferences ?? [];
@@ -133,7 +134,7 @@ export function setControllerReference<T extends KubernetesObject>(
   return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
 
-/** Reads the owners' cache. */
+/** Read access to the cache of the owners. */
 export interface Owners {
   getByKey(key: string): KubernetesObject | undefined;
 }
@@ -144,8 +145,8 @@ function groupOf(apiVersion: string | undefined): string {
 }
 
 /**
- * The keys of the owners that control an object, before and now. An owner that is not in the cache is left out:
- * its own coming will wake it, and its going already has.
+ * The keys of the controlling owners of an object, before and after the change. An owner that is not in the cache is left out,
+ * because its own change queues its key.
  */
 export function controllerKeys(change: ObjectChange<KubernetesObject>, owners: Owners): string[] {
   const keys = new Set<string>();
@@ -154,7 +155,7 @@ export function controllerKeys(change: ObjectChange<KubernetesObject>, owners: O
     if (reference === undefined) continue;
     const { name } = reference;
     const namespace = object?.metadata?.namespace ?? '';
-    // An owner is in the namespace of what it owns, or in none.
+    // An owner is cluster-scoped, or in the namespace of the object that it owns.
     for (const key of new Set([joinMetaNamespaceKey({ namespace, name }), name])) {
       const owner = owners.getByKey(key);
       if (owner === undefined) continue;

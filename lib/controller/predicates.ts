@@ -1,15 +1,15 @@
 /**
- * Which changes are worth a reconcile. A predicate only ever drops updates: what comes and what goes always
- * passes. controller-runtime: pkg/predicate.
+ * Predicates, which decide whether a change queues its key. The predicates here drop updates only: additions and deletions
+ * always pass. controller-runtime: pkg/predicate.
  */
 import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts';
 import type { Test } from './combine.ts';
 import type { ObjectChange } from './object-change.ts';
 
-/** Whether a change is worth a reconcile. One that throws, or answers a Promise, is reported, and the change passes. */
+/** Whether a change queues its key. If a predicate throws or returns a Promise, the error is reported and the change passes. */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = Test<ObjectChange<T>>;
 
-/** Passes updates in which `differ` sees a difference, and all that is no update. */
+/** Passes every change that is not an update, and updates in which `differ` finds a difference. */
 function onUpdate(
   differ: (before: ObjectMeta, now: ObjectMeta) => boolean,
 ): Predicate<KubernetesObject> {
@@ -28,13 +28,13 @@ function textsDiffer(before: Texts, now: Texts, names: readonly string[]): boole
 }
 
 /**
- * Drops updates that leave `metadata.generation` as it is: those of the status and of other metadata.
+ * Drops updates that do not change `metadata.generation`: those of the status and of other metadata.
  *
- * A server counts the generation when the spec changes and when the object is marked as deleted, so a deletion
- * that waits for finalizers passes. It does **not** count changes of labels, annotations, finalizers and owner
- * references: a controller that acts on those needs `or(generationChanged, annotationsChanged())`. Nor does it
- * pass resyncs; add {@link resynced} for these. Kinds without a generation (ConfigMaps, Services, Secrets …)
- * pass always, where controller-runtime would drop each of their updates.
+ * The API server increments the generation when the spec changes and when the object is marked for deletion, so a deletion that
+ * waits for finalizers passes. It does **not** increment it when labels, annotations, finalizers or owner references change: a
+ * controller that depends on those needs `or(generationChanged, annotationsChanged())`. Resyncs do not pass either; add
+ * {@link resynced} for them. Every update of a kind without generations (ConfigMaps, Services, Secrets …) passes, whereas
+ * controller-runtime drops all of them.
  *
  * controller-runtime: predicate.GenerationChangedPredicate
  *
@@ -60,22 +60,22 @@ export const generationChanged: Predicate<KubernetesObject> = /* @__PURE__ */ on
     before.deletionTimestamp !== now.deletionTimestamp,
 );
 
-/** Drops updates without news: those of a resync, and of a list in which nothing happened. */
+/** Drops updates that do not change the resourceVersion: those of a resync, and of a list in which the object did not change. */
 export const resourceVersionChanged: Predicate<KubernetesObject> = /* @__PURE__ */ onUpdate(
   (before, now) =>
     before.resourceVersion === undefined || before.resourceVersion !== now.resourceVersion,
 );
 
-/** Drops updates that leave the labels as they are; with names, these labels. */
+/** Drops updates that do not change the labels or, with names, these labels. */
 export function labelsChanged(...names: readonly string[]): Predicate<KubernetesObject> {
   return onUpdate((before, now) => textsDiffer(before.labels, now.labels, names));
 }
 
-/** Drops updates that leave the annotations as they are; with names, these annotations. */
+/** Drops updates that do not change the annotations or, with names, these annotations. */
 export function annotationsChanged(...names: readonly string[]): Predicate<KubernetesObject> {
   return onUpdate((before, now) => textsDiffer(before.annotations, now.annotations, names));
 }
 
-/** Drops updates that are no resync. */
+/** Drops updates that are not resyncs. */
 export const resynced: Predicate<KubernetesObject> = ({ type, cause }) =>
   type !== 'updated' || cause === 'resync';

@@ -1,9 +1,9 @@
-/** What a controller says when it is not at work: who is missing, and what went wrong. */
+/** The error of a controller that did not become ready: which sources are missing, and why. */
 import { ApiError } from '../meta/api-error.ts';
 import type { ControllerPhase, ControllerStatus } from './controller.ts';
 import type { Source } from './sources.ts';
 
-/** The status of one that was never started. */
+/** The status of a controller that was never started. */
 export const IDLE: ControllerStatus = {
   phase: 'idle',
   synced: false,
@@ -12,15 +12,15 @@ export const IDLE: ControllerStatus = {
   ended: [],
 };
 
-/** The error of a wait that ran out of time. */
+/** The error of `whenReady` when its timeout has passed. */
 export function notReady(
   name: string,
   timeoutMs: number,
   state: {
     readonly phase: ControllerPhase;
-    /** Sources whose caches are not whole. */
+    /** The sources whose caches are not complete. */
     readonly missing: readonly Source[];
-    /** Of the election. */
+    /** The last error of the election. */
     readonly lastError: ApiError | undefined;
   },
 ): ApiError {
@@ -28,10 +28,10 @@ export function notReady(
   const names = missing.map((source) => `${source.name} (${source.why()})`);
   const reasons: Partial<Record<ControllerPhase, string>> = {
     idle: 'it was not started',
-    syncing: `waits for ${names.join(', ')}`,
-    standby: lastError?.message ?? 'another one leads, or its elector was not started',
+    syncing: `waiting for ${names.join(', ')}`,
+    standby: lastError?.message ?? 'another candidate leads, or the elector was not started',
   };
-  const message = `${name} was not at work within ${timeoutMs} ms: ${reasons[phase] ?? phase}`;
+  const message = `${name} was not ready within ${timeoutMs} ms: ${reasons[phase] ?? phase}`;
   const failed = missing.find(({ informer }) => informer?.status.error !== undefined);
   const cause = phase === 'standby' ? lastError : failed?.informer?.status.error;
   return ApiError.local('NotObserved', message, cause === undefined ? {} : { cause });

@@ -1,4 +1,4 @@
-/** The life of a controller: caches first, then the lead, then work, until it is stopped. */
+/** The lifecycle of a controller: it fills the caches, waits for the lead, and reconciles until it is stopped. */
 
 import {
   BehaviorSubject,
@@ -38,7 +38,7 @@ import type { Source, WatchedInformer } from './sources.ts';
 import { StartStop } from './start-stop.ts';
 import { Term } from './term.ts';
 
-/** See `createController`. */
+/** The implementation of `createController`. */
 export class ReconcilingController<T extends KubernetesObject> implements Controller {
   readonly name: string;
   readonly outcomes$: Observable<ControllerOutcome> = defer(() => this.#outcomes);
@@ -64,7 +64,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   readonly #ownElector: LeaderElector | undefined;
   readonly #synced = new Set<Source>();
   readonly #ended = new Set<Source>();
-  /** Terms with reconciles that have not come to their end, the current one included. */
+  /** Terms with reconciles that have not ended, including the current term. */
   readonly #terms = new Set<Term<T>>();
   #status = new BehaviorSubject<ControllerStatus>(IDLE);
   #outcomes = new Subject<ControllerOutcome>();
@@ -78,7 +78,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   constructor(options: ControllerOptions<T>) {
     const { name = 'controller', leaderElection: election } = options;
     const { concurrency = 1, maxRetries = 0 } = options;
-    // Found here, and not when the lead is won.
+    // Checked here, so that an invalid option is not found only when the lead is won.
     checkedWholeLimit(concurrency, `${name}: concurrency`);
     checkedTimes(maxRetries, `${name}: maxRetries`);
     checkedDuration(options.ageingMs ?? 0, `${name}: ageingMs`);
@@ -121,7 +121,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     } catch (error) {
       return Promise.reject(error);
     }
-    // Of several calls the first says how long.
+    // If stop() is called several times, the first call determines the time.
     if (this.#life.stopping === undefined) this.#drainMs = drainMs;
     return this.#life.stop();
   }
@@ -168,11 +168,14 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const drainMs = this.#drainMs;
     const stopped = ApiError.local('Stopped', `${this.name} was stopped`);
     this.#waits.reject(stopped);
-    // Whoever is told of it may have been told of something else at this moment.
+    // A listener that is notified of the stop may be in the middle of another notification at this moment.
     await Promise.resolve();
     this.#publish('stopping');
     if (!(await this.#idle(drainMs))) {
-      const reason = ApiError.local('Aborted', `${this.name}: stopping, ${drainMs} ms are over`);
+      const reason = ApiError.local(
+        'Aborted',
+        `${this.name}: still running ${drainMs} ms after the stop`,
+      );
       for (const term of this.#terms) term.abort(reason);
       if (!(await this.#idle(drainMs))) {
         for (const key of this.working) {
@@ -184,7 +187,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.#term?.end(stopped);
     this.#term = undefined;
     this.#terms.clear();
-    // The lease last: whoever takes it finds nobody at work.
+    // The Lease is released last, so that no reconcile of this process runs when another process takes it.
     await this.#ownElector?.stop();
     held?.unsubscribe();
     this.#held = undefined;
@@ -200,7 +203,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     status.complete();
   }
 
-  /** Whether nothing is worked on, now or within this time. */
+  /** Resolves with whether no reconcile runs, now or within this time. */
   #idle(withinMs: number): Promise<boolean> {
     const idle = () => this.working.length === 0;
     if (idle()) return Promise.resolve(true);
@@ -218,7 +221,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     });
   }
 
-  /** The next step that can be done: elect when caches are whole, work when leading, stop working when not. */
+  /** Takes the next possible step: compete when the caches are complete, begin a term when leading, end it when not. */
   #proceed(): void {
     const held = this.#held;
     if (held === undefined || held.closed) return;
@@ -231,7 +234,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       });
       this.#ownElector?.start();
     }
-    // One key is never worked on twice at once, also not by two terms.
+    // Two terms must never process one key at the same time.
     if (synced && this.#leading && this.#term === undefined && this.working.length === 0) {
       if (this.#life.stopping === undefined) this.#begin();
     }
@@ -268,7 +271,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     });
     this.#term = term;
     this.#terms.add(term);
-    // Before the first reconcile, which may look.
+    // Published before the first reconcile, which may read the status.
     this.#publish();
     term.begin();
   }

@@ -1,6 +1,6 @@
 /**
- * What wakes a controller: the objects it is for, those they own, others that a mapping leads back, and any
- * stream of keys. client-go: the sample controller's handlers; controller-runtime: pkg/builder, pkg/handler.
+ * The sources of a controller's keys: the reconciled objects, the objects that they own, other objects with a mapping, and
+ * streams of keys. client-go: the handlers of sample-controller; controller-runtime: pkg/builder, pkg/handler.
  */
 
 import type { Observable, Subscription } from 'rxjs';
@@ -13,7 +13,7 @@ import { ask } from './combine.ts';
 import { type ObjectChange, objectChange } from './object-change.ts';
 import type { Predicate } from './predicates.ts';
 
-/** What a controller needs of an informer; every `SharedInformer` is one. */
+/** The part of an informer that a controller uses. Every `SharedInformer` has it. */
 export interface WatchedInformer<T extends KubernetesObject> {
   readonly name: string;
   readonly changes$: Observable<ChangeSet<T>>;
@@ -21,45 +21,45 @@ export interface WatchedInformer<T extends KubernetesObject> {
   readonly status: Pick<InformerStatus, 'phase' | 'error'>;
 }
 
-/** An informer whose changes are not all worth a reconcile. */
+/** An informer whose changes are filtered by predicates. */
 export interface FilteredSource<T extends KubernetesObject> {
   readonly informer: WatchedInformer<T>;
-  /** All must pass. @defaultValue every change passes */
+  /** A change passes if all of them pass it. @defaultValue every change passes */
   readonly predicates?: readonly Predicate<T>[] | undefined;
 }
 
-/** An informer whose changes concern other objects. */
+/** An informer whose changes affect other objects. */
 export interface MappedSource<T extends KubernetesObject> extends FilteredSource<T> {
   /**
-   * The keys that a change concerns. It sees the state before and the state now: what moved from one to another
-   * concerns both.
+   * Returns the keys that a change affects. It receives the state before and the state after, because an object that moves from
+   * one owner to another affects both.
    */
   map(change: ObjectChange<T>): Iterable<string>;
 }
 
-/** Initial lists and resyncs wait behind what is news. controller-runtime: handler.LowPriority */
+/** The priority of keys from initial lists and resyncs, which wait behind later changes. controller-runtime: handler.LowPriority */
 export const LOW_PRIORITY: number = -100;
 
-/** Told by a source. */
+/** Receives keys and errors from a source. */
 export interface SourceHost {
   wake(key: string, reason: string, priority: number): void;
-  /** It will tell nothing more. */
+  /** Called when the source will emit no more. */
   ended(error?: unknown): void;
   report(error: unknown, key?: string): void;
 }
 
-/** Something that can be listened to. */
+/** A source of keys. */
 export interface Source {
-  /** `for: foos`: how status and errors name it. */
+  /** The name in status and errors, such as `for: foos`. */
   readonly name: string;
-  /** Why it is not synced, as far as it knows. */
+  /** Why the source is not synced, as far as is known. */
   why(): string;
-  /** Absent: there is nothing to wait for. */
+  /** The informer to wait for; absent if there is none. */
   readonly informer?: WatchedInformer<KubernetesObject>;
   listen(host: SourceHost): Subscription;
 }
 
-/** What is no key is reported, and the others are not held up by it. */
+/** Queues a key. An invalid key is reported, and does not affect the others. */
 function wake(
   host: SourceHost,
   key: string,
@@ -71,7 +71,7 @@ function wake(
   return host.report(new TypeError(message), of);
 }
 
-/** The changes of an informer as keys. */
+/** Converts the changes of an informer to keys. */
 export function informerSource<T extends KubernetesObject>(
   role: 'for' | 'owns' | 'watches',
   source: MappedSource<T>,
@@ -82,23 +82,23 @@ export function informerSource<T extends KubernetesObject>(
       try {
         return ask(predicate, change);
       } catch (error) {
-        // Better one reconcile too many than one that never comes.
+        // The change passes, because one reconcile too many is better than a missed change.
         host.report(error, change.key);
         return true;
       }
     });
-  const tell = (change: ObjectChange<T>, host: SourceHost) => {
+  const enqueue = (change: ObjectChange<T>, host: SourceHost) => {
     const { type, cause, key } = change;
     const quiet = cause === 'initial' || cause === 'resync';
     const reason = `${role}:${cause === 'resync' ? cause : type}`;
     try {
       const keys: Iterable<string> = source.map(change);
-      // A text has an iterator too: of its characters.
+      // A string is iterable, too, but by its characters.
       if (typeof keys !== 'object' || !(Symbol.iterator in keys)) {
         throw new TypeError(`map returned ${shownKey(keys)}; it must return a list of keys`);
       }
-      for (const woken of keys)
-        wake(host, woken, reason, { priority: quiet ? LOW_PRIORITY : 0, of: key });
+      for (const affected of keys)
+        wake(host, affected, reason, { priority: quiet ? LOW_PRIORITY : 0, of: key });
     } catch (error) {
       host.report(error, key);
     }
@@ -115,7 +115,7 @@ export function informerSource<T extends KubernetesObject>(
         next: (set) => {
           for (const change of set.changes) {
             const each = objectChange(set, change);
-            if (each !== undefined && passes(each, host)) tell(each, host);
+            if (each !== undefined && passes(each, host)) enqueue(each, host);
           }
         },
         error: (error) => host.ended(error),
@@ -124,7 +124,7 @@ export function informerSource<T extends KubernetesObject>(
   };
 }
 
-/** A stream of keys. That it completes is no failure; that it errors is. */
+/** A stream of keys. The controller becomes unhealthy if the stream errors, and not if it completes. */
 export function keySource(keys$: Observable<string>, at: number): Source {
   return {
     name: `sources[${at}]`,

@@ -1,8 +1,8 @@
-/** A life that may be begun and ended again and again, and by calls that do not wait for each other. */
+/** Coordinates starts and stops that may overlap, for controllers and electors. */
 
 /**
- * Makes starts and stops that overlap one story: a start while it stops begins once that stop is done, a further stop takes
- * that start back. So the last call counts, and never are two lives under way.
+ * Serializes overlapping starts and stops so that the last call counts. A start during a stop takes effect when that stop is done,
+ * and a further stop cancels that start. So two runs never overlap.
  */
 export class StartStop {
   readonly #begin: () => void;
@@ -10,18 +10,18 @@ export class StartStop {
   #stopping: Promise<void> | undefined;
   #again = false;
 
-  /** `begin` bears to be called again while it runs; `end` never rejects. */
+  /** `begin` may be called while it is running; `end` never rejects. */
   constructor(begin: () => void, end: () => Promise<void>) {
     this.#begin = begin;
     this.#end = end;
   }
 
-  /** The stop that is under way. */
+  /** The stop in progress. */
   get stopping(): Promise<void> | undefined {
     return this.#stopping;
   }
 
-  /** Whether it begins anew once the stop that is under way is done. */
+  /** Whether a start waits for the stop in progress. */
   get again(): boolean {
     return this.#again;
   }
@@ -34,7 +34,7 @@ export class StartStop {
   stop(): Promise<void> {
     this.#again = false;
     if (this.#stopping !== undefined) return this.#stopping;
-    // Known before anything is done: whoever is told of it may call again.
+    // Set before `end` runs, because a listener that `end` notifies may call start() or stop().
     let resolve = () => {};
     const stopping = new Promise<void>((done) => {
       resolve = done;

@@ -1,6 +1,6 @@
 /**
- * One time at work: from the moment when caches are whole and the lead is won until one of them is lost. Each
- * begins with all there is, so nothing has to be remembered between two.
+ * A term: the time in which a controller reconciles, from the moment when its caches are complete and it leads until it stops or
+ * loses the lead. Each term begins with every existing object, so no state is carried from one term to the next.
  */
 
 import { isObservable, NEVER, type Observable, type SchedulerLike, Subscription } from 'rxjs';
@@ -20,9 +20,9 @@ import { workOnQueue } from '../work-queue/work-queue-operator.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
 import type { Source } from './sources.ts';
 
-type Answer = ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
+type Returned = ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
 
-/** No retry makes a key of what is none. */
+/** Splits a key. An invalid key is a terminal error, because no retry makes it valid. */
 function nameIn(key: string): ObjectName {
   try {
     return splitMetaNamespaceKey(key);
@@ -31,7 +31,7 @@ function nameIn(key: string): ObjectName {
   }
 }
 
-/** What a term needs of its controller. */
+/** The part of a controller that a term uses. */
 export interface TermHost<T extends KubernetesObject> {
   readonly name: string;
   readonly options: Pick<
@@ -44,28 +44,28 @@ export interface TermHost<T extends KubernetesObject> {
   emit(outcome: ControllerOutcome): void;
   ended(source: Source, error?: unknown): void;
   report(error: unknown, where: string, key?: string): void;
-  /** A reconcile has come to its end. */
+  /** Called when a reconcile has ended. */
   settled(): void;
 }
 
-/** One reconcile, from its start until its outcome was told. */
+/** One reconcile, from its start until its outcome was emitted. */
 interface Run {
   readonly key: string;
-  /** What woke it. */
+  /** Why the key was queued. */
   readonly reasons: readonly string[];
   readonly controller: AbortController;
-  /** It came when nothing is begun any more: nobody is told of it. */
+  /** Begun after the term was closed: the reconcile is not called and no outcome is emitted. */
   readonly skipped: boolean;
-  /** It has returned; its outcome may still wait for others to be told. */
-  over: boolean;
+  /** The reconcile has returned; its outcome may still wait in the queue of outcomes. */
+  returned: boolean;
 }
 
-/** The reasons to reconcile each key, and the reconciles under way. */
+/** Holds the reasons for which each key is queued, and the reconciles in progress. */
 export class Term<T extends KubernetesObject> {
   readonly #host: TermHost<T>;
   readonly #queue: PriorityKeyQueue<string>;
   readonly #reasons = new Map<string, Set<string>>();
-  /** In the order of their starts, which is that of the outcomes of one key. */
+  /** In the order of their starts, which is the order of the outcomes of one key. */
   readonly #runs = new Set<Run>();
   readonly #intake = new Subscription();
   readonly #workers = new Subscription();
@@ -94,7 +94,7 @@ export class Term<T extends KubernetesObject> {
 
   begin(): void {
     const { sources, scheduler, options } = this.#host;
-    // All sources first: a key that several name has one reconcile, which is told of all.
+    // Subscribe to all sources first, so that a key from several sources has one reconcile with all reasons.
     for (const source of sources) {
       this.#intake.add(
         source.listen({
@@ -113,29 +113,29 @@ export class Term<T extends KubernetesObject> {
     this.#workers.add(NEVER.pipe(work).subscribe((outcome) => this.#outcome(outcome)));
   }
 
-  /** Takes in nothing more, and begins no reconcile more. */
+  /** Accepts no more keys and begins no more reconciles. */
   close(): void {
     this.#closed = true;
     this.#intake.unsubscribe();
   }
 
-  /** Tells running reconciles to end. */
+  /** Aborts the signals of the running reconciles. */
   abort(reason: unknown): void {
     for (const { controller } of [...this.#runs]) controller.abort(reason);
   }
 
-  /** Ends all, at once. Reconciles that do not heed their signal are still counted as working. */
+  /** Ends the term immediately. Reconciles that do not react to their signal still count as working. */
   end(reason: unknown): void {
     this.close();
     if (this.#ended) return;
     this.#ended = true;
     this.abort(reason);
-    // What waits is thrown away: nobody gets it, and nobody asks this queue for its figures again.
+    // Drops the waiting keys, because no worker gets them and the metrics of this queue are not read again.
     this.#queue.discard();
     this.#workers.unsubscribe();
     this.#reasons.clear();
-    // Nobody is told of their outcomes any more.
-    for (const run of [...this.#runs]) if (run.over) this.#settle(run);
+    // Outcomes are no longer emitted, so runs that have returned are settled here.
+    for (const run of [...this.#runs]) if (run.returned) this.#settle(run);
   }
 
   #wake(key: string, reason: string, priority: number): void {
@@ -150,38 +150,38 @@ export class Term<T extends KubernetesObject> {
     else reasons.add(reason);
   }
 
-  #work(key: string, context: ReconcileContext): Answer {
+  #work(key: string, context: ReconcileContext): Returned {
     const skipped = this.#closed;
     const noted = this.#reasons.get(key);
     this.#reasons.delete(key);
-    // A delayed requeue may come after a change had taken its reason along.
+    // A delayed requeue may run after an earlier reconcile has used its reason.
     const reasons = noted === undefined ? [context.attempt > 1 ? 'retry' : 'requeue'] : [...noted];
-    const run: Run = { key, reasons, controller: new AbortController(), skipped, over: false };
+    const run: Run = { key, reasons, controller: new AbortController(), skipped, returned: false };
     this.#runs.add(run);
-    const over = () => {
-      run.over = true;
-      // While there are workers the outcome tells.
+    const onReturn = () => {
+      run.returned = true;
+      // While the workers are subscribed, #outcome settles the run.
       if (this.#ended) this.#settle(run);
     };
-    let isUnderWay = false;
+    let isPending = false;
     try {
-      const answer = skipped ? undefined : this.#reconcile(run, context);
-      if (isThenable<ReconcileResult>(answer)) {
-        // Made one Promise first: of those that are none, each `then` may begin the work anew.
-        const promise = Promise.resolve(answer);
-        isUnderWay = true;
-        promise.then(over, over);
+      const returned = skipped ? undefined : this.#reconcile(run, context);
+      if (isThenable<ReconcileResult>(returned)) {
+        // Converted to a Promise once, because each call of `then` on a custom thenable may begin the work again.
+        const promise = Promise.resolve(returned);
+        isPending = true;
+        promise.then(onReturn, onReturn);
         return promise;
       }
-      if (!isObservable(answer) || this.#ended) return answer;
-      isUnderWay = true;
-      return answer.pipe(finalize(over));
+      if (!isObservable(returned) || this.#ended) return returned;
+      isPending = true;
+      return returned.pipe(finalize(onReturn));
     } finally {
-      if (!isUnderWay) over();
+      if (!isPending) onReturn();
     }
   }
 
-  #reconcile({ key, reasons, controller }: Run, { attempt, queuedMs }: ReconcileContext): Answer {
+  #reconcile({ key, reasons, controller }: Run, { attempt, queuedMs }: ReconcileContext): Returned {
     const { read, options } = this.#host;
     const { signal } = controller;
     const name = nameIn(key);

@@ -1,6 +1,6 @@
 /**
- * Waits until one object is as it should be: an informer of one object, so it lives through everything that an
- * informer lives through. client-go: tools/watch/until.go, UntilWithSync.
+ * Waits until one object meets a condition. It uses an informer of that one object, so it survives lost connections.
+ * client-go: tools/watch/until.go, UntilWithSync.
  */
 
 import { Subscription } from 'rxjs';
@@ -19,15 +19,15 @@ import type { KubeClient } from '../transport/kube-client.ts';
 import { ask } from './combine.ts';
 import { type Condition, statusConditions } from './conditions.ts';
 
-/** What {@link untilCondition} takes. */
+/** Options of {@link untilCondition}. */
 export interface UntilConditionOptions extends Timing {
-  /** Rejects after this long, in milliseconds. @defaultValue never */
+  /** Rejects after this time, in milliseconds. @defaultValue never */
   readonly timeoutMs?: number | undefined;
   /** Aborting it rejects with an `ApiError` whose reason is `Aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The time was over. `lastSeen` is the object as it was then; `cause` is what hindered the informer, if anything. */
+/** The timeout has passed. `lastSeen` is the last known state of the object; `cause` is the error of the informer, if any. */
 export class ConditionTimeout<T extends KubernetesObject = KubernetesObject> extends ApiError {
   readonly lastSeen: Stored<T> | undefined;
 
@@ -57,19 +57,20 @@ function timeoutOf<T extends KubernetesObject>(
   object: Stored<T> | undefined,
 ): ConditionTimeout<T> {
   const { error } = informer.status;
-  const seen = informer.hasSynced ? described(object) : 'the server has not told yet what there is';
+  const seen = informer.hasSynced ? described(object) : 'the first list is not complete yet';
   const why = error === undefined ? '' : `; ${error.message}`;
   const message = `${what} did not meet the condition within ${timeoutMs} ms: ${seen}${why}`;
   return new ConditionTimeout(message, object, error);
 }
 
 /**
- * Resolves with the object once the condition holds, or with `undefined` where it holds of no object.
+ * Resolves with the object once it meets the condition, or with `undefined` if the condition holds for an absent object.
  *
- * The condition is asked of the state at the start, and of each state that comes; states that follow each other
- * quickly, or during an outage, may be skipped. Rejects with a {@link ConditionTimeout} that tells the last state
- * and what went wrong when `timeoutMs` are over, with what the condition throws, with a `TypeError` where it answers a
- * Promise, and with an `ApiError` when the signal is aborted. Whatever the end, nothing of it is left.
+ * The condition is called with the state at the start and with each later state. States that follow each other quickly, or during
+ * an outage, may be skipped. When `timeoutMs` has passed, it rejects with a {@link ConditionTimeout} that contains the last state
+ * and the cause. It also rejects with an error that the condition throws, with a `TypeError` if the condition returns a Promise,
+ * and with an `ApiError` when the signal is aborted. In every case the informer and the timer are released.
+ *
  *
  * client-go: watch.UntilWithSync; kube-rs: await_condition
  *
@@ -101,7 +102,7 @@ export async function untilCondition<T extends KubernetesObject>(
   const { timeoutMs, signal } = options;
   const timing = timingOf(options);
   checkedDuration(timeoutMs ?? 0, 'untilCondition: timeoutMs');
-  // Says what is wrong with the target before anything is sent.
+  // Validates the target before anything is sent.
   resourcePath(resource, target);
   const key = joinMetaNamespaceKey({ namespace: namespace ?? '', name });
   const what = `${resourceName(resource)} ${key}`;
@@ -126,7 +127,7 @@ export async function untilCondition<T extends KubernetesObject>(
     }
     all.add(
       informer.changes$.subscribe(({ synced }) => {
-        // Before the first list is whole nobody knows that there is no such object.
+        // Before the first list is complete, an absent object may still arrive.
         if (!synced) return;
         try {
           const object = informer.indexer.getByKey(key);

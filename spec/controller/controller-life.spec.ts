@@ -1,4 +1,4 @@
-/** Orders of calls that a controller must bear: stops and starts that overlap, and runs that end while others begin. */
+/** Orders of calls that a controller must survive: overlapping stops and starts, and runs that end while others begin. */
 import {
   type ControllerOptions,
   type ControllerOutcome,
@@ -43,14 +43,14 @@ function rig(...names: string[]) {
   return { scheduler, source, informer, calls, reports, control };
 }
 
-/** Another's elector, as far as a controller looks at it. */
+/** The part of an elector that a controller uses, for an elector that the controller does not own. */
 function foreign(leads: boolean) {
   const leading$ = new BehaviorSubject(leads);
   return { leading$, leaderElection: { leading$ } as unknown as LeaderElector };
 }
 
 describe('a controller that is stopped and started', () => {
-  it('N21: in one turn begins anew, and in one turn more is stopped', async () => {
+  it('N21: starts again if both calls are in one turn, and stays stopped if another stop follows', async () => {
     const { calls, source, scheduler, control } = rig('a');
     const controller = control();
     controller.start();
@@ -67,7 +67,7 @@ describe('a controller that is stopped and started', () => {
     expect([calls, controller.status.phase]).toEqual([['shop/a', 'shop/a'], 'stopped']);
   });
 
-  it('N21: a wait for its work is refused by the stop that follows it, not by one before', async () => {
+  it('N21: whenReady is rejected by the stop that follows it, not by an earlier one', async () => {
     const { scheduler, control } = rig('a');
     const controller = control({ reconcile: () => new Observable<ReconcileResult>() });
     controller.start();
@@ -91,7 +91,7 @@ describe('a controller that is stopped and started', () => {
     expect(await second).toBe('test was stopped');
   });
 
-  it('N24: follows an elector that is not its own through its stops and starts', async () => {
+  it('N24: follows an elector that was passed in through its stops and starts', async () => {
     const { scheduler, calls, control } = rig('a');
     const server = leaseServer(scheduler);
     const leaderElection = createLeaderElector({
@@ -115,7 +115,7 @@ describe('a controller that is stopped and started', () => {
     expect([calls, controller.status.phase]).toEqual([['shop/a', 'shop/a'], 'running']);
     await controller.stop();
     await leaderElection.stop();
-    // One that ends as soon as it is listened to is not asked again and again.
+    // A leading$ that completes during the subscription is not subscribed again.
     const { leaderElection: leads, leading$ } = foreign(true);
     leading$.complete();
     const simple = control({ leaderElection: leads });
@@ -124,8 +124,8 @@ describe('a controller that is stopped and started', () => {
   });
 });
 
-describe('a run that ends', () => {
-  it('N8: is told from the next one of its key, which a stop aborts and waits for', async () => {
+describe('a reconcile that ends', () => {
+  it('N8: is distinguished from the next one of its key, which a stop aborts and waits for', async () => {
     const { scheduler, source, control } = rig('a', 'b');
     const runs: {
       key: string;
@@ -169,7 +169,7 @@ describe('a run that ends', () => {
     await stop;
   });
 
-  it('N8: and whose outcome waits for others to be told, leaves the next one of its key alone', async () => {
+  it('N8: and whose outcome waits to be emitted does not affect the next one of its key', async () => {
     const { scheduler, control } = rig('a', 'b');
     const keys$ = new Subject<string>();
     const runs = new Map<string, Subject<ReconcileResult>[]>([
@@ -187,18 +187,18 @@ describe('a run that ends', () => {
         return end;
       },
     });
-    const told: string[] = [];
+    const emitted: string[] = [];
     controller.outcomes$.subscribe((outcome: ControllerOutcome) => {
-      told.push(`${outcome.key} ${outcome.reasons.join()}`);
+      emitted.push(`${outcome.key} ${outcome.reasons.join()}`);
       if (outcome.key !== 'shop/b') return;
-      // While this is told the first run of a ends and its second begins: the outcome of the first waits.
+      // While this outcome is emitted, the first run of a ends and its second begins, so the outcome of the first waits.
       keys$.next('shop/a');
       runs.get('shop/a')?.[0]?.complete();
     });
     controller.start();
     runs.get('shop/b')?.[0]?.complete();
     expect(runs.get('shop/a')).toHaveLength(2);
-    expect(told).toEqual(['shop/b for:added', 'shop/a for:added']);
+    expect(emitted).toEqual(['shop/b for:added', 'shop/a for:added']);
     expect(controller.working).toEqual(['shop/a']);
     let stopped = false;
     const stop = controller.stop({ drainMs: 1_000 }).then(() => {
@@ -210,7 +210,7 @@ describe('a run that ends', () => {
     expect(signals.at(-1)?.aborted).toBe(true);
     runs.get('shop/a')?.[1]?.complete();
     await stop;
-    expect(told.slice(2)).toEqual(['shop/a source']);
+    expect(emitted.slice(2)).toEqual(['shop/a source']);
   });
 
   it.each([
@@ -248,7 +248,7 @@ describe('a run that ends', () => {
     await controller.stop();
   });
 
-  it('N19: while its outcome waits, and the lead is lost, lets the next term begin', async () => {
+  it('N19: and whose outcome waits while the lead is lost lets the next term begin', async () => {
     const { scheduler, control } = rig('a', 'b');
     const { leading$, leaderElection } = foreign(true);
     const runs: Subject<ReconcileResult>[] = [];
@@ -274,12 +274,12 @@ describe('a run that ends', () => {
     await Promise.all([controller.stop({ drainMs: 0 }), scheduler.advance(1)]);
   });
 
-  it('N2: as a thenable is asked for its end once', async () => {
+  it('N2: and returned a thenable has its `then` called once', async () => {
     const { scheduler, control } = rig('a');
     let asked = 0;
     const lazy = {
-      // As the query builders of databases do: each `then` sends it.
-      // biome-ignore lint/suspicious/noThenProperty: it is one
+      // Like the query builders of databases: each call of `then` sends the query.
+      // biome-ignore lint/suspicious/noThenProperty: the test needs one
       then: (resolve: (value: undefined) => void) => {
         asked++;
         resolve(undefined);
@@ -294,7 +294,7 @@ describe('a run that ends', () => {
 });
 
 describe('a term that ends', () => {
-  it('K13, N19: gives its gauges back, and what it dropped is counted no more', async () => {
+  it('K13, N19: releases its gauges, and no longer counts the keys that it dropped', async () => {
     const gauges = new Set<GaugeCallback>();
     let depth = 0;
     const nothing = { add: () => undefined, record: () => undefined };
@@ -328,9 +328,9 @@ describe('a term that ends', () => {
   });
 });
 
-describe('a key that is none', () => {
+describe('an invalid key', () => {
   it.each([[''], [undefined], [{ token: 's3cret' }], [5n]])(
-    'N23: from a stream, %o, is reported, and the keys after it come through',
+    'N23: from a stream, %o, is reported, and the keys after it are reconciled',
     async (key) => {
       const keys$ = new Subject<string>();
       const { calls, reports, control } = rig();
@@ -347,12 +347,12 @@ describe('a key that is none', () => {
     },
   );
 
-  it('N23: from a mapping leaves the keys beside it alone', async () => {
+  it('N23: from a mapping does not affect the keys beside it', async () => {
     const { informer, calls, reports, control } = rig('web');
     const controller = control({
       watches: [
         { informer, map: () => ['shop/x', '', 'shop/y', undefined as unknown as string, 'shop/z'] },
-        // A text is a list of its characters.
+        // A string is iterable by its characters.
         { informer, map: () => 'shop/text' },
         { informer, map: () => undefined as unknown as string[] },
       ],
@@ -370,8 +370,8 @@ describe('a key that is none', () => {
   });
 });
 
-describe('a predicate that answers a Promise', () => {
-  it('N5, N28: has not judged: the change passes, and that is reported', async () => {
+describe('a predicate that returns a Promise', () => {
+  it('N5, N28: passes the change, and the mistake is reported', async () => {
     const { calls, reports, control } = rig('a');
     const predicate = (async () => {
       throw new Error('later');

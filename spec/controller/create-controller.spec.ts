@@ -1,4 +1,4 @@
-/** From changes to reconciles, under virtual time. */
+/** The path from changes to reconciles, in virtual time. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -27,7 +27,7 @@ interface Rig {
   readonly scheduler: VirtualTime;
   readonly source: ReturnType<typeof scriptedListWatch>;
   readonly informer: SharedInformer<Pod>;
-  /** What was reconciled: `key reasons`. */
+  /** The reconciled keys with their reasons: `key reasons`. */
   readonly calls: string[];
   readonly outcomes: ControllerOutcome[];
   readonly reports: string[];
@@ -75,7 +75,7 @@ const owned = (child: Pod, owner: Pod): Pod => {
 };
 
 describe('a controller', () => {
-  it('N1: begins when every cache is whole, and says who is missing and why', async () => {
+  it('N1: begins when every cache is complete, and names the missing sources with the cause', async () => {
     const { scheduler, source, calls, control } = rig();
     const children = scriptedListWatch();
     const kids = createSharedInformer(children, { name: 'kids', scheduler });
@@ -87,7 +87,7 @@ describe('a controller', () => {
     const late = controller.whenReady({ timeoutMs: 1_000 }).catch((error: Error) => error.message);
     await scheduler.advance(1_000);
     expect(calls).toEqual([]);
-    expect(await late).toBe('test was not at work within 1000 ms: waits for owns: kids (listing)');
+    expect(await late).toBe('test was not ready within 1000 ms: waiting for owns: kids (listing)');
     expect(controller.status).toMatchObject({ phase: 'syncing', waitingFor: ['owns: kids'] });
     const inTime = controller.whenReady();
     children.listed(2, owned(pod('kid', 2), pod('web', 1)));
@@ -98,7 +98,7 @@ describe('a controller', () => {
     await kids.stop();
   });
 
-  it('N2: keys wait, not objects: many changes are one reconcile of what is there then', async () => {
+  it('N2: queues keys, not objects: many changes are one reconcile of the current state', async () => {
     const { scheduler, source, control } = rig();
     const seen: unknown[] = [];
     let release = () => {};
@@ -129,7 +129,7 @@ describe('a controller', () => {
     await controller.stop();
   });
 
-  it('N3: what the first list and resyncs bring waits behind news', async () => {
+  it('N3: keys from the initial list and from resyncs wait behind later changes', async () => {
     const { scheduler, source, calls, control } = rig();
     const informer = createSharedInformer(source, { scheduler, resyncPeriodMs: 60_000 });
     const busy: (() => void)[] = [];
@@ -167,7 +167,7 @@ describe('a controller', () => {
     await informer.stop();
   });
 
-  it('N4: a child that moves wakes the owner before and the owner now', async () => {
+  it('N4: an owned object that moves queues its owner before and its owner after the change', async () => {
     const { scheduler, source, calls, control } = rig();
     const children = scriptedListWatch();
     const kids = createSharedInformer(children, { scheduler });
@@ -186,7 +186,7 @@ describe('a controller', () => {
     await scheduler.advance(0);
   });
 
-  it('N5: a mapping sees old and new; what throws is reported, and a change that no predicate judged passes', async () => {
+  it('N5: a mapping receives both states; an error is reported, and a change that no predicate judged passes', async () => {
     const { source, informer, calls, reports, control } = rig();
     const controller = control({
       predicates: [
@@ -222,7 +222,7 @@ describe('a controller', () => {
     await controller.stop();
   });
 
-  it('N5: keys come from any stream; one that errors is reported and tells on the health, one that completes does not', async () => {
+  it('N5: keys come from any stream; an error of a stream is reported and makes it unhealthy, completion does not', async () => {
     const { source, calls, reports, control } = rig();
     const clock$ = new Subject<string>();
     const hook$ = new Subject<string>();
@@ -242,7 +242,7 @@ describe('a controller', () => {
     expect([clock$.observed, hook$.observed]).toEqual([false, false]);
   });
 
-  it('N6: a reconcile that throws is an outcome and comes again; a terminal error and a key that is none do not', async () => {
+  it('N6: a reconcile that throws is an outcome and is retried; a terminal error and an invalid key are not', async () => {
     const { scheduler, source, outcomes, control } = rig();
     const keys$ = new Subject<string>();
     const controller = control({
@@ -259,8 +259,8 @@ describe('a controller', () => {
     controller.start();
     for (const key of ['shop/once', 'shop/never', 'shop/later', 'a/b/c']) keys$.next(key);
     await scheduler.advance(2_000);
-    const told = outcomes.map(({ key, type, reasons }) => `${key} ${type} ${reasons.join()}`);
-    expect(told).toEqual([
+    const emitted = outcomes.map(({ key, type, reasons }) => `${key} ${type} ${reasons.join()}`);
+    expect(emitted).toEqual([
       'shop/once failed source',
       'shop/never failed source',
       'shop/later requeued source',
@@ -273,8 +273,8 @@ describe('a controller', () => {
   });
 });
 
-describe('a large first list', () => {
-  it('N2: of 30,000 objects is worked off, by reconciles that return at once, and by some that do not', async () => {
+describe('a large initial list', () => {
+  it('N2: of 30,000 objects is processed, by reconciles that return synchronously and by some that do not', async () => {
     const { scheduler, source, outcomes, control } = rig();
     const most: number[] = [];
     let running = 0;
@@ -299,7 +299,7 @@ describe('a large first list', () => {
   });
 });
 
-describe('the end of a controller', () => {
+describe('stopping a controller', () => {
   function busyRig() {
     const all = rig();
     const running: { key: string; signal: AbortSignal; done: () => void }[] = [];
@@ -313,7 +313,7 @@ describe('the end of a controller', () => {
     return { ...all, running, controller };
   }
 
-  it('N8: takes nothing more in, and lets running reconciles finish', async () => {
+  it('N8: accepts no more keys, and waits for running reconciles', async () => {
     const { scheduler, source, running, controller, outcomes } = busyRig();
     expect(controller.working).toEqual(['shop/a', 'shop/b']);
     let stopped = false;
@@ -332,7 +332,7 @@ describe('the end of a controller', () => {
     expect([controller.status.phase, controller.working]).toEqual(['stopped', []]);
   });
 
-  it('N8: stop may be called again by who is told of it, and by a reconcile', async () => {
+  it('N8: stop() may be called again by a listener and by a reconcile', async () => {
     const { source, control } = rig();
     const controller = control({
       reconcile: () => {
@@ -349,7 +349,7 @@ describe('the end of a controller', () => {
     controller.start();
     const stopped = controller.stop();
     await stopped;
-    // One stop, however often it is called.
+    // All calls share one stop.
     expect(within).toEqual([stopped]);
     expect(within[0]).toBe(stopped);
     expect(phases).toEqual(['idle', 'running', 'stopping', 'stopped']);
@@ -358,7 +358,7 @@ describe('the end of a controller', () => {
     expect(() => control({ maxRetries: -1 })).toThrow('test: maxRetries is -1');
   });
 
-  it('N8: after the grace signals are aborted; who does not heed them is reported and left', async () => {
+  it('N8: aborts the signals after the grace period; a reconcile that does not react is reported and no longer waited for', async () => {
     const { scheduler, running, controller, outcomes, reports } = busyRig();
     const [first, second] = running;
     first?.signal.addEventListener('abort', () => first.done());
@@ -373,7 +373,7 @@ describe('the end of a controller', () => {
     expect(reports).toEqual([expect.stringMatching(/^stop shop\/b: .*abandoned$/)]);
   });
 
-  it('N8: leaves no timer, nobody subscribed and streams complete; then it may begin anew', async () => {
+  it('N8: leaves no timer and no subscription, and streams complete; then the controller can be started again', async () => {
     const { scheduler, source, informer, calls, control } = rig();
     const controller = control({
       reconcile: (key, { reasons }) => {
@@ -400,17 +400,17 @@ describe('the end of a controller', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N8: in a process of its own, nothing is left', async () => {
+  it('N8: leaves no resource that keeps a process alive', async () => {
     const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
     const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);
-    // Its own standard output, a pipe, is the one thing left.
+    // The pipe of its own standard output is the only remaining resource.
     const { left, ...rest } = JSON.parse(stdout);
     expect(left.filter((name: string) => name !== 'PipeWrap')).toEqual([]);
     expect(rest).toEqual({ watches: 0, holder: '', reconciled: true });
   });
 
-  it('N9: an informer that is stopped behind its back makes it unhealthy', async () => {
+  it('N9: an informer that its owner stops makes the controller unhealthy', async () => {
     const { source, informer, control } = rig();
     const controller = control();
     source.listed(1);

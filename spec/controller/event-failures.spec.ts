@@ -1,4 +1,4 @@
-/** Events that a server would not have, and events of which it says nothing: nobody's trouble but their own. */
+/** Events that a server refuses or does not answer, and that affect no other event. */
 import {
   ApiError,
   createEventRecorder,
@@ -55,7 +55,7 @@ const named = (name: string, namespace?: string): KubernetesObject => ({
   kind: 'Thing',
   metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
 });
-const said = (reason: string) => ({ reason, message: 'again' });
+const eventOf = (reason: string) => ({ reason, message: 'again' });
 const fail = (code: number, retryAfterMs?: number) => {
   throw ApiError.fromStatus({}, code, retryAfterMs === undefined ? {} : { retryAfterMs });
 };
@@ -71,12 +71,12 @@ describe('the name of an event', () => {
     [':::', 'event'],
     ['grün', 'gr-n'],
     ['a'.repeat(253), 'a'.repeat(236)],
-    // What is cut must not end with a hyphen.
+    // A name that was cut must not end with a hyphen.
     [`${'a'.repeat(235)}-bcdefgh`, 'a'.repeat(235)],
-  ])('N26: about %s is one that a server takes', async (name, prefix) => {
+  ])('N26: about %s is one that a server accepts', async (name, prefix) => {
     const { scheduler, recorder, sent } = rig(() => ({}));
     await scheduler.advance(1_700_000_000_000);
-    recorder.event(named(name), said('Synced'));
+    recorder.event(named(name), eventOf('Synced'));
     await recorder.flush();
     const { metadata } = sent[0] as Sent;
     expect(metadata.name).toMatch(
@@ -87,7 +87,7 @@ describe('the name of an event', () => {
     await recorder.close();
   });
 
-  it('N26: and what else a server would refuse at each try is refused at once, or cut', async () => {
+  it('N26: other values that a server would refuse are refused immediately, or cut', async () => {
     const make = (component: string) => () =>
       createEventRecorder({ request: async <R>() => ({}) as R }, { component });
     expect(make('my controller')).toThrow(
@@ -96,7 +96,7 @@ describe('the name of an event', () => {
     expect(make('')).toThrow(/component must name/);
     for (const name of ['watcher', 'example.com/watcher', 'A_b.c-1']) await make(name)().close();
     const { recorder, sent } = rig(() => ({}), { instance: 'i'.repeat(200) });
-    recorder.event(named('web', ''), said('Synced'));
+    recorder.event(named('web', ''), eventOf('Synced'));
     await recorder.close();
     expect(sent[0]).toMatchObject({
       reportingInstance: 'i'.repeat(128),
@@ -105,19 +105,19 @@ describe('the name of an event', () => {
   });
 });
 
-describe('an event that is answered by a failure', () => {
-  it('N27: waits by itself: the others are written meanwhile', async () => {
+describe('an event whose request fails', () => {
+  it('N27: waits separately: the others are written meanwhile', async () => {
     const { scheduler, recorder, log, dropped } = rig(({ reason }) =>
       reason === 'Bad' ? fail(500) : {},
     );
-    for (const reason of ['One', 'Bad', 'Two']) recorder.event(named('web'), said(reason));
+    for (const reason of ['One', 'Bad', 'Two']) recorder.event(named('web'), eventOf(reason));
     await scheduler.advance(0);
     expect(log).toEqual(['0 POST One', '0 POST Bad', '0 POST Two']);
     expect(recorder.pending).toBe(1);
     await scheduler.advance(5_000);
-    recorder.event(named('web'), said('Three'));
-    // News of its own does not make it hurry.
-    recorder.event(named('web'), said('Bad'));
+    recorder.event(named('web'), eventOf('Three'));
+    // A repetition does not make it retry earlier.
+    recorder.event(named('web'), eventOf('Bad'));
     await scheduler.advance(0);
     expect(log.slice(3)).toEqual(['5000 POST Three']);
     await scheduler.advance(200_000);
@@ -127,10 +127,10 @@ describe('an event that is answered by a failure', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N27: as one that is never answered does, or that is told to come in a day', async () => {
+  it('N27: waits separately also if the server does not answer, or defers it for a day', async () => {
     const { scheduler, recorder, log } = rig(({ reason }) => (reason === 'Stuck' ? 'silence' : {}));
-    recorder.event(named('web'), said('Stuck'));
-    recorder.event(named('web'), said('Fine'));
+    recorder.event(named('web'), eventOf('Stuck'));
+    recorder.event(named('web'), eventOf('Fine'));
     await scheduler.advance(10_000);
     expect(log).toEqual(['0 POST Stuck', '10000 POST Fine']);
     const closed = recorder.close();
@@ -139,11 +139,11 @@ describe('an event that is answered by a failure', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N27: is flushed with the others, and left at the end', async () => {
+  it('N27: is flushed with the others, and dropped when the recorder is closed', async () => {
     const { scheduler, recorder, dropped } = rig(({ reason }) =>
       reason === 'Bad' ? fail(500) : {},
     );
-    recorder.event(named('web'), said('Bad'));
+    recorder.event(named('web'), eventOf('Bad'));
     let flushed = false;
     void recorder.flush().then(() => {
       flushed = true;
@@ -161,7 +161,7 @@ describe('an event that is answered by a failure', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N27: whose answer was lost is the same event at the next try', async () => {
+  it('N27: and whose response was lost is the same Event at the next attempt', async () => {
     let tries = 0;
     const stored = new Map<string, number>();
     let draws = 0;
@@ -174,17 +174,17 @@ describe('an event that is answered by a failure', () => {
       return tries === 1 ? fail(504) : {};
     };
     const { scheduler, recorder, sent, dropped } = rig(answer, { random });
-    recorder.event(named('web'), said('Synced'));
+    recorder.event(named('web'), eventOf('Synced'));
     await scheduler.advance(0);
-    recorder.event(named('web'), said('Synced'));
-    recorder.event(named('web'), said('Synced'));
+    recorder.event(named('web'), eventOf('Synced'));
+    recorder.event(named('web'), eventOf('Synced'));
     await scheduler.advance(20_000);
     await recorder.close();
     expect(new Set(sent.map(({ metadata }) => metadata.name)).size).toBe(1);
     expect([[...stored.values()], dropped]).toEqual([[3], []]);
   });
 
-  it('N27: whose name another one has gets another', async () => {
+  it('N27: because its name is taken gets another name', async () => {
     const { scheduler, recorder, sent, dropped } = rig(({ metadata }, { method }) => {
       if (
         method === 'POST' &&
@@ -194,9 +194,9 @@ describe('an event that is answered by a failure', () => {
       }
       return {};
     });
-    // One object, one moment, and dice that fall alike.
-    recorder.event(named('web'), said('One'));
-    recorder.event(named('web'), said('Two'));
+    // One object, one time and equal random numbers.
+    recorder.event(named('web'), eventOf('One'));
+    recorder.event(named('web'), eventOf('Two'));
     await scheduler.advance(60_000);
     await recorder.close();
     expect([dropped, new Set(sent.map(({ metadata }) => metadata.name)).size]).toEqual([[], 2]);

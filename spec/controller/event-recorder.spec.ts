@@ -1,4 +1,4 @@
-/** Events: folded, bounded, and nobody's trouble. */
+/** The event recorder: coalescing, limits and failures. */
 import {
   ApiError,
   createClient,
@@ -33,7 +33,7 @@ function rig(options: Partial<EventRecorderOptions> = {}) {
 const synced = { reason: 'Synced', message: 'all is well' };
 
 describe('an event recorder', () => {
-  it('N12: writes an event as the API wants it (TestEventf)', async () => {
+  it('N12: writes an event in the form of the API (TestEventf)', async () => {
     const { scheduler, server, recorder, pod } = rig();
     const related = server.objects.create(nodes, { metadata: { name: 'n1' } });
     await scheduler.advance(1_234);
@@ -64,12 +64,12 @@ describe('an event recorder', () => {
     expect(new TextEncoder().encode(onPod?.note).length).toBeLessThanOrEqual(1_024);
     expect(onPod?.note?.endsWith('x…')).toBe(true);
     expect(onPod?.regarding?.resourceVersion).toBeUndefined();
-    // What has no namespace is told of in `default`.
+    // An event about a cluster-scoped object is written to `default`.
     expect([onNode?.metadata.namespace, onNode?.action]).toEqual(['default', 'Synced']);
     await recorder.close();
   });
 
-  it('N12: what repeats itself is one Event with a count (TestEventSeriesf)', async () => {
+  it('N12: repeated events are one Event with a count (TestEventSeriesf)', async () => {
     const { scheduler, recorder, pod, written, writes } = rig();
     for (let count = 0; count < 2; count++) {
       recorder.event(pod, { ...synced, message: `for the ${count}. time` });
@@ -88,7 +88,7 @@ describe('an event recorder', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N12: after the window it is another Event, and one that the server has forgotten is made anew (TestFinishSeries)', async () => {
+  it('N12: an event after the window is another Event, and one that the server has deleted is created again (TestFinishSeries)', async () => {
     const { scheduler, server, recorder, pod, written } = rig();
     recorder.event(pod, synced);
     await scheduler.advance(360_001);
@@ -103,7 +103,7 @@ describe('an event recorder', () => {
     expect(written()).toEqual(['Synced 2']);
   });
 
-  it('N12: a server that is down is asked again, one that refuses is not', async () => {
+  it('N12: a write is retried if the server is down, and not if it refuses the event', async () => {
     const { scheduler, server, recorder, pod, written, writes, dropped } = rig();
     server.faults.failNext({ method: 'POST' }, { status: 500, times: 2 });
     recorder.event(pod, synced);
@@ -123,7 +123,7 @@ describe('an event recorder', () => {
     await recorder.close();
   });
 
-  it('N12: writing is rate limited, and what waits is bounded', async () => {
+  it('N12: writing is rate limited, and the number of waiting events is limited', async () => {
     const { scheduler, server, recorder, pod, writes, dropped } = rig({ limit: 60 });
     for (let count = 0; count < 100; count++)
       recorder.event(pod, { ...synced, reason: `R${count}` });
@@ -139,18 +139,18 @@ describe('an event recorder', () => {
 
   it('N12: remembers `seriesKept` series, and forgets the one that was quiet the longest', async () => {
     const { scheduler, recorder, pod, written } = rig({ seriesKept: 2 });
-    const said = async (reasons: string) => {
+    const record = async (reasons: string) => {
       for (const reason of reasons) recorder.event(pod, { ...synced, reason });
       await scheduler.advance(0);
     };
-    await said('ABAB');
+    await record('ABAB');
     expect(written().sort()).toEqual(['A 2', 'B 2']);
     // A was quiet the longest.
-    await said('C');
-    await said('BC');
+    await record('C');
+    await record('BC');
     expect(written().sort()).toEqual(['A 2', 'B 2', 'C 2']);
-    // Now B was.
-    await said('A');
+    // Now B was quiet the longest.
+    await record('A');
     expect(written().sort()).toEqual(['A 1', 'A 2', 'B 3', 'C 2']);
     await recorder.close();
   });
@@ -163,7 +163,7 @@ describe('an event recorder', () => {
         await scheduler.advance(0);
       }
     }
-    // All but the last, which is remembered and waits for its time.
+    // The last series is remembered and waits for its time; the counts of all others are written.
     expect(recorder.pending).toBe(1);
     expect(written().filter((event) => event.endsWith(' 3'))).toHaveLength(19);
     await recorder.close();
@@ -171,7 +171,7 @@ describe('an event recorder', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N12: nothing it is given makes it throw', async () => {
+  it('N12: no argument makes it throw', async () => {
     const { recorder, pod, dropped } = rig({
       onDropped: () => {
         throw new ApiError({ code: 0, reason: 'x', message: 'from the handler' });
@@ -190,7 +190,7 @@ describe('an event recorder', () => {
     expect([unhandled.length, dropped.length]).toEqual([3, 0]);
   });
 
-  it('N12: close waits for the server no longer than it is told', async () => {
+  it('N12: close() waits for the server at most as long as its timeout', async () => {
     const { scheduler, server, recorder, pod, dropped } = rig();
     server.faults.neverAnswer();
     recorder.event(pod, synced);

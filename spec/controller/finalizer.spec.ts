@@ -1,4 +1,4 @@
-/** What keeps an object until its controller is done with it. */
+/** Finalizers: adding, removing, and the reconcile in two parts. */
 import {
   addFinalizer,
   createClient,
@@ -31,11 +31,11 @@ function rig(finalizers?: string[]) {
 }
 
 describe('a finalizer', () => {
-  it('N10: is added once, to an empty list and to the end of another', async () => {
+  it('N10: is added once, to an empty list and to the end of a list', async () => {
     const { client, first, now, patches } = rig();
     await addFinalizer(client, first, ours);
     expect(now()?.metadata.finalizers).toEqual([ours]);
-    // The cache lags behind: it does not show it yet.
+    // The cached object is old: it does not have the finalizer yet.
     await addFinalizer(client, first, ours);
     expect(now()?.metadata.finalizers).toEqual([ours]);
     const sent = patches();
@@ -47,7 +47,7 @@ describe('a finalizer', () => {
     expect(shared.now()?.metadata.finalizers).toEqual(['a.dev/x', ours]);
   });
 
-  it('N10: of others is kept, whatever they do in the meantime', async () => {
+  it('N10: of another controller is kept, whatever that controller does meanwhile', async () => {
     const { client, first, now, touch } = rig();
     touch((metadata) => {
       metadata.finalizers = ['a.dev/x', 'b.dev/y'];
@@ -59,14 +59,14 @@ describe('a finalizer', () => {
     touch((metadata) => {
       metadata.finalizers = ['b.dev/y', ours, 'c.dev/z'];
     });
-    // It stands elsewhere now.
+    // It has another position in the list now.
     const after = await removeFinalizer(client, before, ours);
     expect(after?.metadata?.finalizers).toEqual(['b.dev/y', 'c.dev/z']);
     expect(now()?.metadata).toMatchObject({ labels: { touched: 'yes' } });
     expect(await removeFinalizer(client, before, ours)).toMatchObject({ metadata: place });
   });
 
-  it('N10: a change of something else is no conflict for the removal', async () => {
+  it('N10: is removed without a conflict if another part of the object changes', async () => {
     const { client, first, now, touch, patches } = rig([ours]);
     touch((metadata) => {
       metadata.labels = { busy: 'yes' };
@@ -76,7 +76,7 @@ describe('a finalizer', () => {
     expect(now()?.metadata.finalizers ?? []).toEqual([]);
   });
 
-  it('N10: another object of that name is left alone, and one that is gone is no error', async () => {
+  it('N10: is not removed from another object of that name, and a deleted object is no error', async () => {
     const { server, client, first, now } = rig();
     server.objects.delete(deployments, place);
     expect(await addFinalizer(client, first, ours)).toBeUndefined();
@@ -93,7 +93,7 @@ describe('a finalizer', () => {
     expect(now()?.metadata.finalizers).toEqual([ours]);
   });
 
-  it('N10: an object that is to go gets no new one', async () => {
+  it('N10: is not added to an object that is being deleted', async () => {
     const { server, client, first, now } = rig(['a.dev/x']);
     server.objects.delete(deployments, place);
     const answered = await addFinalizer(client, first, ours);
@@ -101,7 +101,7 @@ describe('a finalizer', () => {
     expect(now()?.metadata.finalizers).toEqual(['a.dev/x']);
   });
 
-  it('N10: a conflict that does not end is an error after five tries', async () => {
+  it('N10: is given up after five attempts if the conflict does not end', async () => {
     const { client, first } = rig();
     let tries = 0;
     const calls = {
@@ -116,7 +116,7 @@ describe('a finalizer', () => {
   });
 });
 
-describe('a reconcile in two halves', () => {
+describe('a reconcile in two parts', () => {
   function halves(all: ReturnType<typeof rig>, more: Partial<FinalizerHandlers<Deployment>> = {}) {
     const calls: string[] = [];
     const reconcile = finalizer(all.client, ours, {
@@ -135,7 +135,7 @@ describe('a reconcile in two halves', () => {
     return { calls, call };
   }
 
-  it('N10: nothing is applied before the finalizer is on the object, and in the same reconcile', async () => {
+  it('N10: applies nothing before the finalizer is on the object, and applies in the same reconcile', async () => {
     const all = rig();
     const { calls, call } = halves(all);
     await call(all.first);
@@ -144,7 +144,7 @@ describe('a reconcile in two halves', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('N10: it is removed when the cleanup is done, and not before', async () => {
+  it('N10: removes the finalizer when the cleanup is done, and not before', async () => {
     const all = rig([ours, 'a.dev/x']);
     let answer: object | undefined = { requeueAfterMs: 1_000 };
     let failing = false;
@@ -166,7 +166,7 @@ describe('a reconcile in two halves', () => {
     expect(all.now()?.metadata.finalizers).toEqual(['a.dev/x']);
   });
 
-  it('N10: the reconcile ends when the finalizer is removed, and fails if that fails', async () => {
+  it('N10: ends when the finalizer is removed, and fails if that fails', async () => {
     const all = rig([ours]);
     const { call } = halves(all);
     all.server.objects.delete(deployments, place);
@@ -178,7 +178,7 @@ describe('a reconcile in two halves', () => {
     expect(all.now()).toBeUndefined();
   });
 
-  it('N10: an object that goes without it, or went while it was to be added, is nobody`s business', async () => {
+  it('N10: calls neither part for an object that is being deleted without the finalizer, or that is deleted before it is added', async () => {
     const all = rig(['a.dev/x']);
     const { calls, call } = halves(all);
     all.server.objects.delete(deployments, place);

@@ -1,4 +1,4 @@
-/** One leads: the rules one by one. */
+/** The rules of leader election, one by one. */
 import {
   ApiError,
   createClient,
@@ -39,7 +39,7 @@ function rig() {
 }
 
 describe('leader election', () => {
-  it('N13: the periods that could let two lead are refused (TestLeaderElectionConfigValidation)', () => {
+  it('N13: periods with which two could lead are refused (TestLeaderElectionConfigValidation)', () => {
     const { candidate } = rig();
     const refused = (options: Partial<LeaderElectorOptions>) => () => candidate('a', options);
     expect(refused({ leaseDurationMs: 10_000 })).toThrow(/must be over renewDeadlineMs \(10000\)/);
@@ -48,7 +48,7 @@ describe('leader election', () => {
     expect(refused({ identity: '' })).toThrow(/identity is ""/);
   });
 
-  it('N13: the first one creates the lease and renews it; the others look on', async () => {
+  it('N13: the first candidate creates the Lease and renews it; the others wait', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a');
     const b = candidate('b');
@@ -72,13 +72,13 @@ describe('leader election', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N16: a renewal is one request; after a conflict the lease is read anew (TestFastPathLeaderElection)', async () => {
+  it('N16: a renewal is one request; after a conflict the Lease is read again (TestFastPathLeaderElection)', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a');
     a.start();
     await scheduler.advance(2_000);
     expect(server.log).toEqual(['a GET 404', 'a POST', 'a PUT']);
-    // Somebody labels the lease.
+    // Another client labels the Lease.
     const { lease } = server;
     server.lease = { ...lease, metadata: { ...lease?.metadata, resourceVersion: '77' } };
     server.lease.spec = { ...lease?.spec, strategy: 'kept' };
@@ -90,11 +90,11 @@ describe('leader election', () => {
     await a.stop();
   });
 
-  it('N14: who cannot renew is no longer the leader at the deadline, counted from before its last renewal', async () => {
+  it('N14: a leader that cannot renew stops leading at the deadline, counted from when it sent its last renewal', async () => {
     const { scheduler, server, story, candidate } = rig();
     const errors: string[] = [];
     const a = candidate('a', { onError: (error) => errors.push(error.message) });
-    // The answer to each request takes three seconds.
+    // The response to each request takes three seconds.
     server.fate = () => ({ backMs: 3_000 });
     a.start();
     await scheduler.advance(6_000);
@@ -110,7 +110,7 @@ describe('leader election', () => {
     await a.stop();
   });
 
-  it('N14: a request that hangs is given up in time for a second one', async () => {
+  it('N14: a request without a response is aborted in time for a second one', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -122,7 +122,7 @@ describe('leader election', () => {
     await a.stop();
   });
 
-  it('N14: a clock that jumped over the deadline is asked', async () => {
+  it('N14: isLeading is false after a forward jump of the clock over the deadline', async () => {
     const { scheduler, candidate } = rig();
     const clock = new Clock(scheduler);
     const a = candidate('a', { scheduler: clock });
@@ -134,7 +134,7 @@ describe('leader election', () => {
     await a.stop();
   });
 
-  it('N14: a clock that is set back while a renewal is on its way gives it no time', async () => {
+  it('N14: setting the clock back during a renewal does not extend the lead', async () => {
     const { scheduler, server, story, candidate } = rig();
     const clock = new Clock(scheduler);
     const a = candidate('a', { scheduler: clock });
@@ -150,7 +150,7 @@ describe('leader election', () => {
     await a.stop();
   });
 
-  it('N15: another takes over when it has not seen the lease change for as long as it lasts', async () => {
+  it('N15: a candidate takes the Lease when it has not seen it change for its duration', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -158,7 +158,7 @@ describe('leader election', () => {
     const b = candidate('b');
     b.start();
     await scheduler.advance(20_999);
-    // Killed: it says nothing more. Its last renewal was at 20000, which b saw at 20001.
+    // Candidate a is killed. Its last renewal was at 20000, which b saw at 20001.
     server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
     await scheduler.advance(60_000);
     expect(story).toEqual(['0 a leads', '30000 a lost', '35001 b leads']);
@@ -191,7 +191,7 @@ describe('leader election', () => {
       0,
     ],
   ] as const)(
-    'N15: a lease %s is taken when it is free (TestTryAcquireOrRenewLeases)',
+    'N15: a Lease %s is taken when it is free (TestTryAcquireOrRenewLeases)',
     async (_what, spec, afterMs, holder, transitions) => {
       const { scheduler, server, story, candidate } = rig();
       server.lease = { metadata: { ...place, resourceVersion: '1' }, spec };
@@ -207,7 +207,7 @@ describe('leader election', () => {
     },
   );
 
-  it('N15: neither a lease that looks old nor a clock that is set makes a candidate hurry', async () => {
+  it('N15: neither old times in the Lease nor a clock that is set shorten the wait of a candidate', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a', { scheduler: new Clock(scheduler, -3_600_000) });
     const clock = new Clock(scheduler, 3_600_000);
@@ -223,7 +223,7 @@ describe('leader election', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  it('N17: stop gives the lease up, reading it first, and another need not wait (TestReleaseMethodCallsGet)', async () => {
+  it('N17: stop() releases the Lease after reading it, and another candidate need not wait (TestReleaseMethodCallsGet)', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a');
     const b = candidate('b');
@@ -240,7 +240,7 @@ describe('leader election', () => {
     await b.stop();
   });
 
-  it('N17: a release that meets a renewal under way is tried again (TestReleaseRetriesOnConflict)', async () => {
+  it('N17: a release that conflicts with a renewal in progress is retried (TestReleaseRetriesOnConflict)', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -255,7 +255,7 @@ describe('leader election', () => {
     expect(server.lease?.spec?.holderIdentity).toBe('');
   });
 
-  it('N17: a renewal whose answer was lost is released all the same; the lease of another is not', async () => {
+  it('N17: a Lease whose renewal lost its response is released; the Lease of another holder is not', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     const b = candidate('b');
@@ -279,7 +279,7 @@ describe('leader election', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N17: who was cut off while another took over does not release it', async () => {
+  it('N17: a leader that was cut off while another took over does not release the Lease', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -296,7 +296,7 @@ describe('leader election', () => {
     await b.stop();
   });
 
-  it('N18: who has lost competes again', async () => {
+  it('N18: a candidate that lost the lead competes again', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -309,7 +309,7 @@ describe('leader election', () => {
     await a.stop();
   });
 
-  it('N18: run calls its work for each time of leading, and stop waits for it before the release', async () => {
+  it('N18: run() calls its work each time it leads, and stop() waits for the work before the release', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     const log: string[] = [];
@@ -339,7 +339,7 @@ describe('leader election', () => {
     expect(server.lease?.spec?.holderIdentity).toBe('');
   });
 
-  it('N18: run rejects with what its work throws, and gives the lease up', async () => {
+  it('N18: run() rejects with the error of its work, and releases the Lease', async () => {
     const { server, candidate } = rig();
     const a = candidate('a');
     await expect(
@@ -351,7 +351,7 @@ describe('leader election', () => {
     expect(server.lease?.spec?.holderIdentity).toBe('');
   });
 
-  it('N13: against a server over HTTP, two electors take turns', async () => {
+  it('N13: two electors alternate over HTTP', async () => {
     const scheduler = new VirtualTime();
     const server = createFakeApiServer({ resources: [leases], scheduler });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });

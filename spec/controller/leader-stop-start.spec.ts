@@ -1,4 +1,4 @@
-/** An elector whose starts and stops overlap, a Lease that somebody deletes, and a client that has much else to do. */
+/** Overlapping stops and starts of an elector, a Lease that is deleted, and a client with many other requests. */
 import {
   ApiError,
   createClient,
@@ -29,27 +29,27 @@ function rig() {
 }
 
 describe('an elector that is stopped and started', () => {
-  it('N21: in one turn gives the lease up, then competes again', async () => {
+  it('N21: in one turn releases the Lease, then competes again', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     a.start();
     await scheduler.advance(1_000);
     server.log.length = 0;
-    const told: unknown[] = [];
-    a.leading$.subscribe({ next: (leads) => told.push(leads), complete: () => told.push('|') });
+    const seen: unknown[] = [];
+    a.leading$.subscribe({ next: (leads) => seen.push(leads), complete: () => seen.push('|') });
     const stopped = a.stop();
     a.start();
     await stopped;
     await scheduler.advance(1_000);
     expect([a.isLeading, server.lease?.spec?.holderIdentity]).toEqual([true, 'a']);
-    // Who listened has heard that this lead is over.
-    expect(told).toEqual([true, false, '|']);
+    // The listener was notified of the loss before the end.
+    expect(seen).toEqual([true, false, '|']);
     expect(server.log).toEqual(['a GET', 'a PUT', 'a GET', 'a PUT']);
     await a.stop();
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N21: in one turn and stopped again stays stopped', async () => {
+  it('N21: in one turn and then stopped again stays stopped', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -66,14 +66,14 @@ describe('an elector that is stopped and started', () => {
     await a.stop();
   });
 
-  it('N21: while it gives the lease up does not give up the lease of its next time', async () => {
+  it('N21: during a release does not release the Lease of its next candidacy', async () => {
     const { scheduler, server, candidate } = rig();
     const [a, b] = [candidate('a'), candidate('b')];
     a.start();
     await scheduler.advance(1);
     b.start();
     await scheduler.advance(1_000);
-    // The release takes two seconds, and meets a conflict.
+    // The release takes two seconds and has a conflict.
     let conflict = true;
     server.fate = (method, who) => {
       if (who !== 'a') return {};
@@ -92,7 +92,7 @@ describe('an elector that is stopped and started', () => {
             if (leading.size > 1) wrong.push(`${scheduler.now()} both lead`);
           },
           complete: () => {
-            // Who listened would never hear of the loss.
+            // A listener would never be notified of the loss.
             if (leading.has(elector.identity)) wrong.push(`${elector.identity} ends as leader`);
             follow();
           },
@@ -116,7 +116,7 @@ describe('an elector that is stopped and started', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N18, N21: runs work again that was given to it while it stopped, unless it was stopped again', async () => {
+  it('N18, N21: calls work that was passed to run() during a stop, unless it was stopped again', async () => {
     const { scheduler, candidate } = rig();
     const a = candidate('a');
     const log: string[] = [];
@@ -144,7 +144,7 @@ describe('an elector that is stopped and started', () => {
     expect([a.isLeading, scheduler.pending]).toEqual([false, 0]);
   });
 
-  it('N18: begins no work anew while it waits for other work to end', async () => {
+  it('N18: does not call work again before the other work has ended', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     const log: string[] = [];
@@ -158,7 +158,7 @@ describe('an elector that is stopped and started', () => {
     );
     await scheduler.advance(1_000);
     const stopped = a.stop();
-    // The lead is lost, and won again, while the slow one still works.
+    // The lead is lost and won again while the slow work still runs.
     server.fate = () => ({ error: ApiError.fromStatus({}, 503) });
     await scheduler.advance(19_000);
     server.fate = () => ({});
@@ -169,21 +169,21 @@ describe('an elector that is stopped and started', () => {
 });
 
 describe('a Lease that is deleted', () => {
-  it('N22: is not made anew by who saw its holder, until that time is over', async () => {
+  it('N22: is not created again by a candidate that has seen its holder, until its duration has passed', async () => {
     const { scheduler, server, candidate } = rig();
     const [a, b] = [candidate('a'), candidate('b')];
     a.start();
     await scheduler.advance(1);
     b.start();
     await scheduler.advance(4_000);
-    // Cut off from now on, it leads until 14000.
+    // The leader is cut off now, and leads until 14000.
     server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
     server.lease = undefined;
     await scheduler.advance(9_000);
     expect([a.isLeading, b.isLeading]).toEqual([true, false]);
     await scheduler.advance(1_000);
     expect([a.isLeading, b.isLeading]).toEqual([false, false]);
-    // It saw at 6001 that the lease is gone.
+    // The candidate noticed at 6001 that the Lease is gone.
     await scheduler.advance(6_999);
     expect(b.isLeading).toBe(false);
     await scheduler.advance(1);
@@ -194,7 +194,7 @@ describe('a Lease that is deleted', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N22: is made anew at once by its holder, who leads on', async () => {
+  it('N22: is created again immediately by its holder, which continues to lead', async () => {
     const { scheduler, server, candidate } = rig();
     const [a, b] = [candidate('a'), candidate('b')];
     const lost: boolean[] = [];
@@ -209,7 +209,7 @@ describe('a Lease that is deleted', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  it('N22: is waited for also by who was stopped meanwhile', async () => {
+  it('N22: is waited for also by a candidate that was stopped meanwhile', async () => {
     const { scheduler, server, candidate } = rig();
     const [a, b] = [candidate('a'), candidate('b')];
     a.start();
@@ -228,7 +228,7 @@ describe('a Lease that is deleted', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  it('N22: that none has ever seen is made at once', async () => {
+  it('N22: before any candidate has seen it is created immediately', async () => {
     const { scheduler, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -239,7 +239,7 @@ describe('a Lease that is deleted', () => {
 });
 
 describe('a client that is busy', () => {
-  it('T10: does not cost the lead: Lease requests wait for no others', async () => {
+  it('T10: keeps the lead, because requests for Leases do not wait for others', async () => {
     const scheduler = new VirtualTime();
     const server = createFakeApiServer({ resources: [leases, pods], scheduler });
     const options = { baseUrl: 'http://fake', fetch: server.fetch, scheduler };

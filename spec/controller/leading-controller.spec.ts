@@ -1,4 +1,4 @@
-/** A controller that works only while it leads. */
+/** A controller with leader election, which reconciles only while it leads. */
 import {
   ApiError,
   createController,
@@ -33,7 +33,7 @@ function elector(leads: boolean) {
 }
 
 describe('a controller with an election', () => {
-  it('N19: fills its caches while another leads, and begins with all there is', async () => {
+  it('N19: fills its caches while another process leads, and begins with every existing object', async () => {
     const { source, running, options } = rig();
     const { leading$, elector: leadership } = elector(false);
     const controller = createController({ ...options, leaderElection: leadership });
@@ -51,7 +51,7 @@ describe('a controller with an election', () => {
     await controller.stop();
   });
 
-  it('N19: at a loss running reconciles are aborted, and no key is begun anew before its last one ended', async () => {
+  it('N19: aborts running reconciles when the lead is lost, and begins no key again before its last reconcile has ended', async () => {
     const { scheduler, source, running, options } = rig();
     const { leading$, elector: leadership } = elector(true);
     const controller = createController({ ...options, leaderElection: leadership });
@@ -62,7 +62,7 @@ describe('a controller with an election', () => {
     expect([controller.status.phase, controller.working]).toEqual(['standby', ['shop/a']]);
     leading$.next(true);
     await scheduler.advance(10_000);
-    // It heeds no signal: with it still at work, nothing begins.
+    // The reconcile does not react to its signal, and nothing begins while it runs.
     expect(running).toHaveLength(1);
     running[0]?.done();
     await scheduler.advance(0);
@@ -75,7 +75,7 @@ describe('a controller with an election', () => {
     expect(leading$.observed).toBe(false);
   });
 
-  it('N8, N19: an elector of its own competes when caches are whole, and gives the lease up when all work is done', async () => {
+  it('N8, N19: its own elector competes when the caches are complete, and releases the Lease when all reconciles have ended', async () => {
     const { scheduler, source, informer, running, options } = rig();
     const server = leaseServer(scheduler);
     const controller = createController({
@@ -105,7 +105,7 @@ describe('a controller with an election', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N1, N19: why nobody leads is told', async () => {
+  it('N1, N19: whenReady says why no process leads', async () => {
     const { scheduler, source, running, options } = rig();
     const server = leaseServer(scheduler);
     const error = ApiError.fromStatus({ message: 'leases is forbidden' }, 403);
@@ -115,17 +115,17 @@ describe('a controller with an election', () => {
     const controller = createController({ ...options, name: 'test', leaderElection });
     source.listed(1, pod('a', 1));
     const why = async () => {
-      const told = controller.whenReady({ timeoutMs: 1_000 }).catch((error: ApiError) => error);
+      const rejected = controller.whenReady({ timeoutMs: 1_000 }).catch((error: ApiError) => error);
       await scheduler.advance(1_000);
-      return (await told) as ApiError;
+      return (await rejected) as ApiError;
     };
     expect((await why()).message).toContain('within 1000 ms: it was not started');
     controller.start();
-    expect((await why()).message).toContain('its elector was not started');
+    expect((await why()).message).toContain('the elector was not started');
     leaderElection.start();
     const late = await why();
     expect([late.message, late.cause]).toEqual([
-      'test was not at work within 1000 ms: leases is forbidden',
+      'test was not ready within 1000 ms: leases is forbidden',
       error,
     ]);
     server.fate = () => ({});
@@ -136,7 +136,7 @@ describe('a controller with an election', () => {
     await leaderElection.stop();
   });
 
-  it('N8: a loss while it stops aborts at once what still runs', async () => {
+  it('N8: aborts the running reconciles immediately if the lead is lost during a stop', async () => {
     const { scheduler, source, running, options } = rig();
     const { leading$, elector: leadership } = elector(true);
     const controller = createController({ ...options, leaderElection: leadership });

@@ -1,4 +1,4 @@
-/** Leases at the edges of their times: a late answer, a duration that is no whole second, a stop during a write. */
+/** Leases at the limits of their times: a late response, a fractional duration, a stop during a write. */
 import { createLeaderElector, type LeaderElectorOptions } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../rx/clock.ts';
@@ -33,7 +33,7 @@ describe('a lease', () => {
     async (_when, byMs) => {
       const { scheduler, server, client } = rig();
       const clock = new Clock(scheduler);
-      // A client that does not heed the signal: it delivers the response all the same.
+      // A client that ignores the signal and delivers the response anyway.
       const deaf: typeof client = { request: ({ signal: _, ...rest }) => client.request(rest) };
       const elector = createLeaderElector({
         ...place,
@@ -50,7 +50,7 @@ describe('a lease', () => {
       await scheduler.advance(5_600);
       expect(server.lease?.spec?.holderIdentity).toBe('a');
       expect([led, elector.isLeading]).toEqual([[false], false]);
-      // It holds the lease, so the next try makes it the leader.
+      // It holds the Lease, so the next attempt makes it the leader.
       server.fate = () => ({});
       await scheduler.advance(10_000);
       expect(elector.isLeading).toBe(true);
@@ -58,12 +58,12 @@ describe('a lease', () => {
     },
   );
 
-  it('N14: a response that is read after a sleep over the deadline makes no leader', async () => {
+  it('N14: a response that is read after a sleep past the deadline makes no leader', async () => {
     const { scheduler, server, elector, story } = rig();
     server.fate = (method) => (method === 'POST' ? { backMs: 1_000 } : {});
     elector.start();
     await scheduler.advance(500);
-    // The machine sleeps. Awake again, it reads the response before any timer fires.
+    // The machine sleeps. When it wakes, it reads the response before any timer fires.
     scheduler.jump(20_000);
     await scheduler.advance(0);
     expect(story).toEqual(['0 false']);
@@ -73,7 +73,7 @@ describe('a lease', () => {
     await elector.stop();
   });
 
-  it('N15: a duration that is no whole second is written as the next longer one', async () => {
+  it('N15: a duration that is not a multiple of a second is rounded up', async () => {
     const { scheduler, server, elector } = rig({ leaseDurationMs: 10_001 });
     elector.start();
     await scheduler.advance(1);
@@ -90,7 +90,7 @@ describe('a lease', () => {
       expect(server.log.at(-1)).toBe(slow === 'POST' ? 'a GET 404' : 'a POST');
       server.fate = () => ({});
       await elector.stop();
-      // The request that was aborted still reaches the server, and its response comes back.
+      // The aborted request still reaches the server, and its response arrives.
       await scheduler.advance(1_000);
       expect(scheduler.pending).toBe(0);
     }

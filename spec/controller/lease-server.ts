@@ -1,4 +1,4 @@
-/** A server of one Lease under a test's hand. */
+/** A server of one Lease whose responses a test controls. */
 import {
   ApiError,
   type KubeRequest,
@@ -19,28 +19,28 @@ export interface Lease extends KubernetesObject {
   };
 }
 
-/** What becomes of one request. */
+/** What happens to one request. */
 export interface Fate {
-  /** On the way to the server, and back. */
+  /** The time to the server and back, in milliseconds. */
   readonly thereMs?: number;
   readonly backMs?: number;
-  /** The request, or the answer, gets lost: nothing comes, ever. */
+  /** The request or the response is lost: no response ever arrives. */
   readonly lost?: 'request' | 'answer';
   readonly error?: ApiError;
 }
 
 export interface LeaseServer {
   lease: Lease | undefined;
-  /** `a GET`, `b PUT 409` … as the server saw them. */
+  /** The requests as the server saw them: `a GET`, `b PUT 409` … */
   readonly log: string[];
-  /** Asked for each request. */
+  /** Called for each request. */
   fate: (method: string, who: string) => Fate;
-  /** Who has been told of the lease. */
+  /** The candidates that have received the Lease. */
   readonly seen: Set<string>;
-  /** How many creations are on their way to the server, those included that nobody waits for any more. */
+  /** How many creations are on their way to the server, including those that were aborted. */
   readonly creating: number;
   client(who: string): { request<R>(request: KubeRequest): Promise<R> };
-  /** For a client with a rate limit. What is asked for beside Leases is answered at once. */
+  /** For a client with a rate limit. Requests for other objects are answered immediately. */
   transport(who: string): Transport;
 }
 
@@ -58,7 +58,7 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
     if (method === 'GET' && lease === undefined) refuse(404);
     if (method === 'PUT') {
       if (resourceVersion === undefined) refuse(422);
-      // A kube-apiserver makes a Lease of an update, but not one that names another object.
+      // A kube-apiserver creates a Lease from a PUT, but not if the PUT names the UID of another object.
       if (uid !== undefined && uid !== lease?.metadata?.uid) refuse(409);
       if (lease !== undefined && resourceVersion !== lease.metadata?.resourceVersion) refuse(409);
     }

@@ -1,4 +1,4 @@
-/** Run as a process of its own: prints what is left after lives of a controller that leads, fails and records. */
+/** Run as a separate process. Uses a controller that leads, fails and records events, and prints the resources still open. */
 import {
   createClient,
   createController,

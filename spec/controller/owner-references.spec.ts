@@ -1,4 +1,4 @@
-/** Who may own whom, and whom a change of an owned object wakes. */
+/** Which objects may own which, and which owners a change of an owned object queues. */
 import {
   controllerOf,
   isControlledBy,
@@ -19,7 +19,7 @@ const child = (metadata: ObjectMeta = {}): Stored<KubernetesObject> => ({
 });
 
 describe('owner references', () => {
-  it('N11: name the owner as the server has it, with its UID', () => {
+  it('N11: name the owner as it was read from the server, with its UID', () => {
     expect(ownerReferenceOf(web, deployments)).toEqual({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -38,7 +38,7 @@ describe('owner references', () => {
     );
   });
 
-  it('N11: an object has one controller; setting the same again changes nothing', () => {
+  it('N11: allow one controller; setting the same controller again changes nothing', () => {
     const frozen = Object.freeze(child());
     const owned = setControllerReference(web, frozen, deployments);
     expect(frozen.metadata?.ownerReferences).toBeUndefined();
@@ -48,13 +48,13 @@ describe('owner references', () => {
     expect(() => setControllerReference(other, owned, deployments)).toThrow(
       /controlled by Deployment web \(UID u1\)/,
     );
-    // The same name is not the same owner.
+    // An owner of the same name with another UID is another owner.
     const anew = { metadata: { ...web.metadata, uid: 'u9' } };
     expect(() => setControllerReference(anew, owned, deployments)).toThrow(/second controller/);
     expect([isControlledBy(owned, web), isControlledBy(owned, anew)]).toEqual([true, false]);
   });
 
-  it('N11: other owners stay, and an owner that did not control does now', () => {
+  it('N11: keep other owners, and make an owner the controller that was not', () => {
     const plain = ownerReferenceOf(web, deployments, { controller: false });
     const other = ownerReferenceOf(
       { metadata: { namespace: 'shop', name: 'x', uid: 'x' } },
@@ -74,9 +74,9 @@ describe('owner references', () => {
     ]);
   });
 
-  it('N11: an owner in a namespace owns nothing outside; a cluster-scoped one owns anything', () => {
+  it('N11: an owner in a namespace owns nothing outside of it; a cluster-scoped owner owns any object', () => {
     expect(() => setControllerReference(web, child({ namespace: 'bank' }), deployments)).toThrow(
-      /cannot own ReplicaSet bank\/web-1: it is in another namespace/,
+      /cannot own ReplicaSet bank\/web-1: the object is in another namespace/,
     );
     const global = { kind: 'ClusterRole', metadata: { name: 'reader' } };
     expect(() => setControllerReference(web, global, deployments)).toThrow(/no namespace/);
@@ -86,7 +86,7 @@ describe('owner references', () => {
   });
 });
 
-describe('the controllers that a change wakes', () => {
+describe('the controlling owners that a change queues', () => {
   const deployment = (name: string, uid: string) => ({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -119,20 +119,20 @@ describe('the controllers that a change wakes', () => {
       owners,
     );
 
-  it('N4: the one before and the one now', () => {
+  it('N4: are the owner before and the owner after the change', () => {
     expect(keys(ownedBy('web', 'u1'), ownedBy('api', 'u2'))).toEqual(['shop/web', 'shop/api']);
     expect(keys(ownedBy('web', 'u1'), ownedBy('web', 'u1'))).toEqual(['shop/web']);
     expect(keys(ownedBy('web', 'u1'), child())).toEqual(['shop/web']);
   });
 
-  it('N4: not one that only owns, nor one of another kind, nor one that is not there', () => {
+  it('N4: exclude owners that are not controllers, have another kind, or are not in the cache', () => {
     expect(keys(undefined, ownedBy('web', 'u1', { controller: false }))).toEqual([]);
     expect(keys(undefined, ownedBy('web', 'z', { kind: 'StatefulSet' }))).toEqual([]);
     expect(keys(undefined, ownedBy('web', 'z', { apiVersion: 'apps.dev/v1' }))).toEqual([]);
     expect(keys(undefined, ownedBy('gone', 'u5'))).toEqual([]);
   });
 
-  it('N4: also one that was created anew under the same name, and a cluster-scoped one of any version', () => {
+  it('N4: include an owner that was created again under the same name, and a cluster-scoped one of any version', () => {
     expect(keys(undefined, ownedBy('web', 'old'))).toEqual(['shop/web']);
     const role = { apiVersion: 'x.dev/v1', kind: 'Role' };
     expect(keys(undefined, ownedBy('reader', 'old', role))).toEqual(['reader']);

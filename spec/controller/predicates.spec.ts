@@ -1,4 +1,4 @@
-/** Which updates are worth a reconcile. */
+/** Which updates pass the predicates. */
 import {
   and,
   annotationsChanged,
@@ -53,37 +53,37 @@ describe('predicates', () => {
     annotationsChanged: annotationsChanged('x'),
     resynced,
   };
-  it.each(Object.entries(all))('N7: %s passes what comes and what goes', (_name, predicate) => {
+  it.each(Object.entries(all))('N7: %s passes additions and deletions', (_name, predicate) => {
     expect([predicate(came), predicate(went)]).toEqual([true, true]);
   });
 
-  it('N7: a generation that stays drops an update of status, labels or finalizers', () => {
+  it('N7: generationChanged drops an update of status, labels or finalizers', () => {
     expect(generationChanged(update({ generation: 1 }, { generation: 2 }))).toBe(true);
     const held = { generation: 1, labels: { a: 'b' }, finalizers: ['x/y'] };
     expect(generationChanged(update({ generation: 1 }, held))).toBe(false);
     expect(generationChanged(update({ generation: 1 }, { generation: 1 }, 'resync'))).toBe(false);
   });
 
-  it('N7: a mark of deletion passes the generation, counted or not, and so does another object', () => {
+  it('N7: generationChanged passes the mark of a deletion, with and without a new generation, and another object', () => {
     const marked = { generation: 1, deletionTimestamp: '2026-01-01T00:00:00Z' };
     expect(generationChanged(update({ generation: 1 }, marked))).toBe(true);
     const twin = update({ generation: 1, uid: 'a' }, { generation: 1, uid: 'b' });
     expect(generationChanged(twin)).toBe(true);
   });
 
-  it('N7: kinds without a generation pass', () => {
+  it('N7: generationChanged passes kinds without a generation', () => {
     expect(generationChanged(update({ resourceVersion: '1' }, { resourceVersion: '2' }))).toBe(
       true,
     );
   });
 
-  it('N7: a version that stays drops a resync', () => {
+  it('N7: resourceVersionChanged drops a resync', () => {
     const same = { resourceVersion: '7' };
     expect(resourceVersionChanged(update(same, same, 'resync'))).toBe(false);
     expect(resourceVersionChanged(update(same, { resourceVersion: '8' }))).toBe(true);
   });
 
-  it('N7: labels and annotations, all or by name, added, changed or taken away', () => {
+  it('N7: labelsChanged and annotationsChanged pass additions, changes and removals, of all or by name', () => {
     const change = update({ labels: { a: '1', b: '1' } }, { labels: { a: '1', b: '2' } });
     expect([
       labelsChanged()(change),
@@ -96,7 +96,7 @@ describe('predicates', () => {
     expect(annotationsChanged('x')(update({}, { annotations: { x: '' } }))).toBe(true);
   });
 
-  it('N7: and, or and not combine them', () => {
+  it('N7: and, or, not combine predicates', () => {
     const status = update({ generation: 1 }, { generation: 1 });
     const resync = update({ generation: 1 }, { generation: 1 }, 'resync');
     const predicate = or(generationChanged, resynced);

@@ -1,4 +1,4 @@
-/** Waits for one object, through what may happen on the way. */
+/** Waiting for one object, through failures. */
 import {
   ApiError,
   and,
@@ -41,8 +41,8 @@ const ready = (status: string, observedGeneration?: number): KubernetesObject['m
     ],
   }) as object;
 
-describe('until a condition', () => {
-  it('N20: asks of what there is, at once (TestUntilWithSync)', async () => {
+describe('untilCondition', () => {
+  it('N20: checks the current state immediately (TestUntilWithSync)', async () => {
     const { server, scheduler, until } = rig();
     server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-2' } });
     server.objects.create(pods, { metadata: web });
@@ -56,7 +56,7 @@ describe('until a condition', () => {
     );
     await scheduler.advance(0);
     expect((await wait)?.metadata?.name).toBe('web');
-    // Only this object was asked for, and nothing is left.
+    // Only this object was requested, and nothing is left.
     expect(seen).toEqual(['web']);
     expect(server.requests.every(({ query }) => query.fieldSelector === 'metadata.name=web')).toBe(
       true,
@@ -64,7 +64,7 @@ describe('until a condition', () => {
     expect([server.openWatches.length, scheduler.pending]).toEqual([0, 0]);
   });
 
-  it('N20: waits for one that is not there yet, and lives through a lost connection', async () => {
+  it('N20: waits for an object that does not exist yet, and survives a lost connection', async () => {
     const { server, scheduler, until } = rig();
     const wait = until(and(exists, conditionTrue('Ready')));
     await scheduler.advance(1_000);
@@ -79,7 +79,7 @@ describe('until a condition', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N20: of a deletion: gone, or another of that name', async () => {
+  it('N20: for a deletion, accepts an absent object or another one of that name', async () => {
     const { server, scheduler, until } = rig();
     const { metadata } = server.objects.create(pods, { metadata: web });
     const gone = until(deleted());
@@ -95,7 +95,7 @@ describe('until a condition', () => {
     expect(deleted(metadata.uid)({ metadata })).toBe(false);
   });
 
-  it('N20: a condition about an older spec does not count', () => {
+  it('N20: an entry about an older spec does not count', () => {
     const object = (observed: number) => ({
       metadata: { generation: 2 },
       status: ready('True', observed),
@@ -108,7 +108,7 @@ describe('until a condition', () => {
     expect(conditionTrue('Ready')({ status: { conditions: 'none' } } as object)).toBe(false);
   });
 
-  it('N20: when the time is over it tells the last state and what hindered it (TestUntilTimeout)', async () => {
+  it('N20: the error of the timeout has the last state and the cause (TestUntilTimeout)', async () => {
     const { server, scheduler, until } = rig();
     server.objects.create(pods, { metadata: web, status: ready('False') as never });
     const wait = until(conditionTrue('Ready'), { timeoutMs: 3_000 }).catch((error) => error);
@@ -128,7 +128,7 @@ describe('until a condition', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N20: when the time is over before the server told anything, it does not say that there is none', async () => {
+  it('N20: the error of the timeout does not call an object absent before the first list is complete', async () => {
     const { server, scheduler, until } = rig();
     server.faults.neverAnswer();
     const wait = until(exists, { timeoutMs: 1_000 }).catch((error: Error) => error.message);
@@ -136,11 +136,11 @@ describe('until a condition', () => {
     const other = none.until(exists, { timeoutMs: 1_000 }).catch((error: Error) => error.message);
     await scheduler.advance(1_000);
     await none.scheduler.advance(1_000);
-    expect(await wait).toContain('the server has not told yet what there is');
+    expect(await wait).toContain('the first list is not complete yet');
     expect(await other).toContain('there is no such object');
   });
 
-  it('N20: what the condition throws and an abort end it, and nothing is left (TestUntilErrorCondition)', async () => {
+  it('N20: an error of the condition and an abort end it, and nothing is left (TestUntilErrorCondition)', async () => {
     const { server, scheduler, until } = rig();
     const thrown = until(() => {
       throw new RangeError('no replicas');
@@ -157,14 +157,14 @@ describe('until a condition', () => {
     expect([server.openWatches.length, scheduler.pending]).toEqual([0, 0]);
   });
 
-  it('N20: a target that cannot be is refused before anything is sent', async () => {
+  it('N20: refuses an invalid target before anything is sent', async () => {
     const { server, client } = rig();
     await expect(untilCondition(client, pods, { name: 'web' }, exists)).rejects.toThrow(TypeError);
     expect(server.requests).toEqual([]);
   });
 });
 
-describe('a condition that answers a Promise', () => {
+describe('a condition that returns a Promise', () => {
   const pending = (async (pod: Pod | undefined) => pod === undefined) as unknown as (
     pod: Pod | undefined,
   ) => boolean;

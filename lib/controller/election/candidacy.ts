@@ -1,5 +1,5 @@
 /**
- * The loop of a candidate, from a start to a stop: read the lease, take it when it is free, renew it while it is held.
+ * One candidacy of an elector, from a start to a stop: it reads the Lease, takes it when it is free, and renews it while it leads.
  * client-go: tools/leaderelection/leaderelection.go (tryAcquireOrRenew, renew, release).
  */
 import { BehaviorSubject, type Subscription } from 'rxjs';
@@ -10,7 +10,7 @@ import { stopwatch } from '../../rx/stopwatch.ts';
 import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
 import { heldBy, JITTER, LEASES, type LeaseObject, recordText } from './lease-record.ts';
 
-/** What an elector is made of: the options of `createLeaderElector`, checked. */
+/** The options of `createLeaderElector`, validated. */
 export interface LeaseElectorOptions extends LeaseLockOptions {
   readonly identity: string;
   /** In milliseconds. */
@@ -22,24 +22,24 @@ export interface LeaseElectorOptions extends LeaseLockOptions {
   readonly onError?: ((error: ApiError) => void) | undefined;
 }
 
-/** What one candidacy leaves to the next of the same elector. */
+/** The state that one candidacy passes on to the next of the same elector. */
 export interface ElectionMemory {
-  /** The Lease as it was last written or read. */
+  /** The Lease as last written or read. */
   lease?: LeaseObject;
   lastError: ApiError | undefined;
 }
 
-/** When a leader is no longer the leader, unless it has renewed. */
+/** The time at which a leader stops leading, unless it has renewed before. */
 interface Deadline {
-  /** On the stopwatch. */
+  /** The time on the stopwatch, in milliseconds. */
   readonly atMs: number;
   readonly timer: Subscription;
-  over: boolean;
+  passed: boolean;
 }
 
 const GONE = 'gone';
 
-/** One time of competing. */
+/** One candidacy. */
 export class Candidacy {
   readonly leading: BehaviorSubject<boolean> = new BehaviorSubject(false);
   readonly leader: BehaviorSubject<string> = new BehaviorSubject('');
@@ -49,18 +49,18 @@ export class Candidacy {
   readonly #lock: LeaseLock;
   readonly #where: string;
   #seen = '';
-  /** What was seen has not changed for as long as it lasts. */
+  /** Whether the Lease that was seen has not changed for its duration. */
   #expired = false;
   #expiry: Subscription | undefined;
-  /** Of the write by which it leads. */
+  /** The deadline of the last write that succeeded. */
   #deadline: Deadline | undefined;
   #next: Subscription | undefined;
-  /** The attempt under way. */
+  /** The attempt in progress. */
   #attempt: AbortController | undefined;
   #busy: Promise<void> = Promise.resolve();
-  /** Of the last write that was sent. */
+  /** The deadline of the last write that was sent. */
   #sent: Deadline | undefined;
-  /** A write was sent and no other holder has been seen since. */
+  /** Whether a write was sent and no other holder has been seen since. */
   #mayHold = false;
   #running = false;
 
@@ -83,7 +83,7 @@ export class Candidacy {
     this.#try();
   }
 
-  /** Competes no more, and gives up a lease that it may hold. It is not started again. */
+  /** Stops competing, and releases the Lease if this process may hold it. A candidacy is not started again. */
   async stop(): Promise<void> {
     this.#running = false;
     this.#next?.unsubscribe();
@@ -97,7 +97,7 @@ export class Candidacy {
     await this.#lock.release(identity).catch((error: unknown) => this.#report(error));
   }
 
-  /** Completes those who listen. */
+  /** Completes the streams of the candidacy. */
   complete(): void {
     this.leading.complete();
     this.leader.complete();
@@ -126,9 +126,9 @@ export class Candidacy {
     this.#next = longTimer(retryPeriodMs * (1 + jitter), scheduler).subscribe(() => this.#try());
   }
 
-  /** Whether the lease is ours, as far as the server has answered. */
+  /** Resolves with whether this process holds the Lease, as far as the server has confirmed. */
   async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
-    // The leader writes at once what it wrote before: one request a renewal.
+    // A leader writes its last Lease again without reading it, so a renewal is one request.
     if (this.leading.value && this.#memory.lease !== undefined) {
       try {
         await this.#write('PUT', this.#held(this.#memory.lease), signal);
@@ -143,7 +143,7 @@ export class Candidacy {
       lease = await this.#lock.request('GET', undefined, signal);
     } catch (error) {
       if (!(error instanceof ApiError) || !error.isNotFound) throw error;
-      if (!this.#mayMake()) return false;
+      if (!this.#mayCreate()) return false;
       const { namespace, name } = this.#options;
       const { apiVersion, kind } = LEASES;
       const made = this.#held({ apiVersion, kind, metadata: { namespace, name } });
@@ -158,10 +158,10 @@ export class Candidacy {
   }
 
   /**
-   * Whether it may make the lease, which is not there. Who has seen it waits: its holder leads on until that notices, and
-   * another may have taken it in between. That it is gone counts as a change of it.
+   * Whether the missing Lease may be created now. A candidate that has seen the Lease waits, because the holder leads until it
+   * notices the deletion, and another candidate may have taken the Lease meanwhile. The deletion counts as a change of the Lease.
    */
-  #mayMake(): boolean {
+  #mayCreate(): boolean {
     const { lease } = this.#memory;
     if (lease === undefined || this.leading.value) return true;
     const { leaseDurationSeconds = 0 } = lease.spec ?? {};
@@ -178,12 +178,12 @@ export class Candidacy {
     this.#mayHold = true;
     const { scheduler, renewDeadlineMs } = this.#options;
     this.#sent?.timer.unsubscribe();
-    // Others count from when they see this write, so from before it was sent; by a timer, as the clock may be set.
+    // Other candidates count from when they see this write, so the deadline begins before it is sent. It is a timer, because the clock may be set.
     const sent: Deadline = {
       atMs: this.#passedMs() + renewDeadlineMs,
-      over: false,
+      passed: false,
       timer: longTimer(renewDeadlineMs, scheduler).subscribe(() => {
-        sent.over = true;
+        sent.passed = true;
         if (this.#deadline === sent) this.#overdue();
       }),
     };
@@ -192,7 +192,7 @@ export class Candidacy {
     this.#observe(written);
   }
 
-  /** Notes what the server has. */
+  /** Records the Lease that the server returned. */
   #observe(lease: LeaseObject): void {
     this.#memory.lease = lease;
     this.#memory.lastError = undefined;
@@ -202,13 +202,13 @@ export class Candidacy {
     if (this.leader.value !== holderIdentity) this.leader.next(holderIdentity);
   }
 
-  /** What is new lasts, by our own clock, as long as it says from now on. */
+  /** Starts the expiry timer if the record has changed: it expires after `lastsMs` without another change. */
   #see(text: string, lastsMs: number): void {
     if (text === this.#seen) return;
     this.#seen = text;
     this.#expired = false;
     this.#expiry?.unsubscribe();
-    // A timer, not a comparison: when the clock is set forward nobody's time is over.
+    // A timer and not a comparison of times, because setting the clock forward must not expire a Lease.
     const expiry = longTimer(lastsMs, this.#options.scheduler);
     this.#expiry = expiry.subscribe(() => this.#expire());
   }
@@ -220,11 +220,11 @@ export class Candidacy {
     this.#try();
   }
 
-  /** Leads until the deadline of the write that was answered. */
+  /** Leads until the deadline of the write that has just succeeded. */
   #hold(): void {
     const sent = this.#sent;
-    // After a sleep the response may be read before the timer fires, so the stopwatch is asked, too.
-    if (sent === undefined || sent.over || this.#passedMs() >= sent.atMs) return this.#lose();
+    // After the machine slept, the response may be processed before the timer fires, so the stopwatch is read, too.
+    if (sent === undefined || sent.passed || this.#passedMs() >= sent.atMs) return this.#lose();
     this.#sent = undefined;
     this.#deadline?.timer.unsubscribe();
     this.#deadline = sent;

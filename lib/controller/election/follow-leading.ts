@@ -1,20 +1,20 @@
-/** Whether one leads, for longer than one time of an elector. */
+/** Follows whether an elector leads, through its stops and starts. */
 import { Subscription } from 'rxjs';
 import type { LeaderElector } from './leader-elector.ts';
 
 /**
- * Tells each change of `leading$`, also after the elector was stopped and started again, which ends that stream. One that
- * ends while it is being listened to would end again and again: what it said last stands.
+ * Calls `onChange` for each value of `leading$` and subscribes again when the elector is stopped, which completes that stream. A
+ * stream that completes during the subscription is not subscribed again, because that would never end; its last value stands.
  */
 export function followLeading(
   elector: Pick<LeaderElector, 'leading$'>,
-  tell: (leads: boolean) => void,
+  onChange: (leads: boolean) => void,
 ): Subscription {
   const following = new Subscription();
   const follow = () => {
     let isBeginning = true;
     const listening = elector.leading$.subscribe({
-      next: tell,
+      next: onChange,
       complete: () => {
         if (isBeginning) return;
         following.remove(listening);

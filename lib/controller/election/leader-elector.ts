@@ -1,8 +1,8 @@
 /**
- * One of several processes leads: who holds a `Lease` and renews it in time. client-go: tools/leaderelection.
+ * Leader election: of several processes, the one that holds a `Lease` and renews it in time leads. client-go: tools/leaderelection.
  *
- * Two clocks never have to agree. A candidate waits from the moment when it saw the record change, by its own
- * clock; the leader gives up, by its own, before that. Only the speed of the clocks must be about the same.
+ * The clocks of two processes never have to agree. A candidate waits from the moment at which it saw the Lease change, and the
+ * leader stops before that wait has ended; each measures by its own clock. Only the speed of the clocks must be about the same.
  */
 import type { Observable } from 'rxjs';
 import type { ApiError } from '../../meta/api-error.ts';
@@ -12,52 +12,52 @@ import type { LeaseElectorOptions } from './candidacy.ts';
 import { LeaseElector } from './lease-elector.ts';
 import { JITTER } from './lease-record.ts';
 
-/** What {@link createLeaderElector} takes. */
+/** Options of {@link createLeaderElector}. */
 export interface LeaderElectorOptions extends Timing {
   readonly client: Pick<KubeClient, 'request'>;
   readonly namespace: string;
-  /** The name of the Lease: one for all processes that are not to work at the same time. */
+  /** The name of the Lease, shared by all processes of which only one must work at a time. */
   readonly name: string;
-  /** Who this is; unlike that of every other process: the name of the pod, with something random. */
+  /** The unique identity of this process, for example the name of the pod with a random suffix. */
   readonly identity: string;
-  /** How long a candidate waits after the last renewal it observed before it may take the lease, in milliseconds. @defaultValue 15000 */
+  /** How long a candidate waits after the last renewal that it saw before it may take the Lease, in milliseconds. @defaultValue 15000 */
   readonly leaseDurationMs?: number | undefined;
   /** How long a leader leads at most after it sent its last successful renewal, in milliseconds. @defaultValue 10000 */
   readonly renewDeadlineMs?: number | undefined;
-  /** The time between renewals, in milliseconds; candidates try this often, at random up to 2.2 times as long. @defaultValue 2000 */
+  /** The time between renewals, in milliseconds. Candidates wait up to 2.2 times as long between attempts, at random. @defaultValue 2000 */
   readonly retryPeriodMs?: number | undefined;
-  /** `stop()` gives the lease up, so that another need not wait for its end. @defaultValue true */
+  /** Whether `stop()` releases the Lease, so that another process need not wait until it expires. @defaultValue true */
   readonly releaseOnCancel?: boolean | undefined;
-  /** Each failed request. What fails is tried again. */
+  /** Called with the error of each failed request. Failed requests are retried. */
   readonly onError?: ((error: ApiError) => void) | undefined;
 }
 
-/** A candidate, or the leader. */
+/** A candidate for the lead, or the leader. */
 export interface LeaderElector {
   readonly identity: string;
-  /** Whether this process leads: at once, and at each change. Starts nothing; completes with `stop()`. */
+  /** Emits whether this process leads, synchronously and at each change. Subscribing starts nothing; completes on `stop()`. */
   readonly leading$: Observable<boolean>;
-  /** The identity of who leads, as far as this process knows; '' for nobody. At once, and at each change. */
+  /** Emits the identity of the leader, as far as this process knows, or '' if there is none; synchronously and at each change. */
   readonly leader$: Observable<string>;
-  /** Whether it leads now; asked of the clock too, which may have jumped since the last renewal. */
+  /** Whether this process leads now. Also compares the time, because the machine may have slept since the last renewal. */
   readonly isLeading: boolean;
-  /** The last failure, until a request succeeds: why nobody leads, perhaps. */
+  /** The last failure, until a request succeeds; it may explain why no process leads. */
   readonly lastError: ApiError | undefined;
-  /** Begins to compete. Twice is once; while it stops, once that is done. */
+  /** Starts to compete. Has no effect if it competes already; during a stop it starts when that stop is done. */
   start(): void;
   /**
-   * Competes no more: aborts what {@link LeaderElector.run} runs and waits for it, gives the lease up, resolves.
-   * Work that follows `leading$` is to be stopped before. A `start` that waits for a stop is taken back. Never rejects.
+   * Stops competing: aborts the work of {@link LeaderElector.run}, waits for it, releases the Lease, and resolves. Stop work that
+   * follows `leading$` before you call it. A `start` that waits for a stop is cancelled. Never rejects.
    */
   stop(): Promise<void>;
   /**
-   * Starts, and calls `work` each time that it begins to lead, with a signal that is aborted when it leads no
-   * more; not anew before it has returned. Resolves with `stop()`. When `work` throws, it stops and rejects.
+   * Starts, and calls `work` each time this process begins to lead, with a signal that aborts when it stops leading. `work` is not
+   * called again before its last call has ended. Resolves on `stop()`. If `work` throws, the elector stops and `run` rejects.
    */
   run(work: (signal: AbortSignal) => unknown): Promise<void>;
 }
 
-/** Tells an elector from the options of one. */
+/** Whether the value is an elector, and not the options of one. */
 export function isLeaderElector(
   given: LeaderElector | LeaderElectorOptions,
 ): given is LeaderElector {
@@ -66,7 +66,7 @@ export function isLeaderElector(
 
 const LONGEST_LEASE_MS = 2_147_483_647_000;
 
-/** The options with their defaults. Throws a `TypeError` when two could lead at once. */
+/** The options with their defaults. Throws a `TypeError` if two processes could lead at the same time. */
 function checked(options: LeaderElectorOptions): LeaseElectorOptions {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
   const refuse = (why: string) => new TypeError(`createLeaderElector: ${why}`);
@@ -83,7 +83,7 @@ function checked(options: LeaderElectorOptions): LeaseElectorOptions {
   }
   if (!(leaseDurationMs > renewDeadlineMs)) {
     throw refuse(
-      `leaseDurationMs is ${leaseDurationMs}; it must be over renewDeadlineMs (${renewDeadlineMs}), or two would lead at once`,
+      `leaseDurationMs is ${leaseDurationMs}; it must be over renewDeadlineMs (${renewDeadlineMs}), otherwise two could lead`,
     );
   }
   if (leaseDurationMs > LONGEST_LEASE_MS) {
@@ -105,17 +105,17 @@ function checked(options: LeaderElectorOptions): LeaseElectorOptions {
 /**
  * Competes for a Lease with every other process that uses the same one; at most one leads at a time.
  *
- * A leader renews every `retryPeriodMs`, and is no longer the leader when `renewDeadlineMs` have passed since its
- * last successful renewal began. A candidate takes the lease when nobody holds it, or when it has not seen it
- * change for as long as it lasts; a lease that somebody deleted it takes no sooner. Who has lost the lead competes
- * again, where client-go's elector ends. Its requests wait for no others of the same client.
+ * A leader renews the Lease every `retryPeriodMs`, and stops leading immediately when `renewDeadlineMs` has passed since it sent
+ * its last successful renewal. A candidate takes the Lease if it has no holder, or if the candidate has not seen it change for its
+ * duration; a deletion of the Lease does not shorten that wait. A process that loses the lead competes again, whereas client-go's
+ * elector ends. Its requests do not wait for other requests of the same client.
  *
  * ```text
  * A  leading$  ─true───────────x                x: killed
  * B  leading$  ─false──────────────────true     leaseDurationMs after B last saw A renew
  * ```
  *
- * Throws a `TypeError` when the periods contradict each other, or a name is missing.
+ * Throws a `TypeError` if the periods contradict each other or a name is missing.
  *
  * client-go: leaderelection.NewLeaderElector, resourcelock.LeaseLock
  *

@@ -1,4 +1,4 @@
-/** The life of an elector: candidacies one after the other, and work that is done while one leads. */
+/** The lifecycle of an elector: one candidacy after the other, and the work that runs while it leads. */
 
 import { defer, type Observable } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
@@ -12,7 +12,7 @@ interface Work {
   readonly done: Promise<void>;
 }
 
-/** See `createLeaderElector`. */
+/** The implementation of `createLeaderElector`. */
 export class LeaseElector {
   readonly identity: string;
   readonly leading$: Observable<boolean> = defer(() =>
@@ -64,7 +64,7 @@ export class LeaseElector {
     if (stops === this.#stops) await this.#follow(work);
   }
 
-  /** Does the work each time that this candidacy leads, until its end. */
+  /** Calls `work` each time this candidacy leads, until the candidacy ends. */
   #follow(work: (signal: AbortSignal) => unknown): Promise<void> {
     const { leading } = this.#candidacy;
     return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ export class LeaseElector {
           () => {},
           (error) => {
             reject(error);
-            // A stop that is under way may have been followed by a start.
+            // If a stop is in progress, another one would cancel a start that waits for it.
             if (this.#life.stopping === undefined) void this.stop();
           },
         );
@@ -88,24 +88,24 @@ export class LeaseElector {
         void done.then(() => {
           this.#work.delete(held);
           running = undefined;
-          if (controller.signal.aborted) tell(leading.value);
+          if (controller.signal.aborted) onLeading(leading.value);
         });
       };
-      const tell = (leads: boolean) => {
+      const onLeading = (leads: boolean) => {
         if (!leads) running?.abort();
         else if (running === undefined && this.#life.stopping === undefined) begin();
       };
-      leading.subscribe({ next: tell, complete: resolve });
+      leading.subscribe({ next: onLeading, complete: resolve });
     });
   }
 
   async #end(): Promise<void> {
-    // Who works still leads, and goes on renewing until it has returned.
+    // The process leads and renews until its work has returned, so that no other process works at the same time.
     for (const work of [...this.#work]) work.abort();
     await Promise.all([...this.#work].map(({ done }) => done));
     const ending = this.#candidacy;
     await ending.stop();
-    // The next one first: who hears of the end may look at once.
+    // The next candidacy is set before this one completes, because a listener may read the state synchronously.
     this.#candidacy = new Candidacy(this.#options, this.#memory);
     ending.complete();
   }

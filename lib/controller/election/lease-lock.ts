@@ -1,4 +1,4 @@
-/** The requests about one Lease, none of which may take for ever. client-go: resourcelock/leaselock.go. */
+/** The requests for one Lease, each with a time limit. client-go: resourcelock/leaselock.go. */
 import type { SchedulerLike } from 'rxjs';
 import { ApiError } from '../../meta/api-error.ts';
 import { resourcePath } from '../../meta/resource.ts';
@@ -6,7 +6,7 @@ import { longTimer } from '../../rx/long-timer.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import { LEASES, type LeaseObject, released } from './lease-record.ts';
 
-/** What a lock is made of. */
+/** Options of a lock. */
 export interface LeaseLockOptions {
   readonly client: Pick<KubeClient, 'request'>;
   readonly namespace: string;
@@ -16,7 +16,7 @@ export interface LeaseLockOptions {
   readonly scheduler: SchedulerLike;
 }
 
-/** A burst of other calls on the same client must not cost the lead. */
+/** A lane of their own, so that a burst of other calls on the same client does not cost the lead. */
 const LANE = 'leases';
 
 /** One Lease on the server. */
@@ -27,7 +27,7 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** One request, and not for longer than half the deadline: there is time for a second one. */
+  /** Sends one request. It is aborted after half of the deadline, so that there is time for a second one. */
   async request(
     method: string,
     body: LeaseObject | undefined,
@@ -54,7 +54,7 @@ export class LeaseLock {
     }
   }
 
-  /** Gives the lease up. It is read first: a renewal may have got through whose answer did not. */
+  /** Releases the Lease. It is read first, because a renewal may have succeeded although its response was lost. */
   async release(identity: string): Promise<void> {
     const { scheduler, renewDeadlineMs } = this.#options;
     const attempt = new AbortController();
@@ -75,7 +75,7 @@ export class LeaseLock {
     }
   }
 
-  /** `undefined`, where somebody has deleted it. */
+  /** Returns the Lease, or `undefined` if it was deleted. */
   async #read(signal: AbortSignal): Promise<LeaseObject | undefined> {
     try {
       return await this.request('GET', undefined, signal);

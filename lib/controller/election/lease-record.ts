@@ -1,5 +1,5 @@
 /**
- * The `Lease` on which processes agree who leads, as it stands on the wire. client-go:
+ * The `Lease` object by which processes agree who leads, in the form of the API. client-go:
  * tools/leaderelection/resourcelock/leaselock.go.
  */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
@@ -30,13 +30,13 @@ export const LEASES: Resource<LeaseObject> = /* @__PURE__ */ knownResource<Lease
   namespaced: true,
 });
 
-/** A moment of the clock as `metav1.MicroTime` is written. */
+/** Formats a time as `metav1.MicroTime`. */
 export function microTime(atMs: number): string {
   // biome-ignore lint/style/noRestrictedGlobals: formats a time, reads no clock
   return new Date(atMs).toISOString().replace('Z', '000Z');
 }
 
-/** What tells one state of the record from another: who, until when, and which round. */
+/** A text that differs whenever the election record differs. */
 export function recordText({ spec = {} }: LeaseObject): string {
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = spec;
   return JSON.stringify([
@@ -44,7 +44,7 @@ export function recordText({ spec = {} }: LeaseObject): string {
   ]);
 }
 
-/** The Lease as its holder renews it, or as a new holder takes it. Labels and fields of others stay. */
+/** The Lease as its holder renews it, or as a new holder takes it. Labels and fields of other writers are kept. */
 export function heldBy(
   lease: LeaseObject,
   identity: string,
@@ -59,7 +59,7 @@ export function heldBy(
     spec: {
       ...spec,
       holderIdentity: identity,
-      // Whole seconds, rounded up: a shorter time than the holder's own would let another in too early.
+      // Seconds, rounded up, because with a shorter duration another process could take the Lease too early.
       leaseDurationSeconds: Math.ceil(options.leaseDurationMs / 1000),
       acquireTime: keeps ? (spec.acquireTime ?? renewTime) : renewTime,
       renewTime,
@@ -68,7 +68,7 @@ export function heldBy(
   };
 }
 
-/** The Lease as it is given up: nobody's, and free after a second for those who do not look at the holder. */
+/** The Lease as it is released: without a holder, and with a duration of a second for candidates that ignore the holder. */
 export function released(lease: LeaseObject, atMs: number): LeaseObject {
   const now = microTime(atMs);
   const { spec = {} } = lease;

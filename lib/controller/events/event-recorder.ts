@@ -1,6 +1,6 @@
 /**
- * Tells those who look at an object what its controller did. Events are news, not state: they may be late, folded
- * or lost, and never hold up or fail a reconcile. client-go: tools/events.
+ * Records Kubernetes Events, which show users what a controller did with an object. Events may be late, coalesced or lost, and
+ * never delay or fail a reconcile. client-go: tools/events.
  */
 
 import { type SchedulerLike, Subscription } from 'rxjs';
@@ -21,41 +21,41 @@ import type { KubeClient } from '../../transport/kube-client.ts';
 import { type RecordedEvent, Series } from './event-series.ts';
 import { EventWriter } from './event-writer.ts';
 
-/** What {@link createEventRecorder} takes. */
+/** Options of {@link createEventRecorder}. */
 export interface EventRecorderOptions extends Timing {
-  /** Who reports: the controller's name, a qualified name such as `example.com/my-controller`. */
+  /** The name of the controller that reports, a qualified name such as `example.com/my-controller`. */
   readonly component: string;
-  /** Which of its processes. @defaultValue the component */
+  /** The name of this process of the controller. @defaultValue the component */
   readonly instance?: string | undefined;
-  /** What repeats itself within this time counts as one Event, in milliseconds. @defaultValue 360000 */
+  /** Repeated events within this time, in milliseconds, count as one Event. @defaultValue 360000 */
   readonly windowMs?: number | undefined;
-  /** From its third time on, a series is written this often, in milliseconds. @defaultValue 30000 */
+  /** From its third event on, a series is written once in this time, in milliseconds. @defaultValue 30000 */
   readonly seriesIntervalMs?: number | undefined;
-  /** Series that are remembered; the one that was quiet the longest is forgotten first. @defaultValue 4096 */
+  /** How many series are remembered; the one that was quiet the longest is forgotten first. @defaultValue 4096 */
   readonly seriesKept?: number | undefined;
-  /** Events that wait for being written; what is over that is dropped. @defaultValue 1000 */
+  /** How many events may wait to be written; further ones are dropped. @defaultValue 1000 */
   readonly limit?: number | undefined;
-  /** Requests a second, on average. @defaultValue 5 */
+  /** Requests per second, on average. @defaultValue 5 */
   readonly qps?: number | undefined;
-  /** Requests at once. @defaultValue 25 */
+  /** Requests that may be sent without waiting. @defaultValue 25 */
   readonly burst?: number | undefined;
-  /** Told of each event that will not be recorded, and why. @defaultValue nobody */
+  /** Called for each event that is not recorded, with the reason. @defaultValue none */
   readonly onDropped?: ((error: unknown) => void) | undefined;
 }
 
 /** Records events. No method throws. */
 export interface EventRecorder {
-  /** Notes an event about `object`, which needs `apiVersion`, `kind` and a name. Returns at once. */
+  /** Records an event about `object`, which needs `apiVersion`, `kind` and a name. Returns immediately. */
   event(object: KubernetesObject, event: RecordedEvent): void;
-  /** Series that the server is still to be told of. */
+  /** The number of series that are not completely written. */
   readonly pending: number;
-  /** Resolves when the server has been told all, the counts of series included, or has refused it. */
+  /** Resolves when every event, including the counts of series, is written or was refused by the server. */
   flush(): Promise<void>;
-  /** Takes nothing more, and flushes for at most `timeoutMs`; what is left then is dropped. @defaultValue 5000 */
+  /** Accepts no more events, and flushes for at most `timeoutMs`, in milliseconds. The rest is dropped. @defaultValue 5000 */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
 }
 
-/** A qualified name, as `reportingController` has to be. */
+/** A qualified name, as the API server requires for `reportingController`. */
 const COMPONENT =
   /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
@@ -64,9 +64,9 @@ class SeriesRecorder implements EventRecorder {
   readonly #scheduler: SchedulerLike;
   readonly #passedMs: () => number;
   readonly #writer: EventWriter;
-  /** By what they say; the one that was quiet the longest first. */
+  /** Series by their content; the one that was quiet the longest first. */
   readonly #series = new Map<string, Series>();
-  /** Counts that wait for their time. */
+  /** Series whose next count waits for its time. */
   readonly #later = new Map<Series, Subscription>();
   #closed = false;
 
@@ -134,11 +134,13 @@ class SeriesRecorder implements EventRecorder {
     const series = this.#series.get(fresh.key) ?? fresh;
     if (series === fresh) {
       if (this.#writer.size >= limit) {
-        throw new RangeError(`event ${event.reason}: ${limit} events wait already`);
+        throw new RangeError(
+          `event ${event.reason}: ${limit} events wait already, which is the limit`,
+        );
       }
-      this.#makeRoom();
+      this.#makeSpace();
     }
-    // To the end: it is the last to be forgotten.
+    // Moved to the end, so that it is the last one to be forgotten.
     this.#series.delete(series.key);
     this.#series.set(series.key, series);
     series.happened(this.#scheduler.now(), passedMs);
@@ -157,7 +159,7 @@ class SeriesRecorder implements EventRecorder {
     );
   }
 
-  /** Series whose window is over. */
+  /** Forgets series whose window has passed. */
   #forgetEnded(passedMs: number): void {
     const { windowMs = 360_000 } = this.#options;
     for (const series of this.#series.values()) {
@@ -166,8 +168,8 @@ class SeriesRecorder implements EventRecorder {
     }
   }
 
-  /** For one more series. */
-  #makeRoom(): void {
+  /** Makes space for one more series. */
+  #makeSpace(): void {
     const { seriesKept = 4_096 } = this.#options;
     for (const series of this.#series.values()) {
       if (this.#series.size < seriesKept) return;
@@ -175,7 +177,7 @@ class SeriesRecorder implements EventRecorder {
     }
   }
 
-  /** Its count is written now: otherwise series that are forgotten would gather until their time. */
+  /** Writes the count now, because otherwise counts of forgotten series would accumulate until their time. */
   #forget(series: Series): void {
     this.#series.delete(series.key);
     const timer = this.#later.get(series);
@@ -195,15 +197,15 @@ class SeriesRecorder implements EventRecorder {
 }
 
 /**
- * A recorder of events through `events.k8s.io/v1`.
+ * Creates a recorder that writes events through `events.k8s.io/v1`.
  *
- * Events that say the same of the same object (type, reason, action, reporter; not the message) within `windowMs`
- * are one Event on the server, whose `series.count` grows: the first two are written at once, further ones as a
- * count every `seriesIntervalMs`. Writing is rate limited, one request at a time; what fails, or has no answer within
- * 10 s, is tried again 10 s later, and holds up no other. What a server refuses, what fails twelve times and what is over
- * `limit` is dropped and told to `onDropped`.
+ * Events about one object with the same type, reason, action and reporter (the message is not compared) within `windowMs` are one
+ * Event on the server, whose `series.count` grows. The first two are written immediately, further ones as a count every
+ * `seriesIntervalMs`. Writing is rate limited, one request at a time. A write that fails, or that has no response within 10 s, is
+ * retried 10 s later and delays no other event. An event is dropped and passed to `onDropped` if the server refuses it, if it fails
+ * twelve times, or if it exceeds `limit`.
  *
- * Throws a `TypeError` where `component` is no qualified name, which a server would refuse with each event.
+ * Throws a `TypeError` if `component` is not a qualified name, because a server would refuse every event.
  *
  * client-go: events.NewBroadcaster, events.EventRecorder
  *
@@ -237,12 +239,12 @@ export function createEventRecorder(
       `createEventRecorder: component is ${shown}; it must be a name such as 'my-controller' or 'example.com/my-controller'`,
     );
   }
-  const who = 'createEventRecorder';
-  checkedDuration(options.windowMs ?? 0, `${who}: windowMs`);
-  checkedDuration(options.seriesIntervalMs ?? 0, `${who}: seriesIntervalMs`);
-  checkedWholeLimit(options.seriesKept ?? 1, `${who}: seriesKept`);
-  checkedWholeLimit(options.limit ?? 1, `${who}: limit`);
-  checkedRate(options.qps ?? 0, `${who}: qps`);
-  checkedTimes(options.burst ?? 0, `${who}: burst`);
+  const name = 'createEventRecorder';
+  checkedDuration(options.windowMs ?? 0, `${name}: windowMs`);
+  checkedDuration(options.seriesIntervalMs ?? 0, `${name}: seriesIntervalMs`);
+  checkedWholeLimit(options.seriesKept ?? 1, `${name}: seriesKept`);
+  checkedWholeLimit(options.limit ?? 1, `${name}: limit`);
+  checkedRate(options.qps ?? 0, `${name}: qps`);
+  checkedTimes(options.burst ?? 0, `${name}: burst`);
   return new SeriesRecorder(client, options);
 }

@@ -1,22 +1,22 @@
 /**
- * What the events of an object come to: those that say the same are one `Event` with a count. client-go:
+ * Series of events: events with the same content about one object become one `Event` with a count. client-go:
  * tools/events/event_broadcaster.go (eventKey, EventSeries), event_recorder.go (makeEvent).
  */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { knownResource, type Resource } from '../../meta/resource.ts';
 import { microTime } from '../election/lease-record.ts';
 
-/** What happened to an object, for those who look at it. */
+/** An event about an object, for its users. */
 export interface RecordedEvent {
-  /** @defaultValue 'Normal' */
+  /** `Warning` for events that a user should look at. @defaultValue 'Normal' */
   readonly type?: 'Normal' | 'Warning' | undefined;
-  /** Why, in one word of capitals and small letters: `Synced`, `FailedCreate`. */
+  /** Why the event is reported, in one CamelCase word: `Synced`, `FailedCreate`. */
   readonly reason: string;
-  /** For a person. Not compared: the one that came first stands. At most 1024 bytes are kept. */
+  /** A message for people. It is not compared: a series keeps its first message. At most 1024 bytes are kept. */
   readonly message: string;
-  /** What was done: `Reconcile`, `CreateDeployment`. @defaultValue the reason */
+  /** The action that was taken: `Reconcile`, `CreateDeployment`. @defaultValue the reason */
   readonly action?: string | undefined;
-  /** Another object that has to do with it. */
+  /** Another object that the event concerns. */
   readonly related?: KubernetesObject | undefined;
 }
 
@@ -40,13 +40,13 @@ interface ObjectReference {
   readonly uid?: string;
 }
 
-/** Without the version, with which each would be another: client-go has it, and begins anew at each change. */
+/** Without the resourceVersion. client-go includes it, so each change of the object starts another Event. */
 function referenceTo(object: KubernetesObject): ObjectReference {
   const { apiVersion, kind } = object;
   const { name, namespace, uid } = object.metadata ?? {};
   if (!apiVersion || !kind || !name) {
     throw new TypeError(
-      'an event needs an object with apiVersion, kind and metadata.name, as a client or a cache has it',
+      'an event needs an object with apiVersion, kind and metadata.name, as read from the server or a cache',
     );
   }
   return {
@@ -61,12 +61,12 @@ function referenceTo(object: KubernetesObject): ObjectReference {
 function cut(text: string, bytes: number): string {
   const encoded = new TextEncoder().encode(text);
   if (encoded.length <= bytes) return text;
-  // A character that was cut in two decodes to U+FFFD.
+  // A character that was cut in the middle decodes to U+FFFD.
   const head = new TextDecoder().decode(encoded.subarray(0, bytes - 3)).replace(/\uFFFD+$/, '');
   return `${head}…`;
 }
 
-/** What a name may begin with, for which another rule may hold: ClusterRoles have colons in theirs. */
+/** Converts a name to the beginning of a valid Event name. Other kinds allow other names: those of ClusterRoles have colons. */
 function asDnsName(name: string, length: number): string {
   const labels = name
     .toLowerCase()
@@ -76,7 +76,7 @@ function asDnsName(name: string, length: number): string {
   return labels.filter((label) => label !== '').join('.') || 'event';
 }
 
-/** Events that say the same: one object on the server. */
+/** Events with the same content, which are one Event on the server. */
 export class Series {
   readonly key: string;
   readonly namespace: string;
@@ -86,7 +86,7 @@ export class Series {
   #count = 0;
   #sent = 0;
   lastAtMs = 0;
-  /** When it last happened, on the stopwatch of the recorder. */
+  /** The time of the last event, on the stopwatch of the recorder. */
   quietSinceMs = 0;
   tries = 0;
   #names = 0;
@@ -99,7 +99,7 @@ export class Series {
     const regarding = referenceTo(object);
     const { type = 'Normal', reason, message, action = reason, related } = event;
     if (!reason) throw new TypeError('an event needs a reason, in one word: Synced');
-    const said = {
+    const content = {
       type,
       reason: reason.slice(0, TEXT_LENGTH),
       action: action.slice(0, TEXT_LENGTH),
@@ -108,27 +108,27 @@ export class Series {
       regarding,
       ...(related === undefined ? {} : { related: referenceTo(related) }),
     };
-    this.key = JSON.stringify(said);
+    this.key = JSON.stringify(content);
     this.namespace = regarding.namespace || 'default';
     this.#prefix = regarding.name;
-    this.#body = { ...said, note: cut(message, NOTE_BYTES) };
+    this.#body = { ...content, note: cut(message, NOTE_BYTES) };
   }
 
   get count(): number {
     return this.#count;
   }
 
-  /** Something has happened that the server was not told. */
+  /** Whether there are events that are not on the server yet. */
   get isBehind(): boolean {
     return this.#sent < this.#count;
   }
 
-  /** It is on the server. */
+  /** Whether the Event exists on the server. */
   get isCreated(): boolean {
     return this.#sent > 0;
   }
 
-  /** '' before its first try. */
+  /** The name of the Event; '' before the first attempt to create it. */
   get name(): string {
     return this.#name;
   }
@@ -139,24 +139,24 @@ export class Series {
     this.quietSinceMs = passedMs;
   }
 
-  /** The server will not be told. */
+  /** Marks all events as written, because they will not be. */
   giveUp(): void {
     this.#sent = this.#count;
   }
 
-  /** The server knows of so many. */
-  told(count: number): void {
+  /** Marks the first `count` events as written. */
+  written(count: number): void {
     this.#sent = count;
     this.tries = 0;
   }
 
-  /** The server has none under its name, or another: the next is new. */
-  beginAnew(): void {
+  /** Starts another Event, because the server has none under this name, or that of another series. */
+  startAnother(): void {
     this.#name = '';
     this.#sent = 0;
   }
 
-  /** The whole Event, under a name that no other has and that stays: a try whose answer was lost may have made it. */
+  /** The complete Event. Its unique name stays, because an attempt whose response was lost may have created it. */
   body(random: () => number): object {
     if (this.#name === '') this.#name = this.#newName(random());
     const { apiVersion, kind } = EVENTS;
@@ -177,7 +177,7 @@ export class Series {
     return asDnsName(this.#prefix, NAME_LENGTH - suffix.length) + suffix;
   }
 
-  /** What a repetition changes. */
+  /** The patch for a repetition. */
   patch(): object {
     return { series: { count: this.#count, lastObservedTime: microTime(this.lastAtMs) } };
   }

@@ -1,6 +1,6 @@
 /**
- * Writes events, one request after the other and at a bounded rate. What fails waits for its next try by itself: the
- * others go on. client-go: tools/events/event_broadcaster.go, attemptRecording.
+ * Writes events, one request at a time and at a limited rate. A failed write waits for its retry separately, so the others
+ * continue. client-go: tools/events/event_broadcaster.go, attemptRecording.
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { ApiError } from '../../meta/api-error.ts';
@@ -11,19 +11,19 @@ import { EVENTS, type Series } from './event-series.ts';
 
 const TRIES = 12;
 const RETRY_MS = 10_000;
-/** A server that says nothing for so long is asked again later. */
+/** A request without a response in this time is aborted and retried later. */
 const PATIENCE_MS = 10_000;
 
-/** What a writer is made of. */
+/** Options of a writer. */
 export interface EventWriterOptions {
   readonly client: Pick<KubeClient, 'request'>;
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
-  /** Takes a token: how long to wait for it, in milliseconds. */
+  /** Takes a token and returns how long to wait for it, in milliseconds. */
   reserve(): number;
-  /** Something has happened while the series was sent. */
+  /** Called if events were recorded while the series was being written. */
   behind(series: Series): void;
-  /** The server will never know. */
+  /** Called if a series will not be written. */
   dropped(series: Series, error: unknown): void;
 }
 
@@ -32,7 +32,7 @@ interface Retry {
   readonly error: unknown;
 }
 
-/** Series on their way to the server. */
+/** The series that wait to be written. */
 export class EventWriter {
   readonly #options: EventWriterOptions;
   readonly #ready = new Set<Series>();
@@ -46,30 +46,30 @@ export class EventWriter {
     this.#options = options;
   }
 
-  /** Series that the server is still to be told of. */
+  /** The number of series that are not completely written. */
   get size(): number {
     return this.#ready.size + this.#retries.size + (this.#current === undefined ? 0 : 1);
   }
 
-  /** Whether the series will be sent without being asked again. */
+  /** Whether the series waits to be written, or for a retry. */
   has(series: Series): boolean {
     return this.#ready.has(series) || this.#retries.has(series);
   }
 
-  /** As soon as it is its turn; one that has failed waits for its next try. */
+  /** Queues the series. A series that has failed waits for its retry. */
   write(series: Series): void {
     if (this.#retries.has(series)) return;
     this.#ready.add(series);
     if (!this.#isBusy) void this.#writeAll();
   }
 
-  /** Resolves when nothing is left to be told. */
+  /** Resolves when no series waits. */
   whenIdle(): Promise<void> {
     if (this.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Drops what is left. */
+  /** Drops the series that wait. */
   close(): void {
     this.#closing.abort();
     const closed = ApiError.local('Stopped', 'the event recorder was closed first');
@@ -86,7 +86,7 @@ export class EventWriter {
     for (const series of this.#ready) {
       this.#current = series;
       this.#ready.delete(series);
-      await this.#tell(series);
+      await this.#writeOne(series);
       this.#current = undefined;
       if (series.isBehind && !this.has(series)) this.#options.behind(series);
     }
@@ -101,7 +101,7 @@ export class EventWriter {
     for (const resolve of waiting) resolve();
   }
 
-  async #tell(series: Series): Promise<void> {
+  async #writeOne(series: Series): Promise<void> {
     try {
       await this.#wait(this.#options.reserve());
       await this.#send(series);
@@ -130,11 +130,11 @@ export class EventWriter {
     this.#options.dropped(series, error);
   }
 
-  /** Until the server knows of all that has happened by now. */
+  /** Writes the events of the series so far. */
   async #send(series: Series): Promise<void> {
     const { count } = series;
-    if (!series.isCreated && (await this.#create(series))) return series.told(count);
-    if (count === 1) return series.told(count);
+    if (!series.isCreated && (await this.#create(series))) return series.written(count);
+    if (count === 1) return series.written(count);
     const { namespace, name } = series;
     const path = resourcePath(EVENTS, { namespace, name });
     const headers = { 'content-type': 'application/merge-patch+json' };
@@ -142,14 +142,14 @@ export class EventWriter {
       await this.#request({ method: 'PATCH', path, headers, body: series.patch() });
     } catch (error) {
       if (!(error instanceof ApiError) || !error.isNotFound) throw error;
-      // Events live for an hour. One that has ended begins anew.
-      series.beginAnew();
+      // The API server deletes Events after an hour. Then the series starts another Event.
+      series.startAnother();
       return this.#send(series);
     }
-    return series.told(count);
+    return series.written(count);
   }
 
-  /** Whether it was made; else it is there by an earlier try whose answer was lost. */
+  /** Returns whether the Event was created. Otherwise it exists, because the response of an earlier attempt was lost. */
   async #create(series: Series): Promise<boolean> {
     const { random } = this.#options;
     const { namespace } = series;
@@ -161,8 +161,8 @@ export class EventWriter {
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 409) throw error;
       if (!isFirstTry) return false;
-      series.beginAnew();
-      throw ApiError.local('Unexpected', `${error.message}; another name is tried`);
+      series.startAnother();
+      throw ApiError.local('Unexpected', `${error.message}; the next attempt uses another name`);
     }
   }
 
@@ -179,7 +179,7 @@ export class EventWriter {
     } catch (error) {
       if (!limited.signal.aborted || closing.aborted) throw error;
       const { method, path } = request;
-      const message = `${method} ${path}: no answer within ${PATIENCE_MS} ms`;
+      const message = `${method} ${path}: no response within ${PATIENCE_MS} ms`;
       throw ApiError.local('Silent', message, { cause: error });
     } finally {
       limit.unsubscribe();
@@ -187,7 +187,7 @@ export class EventWriter {
     }
   }
 
-  /** Or until it is closed. */
+  /** Waits for this time, or until the writer is closed. */
   #wait(ms: number): Promise<void> {
     const { signal } = this.#closing;
     if (ms === 0 || signal.aborted) return Promise.resolve();
