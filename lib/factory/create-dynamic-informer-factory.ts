@@ -1,6 +1,6 @@
 /**
- * A factory for resources that are known by their name only. client-go: dynamic/dynamicinformer/informer.go,
- * metadata/metadatainformer/informer.go.
+ * An informer factory for resources that are identified by group, version and plural only. client-go:
+ * dynamic/dynamicinformer/informer.go, metadata/metadatainformer/informer.go.
  */
 import type { PartialObjectMetadata, TableRow } from '../decode/projection.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
@@ -13,26 +13,26 @@ import type { FactoryLife, InformerHandle, TableInformer } from './informer-fact
 import type { InformerFactoryOptions } from './options.ts';
 import type { InformerScope } from './scope.ts';
 
-type Whole = InformerScope & { readonly as?: 'object' };
-type Metadata = InformerScope & { readonly as: 'metadata' };
-type Table = InformerScope & { readonly as: 'table' };
+type ObjectScope = InformerScope & { readonly as?: 'object' };
+type MetadataScope = InformerScope & { readonly as: 'metadata' };
+type TableScope = InformerScope & { readonly as: 'table' };
 
-/** As `InformerFactory`, for any group, version and plural; objects are what the server sends. */
+/** Like `InformerFactory`, for any group, version and plural. Objects have the kind that the server sends. */
 export interface DynamicInformerFactory extends FactoryLife {
-  informer(gvr: GroupVersionResource, scope?: Whole): SharedInformer<KubernetesObject>;
-  informer(gvr: GroupVersionResource, scope: Metadata): SharedInformer<PartialObjectMetadata>;
-  informer(gvr: GroupVersionResource, scope: Table): TableInformer;
-  lister(gvr: GroupVersionResource, scope?: Whole): Lister<KubernetesObject>;
-  lister(gvr: GroupVersionResource, scope: Metadata): Lister<PartialObjectMetadata>;
-  lister(gvr: GroupVersionResource, scope: Table): Lister<TableRow>;
-  acquire(gvr: GroupVersionResource, scope?: Whole): InformerHandle<KubernetesObject>;
-  acquire(gvr: GroupVersionResource, scope: Metadata): InformerHandle<PartialObjectMetadata>;
-  acquire(gvr: GroupVersionResource, scope: Table): InformerHandle<TableRow, TableInformer>;
+  informer(gvr: GroupVersionResource, scope?: ObjectScope): SharedInformer<KubernetesObject>;
+  informer(gvr: GroupVersionResource, scope: MetadataScope): SharedInformer<PartialObjectMetadata>;
+  informer(gvr: GroupVersionResource, scope: TableScope): TableInformer;
+  lister(gvr: GroupVersionResource, scope?: ObjectScope): Lister<KubernetesObject>;
+  lister(gvr: GroupVersionResource, scope: MetadataScope): Lister<PartialObjectMetadata>;
+  lister(gvr: GroupVersionResource, scope: TableScope): Lister<TableRow>;
+  acquire(gvr: GroupVersionResource, scope?: ObjectScope): InformerHandle<KubernetesObject>;
+  acquire(gvr: GroupVersionResource, scope: MetadataScope): InformerHandle<PartialObjectMetadata>;
+  acquire(gvr: GroupVersionResource, scope: TableScope): InformerHandle<TableRow, TableInformer>;
   stop(): Promise<void>;
   stop(gvr: GroupVersionResource, scope?: InformerScope): Promise<void>;
 }
 
-/** Without a kind: objects keep the one they come with, or take that of their list. */
+/** A resource without a kind: its objects keep the kind that they have, or take that of their list. */
 function resourceOf(gvr: GroupVersionResource): Resource {
   if ('kind' in gvr && 'apiVersion' in gvr) return gvr as Resource;
   const { group, version, plural } = gvr;
@@ -41,11 +41,11 @@ function resourceOf(gvr: GroupVersionResource): Resource {
 }
 
 /**
- * A factory for any resource, by group, version and plural, without discovery: the kind is that of the objects,
- * or of their list. A `Resource` does as well and shares its informer with the bare name.
+ * Creates a factory for any resource, by group, version and plural, without discovery. The kind is that of the objects or of
+ * their list. A `Resource` is accepted as well, and shares its informer with the same group, version and plural.
  *
- * Nothing is sent before `start()`. Objects are `KubernetesObject`: what more they have is for the caller to say.
- * Whether a bare name is namespaced is not known, so a namespace that does not fit is the server's 404, in the status.
+ * Nothing is sent before `start()`. Objects are typed `KubernetesObject`; the caller may narrow them. Whether a resource is
+ * namespaced is not known, so a namespace for a cluster-scoped resource leads to a 404 of the server, in the status.
  *
  * @example
  * ```ts
@@ -70,7 +70,7 @@ export function createDynamicInformerFactory(
 ): DynamicInformerFactory {
   const factory = createInformerFactory(client, options);
   type G = GroupVersionResource;
-  type S = Whole;
+  type S = ObjectScope;
   const dynamic = {
     name: factory.name,
     get informers() {

@@ -1,4 +1,4 @@
-/** A factory of typed informers. client-go: informers/factory.go, NewSharedInformerFactoryWithOptions. */
+/** Creates a factory of typed informers. client-go: informers/factory.go, NewSharedInformerFactoryWithOptions. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -8,10 +8,10 @@ import type { InformerScope } from './scope.ts';
 import { SharedInformers } from './shared-informers.ts';
 
 /**
- * A factory: whoever asks for the same resource, scope and projection gets the same informer.
+ * Creates a factory, which returns the same informer for the same resource, scope and projection.
  *
- * Nothing is sent before `start()`. Throws a `TypeError` when its name is that of another one that was not stopped, and
- * on a number that is none.
+ * Nothing is sent before `start()`. Throws a `TypeError` if another factory of that name has not been stopped, and if an option
+ * is not a valid number.
  *
  * @example
  * ```ts
@@ -55,6 +55,6 @@ export function createInformerFactory(
     stop: (resource?: R, scope?: InformerScope) =>
       resource === undefined ? informers.stop() : informers.stopOne(resource, scope),
   };
-  // The resource and `as` say what the objects are.
+  // The resource and `as` determine the type of the objects.
   return factory as unknown as InformerFactory;
 }

@@ -1,4 +1,4 @@
-/** What everyone sees of a factory. client-go: informers/factory.go, SharedInformerFactory. */
+/** The interface of informer factories. client-go: informers/factory.go, SharedInformerFactory. */
 import type { Observable } from 'rxjs';
 import type { PartialObjectMetadata, TableColumn, TableRow } from '../decode/projection.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
@@ -8,13 +8,13 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { InformerScope } from './scope.ts';
 
-/** An informer of rows, and what their cells mean. */
+/** An informer of table rows, with the columns of their cells. */
 export interface TableInformer extends SharedInformer<TableRow> {
-  /** The columns at once where the server has sent them, then each change of them. Does not start the informer. */
+  /** Emits the columns synchronously if the server has sent them, then each change of them. Does not start the informer. */
   readonly columns$: Observable<readonly TableColumn[]>;
 }
 
-/** A hold on an informer: as long as there is one, it runs with its factory. */
+/** A hold on an informer. While an informer is held, it runs with its factory. */
 export interface InformerHandle<
   T extends KubernetesObject,
   I extends SharedInformer<T> = SharedInformer<T>,
@@ -22,70 +22,77 @@ export interface InformerHandle<
   readonly informer: I;
   readonly lister: Lister<T>;
   /**
-   * Lets go, once. With the last hold gone an informer that runs lingers, whoever runs it; then it is stopped and
-   * forgotten: its streams complete. Do not use it after this.
+   * Releases the hold; further calls have no effect. When the last hold is released, a running informer lingers, whether the
+   * factory or a subscriber keeps it running. Then it is stopped and removed from the factory, and its streams complete. Do not
+   * use the informer after this call.
    */
   release(): void;
 }
 
-type Of<K extends 'object' | 'metadata' | 'table'> = InformerScope & { readonly as: K };
-type Whole = InformerScope & { readonly as?: 'object' };
+type ScopeAs<K extends 'object' | 'metadata' | 'table'> = InformerScope & { readonly as: K };
+type ObjectScope = InformerScope & { readonly as?: 'object' };
 
-/** Ends informers: all, or one. */
+/** Starts, stops and awaits the informers of a factory. */
 export interface FactoryLife {
-  /** Put before the names of its informers; '' where it has none. */
+  /** The prefix of the names of its informers; '' if there is none. */
   readonly name: string;
-  /** The names of its informers, in the order in which they were asked for. */
+  /** The names of its informers, in the order in which they were requested. */
   readonly informers: readonly string[];
   /**
-   * Starts all its informers, also those that were stopped by themselves, and from now on each as it is asked for.
-   * Of one that runs it is nothing new; after `stop()` it is a new generation of the same informers.
+   * Starts all informers, including those that were stopped separately. From now on each informer starts when it is requested. A
+   * running informer is not affected. After `stop()` the same informers start again.
    */
   start(): void;
   /**
-   * Resolves when all that were asked for are synced. Rejects with a `NotSyncedError` that names who is missing
-   * and why when `timeoutMs` are over, or at once when one is stopped. One that fails holds up no other: each
-   * informer's own `whenSynced` tells of it alone.
+   * Resolves when all requested informers are synced. Rejects with a `NotSyncedError` that names the informers that are not synced,
+   * and the causes, when `timeoutMs` has passed, or immediately when one of them is stopped. An informer that fails does not delay
+   * the others; to wait for one informer, use its own `whenSynced`.
    *
-   * If the server refuses one of them (`status.blocked`), it rejects as soon as the server has answered for each of the
-   * others, so that the error names all causes. With `whileBlocked: 'wait'` it waits, because the informers keep trying.
+   * If the server refuses one of them (`status.blocked`), it rejects as soon as the server has answered for each of the others, so
+   * that the error names all causes. With `whileBlocked: 'wait'` it waits, because the informers keep trying.
    */
   whenSynced(options?: SyncWaitOptions): Promise<void>;
 }
 
 /**
- * The informers of one client: one a resource, scope and projection, however many ask.
+ * The informers of one client: one per resource, scope and projection, however often it is requested.
  *
- * `informer` and `lister` ask for the life of the factory; `acquire` until its handle is released. Nothing is sent
- * before `start()`, or before somebody subscribes to an informer's data.
+ * `informer` and `lister` request an informer for the life of the factory; `acquire` requests it until its handle is released.
+ * Nothing is sent before `start()`, or before the data of an informer is subscribed.
  */
 export interface InformerFactory extends FactoryLife {
-  /** The informer of a scope. Throws a `TypeError` on a scope that cannot be. */
-  informer<T extends KubernetesObject>(resource: Resource<T>, scope?: Whole): SharedInformer<T>;
+  /** Returns the informer of a scope. Throws a `TypeError` if the scope is impossible. */
+  informer<T extends KubernetesObject>(
+    resource: Resource<T>,
+    scope?: ObjectScope,
+  ): SharedInformer<T>;
   informer(
     resource: Resource<KubernetesObject>,
-    scope: Of<'metadata'>,
+    scope: ScopeAs<'metadata'>,
   ): SharedInformer<PartialObjectMetadata>;
-  informer(resource: Resource<KubernetesObject>, scope: Of<'table'>): TableInformer;
-  /** A lister over the informer of a scope, asking for it. */
-  lister<T extends KubernetesObject>(resource: Resource<T>, scope?: Whole): Lister<T>;
+  informer(resource: Resource<KubernetesObject>, scope: ScopeAs<'table'>): TableInformer;
+  /** Returns a lister over the informer of a scope, and requests that informer. */
+  lister<T extends KubernetesObject>(resource: Resource<T>, scope?: ObjectScope): Lister<T>;
   lister(
     resource: Resource<KubernetesObject>,
-    scope: Of<'metadata'>,
+    scope: ScopeAs<'metadata'>,
   ): Lister<PartialObjectMetadata>;
-  lister(resource: Resource<KubernetesObject>, scope: Of<'table'>): Lister<TableRow>;
+  lister(resource: Resource<KubernetesObject>, scope: ScopeAs<'table'>): Lister<TableRow>;
   /** Holds the informer of a scope until the handle is released. */
-  acquire<T extends KubernetesObject>(resource: Resource<T>, scope?: Whole): InformerHandle<T>;
+  acquire<T extends KubernetesObject>(
+    resource: Resource<T>,
+    scope?: ObjectScope,
+  ): InformerHandle<T>;
   acquire(
     resource: Resource<KubernetesObject>,
-    scope: Of<'metadata'>,
+    scope: ScopeAs<'metadata'>,
   ): InformerHandle<PartialObjectMetadata>;
   acquire(
     resource: Resource<KubernetesObject>,
-    scope: Of<'table'>,
+    scope: ScopeAs<'table'>,
   ): InformerHandle<TableRow, TableInformer>;
-  /** Stops all, and resolves when nothing of them is left to do. They stay, for another `start()`. */
+  /** Stops all informers and resolves when they have stopped. They stay in the factory, and `start()` starts them again. */
   stop(): Promise<void>;
-  /** Stops and forgets one, whoever holds it: of a CRD that was deleted, say. Resolves at once where there is none. */
+  /** Stops one informer, even if it is held, and removes it, for example after its CRD was deleted. Resolves immediately if there is none. */
   stop(resource: Resource<KubernetesObject>, scope?: InformerScope): Promise<void>;
 }

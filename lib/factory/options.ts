@@ -1,4 +1,4 @@
-/** What a factory can be told, for all its informers and for those of one resource. */
+/** Options of a factory, for all of its informers and for those of one resource. */
 import type { Transform } from '../decode/decoding.ts';
 import type { SharedInformerOptions } from '../informer/options.ts';
 import type { ListOptions, ListWatchOptions } from '../list-watch/create-list-watch.ts';
@@ -7,24 +7,24 @@ import type { Resource } from '../meta/resource.ts';
 import type { Indexers } from '../store/index-funcs.ts';
 import type { DefaultScope } from './scope.ts';
 
-/** What informers of one resource have of their own. */
+/** Settings for the informers of one resource. */
 export interface InformerSettings<T extends KubernetesObject> {
-  /** Makes what is stored of what was received. Whole objects only: a projection has no more than it shows. */
+  /** Transforms a received object before it is stored. For complete objects only, not for projections. */
   readonly transform?: Transform<T> | undefined;
-  /** Beside the index by namespace. Whole objects only. */
+  /** Indices in addition to the index by namespace. For complete objects only. */
   readonly indexers?: Indexers<T> | undefined;
-  /** Every known object again, this often, in milliseconds; 0 never. */
+  /** The period in which every known object is delivered again, in milliseconds; 0 means never. */
   readonly resyncPeriodMs?: number | undefined;
 }
 
-/** Settings bound to their resource: see {@link forResource}. */
+/** Settings with their resource, created by {@link forResource}. */
 export interface ResourceSettings {
   readonly resource: Resource<KubernetesObject>;
   readonly settings: InformerSettings<KubernetesObject>;
 }
 
 /**
- * Settings for the informers of one resource, typed by its objects.
+ * Creates settings for the informers of one resource, typed by its objects.
  *
  * @example
  * ```ts
@@ -42,13 +42,13 @@ export function forResource<T extends KubernetesObject>(
   resource: Resource<T>,
   settings: InformerSettings<T>,
 ): ResourceSettings {
-  // Only objects of this resource reach them.
+  // The cast is safe, because the settings are only used with objects of this resource.
   return { resource, settings: settings as unknown as InformerSettings<KubernetesObject> };
 }
 
 /**
- * Options of a factory: the scope that all its informers have where they ask for no other, and what each
- * informer, and each of its LISTs and WATCHes, is to be told.
+ * Options of a factory: the default scope of its informers, and the options of each informer and of each of its LISTs and
+ * WATCHes.
  */
 export interface InformerFactoryOptions
   extends DefaultScope,
@@ -58,20 +58,20 @@ export interface InformerFactoryOptions
       'keepManagedFields' | 'maxFrameBytes' | 'maxPageBytes' | 'decoding' | 'watchList'
     > {
   /**
-   * Stands before the names of its informers, in logs and metrics: `shop-ui/pods/shop`. One factory at a time may
-   * have it, until it is stopped. @defaultValue none
+   * The prefix of the names of its informers in logs and metrics: `shop-ui/pods/shop`. The name is reserved until the factory is
+   * stopped. @defaultValue none
    */
   readonly name?: string | undefined;
-  /** Last word on the query of each LIST and WATCH; changes the object it is given. */
+  /** Changes the query of each LIST and WATCH, after all other options. It modifies the object that it receives. */
   readonly tweak?:
     | ((options: ListOptions, resource: Resource<KubernetesObject>) => void)
     | undefined;
-  /** Makes what is stored of what was received: whole objects and metadata. */
+  /** Transforms a received object before it is stored. For complete objects and metadata. */
   readonly transform?:
     | ((object: KubernetesObject, resource: Resource<KubernetesObject>) => KubernetesObject)
     | undefined;
-  /** Made by {@link forResource}; they stand before the factory's own. */
+  /** Settings by resource, created by {@link forResource}. They take precedence over those of the factory. */
   readonly resources?: readonly ResourceSettings[] | undefined;
-  /** Told what somebody should know, by name: a read before the store is synced, say. @defaultValue `console.warn` */
+  /** Called with warnings, such as a read before the store is synced. @defaultValue `console.warn` */
   readonly onWarning?: ((message: string) => void) | undefined;
 }

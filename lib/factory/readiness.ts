@@ -1,6 +1,6 @@
 /**
- * Waiting for several informers, and saying who is missing and why. client-go: informers/factory.go,
- * WaitForCacheSync, which answers true or false and waits for ever on a resource that is not there.
+ * Waits until several informers are synced, and reports those that are not, with the causes. client-go: informers/factory.go,
+ * WaitForCacheSync, which returns true or false and waits for ever for a resource that does not exist.
  */
 import { combineLatest, firstValueFrom, from, merge, type Observable } from 'rxjs';
 import { endWith, filter, map, mergeMap } from 'rxjs/operators';
@@ -9,7 +9,7 @@ import type { SyncWaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 
-/** What is asked of an informer here. */
+/** The part of an informer that is awaited. */
 export interface Awaited {
   readonly name: string;
   readonly informer: {
@@ -27,11 +27,11 @@ export interface MissingInformer {
   readonly status: InformerStatus;
 }
 
-/** Names who is missing, and why. `code` and `reason` are those of the cause where there is one for all. */
+/** Names the informers that are not synced, with the causes. `code` and `reason` are those of the cause, if all causes agree. */
 export class NotSyncedError extends ApiError {
   readonly missing: readonly MissingInformer[];
 
-  /** `after` and `next` stand in the message: when the wait ended, and what can be done. */
+  /** `after` says in the message when the wait ended, and `next` what the user can do. */
   constructor(missing: readonly MissingInformer[], of: number, after: string, next = '') {
     const [first] = missing;
     const causes = missing.map(({ status }) => status.error);
@@ -39,12 +39,12 @@ export class NotSyncedError extends ApiError {
     const one = causes.every(
       (each) => each?.code === cause?.code && each?.reason === cause?.reason,
     );
-    const who = missing.map(({ name, status }) => `${name} (${why(status)})`).join('; ');
+    const names = missing.map(({ name, status }) => `${name} (${why(status)})`).join('; ');
     const count = of === 1 ? '' : `${missing.length} of ${of} informers not synced`;
     super({
       code: one && cause !== undefined ? cause.code : 0,
       reason: one && cause !== undefined ? cause.reason : 'NotObserved',
-      message: `${count === '' ? `${first?.name ?? 'the informer'} is not synced` : count}${after}: ${who}${next}`,
+      message: `${count === '' ? `${first?.name ?? 'the informer'} is not synced` : count}${after}: ${names}${next}`,
       ...(cause === undefined ? {} : { cause }),
     });
     this.missing = missing;
@@ -54,7 +54,7 @@ export class NotSyncedError extends ApiError {
 function why(status: InformerStatus): string {
   const { phase, error, blocked, scopes } = status;
   if (phase === 'idle') return 'it was not started';
-  // Of several namespaces the one that fails is worth more than the worst phase.
+  // With several namespaces, the status of the failing one says more than the combined phase.
   const failing = Object.entries(scopes ?? {}).filter(([, each]) => !each.synced);
   if (scopes !== undefined && failing.length > 0) {
     const parts = failing.map(([scope, each]) => {
@@ -68,7 +68,7 @@ function why(status: InformerStatus): string {
 
 type Part = Pick<InformerStatus, 'phase' | 'synced' | 'blocked'>;
 
-/** The collections of an informer, each with a list of its own: its scopes, if it has several. */
+/** The collections of an informer that are listed separately: its scopes, if it has several. */
 function partsOf(status: InformerStatus): readonly Part[] {
   if (status.phase === 'idle' || status.phase === 'stopped') return [];
   return status.scopes === undefined ? [status] : Object.values(status.scopes);
@@ -78,8 +78,8 @@ function isRefused(status: InformerStatus): boolean {
   return partsOf(status).some(({ synced, blocked }) => !synced && blocked !== undefined);
 }
 
-/** Whether each of its collections is synced, or it is known why not. */
-function isAnswered(status: InformerStatus): boolean {
+/** Whether each collection of the informer is synced, or has a known reason why it is not. */
+function isDecided(status: InformerStatus): boolean {
   const parts = partsOf(status);
   const isKnown = ({ phase, synced, blocked }: Part) =>
     synced || blocked !== undefined || phase === 'backoff' || phase === 'paused';
@@ -87,44 +87,44 @@ function isAnswered(status: InformerStatus): boolean {
 }
 
 /**
- * Waits until all are synced, or one of them will not be: it is stopped, or the time is over. While one is refused, the
- * others have until their answer, so that all causes are known; a refusal that ends before that is none.
+ * Waits until all are synced, one is stopped, or the timeout has passed. If one is refused, waits until the outcome of each of the
+ * others is known, so that all causes are known; a refusal that ends before that does not count.
  */
-function settled(
+function outcomeOf(
   informers: readonly Awaited[],
   { whileBlocked, ...options }: SyncWaitOptions,
-): Promise<'over' | 'refused'> {
+): Promise<'ended' | 'refused'> {
   const outcomes$ = merge(
     ...informers.map(({ informer }) => {
       const synced = informer.whenSynced({ ...options, whileBlocked: 'wait' });
       return from(
         synced.then(
           () => 'synced',
-          () => 'over',
+          () => 'ended',
         ),
       );
     }),
   );
-  const over$ = outcomes$.pipe(
-    endWith('over'),
-    filter((outcome) => outcome === 'over'),
-    map(() => 'over' as const),
+  const ended$ = outcomes$.pipe(
+    endWith('ended'),
+    filter((outcome) => outcome === 'ended'),
+    map(() => 'ended' as const),
   );
-  if (whileBlocked === 'wait') return firstValueFrom(over$);
+  if (whileBlocked === 'wait') return firstValueFrom(ended$);
   const refused$ = combineLatest(informers.map(({ informer }) => informer.status$)).pipe(
-    // As they are after the callback under way, which may have restarted one.
+    // Reads the statuses after the current callback, which may restart an informer.
     mergeMap(() => Promise.resolve()),
     map(() => informers.map(({ informer }) => informer.status)),
-    filter((statuses) => statuses.some(isRefused) && statuses.every(isAnswered)),
+    filter((statuses) => statuses.some(isRefused) && statuses.every(isDecided)),
     map(() => 'refused' as const),
   );
-  return firstValueFrom(merge(refused$, over$));
+  return firstValueFrom(merge(refused$, ended$));
 }
 
 /**
- * Resolves when all of them are synced. Rejects with a `TypeError` if `timeoutMs` is not a duration, and with a
- * {@link NotSyncedError} when `timeoutMs` are over, when the server refuses one of them and has answered for the others,
- * or when one of them is stopped or was, which then will not be: what a stop leaves in a store grows old.
+ * Resolves when all of them are synced. Rejects with a `TypeError` if `timeoutMs` is not a duration. Rejects with a
+ * {@link NotSyncedError} when `timeoutMs` has passed, when the server refuses one of them and has answered for the others, or if
+ * one of them is stopped, because the store of a stopped informer becomes outdated.
  */
 export async function whenAllSynced(
   informers: readonly Awaited[],
@@ -132,13 +132,13 @@ export async function whenAllSynced(
 ): Promise<void> {
   checkedDuration(options.timeoutMs ?? 0, 'timeoutMs');
   const isMissing = ({ informer }: Awaited) => informer.isStopped || !informer.hasSynced;
-  const isOver = informers.some(({ informer }) => informer.isStopped);
-  const how = isOver ? 'over' : await settled(informers, options);
-  // All have the same time: what is known of each at this moment is why.
+  const hasEnded = informers.some(({ informer }) => informer.isStopped);
+  const how = hasEnded ? 'ended' : await outcomeOf(informers, options);
+  // All waits have the same timeout, so the current status of each informer is the cause.
   const missing = informers
     .filter(isMissing)
     .map(({ name, informer }) => ({ name, status: informer.status }));
-  // The last one may have become so in the very moment.
+  // The last informer may have synced at this moment.
   if (missing.length === 0) return;
   const { timeoutMs } = options;
   const stopped = missing.some(({ status }) => status.phase === 'stopped');

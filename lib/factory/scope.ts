@@ -1,42 +1,42 @@
-/** What of a resource an informer covers, and when two askers mean the same informer. */
+/** The scope of an informer: which part of a resource it covers, and when two requests mean the same informer. */
 import { parseFieldSelector } from '../meta/field-selector.ts';
 import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import { type LabelSelectorObject, parseLabelSelector } from '../meta/label-selector.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 
-/** What objects are asked for: whole ones, their metadata, or the rows that `kubectl get` prints. */
+/** The form in which objects are requested: complete objects, their metadata, or the rows that `kubectl get` prints. */
 export type InformerProjection = 'object' | 'metadata' | 'table';
 
-/** Part of a resource. What is absent is not narrowed. */
+/** A part of a resource. An absent field does not restrict it. */
 export interface InformerScope {
-  /** Only this namespace; '' is all, also where the factory has a namespace of its own. */
+  /** Only this namespace; '' means all, also if the factory has a namespace. */
   readonly namespace?: string | undefined;
   /** These namespaces in one view, each with a watch of its own; at least one. */
   readonly namespaces?: readonly string[] | undefined;
-  /** As `kubectl -l`, or as objects carry it in `spec.selector`. */
+  /** As for `kubectl -l`, or as objects contain it in `spec.selector`. */
   readonly labelSelector?: string | LabelSelectorObject;
-  /** As `kubectl --field-selector`; the server says which fields it knows. */
+  /** As for `kubectl --field-selector`; the server decides which fields are supported. */
   readonly fieldSelector?: string;
-  /** @defaultValue 'object' */
+  /** The projection. @defaultValue 'object' */
   readonly as?: InformerProjection | undefined;
 }
 
-/** A scope that was read: selectors in their one form, namespaces sorted and each once. */
+/** A validated scope: selectors in their one form, namespaces sorted and without duplicates. */
 export interface ReadScope {
-  /** None: all. */
+  /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
   readonly labelSelector: string;
   readonly fieldSelector: string;
   readonly as: InformerProjection;
 }
 
-/** The part of a factory's options that narrows all its informers. */
+/** The part of a factory's options that restricts all of its informers. */
 export type DefaultScope = Omit<InformerScope, 'as'>;
 
 function namespacesOf(scope: DefaultScope): readonly string[] | undefined {
   const { namespace, namespaces } = scope;
   if (namespace !== undefined && namespaces !== undefined) {
-    throw new TypeError('informer scope: give either namespace or namespaces, not both');
+    throw new TypeError('informer scope: pass either namespace or namespaces, not both');
   }
   if (namespaces === undefined) {
     if (namespace === undefined) return undefined;
@@ -44,15 +44,15 @@ function namespacesOf(scope: DefaultScope): readonly string[] | undefined {
   }
   if (namespaces.length === 0 || namespaces.includes('')) {
     throw new TypeError(
-      `informer scope: namespaces is ${JSON.stringify(namespaces)}; name at least one, or leave it out for all`,
+      `informer scope: namespaces is ${JSON.stringify(namespaces)}; pass at least one namespace, or leave namespaces out for all`,
     );
   }
   return [...new Set(namespaces)].sort();
 }
 
 /**
- * A scope over the factory's own. Throws a `TypeError` on selectors that are none or missing, and on a namespace for a
- * cluster-scoped resource; the factory's own namespace does not concern these.
+ * Combines a scope with that of the factory. Throws a `TypeError` if a selector is invalid or missing, and if a namespace is given
+ * for a cluster-scoped resource; the namespace of the factory does not apply to those.
  */
 export function readScope(
   resource: Resource,
@@ -82,14 +82,14 @@ export function readScope(
   };
 }
 
-/** Equal for askers that mean one informer. */
+/** Equal for requests that mean the same informer. */
 export function identityOf(resource: Resource, scope: ReadScope): string {
   const { group, version, plural } = resource;
   const { namespaces, labelSelector, fieldSelector, as } = scope;
   return JSON.stringify([group, version, plural, namespaces, labelSelector, fieldSelector, as]);
 }
 
-/** `shop+till/app=web/as metadata`: how logs tell the informers of one resource apart; '' for all of it. */
+/** Distinguishes the informers of one resource in logs: `shop+till/app=web/as metadata`; '' for the complete resource. */
 export function scopeName(scope: ReadScope): string {
   const { namespaces, labelSelector, fieldSelector, as } = scope;
   return [

@@ -1,6 +1,6 @@
 /**
- * The informers that a factory has: made when first asked for, started once, counted, and stopped one by one or
- * together. client-go: informers/factory.go, which can neither stop nor forget one.
+ * The informers of a factory: created when first requested, started once, counted, and stopped one by one or together.
+ * client-go: informers/factory.go, which can neither stop nor remove a single informer.
  */
 import { merge, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
@@ -38,28 +38,28 @@ interface Entry {
   readonly name: string;
   readonly informer: AnyInformer;
   readonly lister: Lister<Anything>;
-  /** Asked for by `informer` or `lister`: not to go with the last handle. */
+  /** Requested by `informer` or `lister`, so it is not removed with the last handle. */
   kept: boolean;
   holders: number;
   linger: Subscription | undefined;
 }
 
-/** Names in use: logs and metrics of two factories under one name could not be told apart. */
-const taken = new Set<string>();
+/** The names in use. Two factories of one name could not be distinguished in logs and metrics. */
+const namesInUse = new Set<string>();
 
-/** What a projection lists is what its informer stores, whatever it is. */
+/** Removes the type of the items, because the informer of a projection stores what the projection lists. */
 function untyped<T>(sources: readonly ListerWatcher<T>[]): readonly ListerWatcher<Anything>[] {
   return sources as unknown as readonly ListerWatcher<Anything>[];
 }
 
-/** An informer's warnings as text. */
-function heardBy(
+/** Converts the warnings of an informer to text. */
+function warnAsText(
   onWarning: (message: string) => void,
 ): (warning: { readonly informer: string; readonly message: string }) => void {
   return ({ informer, message }) => onWarning(`${informer}: ${message}`);
 }
 
-/** An informer is made when it is asked for: what is wrong with its options is told before. */
+/** Validates the numbers when the factory is created, because its informers are created later. */
 function checkNumbers(options: InformerFactoryOptions): void {
   const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
   const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
@@ -79,7 +79,7 @@ export interface Hold {
   release(): void;
 }
 
-/** The informers of one factory, whatever it calls them. */
+/** The informers of one factory, of any type. */
 export class SharedInformers {
   readonly name: string;
   readonly #client: KubeClient;
@@ -94,7 +94,7 @@ export class SharedInformers {
     this.#options = options;
     this.#scheduler = timingOf(options).scheduler;
     if (options.name === '') {
-      throw new TypeError("informer factory: name is ''; give a name, or leave it out");
+      throw new TypeError("informer factory: name is ''; pass a name, or leave it out");
     }
     this.name = options.name ?? '';
     checkNumbers(options);
@@ -130,7 +130,7 @@ export class SharedInformers {
   start(): void {
     this.#takeName();
     this.#started = true;
-    // Also those that were stopped by themselves; of one that runs it is nothing new.
+    // Includes informers that were stopped separately; a running informer is not affected.
     for (const { informer } of this.#entries.values()) informer.start();
   }
 
@@ -143,10 +143,10 @@ export class SharedInformers {
     const entries = [...this.#entries];
     for (const [identity, entry] of entries) {
       entry.linger?.unsubscribe();
-      // One that lingers has nobody to be started again for.
+      // An informer that lingers has no holder, so it is not kept for another start.
       if (!entry.kept && entry.holders === 0) this.#entries.delete(identity);
     }
-    if (this.#hasName) taken.delete(this.name);
+    if (this.#hasName) namesInUse.delete(this.name);
     this.#hasName = false;
     await Promise.all(entries.map(([, { informer }]) => informer.stop()));
   }
@@ -162,12 +162,12 @@ export class SharedInformers {
 
   #takeName(): void {
     if (this.name === '' || this.#hasName) return;
-    if (taken.has(this.name)) {
+    if (namesInUse.has(this.name)) {
       throw new TypeError(
-        `informer factory: the name ${JSON.stringify(this.name)} is in use by another one; give another name, or await the other's stop() first`,
+        `informer factory: the name ${JSON.stringify(this.name)} is in use by another factory; pass another name, or await the stop() of that factory first`,
       );
     }
-    taken.add(this.name);
+    namesInUse.add(this.name);
     this.#hasName = true;
   }
 
@@ -183,7 +183,7 @@ export class SharedInformers {
     const informer = this.#make(resource, scope, name);
     const { onWarning } = this.#options;
     const [only, ...others] = scope.namespaces;
-    // Of a bare name it is not known whether it is namespaced.
+    // Without a kind it is not known whether the resource is namespaced.
     const { group, version, plural } = resource;
     const listed = resource.kind === '' ? { group, version, plural } : resource;
     const lister = createLister(informer, listed, {
@@ -197,7 +197,7 @@ export class SharedInformers {
     return entry;
   }
 
-  /** `<factory>/<resource>/<scope>`; with its version where another one of the resource is here, too. */
+  /** `<factory>/<resource>/<scope>`, with the version if the factory has the resource in another version, too. */
   #nameOf(resource: Resource<Anything>, scope: ReadScope): string {
     const of = (own: string) =>
       [this.name, own, scopeName(scope)].filter((part) => part !== '').join('/');
@@ -208,14 +208,14 @@ export class SharedInformers {
   #lingerOf(entry: Entry): void {
     if (entry.kept || entry.holders > 0) return;
     const { identity } = entry;
-    // A handle may outlive its informer, and what is there now is another's.
+    // A handle may outlive its informer, and another informer may have taken its place.
     if (this.#entries.get(identity) !== entry) return;
     const forget = () => {
       this.#entries.delete(identity);
       void entry.informer.stop();
     };
     const { lingerMs = 30_000 } = this.#options;
-    // What is not running has nothing to keep warm; it may run for its subscribers, though the factory was not started.
+    // An informer that is not running is removed immediately. It may run for its subscribers, even if the factory was not started.
     const { phase } = entry.informer.status;
     if (phase === 'idle' || phase === 'stopped' || lingerMs <= 0) return forget();
     entry.linger = longTimer(lingerMs, this.#scheduler).subscribe(forget);
@@ -233,15 +233,15 @@ export class SharedInformers {
   #make(resource: Resource<Anything>, scope: ReadScope, name: string): AnyInformer {
     const { transform, tweak, onWarning, resources: _resources, ...options } = this.#options;
     const own = this.#settings(resource);
-    const isWhole = scope.as === 'object';
+    const isComplete = scope.as === 'object';
     const indexers: Indexers<Anything> = {
       [NAMESPACE_INDEX]: byNamespace,
       ...options.indexers,
-      ...(isWhole ? own.indexers : {}),
+      ...(isComplete ? own.indexers : {}),
     };
     const resyncPeriodMs = own.resyncPeriodMs ?? options.resyncPeriodMs;
     const transformed =
-      (isWhole ? own.transform : undefined) ??
+      (isComplete ? own.transform : undefined) ??
       (transform === undefined || scope.as === 'table'
         ? undefined
         : (object: Anything) => transform(object, resource));
@@ -267,14 +267,14 @@ export class SharedInformers {
         ? [make(listOptions(undefined))]
         : scope.namespaces.map((namespace) => make(listOptions(namespace)));
     const { group, version, plural } = resource;
-    const told = {
+    const labels = {
       metricAttributes: { group, version, resource: plural },
-      ...(onWarning === undefined ? {} : { onWarning: heardBy(onWarning) }),
+      ...(onWarning === undefined ? {} : { onWarning: warnAsText(onWarning) }),
     };
     const informerOf = (sources: readonly ListerWatcher<Anything>[]) =>
       createSharedInformer(sources, {
         ...options,
-        ...told,
+        ...labels,
         name,
         indexers,
         ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),

@@ -1,6 +1,6 @@
 /**
- * Reads of an informer's store in the words of the API: by name, namespace, selector and index. A lister holds
- * nothing and starts nothing. client-go: listers/, tools/cache/listers.go, dynamic/dynamiclister.
+ * Listers: reads of an informer's store by name, namespace, selector and index. A lister holds no state and starts nothing.
+ * client-go: listers/, tools/cache/listers.go, dynamic/dynamiclister.
  */
 
 import type { PartialObjectMetadata, TableRow } from '../decode/projection.ts';
@@ -29,18 +29,18 @@ export type { ListSelection };
 /** Reads within one namespace. */
 export interface NamespaceLister<T> {
   readonly namespace: string;
-  /** As {@link Lister.list}, of this namespace. */
+  /** Like {@link Lister.list}, for this namespace. */
   list(): readonly Stored<T>[];
   list(selection: Selection): readonly Stored<T>[];
-  /** Throws an {@link ApiError} 404 where there is none. */
+  /** Returns the object of this name. Throws an {@link ApiError} 404 if it does not exist. */
   get(name: string): Stored<T>;
-  /** As {@link NamespaceLister.get}, but returns `undefined` if there is no such object. */
+  /** Like {@link NamespaceLister.get}, but returns `undefined` if the object does not exist. */
   find(name: string): Stored<T> | undefined;
 }
 
 /**
- * What the store must show: this version, or a later one, of the collection; or of one object, which is enough
- * when it alone matters; or what a write answered; or that an object is gone.
+ * The state that the store must show: this or a later version of the collection; this or a later version of one object, which does not
+ * wait for the rest; an object that a write returned; or the deletion of an object.
  */
 export type AtLeast = ResourceVersion | NamedTarget | KubernetesObject;
 
@@ -48,56 +48,56 @@ type NamedTarget =
   | { readonly key: string; readonly resourceVersion: ResourceVersion }
   | ({ readonly key: string } & ObservedDeletion);
 
-/** Whether a target names an object. An object itself may have a field `key`, but never lacks metadata. */
+/** Whether a target names an object by its key. A Kubernetes object may have a field `key`, but always has metadata. */
 function isNamed(target: Exclude<AtLeast, ResourceVersion>): target is NamedTarget {
   return isFields(target) && !('metadata' in target) && typeof target['key'] === 'string';
 }
 
-/** Reads of a store. Answers are shared with everyone else who reads: do not change them. */
+/** Reads of a store. Results are shared with all other readers: do not change them. */
 export interface Lister<T, Names extends string = string> {
   /**
-   * All objects, or those that a selector selects: text as `kubectl -l` takes it, a `metav1.LabelSelector`, or
-   * labels and fields. Everything gives the store's own array, which stays the same until something changes.
-   * Throws a `TypeError` on a selector that is none, also on one that is `undefined`, as from an object that lacks it:
-   * to client-go that is nothing, and everything is asked for by giving none.
+   * Returns all objects, or those that a selection selects: text as for `kubectl -l`, a `metav1.LabelSelector`, or labels and
+   * fields. Without a selection it returns the store's own array, which stays the same until something changes. Throws a
+   * `TypeError` if the selection is invalid, `undefined` or null: in client-go a nil selector selects nothing, and it may come from
+   * an object that lacks the field.
    */
   list(): readonly Stored<T>[];
   list(selection: Selection): readonly Stored<T>[];
-  /** By `namespace/name`, or `name` where there is no namespace. Throws an {@link ApiError} 404 where there is none. */
+  /** Returns the object `namespace/name`, or `name` if it is cluster-scoped. Throws an {@link ApiError} 404 if it does not exist. */
   get(name: string): Stored<T>;
-  /** As {@link Lister.get}, but returns `undefined` if there is no such object. */
+  /** Like {@link Lister.get}, but returns `undefined` if the object does not exist. */
   find(name: string): Stored<T> | undefined;
-  /** Reads within one namespace; '' is all. Throws a `TypeError` for a cluster-scoped resource. */
+  /** Reads within one namespace; '' means all. Throws a `TypeError` for a cluster-scoped resource. */
   namespace(namespace: string): NamespaceLister<T>;
-  /** Objects under a value of an index. Throws a `TypeError` on an unknown index. */
+  /** Returns the objects under a value of an index. Throws a `TypeError` if the index does not exist. */
   byIndex(indexName: Names, value: string): readonly Stored<T>[];
   /**
-   * Resolves with this lister once its store shows `target`: what was written is then in its answers.
+   * Resolves with this lister once its store shows `target`, for example so that reads include the caller's own write.
    *
-   * It waits for no request of its own but for what the watch brings; where nothing changes, for a bookmark,
-   * which comes every minute. Rejects with an {@link ApiError} `NotObserved` when `timeoutMs` are over, `Stopped`
-   * when the informer is, and with a `TypeError` when the lister was made of a store without an informer.
+   * It sends no request and waits for the watch. If no object changes, it waits for the next bookmark, which arrives about every
+   * minute. Rejects with an {@link ApiError} `NotObserved` when `timeoutMs` has passed, with `Stopped` when the informer is stopped,
+   * and with a `TypeError` if the lister was created from a store without an informer.
    */
   atLeast(target: AtLeast, options?: WaitOptions): Promise<Lister<T, Names>>;
 }
 
-/** What a lister needs of an informer. */
+/** The part of an informer that a lister uses. */
 export type ListerInformer<T extends KubernetesObject, Names extends string = string> = Pick<
   SharedInformer<T, Names>,
   'name' | 'indexer' | 'whenObserved' | 'whenAtLeast'
 >;
 
-/** What {@link createLister} takes beside store and resource. */
+/** Options of {@link createLister}. */
 export interface ListerOptions {
-  /** Names without a namespace are of this one. @defaultValue none */
+  /** The namespace of names that are given without one. @defaultValue none */
   readonly namespace?: string | undefined;
-  /** Told once a kind of slip: a read before the store is synced, an index that is missing. @defaultValue `console.warn` */
+  /** Called once for each kind of mistake: a read before the store is synced, a missing index. @defaultValue `console.warn` */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
- * Nothing more where objects of a resource may stand in a store as `T`: the one is a kind of the other, or `T` is what
- * a server was asked for instead. Otherwise what no resource has: a lister of Pods is none of ConfigMaps.
+ * `unknown`, which restricts nothing, if objects of a resource can be in a store as `T`: one type extends the other, or `T` is a
+ * projection. Otherwise a type that no resource has, so that a lister of ConfigMaps over a store of Pods does not compile.
  */
 export type ListedAs<Listed, T> = [T] extends [Listed | PartialObjectMetadata | TableRow]
   ? unknown
@@ -105,7 +105,7 @@ export type ListedAs<Listed, T> = [T] extends [Listed | PartialObjectMetadata | 
     ? unknown
     : { readonly 'its objects are not those of the informer or store': never };
 
-/** What is read: group, version and plural name it; `namespaced` is known of a `Resource`. */
+/** A resource by group, version and plural; `namespaced` is known for a `Resource`. */
 type Named = GroupVersionResource & { readonly namespaced?: boolean | undefined };
 
 function notFound(resource: GroupVersionResource, name: string): ApiError {
@@ -161,7 +161,7 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     if (namespace === undefined && this.#resource.namespaced) {
       this.#warn(
         'name',
-        `a ${this.#resource.plural} lister was asked for ${JSON.stringify(name)} without a namespace: ask for 'namespace/name', or through namespace('…')`,
+        `a ${this.#resource.plural} lister got the name ${JSON.stringify(name)} without a namespace: use 'namespace/name', or namespace('…').get(name)`,
       );
     }
     return this.#one({ namespace: namespace ?? '', name });
@@ -237,18 +237,18 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
     }
     this.#warn(
       'index',
-      `the store of ${this.#resource.plural} has no index ${JSON.stringify(NAMESPACE_INDEX)}: each namespace('…').list() walks all of it; add { ${NAMESPACE_INDEX}: byNamespace } to its indexers`,
+      `the store of ${this.#resource.plural} has no index ${JSON.stringify(NAMESPACE_INDEX)}: each namespace('…').list() walks the complete store; add { ${NAMESPACE_INDEX}: byNamespace } to its indexers`,
     );
     return this.#indexer.list().filter(({ metadata }) => metadata?.namespace === namespace);
   }
 
-  /** Before each read: half a store answers as if the rest did not exist. */
+  /** Called before each read, because in an incomplete store objects seem not to exist. */
   #read(): void {
     if (this.#indexer.synced) return;
     const name = this.#informer === undefined ? '' : ` (informer ${this.#informer.name})`;
     this.#warn(
       'sync',
-      `a ${this.#resource.plural} lister${name} was read before its store was synced, so objects may be missing in its answers: await whenSynced() first`,
+      `a ${this.#resource.plural} lister${name} was read before its store was synced, so objects may be missing in its results: await whenSynced() first`,
     );
   }
 
@@ -265,11 +265,10 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
 }
 
 /**
- * A lister over an informer, or over a store.
+ * Creates a lister over an informer or a store.
  *
- * Reading costs no request and starts nothing. A read before the store is synced warns once. Made of a store
- * alone it cannot wait (`atLeast`). It does not compile for a resource whose objects are others than those of the
- * informer or store.
+ * Reading sends no request and starts nothing. The first read before the store is synced causes a warning. A lister of a store alone
+ * cannot wait (`atLeast`). It does not compile for a resource whose objects are not those of the informer or store.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** Which objects a read is about: labels, and what client-go's listers cannot: fields. */
+/** The selection of a read: labels and, unlike in client-go's listers, fields. */
 import { type FieldSelector, parseFieldSelector } from '../meta/field-selector.ts';
 import { checkGivenSelectors } from '../meta/given-selectors.ts';
 import { isFields } from '../meta/json-fields.ts';
@@ -9,18 +9,18 @@ import {
   parseLabelSelector,
 } from '../meta/label-selector.ts';
 
-/** Labels and fields together; both must match. */
+/** Selects labels and fields together; both must match. */
 export interface ListSelection {
-  /** As `kubectl -l`, or as objects carry it in `spec.selector`. */
+  /** As for `kubectl -l`, or as objects contain it in `spec.selector`. */
   readonly labelSelector?: string | LabelSelectorObject | LabelSelector;
-  /** As `kubectl --field-selector`; every path into the object may be named. */
+  /** As for `kubectl --field-selector`; every path in the object is allowed. */
   readonly fieldSelector?: string | FieldSelector;
 }
 
-/** All that `list` takes. */
+/** Every form of selection that `list` accepts. */
 export type Selection = string | LabelSelectorObject | LabelSelector | ListSelection;
 
-/** What `list` was called with: an argument that is `undefined` is not the same as none. */
+/** The arguments of `list`. An argument that is `undefined` differs from a missing one. */
 export type Given = readonly [] | readonly [selection: Selection];
 
 const FIELDS = ['labelSelector', 'fieldSelector'];
@@ -29,14 +29,14 @@ function shown(value: unknown): string {
   return JSON.stringify(value) ?? String(value);
 }
 
-/** Throws a `TypeError` where labels are selected twice, of which one would not be looked at. */
+/** Throws a `TypeError` if a selection mixes `labelSelector` with labels, because the labels would be ignored. */
 function isListSelection(selection: object): selection is ListSelection {
   const names = Object.keys(selection);
   if (!names.some((name) => FIELDS.includes(name))) return false;
   const odd = names.find((name) => !FIELDS.includes(name));
   if (odd === undefined) return true;
   throw new TypeError(
-    `list: ${shown(odd)} cannot stand beside ${FIELDS.join(' or ')}; labels are selected by labelSelector there`,
+    `list: ${shown(odd)} cannot be combined with ${FIELDS.join(' or ')}; select labels by labelSelector`,
   );
 }
 
@@ -52,18 +52,18 @@ function fieldsOf(selector: string | FieldSelector): FieldSelector {
   if (isParsed(selector)) return selector;
   if (typeof selector === 'string') return parseFieldSelector(selector);
   throw new TypeError(
-    `list: fieldSelector is ${shown(selector)}; it must be text such as 'metadata.name=web-0', or parsed`,
+    `list: fieldSelector is ${shown(selector)}; it must be text such as 'metadata.name=web-0', or a parsed selector`,
   );
 }
 
-/** A selection that is ready to match. Throws a `TypeError` on one that is none, or missing. */
+/** Parses a selection. Throws a `TypeError` if it is invalid or missing. */
 export function readSelection(selection: Selection): {
   readonly labels: LabelSelector;
   readonly fields: FieldSelector | undefined;
 } {
   if (selection === undefined || selection === null) {
     throw new TypeError(
-      `list: the selection is ${selection}; call list() or give '' for everything, or selectNothing`,
+      `list: the selection is ${selection}; call list() or pass '' for everything, or selectNothing`,
     );
   }
   if (typeof selection !== 'object' || !isListSelection(selection)) {
@@ -77,7 +77,7 @@ export function readSelection(selection: Selection): {
 
 const NOTHING: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
-/** Those of `objects` that are selected; the same array where that is all of them. */
+/** The selected objects; the same array if all objects are selected. */
 export function select<T extends KubernetesObject>(
   objects: () => readonly T[],
   given: Given,

@@ -1,6 +1,6 @@
 /**
- * The last step of a pipe of change sets: rows for a page. One object meets what React, Vue, Svelte, Angular and
- * an async loop expect of a source, which no two of them agree about.
+ * The last step of a pipe of change sets: a view of rows for a page. The view offers the interfaces that React, Vue, Svelte,
+ * Angular and async loops each expect of a source.
  */
 
 import { Observable, ReplaySubject, Subscription } from 'rxjs';
@@ -11,37 +11,37 @@ import { bindMethods } from '../rx/bind-methods.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 
-/** One row. */
+/** A view of one row. */
 export interface RowView<T> {
   getSnapshot(): Stored<T> | undefined;
-  /** Called after the row changed, never while subscribing. Answers the way to leave. */
+  /** Calls the listener after each change of the row, never during the subscription. Returns the function that unsubscribes. */
   subscribe(listener: () => void): () => void;
 }
 
 /**
- * Rows, in the order in which they came. The view subscribes to its source with its first subscriber and unsubscribes
- * with its last; the last rows stay readable. If the source completes, because the informer was stopped, the view
- * subscribes to it again as soon as the informer runs (which it learns from `status$`) or another subscriber comes.
+ * The rows of a pipe, in the order in which they were added. The view subscribes to its source with its first subscriber and
+ * unsubscribes with its last; the last rows stay readable. If the source completes, because the informer was stopped, the view
+ * subscribes to it again when the informer runs (which the view sees in `status$`), or when another subscriber arrives.
  */
 export interface View<T> {
-  /** The rows at once, then after each set (Svelte, Angular, Vue). Never errors for what a retry can heal. */
+  /** Emits the rows synchronously, then after each change set (Svelte, Angular, Vue). Errors only if the pipe errors. */
   readonly items$: Observable<readonly Stored<T>[]>;
-  /** The informer's status, where the view was given it. */
+  /** The status of the informer, if it was passed to the view. */
   readonly status$: Observable<InformerStatus> | undefined;
-  /** The same array until something changes. */
+  /** Returns the current rows: the same array until something changes. */
   getSnapshot(): readonly Stored<T>[];
-  /** Called after each set, never while subscribing (React's useSyncExternalStore). Answers the way to leave. */
+  /** Calls the listener after each change set, never during the subscription (React's useSyncExternalStore). Returns the function that unsubscribes. */
   subscribe(listener: () => void): () => void;
-  /** One row by its id: the object's UID. */
+  /** A view of one row by its id, the UID of the object. */
   select(id: string): RowView<T>;
-  /** The latest rows, whenever the loop asks; rows that came in between are skipped. */
+  /** Yields the latest rows each time the loop continues; intermediate rows are skipped. */
   [Symbol.asyncIterator](): AsyncIterableIterator<readonly Stored<T>[]>;
 }
 
-/** What {@link toView} takes. */
+/** Options of {@link toView}. */
 export interface ToViewOptions {
   /**
-   * The informer's status, for pages that show it beside the rows. With it a view that is on screen while its informer
+   * The status of the informer, for pages that show it beside the rows. With it, a view that has subscribers while its informer
    * is stopped shows the rows of the next run when the informer is started again.
    */
   readonly status$?: Observable<InformerStatus> | undefined;
@@ -55,7 +55,7 @@ class RowsView<T> implements View<T> {
   readonly #rows = new Map<string, Stored<T>>();
   readonly #listeners = new Set<() => void>();
   readonly #rowListeners = new Map<string, Set<() => void>>();
-  /** Completes or errors as the source does; one a run. */
+  /** Completes or errors as the source does; one for each run. */
   #end = new ReplaySubject<never>(1);
   #items: readonly Stored<T>[] | undefined = EMPTY;
   #run: Subscription | undefined;
@@ -71,11 +71,11 @@ class RowsView<T> implements View<T> {
   readonly items$: Observable<readonly Stored<T>[]> = new Observable<readonly Stored<T>[]>(
     (subscriber) => {
       const release = this.#hold();
-      // Only now: holding may have filled the rows.
+      // Read after holding, which may have filled the rows.
       const first = this.getSnapshot();
       subscriber.next(first);
       const listener = () => subscriber.next(this.getSnapshot());
-      // What was committed while the first rows were looked at comes after them.
+      // Emits a commit that was made while the first rows were handled.
       if (this.getSnapshot() !== first) listener();
       this.#listeners.add(listener);
       subscriber.add(() => {
@@ -92,7 +92,7 @@ class RowsView<T> implements View<T> {
   }
 
   subscribe(listener: () => void): () => void {
-    // First held, then listening: what is replayed at once is in the snapshot, and React must not be called now.
+    // Hold before adding the listener: React must not be called for the synchronously replayed first set, which is in the snapshot.
     const release = this.#hold();
     const own = () => listener();
     this.#listeners.add(own);
@@ -128,7 +128,7 @@ class RowsView<T> implements View<T> {
     const latest = this.#latest(left.signal);
     return {
       next: () => latest.next(),
-      // A generator that waits would leave only after the next rows.
+      // A waiting generator would return only after the next rows.
       return: () => {
         left.abort();
         return latest.return(undefined);
@@ -146,7 +146,7 @@ class RowsView<T> implements View<T> {
     let failure: { readonly error: unknown } | undefined;
     left.addEventListener('abort', () => wake?.());
     const release = this.#hold();
-    // Not by `items$`, which would make rows for each set though nobody asks for them.
+    // Does not use `items$`, which would create an array for each set, although only the latest is read.
     const listener = () => {
       news = true;
       wake?.();
@@ -205,10 +205,10 @@ class RowsView<T> implements View<T> {
     this.#end = end;
     this.#restart?.unsubscribe();
     this.#restart = undefined;
-    // In its place before it is subscribed: a source that completes at once has run.
+    // Assigned before subscribing, because the source may complete synchronously.
     const run = new Subscription();
     this.#run = run;
-    // A stop completes both subscriptions, but the pipe may tell its end later, when the informer runs again.
+    // A stop completes both subscriptions, but the pipe may complete later, when the informer runs again.
     let wasStopped = false;
     let subscribing = true;
     run.add(
@@ -237,8 +237,8 @@ class RowsView<T> implements View<T> {
   }
 
   /**
-   * The source has completed. If that is because the informer rests, subscribes to it again once the informer runs; a
-   * pipe that completes by itself has ended.
+   * Called when the source has completed. If it completed because the informer is stopped or idle, the view subscribes again when
+   * the informer runs. A pipe that completed by itself has ended.
    */
   #awaitRestart(wasStopped: boolean): void {
     const { status$ } = this;
@@ -257,7 +257,7 @@ class RowsView<T> implements View<T> {
           next: () => {
             if (this.#restart === restart) this.#start();
           },
-          // Another stop completes the status of an informer that rests, too.
+          // Another stop completes the status of a stopped informer again.
           complete: () => {
             if (!subscribing && this.#restart === restart) watch(true);
           },
@@ -283,9 +283,9 @@ class RowsView<T> implements View<T> {
     for (const [id, object] of before) if (this.#rows.get(id) !== object) changed.push(id);
     if (set.reset ? before.size > 0 : changed.length > 0) this.#items = undefined;
     if (this.#rowListeners.size > 0) {
-      for (const id of changed) tellAll(this.#rowListeners.get(id));
+      for (const id of changed) notifyAll(this.#rowListeners.get(id));
     }
-    tellAll(this.#listeners);
+    notifyAll(this.#listeners);
   }
 }
 
@@ -293,13 +293,13 @@ function isResting({ phase }: InformerStatus): boolean {
   return phase === 'stopped' || phase === 'idle';
 }
 
-/** Who leaves while others are told is told nothing more, and who throws keeps nobody else from hearing. */
-function tellAll(listeners: ReadonlySet<() => void> | undefined): void {
+/** Calls the listeners. A listener that unsubscribes meanwhile is not called, and one that throws does not affect the others. */
+function notifyAll(listeners: ReadonlySet<() => void> | undefined): void {
   if (listeners === undefined) return;
-  for (const tell of [...listeners]) {
-    if (!listeners.has(tell)) continue;
+  for (const listener of [...listeners]) {
+    if (!listeners.has(listener)) continue;
     try {
-      tell();
+      listener();
     } catch (error) {
       reportUnhandled(error);
     }
@@ -307,10 +307,9 @@ function tellAll(listeners: ReadonlySet<() => void> | undefined): void {
 }
 
 /**
- * Makes a {@link View} of a pipe of change sets. It is the last step of the pipe and gives a View, not an
- * Observable.
+ * Creates a {@link View} of a pipe of change sets. It is the last step of the pipe and returns a View, not an Observable.
  *
- * Nothing is subscribed before somebody subscribes to the view. A `reset` set replaces all rows.
+ * The source is subscribed when the view has its first subscriber. A `reset` set replaces all rows.
  *
  * @example
  * ```ts
@@ -319,7 +318,7 @@ function tellAll(listeners: ReadonlySet<() => void> | undefined): void {
  * import { changeSet } from 'rx-informer/testing';
  *
  * const web = { metadata: { name: 'web', uid: 'u1', resourceVersion: '5' } };
- * const view = toView()(of(changeSet({ added: [web] }))); // of an informer: informer.changes$.pipe(toView())
+ * const view = toView()(of(changeSet({ added: [web] }))); // with an informer: informer.changes$.pipe(toView())
  * const leave = view.subscribe(() => undefined);
  * view.getSnapshot().length; // => 1
  * view.select('u1').getSnapshot() === web; // => true

@@ -1,4 +1,4 @@
-/** A factory's wait when the server refuses some of what was asked for. */
+/** The factory's whenSynced() when the server refuses some of the requested resources. */
 import { createController, type InformerFactory, type NotSyncedError } from 'rx-informer';
 import { configMaps, nodes, pods, secrets } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ const waits = (factory: InformerFactory) => ({
 });
 
 describe('whenSynced of a factory', () => {
-  it('G16: rejects without waiting for its time, and names everybody who is refused, and why', async () => {
+  it('G16: rejects without waiting for its timeout, and names each refused informer with the cause', async () => {
     const { server, factory, time } = rig();
     const own = factory();
     own.informer(pods);
@@ -34,7 +34,7 @@ describe('whenSynced of a factory', () => {
     own.informer(configMaps, { namespaces: ['shop', 'till'] });
     const times = 99;
     server.faults.failNext({ resource: secrets }, { status: 403, message: 'no secrets', times });
-    // These are slower to be refused, or to fail in another way.
+    // These are refused later, or fail in another way.
     server.faults.delay(40, { resource: nodes });
     server.faults.failNext({ resource: nodes }, { status: 401, message: 'no nodes', times });
     server.faults.delay(70, { resource: configMaps, namespace: 'till' });
@@ -63,7 +63,7 @@ describe('whenSynced of a factory', () => {
     );
   });
 
-  it('G16: with one cause the error is that cause; one that was refused and is let in later is synced', async () => {
+  it('G16: with one cause the error is that cause; an informer that is accepted later is synced', async () => {
     const { server, factory, time } = rig();
     const own = factory();
     own.informer(pods);
@@ -79,7 +79,7 @@ describe('whenSynced of a factory', () => {
     await own.whenSynced();
   });
 
-  it('G16: failures that a retry can heal reject nothing before the time is over', async () => {
+  it('G16: failures that a retry can heal reject nothing before the timeout', async () => {
     const { server, factory, time } = rig();
     const own = factory();
     own.informer(pods);
@@ -94,7 +94,7 @@ describe('whenSynced of a factory', () => {
   });
 
   it.each([
-    ['before the other one fails in a way that a retry can heal', 500],
+    ['before another informer fails in a way that a retry can heal', 500],
     ['and fails in a way that a retry can heal', 403],
   ])(
     'G16: a refusal that ends while others are awaited rejects nothing: %s',
@@ -116,7 +116,7 @@ describe('whenSynced of a factory', () => {
     },
   );
 
-  it('G16: a stop rejects at once, also while the answers of others are awaited', async () => {
+  it('G16: a stop rejects immediately, also while the outcomes of others are awaited', async () => {
     const { server, factory, time } = rig();
     const own = factory();
     const stopped = own.informer(pods);
@@ -132,7 +132,7 @@ describe('whenSynced of a factory', () => {
     expect(String(wait.outcome)).toMatch(/2 of 2 informers not synced: pods \(stopped/);
   });
 
-  it('G16: what blocked a run that is restarted in the same callback is not held against it', async () => {
+  it('G16: a cause that blocked the previous run does not count after a restart in the same callback', async () => {
     const { server, factory, time } = rig();
     const own = factory();
     const informer = own.informer(pods);
@@ -149,7 +149,7 @@ describe('whenSynced of a factory', () => {
     expect(wait?.outcome).toBe('synced');
   });
 
-  it('I65: who waits is not told, so the factory warns of each informer once', async () => {
+  it("I65: with whileBlocked 'wait' the caller gets no error, so the factory warns once per informer", async () => {
     const { server, factory, time } = rig();
     const warnings: string[] = [];
     const own = factory({ onWarning: (message) => warnings.push(message) });
@@ -164,7 +164,7 @@ describe('whenSynced of a factory', () => {
     ]);
   });
 
-  it('I65: who is rejected is told, so the factory warns of none', async () => {
+  it('I65: a caller that is rejected gets the error, so the factory does not warn', async () => {
     const { server, factory, time } = rig();
     const warnings: string[] = [];
     const own = factory({ onWarning: (message) => warnings.push(message) });
@@ -179,7 +179,7 @@ describe('whenSynced of a factory', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('N30: a controller waits for a resource that is not there yet, and starts when it comes', async () => {
+  it('N30: a controller waits for a resource that does not exist yet, and starts when it is added', async () => {
     const { server, factory, time } = rig();
     const own = factory();
     const informer = own.informer(secrets);

@@ -1,4 +1,4 @@
-/** Whoever comes and goes: an informer runs as long as somebody needs it, and a linger longer. */
+/** Model test of holds: an informer runs while it is held or subscribed, and lingers afterwards. */
 import fc from 'fast-check';
 import type { InformerHandle } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
@@ -10,7 +10,7 @@ const LINGER_MS = 1_000;
 const SCOPES = [{ namespace: 'shop' }, { namespace: 'till' }] as const;
 
 type OfScope = 'acquire' | 'keep' | 'forget';
-/** Of a handle: let go, subscribe through it, end a subscription, stop its informer by itself. */
+/** Acts on a handle: release it, subscribe through it, end a subscription, stop its informer separately. */
 type OfHandle = 'release' | 'watch' | 'leave' | 'stop';
 type Act =
   | { readonly act: OfScope; readonly scope: 0 | 1 }
@@ -48,7 +48,7 @@ const acts: fc.Arbitrary<Act[]> = fc.array(
 const NOBODY = { isThere: false, kept: false, holds: 0, endsAt: -1 };
 const AT_REST = { pinned: false, stopped: false, watchers: 0, idleAt: -1 };
 
-/** What must be there, in the plainest words: of each scope an informer, or none, that runs or not. */
+/** The expected state: for each scope no informer, or one that runs or does not run. */
 class Model {
   readonly #of = SCOPES.map(() => ({ life: 0, ...NOBODY, ...AT_REST }));
   #started = false;
@@ -128,7 +128,7 @@ class Model {
     });
   }
 
-  /** Whether a handle is of the informer that is there now. */
+  /** Whether a handle belongs to the current informer of the scope. */
   isCurrent(index: number, life: number): boolean {
     const entry = this.#at(index);
     return entry.isThere && entry.life === life;
@@ -227,7 +227,7 @@ async function play(script: readonly Act[]): Promise<void> {
 }
 
 describe('holds', () => {
-  it('G5, G6, G15: in any order leave running what somebody needs, and nothing else', async () => {
+  it('G5, G6, G15: in any order keep exactly the informers that are held or subscribed', async () => {
     await fc.assert(fc.asyncProperty(acts, play), { numRuns: 150 });
   });
 });

@@ -1,4 +1,4 @@
-/** Which informers there are: one each, started once, stopped one by one or together. */
+/** The informers of a factory: one per scope, started once, stopped one by one or together. */
 import {
   createInformerFactory,
   forResource,
@@ -13,7 +13,7 @@ const where = (objects: readonly Pod[]) =>
   objects.map(({ metadata }) => `${metadata?.namespace}/${metadata?.name}`).sort();
 
 describe('an informer factory', () => {
-  it('G1: has one informer a resource, scope and projection, however it is asked for', () => {
+  it('G1: has one informer per resource, scope and projection, however it is requested', () => {
     const { factory } = rig();
     const { informer, acquire, informers } = factory({ namespace: 'shop' });
     const same: InformerScope[][] = [
@@ -45,17 +45,17 @@ describe('an informer factory', () => {
     expect(informer(pods, { as: 'object' })).toBe(informer(pods));
   });
 
-  it('G1: refuses a scope that cannot be', () => {
+  it('G1: refuses an impossible scope', () => {
     const { informer } = rig().factory();
     const refused: [InformerScope, string][] = [
-      [{ namespaces: [] }, 'name at least one'],
-      [{ namespaces: ['shop', ''] }, 'name at least one'],
+      [{ namespaces: [] }, 'pass at least one namespace'],
+      [{ namespaces: ['shop', ''] }, 'pass at least one namespace'],
       [{ namespace: 'shop', namespaces: ['shop'] }, 'not both'],
       [{ labelSelector: 'a in b' }, 'label selector'],
       [{ labelSelector: { matchLabels: { app: 'web,team=b' } } }, 'value of "app"'],
       [{ labelSelector: { app: 'web' } } as never, '"app" is not a field of a selector'],
       [{ fieldSelector: 'name' }, 'field selector'],
-      // From an object that lacks it: client-go's nil selector is nothing, and this would be everything.
+      // For example from an object that lacks it. In client-go a nil selector selects nothing; here it would select everything.
       [{ labelSelector: undefined } as never, 'labelSelector is undefined'],
       [{ fieldSelector: null } as never, 'fieldSelector is null'],
       [{ as: 'rows' } as never, "'object', 'metadata' or 'table'"],
@@ -68,7 +68,7 @@ describe('an informer factory', () => {
     expect(() => informer(nodes, { namespaces: ['a', 'b'] })).toThrow('"a", "b"');
   });
 
-  it('G2: sends nothing before start(), starts each once, and one asked for later starts with it (E39)', async () => {
+  it('G2: sends nothing before start(), starts each informer once, and starts a later one when it is requested (E39)', async () => {
     const { server, factory, asked, time, until } = rig();
     const own = factory();
     const handled: string[] = [];
@@ -90,12 +90,12 @@ describe('an informer factory', () => {
     own.start();
     own.informer(pods);
     await time.advance(1_000);
-    // One streaming LIST each, and nothing after it.
+    // One streaming LIST each, and no further request.
     expect(server.requests).toHaveLength(3);
     expect(server.openWatches).toHaveLength(3);
   });
 
-  it('G3: whenSynced says who is missing and why; one that fails holds up no other (TestWaitFor, TestSyncResult)', async () => {
+  it('G3: whenSynced names the missing informers and the causes; one that fails delays no other (TestWaitFor, TestSyncResult)', async () => {
     const { server, factory, time, until } = rig();
     const own = factory({ name: 'ui' });
     const podLister = own.lister(pods);
@@ -125,7 +125,7 @@ describe('an informer factory', () => {
       'ui/configmaps/shop+till',
     ]);
     expect(error.missing[0].status.blocked).toBe('forbidden');
-    // With one cause the error is that cause.
+    // If there is one cause, the error is that cause.
     const one = own.stop(configMaps, { namespaces: ['shop', 'till'] });
     await one;
     const alone = own.whenSynced({ timeoutMs: 1_000 }).catch((thrown) => thrown);
@@ -133,7 +133,7 @@ describe('an informer factory', () => {
     expect(await alone).toMatchObject({ code: 403, reason: 'Forbidden' });
   });
 
-  it('G3: a time to wait that is none is refused', async () => {
+  it('G3: refuses an invalid timeout', async () => {
     const own = rig().factory();
     own.informer(pods);
     for (const timeoutMs of [Number.NaN, -1]) {
@@ -142,7 +142,7 @@ describe('an informer factory', () => {
     await own.stop();
   });
 
-  it('G3: of nothing is synced; of what was not started it says so; a stop ends the wait', async () => {
+  it('G3: whenSynced without informers resolves; it says which informer was not started; a stop rejects it', async () => {
     const { factory, time } = rig();
     const own = factory();
     await own.whenSynced();
@@ -155,7 +155,7 @@ describe('an informer factory', () => {
     expect(await waiting).toBe('pods is not synced: pods (stopped)');
   });
 
-  it('G4: stop() waits for all and leaves nothing; start() goes on with the same informers', async () => {
+  it('G4: stop() waits for all informers and leaves nothing behind; start() continues with the same informers', async () => {
     const { server, factory, time, until } = rig();
     const own = factory();
     const informer = own.informer(pods);
@@ -186,7 +186,7 @@ describe('an informer factory', () => {
     await own.stop();
   });
 
-  it('G5: one is stopped and forgotten by itself, and asked for again it is another', async () => {
+  it('G5: stops and removes one informer separately, and creates another if it is requested again', async () => {
     const { server, factory, until } = rig();
     const own = factory();
     const [first, other] = [own.informer(pods, { namespace: 'shop' }), own.informer(pods)];
@@ -204,7 +204,7 @@ describe('an informer factory', () => {
     expect(server.openWatches).toHaveLength(2);
   });
 
-  it('G6: the last release of a handle stops it after the linger; a new hold in between keeps it', async () => {
+  it('G6: the last release of a handle stops its informer after the linger; a new hold meanwhile keeps it', async () => {
     const { server, factory, time, until } = rig();
     const own = factory({ lingerMs: 10_000 });
     own.start();
@@ -236,7 +236,7 @@ describe('an informer factory', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('G4, G6: stop() ends what lingers, too, and a start() after it does not bring that back', async () => {
+  it('G4, G6: stop() also ends lingering informers, and a later start() does not bring them back', async () => {
     const { server, factory, time, until } = rig();
     const own = factory({ lingerMs: 10_000 });
     own.start();
@@ -254,7 +254,7 @@ describe('an informer factory', () => {
     expect(server.openWatches).toHaveLength(1);
   });
 
-  it('G6: informer() and lister() ask for the life of the factory, handles or not', async () => {
+  it('G6: informer() and lister() keep an informer for the life of the factory, with or without handles', async () => {
     const { factory, time } = rig();
     const own = factory({ lingerMs: 0 });
     own.start();
@@ -266,7 +266,7 @@ describe('an informer factory', () => {
       expect(handle.informer.isStopped).toBe(false);
       await own.stop(pods);
     }
-    // A handle that outlives a stop lets go of nothing that is another's.
+    // A handle that outlives a stop does not release another informer.
     const stale = own.acquire(pods);
     await own.stop(pods);
     const fresh = own.acquire(pods);
@@ -293,7 +293,7 @@ describe('an informer factory', () => {
     expect(Object.keys(own.informer(pods).status.scopes ?? {})).toEqual(['shop', 'till']);
   });
 
-  it('G8: has a scope for those who ask for none; cluster-scoped resources know no namespace', async () => {
+  it('G8: has a default scope; cluster-scoped resources ignore its namespaces', async () => {
     const { factory, asked, until } = rig();
     const own = factory({ namespace: 'shop', labelSelector: 'app=web' });
     const [lister, all] = [own.lister(pods), own.lister(pods, { namespace: '' })];
@@ -302,7 +302,7 @@ describe('an informer factory', () => {
     own.start();
     await until(own.whenSynced({ timeoutMs: 5_000 }));
     expect(where(lister.list())).toEqual(['shop/web-0']);
-    // In one namespace a bare name will do.
+    // With one namespace a bare name is enough.
     expect(lister.get('web-0').metadata?.namespace).toBe('shop');
     expect(all.list()).toHaveLength(3);
     expect(tills.list()).toEqual([]);
@@ -314,7 +314,7 @@ describe('an informer factory', () => {
     ]);
   });
 
-  it('G8: the hook has the last word on every LIST and WATCH, and is told the resource', async () => {
+  it('G8: `tweak` is applied last to every LIST and WATCH, and receives the resource', async () => {
     const { server, factory, until } = rig();
     const own = factory({
       initialList: 'pages',
@@ -336,7 +336,7 @@ describe('an informer factory', () => {
     ]);
   });
 
-  it('G9: settings of a resource stand before those of the factory', async () => {
+  it('G9: settings of a resource take precedence over those of the factory', async () => {
     const { factory, time, until } = rig();
     const own = factory({
       resyncPeriodMs: 60_000,
@@ -365,7 +365,7 @@ describe('an informer factory', () => {
     expect(own.lister(pods).list()[0]).not.toHaveProperty('spec');
     expect(own.lister(pods).list()[0]?.metadata?.annotations).toBeUndefined();
     expect(own.lister(nodes).get('node-0').metadata?.annotations).toEqual({ of: 'Node' });
-    // Metadata has neither spec nor status for the settings of Pods; the factory's own apply.
+    // The settings of Pods do not apply to metadata, which has neither spec nor status; those of the factory do.
     expect(partial.list()[0]?.metadata.annotations).toEqual({ of: 'Pod' });
     expect(partial.list()[0]?.kind).toBe('PartialObjectMetadata');
     expect(() => partial.byIndex('phase', 'Running')).toThrow(TypeError);
@@ -375,7 +375,7 @@ describe('an informer factory', () => {
     expect(resyncs.nodes).toBe(1);
   });
 
-  it('G10: names its informers by factory, resource and scope, each once', () => {
+  it('G10: names its informers by factory, resource and scope, without duplicates', () => {
     const { factory } = rig();
     const own = factory({ name: 'ui' });
     own.informer(pods);
@@ -396,11 +396,11 @@ describe('an informer factory', () => {
     expect(own.informer(pods).name).toBe('ui/pods');
   });
 
-  it('G10: a name is one factory\u2019s until it is stopped (TestNewInformerName)', async () => {
+  it('G10: reserves its name until it is stopped (TestNewInformerName)', async () => {
     const { client, factory } = rig();
     const first = factory({ name: 'mine' });
     expect(() => createInformerFactory(client, { name: 'mine' })).toThrow(
-      /the name "mine" is in use.*await the other's stop\(\)/,
+      /the name "mine" is in use.*await the stop\(\) of that factory/,
     );
     expect(() => createInformerFactory(client, { name: '' })).toThrow(TypeError);
     factory({ name: 'another' });
@@ -415,7 +415,7 @@ describe('an informer factory', () => {
     expect(() => second.start()).toThrow('in use');
   });
 
-  it('G14: warnings of listers and informers go to the factory\u2019s own ear, by name', async () => {
+  it('G14: warnings of listers and informers are passed to `onWarning`, with their name', async () => {
     const onWarning = vi.fn();
     const { factory, until } = rig();
     const own = factory({ name: 'early', onWarning, resyncPeriodMs: 60_000 });
@@ -430,7 +430,7 @@ describe('an informer factory', () => {
     ]);
   });
 
-  it('G10: and names the resource to the metrics of its informers (TestWithResource)', async () => {
+  it('G10: passes the resource to the metrics of its informers (TestWithResource)', async () => {
     const seen = new Set<string>();
     const told = (_: number, attributes: object = {}) => seen.add(JSON.stringify(attributes));
     const metrics: MetricsProvider = {

@@ -1,10 +1,10 @@
-/** Informers whose life is not their factory's alone: run by who subscribes, stopped by themselves. */
+/** Informers that are run by subscribers or stopped separately, independently of their factory. */
 import { nodes, pods, secrets } from 'rx-informer/resources';
 import { describe, expect, it, vi } from 'vitest';
 import { place, rig } from './rig.ts';
 
 describe('a factory that was not started', () => {
-  it('G6: lets an informer linger that runs for who subscribes', async () => {
+  it('G6: lets an informer linger that runs for its subscribers', async () => {
     const { server, factory, time } = rig();
     const own = factory({ lingerMs: 10_000 });
     const names: string[] = [];
@@ -16,7 +16,7 @@ describe('a factory that was not started', () => {
     });
     await time.advance(100);
     expect(names).toHaveLength(3);
-    // The page unmounts, lets go in either order, and mounts again.
+    // The page unmounts, releases in either order, and mounts again.
     first.release();
     await time.advance(100);
     expect(completed).not.toHaveBeenCalled();
@@ -36,7 +36,7 @@ describe('a factory that was not started', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('G6: keeps nothing warm that does not run, and leaves no timer', async () => {
+  it('G6: removes an informer that does not run immediately, and leaves no timer', async () => {
     const { factory, time } = rig();
     const own = factory({ lingerMs: 10_000 });
     own.acquire(pods).release();
@@ -44,7 +44,7 @@ describe('a factory that was not started', () => {
     const seen = ran.informer.changes$.subscribe();
     await time.advance(100);
     seen.unsubscribe();
-    // The informer's own linger is over before the hold is.
+    // The informer's own linger ends before the hold is released.
     await time.advance(10_000);
     expect(ran.informer.status.phase).toBe('idle');
     ran.release();
@@ -54,8 +54,8 @@ describe('a factory that was not started', () => {
   });
 });
 
-describe('an informer that is stopped by itself', () => {
-  it('G15: is started again by who asks for it, as the same one', async () => {
+describe('an informer that is stopped separately', () => {
+  it('G15: is started again when it is requested, as the same informer', async () => {
     const { server, factory, until } = rig();
     const own = factory();
     own.start();
@@ -81,7 +81,7 @@ describe('an informer that is stopped by itself', () => {
     }
   });
 
-  it('G15: is started again by the next start(), and by nobody before a start()', async () => {
+  it('G15: is started again by the next start() of the factory, and not before', async () => {
     const { server, factory, time, until } = rig();
     const own = factory();
     const informer = own.informer(pods);
@@ -102,7 +102,7 @@ describe('an informer that is stopped by itself', () => {
     expect([informer.isStopped, server.openWatches.length]).toEqual([true, 0]);
   });
 
-  it('G3: makes the factory unsynced, as a stop of all does, until it has listed again', async () => {
+  it('G3: makes the factory unsynced until it has listed again, as a stop of the factory does', async () => {
     const { server, factory, until } = rig();
     const own = factory();
     const informer = own.informer(pods);

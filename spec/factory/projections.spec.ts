@@ -1,4 +1,4 @@
-/** Informers of what is known by name only, of metadata, and of tables: what client-go's factories for these do. */
+/** Informers of dynamic resources, of metadata and of tables, compared with client-go's factories for these. */
 import {
   createDynamicInformerFactory,
   type DynamicInformerFactory,
@@ -24,7 +24,7 @@ function dynamic(
   return factory;
 }
 
-/** What a handler of it hears, as text. */
+/** The notifications that a handler of the informer receives, as text. */
 function heard<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   show: (object: T) => string,
@@ -38,7 +38,7 @@ function heard<T extends KubernetesObject>(
   return events;
 }
 
-/** Creates, changes and deletes one pod, each after the one before was observed. */
+/** Creates, changes and deletes one pod, each step after the previous one was observed. */
 async function live<T extends KubernetesObject>(
   { server, until }: Rig,
   informer: SharedInformer<T>,
@@ -98,7 +98,7 @@ describe('a dynamic factory', () => {
     ['its label', { tweak: (query) => Object.assign(query, { labelSelector: 'app=one' }) }, true],
   ];
   it.each(cases)(
-    'G8: narrowed to %s (TestFilteredDynamicSharedInformerFactory)',
+    'G8: restricted to %s (TestFilteredDynamicSharedInformerFactory)',
     async (_, options, isHeard) => {
       const all = rig();
       const factory = dynamic(all, options);
@@ -117,7 +117,7 @@ describe('a dynamic factory', () => {
     },
   );
 
-  it('G11: takes the kind of the list where items have none, shares with a Resource, and stops one', async () => {
+  it('G11: takes the kind of the list if items have none, shares with a Resource, and stops one informer', async () => {
     const all = rig();
     const factory = dynamic(all, { initialList: 'pages' });
     const lister = factory.lister(gvr, { namespace: 'shop' });
@@ -133,7 +133,7 @@ describe('a dynamic factory', () => {
     expect(() => factory.informer({ group: '', version: 'v1', plural: '' })).toThrow(TypeError);
   });
 
-  it('G11: waits for a resource that is not there, says so, and has it once it comes (late ForResource)', async () => {
+  it('G11: reports a resource that does not exist yet, and lists it once it exists (late ForResource)', async () => {
     const all = rig();
     const widgets = defineResource({
       group: 'example.com',
@@ -167,7 +167,7 @@ describe('a dynamic factory', () => {
 });
 
 describe('metadata', () => {
-  it('G12: add, update, delete, and nothing but metadata (TestMetadataSharedInformerFactory)', async () => {
+  it('G12: receives add, update and delete, and stores nothing but metadata (TestMetadataSharedInformerFactory)', async () => {
     for (const initialList of ['stream', 'pages'] as const) {
       const all = rig();
       const factory = all.factory({ initialList, fieldSelector: 'metadata.name=one' });
@@ -181,7 +181,7 @@ describe('metadata', () => {
     }
   });
 
-  it('G12: of several namespaces, by lister, index and handle', async () => {
+  it('G12: of several namespaces can be read by lister, index and handle', async () => {
     const all = rig();
     const factory = all.factory({ namespaces: ['shop', 'till'] });
     const lister = factory.lister(pods, { as: 'metadata' });
@@ -199,7 +199,7 @@ describe('metadata', () => {
 });
 
 describe('tables', () => {
-  it('G13: rows as kubectl get prints them, in an ordinary store; the columns at once for who is late', async () => {
+  it('G13: rows as kubectl get prints them, in an ordinary store; a late subscriber gets the columns synchronously', async () => {
     for (const initialList of ['stream', 'pages'] as const) {
       const all = rig();
       const factory = all.factory({ initialList, namespaces: ['shop', 'till'] });
@@ -211,7 +211,7 @@ describe('tables', () => {
       expect(all.server.requests).toEqual([]);
       factory.start();
       await all.until(factory.whenSynced());
-      // Two namespaces, one table.
+      // The table is the same for both namespaces.
       expect(early).toHaveLength(1);
       expect(early[0]).toEqual(expect.arrayContaining(['Name', 'Status']));
       const cell = (row: TableRow, column: string) => row.cells[early[0]?.indexOf(column) ?? -1];
@@ -238,7 +238,7 @@ describe('tables', () => {
     }
   });
 
-  it('G13: columns outlive a restart, and nodes have theirs', async () => {
+  it('G13: columns are kept over a restart, and nodes have their own columns', async () => {
     const all = rig();
     const factory = all.factory();
     const { informer } = factory.acquire(nodes, { as: 'table' });

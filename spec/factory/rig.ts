@@ -1,4 +1,4 @@
-/** A fake cluster of three namespaces, and a client to it. */
+/** A fake cluster with three namespaces, and a client for it. */
 import {
   createClient,
   createInformerFactory,
@@ -17,9 +17,9 @@ export interface Rig {
   readonly time: VirtualTime;
   /** Lets time pass until the promise has settled. */
   until<T>(promise: Promise<T>): Promise<T>;
-  /** Stopped when the test ends. */
+  /** A factory that is stopped when the test ends. */
   factory(options?: InformerFactoryOptions): InformerFactory;
-  /** Paths of the collections that were asked for, each once. */
+  /** The paths of the requested collections, without duplicates. */
   asked(): string[];
 }
 
@@ -49,7 +49,7 @@ export function rig(): Rig {
       };
       promise.then(close, close);
       for (let step = 0; open && step < 1_000; step++) await time.advance(10);
-      if (open) throw new Error('nothing came of it in 10 s');
+      if (open) throw new Error('the promise did not settle within 10 s');
       return promise;
     },
     factory: (options = {}) => {

@@ -48,7 +48,7 @@ function filled(options: Parameters<typeof createIndexer<Pod>>[0] = {}): Indexer
 
 const names = (objects: readonly Pod[]) => objects.map(({ metadata }) => metadata.name).join('');
 
-/** What a call throws. */
+/** The error that a call throws. */
 function thrown(call: () => unknown): unknown {
   try {
     call();
@@ -59,7 +59,7 @@ function thrown(call: () => unknown): unknown {
 }
 
 describe('list', () => {
-  it('L20: find() returns undefined where get() throws, in a namespace, too', () => {
+  it('L20: find() returns undefined if get() throws, also in a namespace', () => {
     const lister = createLister(filled(), pods);
     const names = [lister.list()[0]].map((found) => found?.metadata.name ?? '');
     const shop = lister.namespace('shop');
@@ -72,7 +72,7 @@ describe('list', () => {
     expect(lister.namespace('').find(`shop/${names[0]}`)).toBe(shop.find(names[0] ?? ''));
   });
 
-  it('L1: everything is the store as it is, nothing reads nothing, else labels decide (TestListAll)', () => {
+  it("L1: without a selection returns the store's array, reads nothing for nothing, and compares labels otherwise (TestListAll)", () => {
     const indexer = filled();
     const lister = createLister(indexer, pods);
     const all = vi.spyOn(indexer, 'list');
@@ -82,7 +82,7 @@ describe('list', () => {
     expect(all).not.toHaveBeenCalled();
     expect(some).not.toHaveBeenCalled();
 
-    // No label is looked at.
+    // No label is read.
     const matches = vi.fn(() => false);
     expect(lister.list({ ...selectEverything, matches })).toHaveLength(4);
     expect(matches).not.toHaveBeenCalled();
@@ -95,7 +95,7 @@ describe('list', () => {
     expect(names(lister.list('app!=web'))).toBe('bd');
   });
 
-  it('L2: takes a selector as text, as an object or parsed, and fields beside it', () => {
+  it('L2: accepts a selector as text, as an object or parsed, and fields in addition', () => {
     const lister = createLister(filled(), pods);
     const forms = [
       'app=web',
@@ -113,7 +113,7 @@ describe('list', () => {
     expect(lister.list({ labelSelector: selectNothing, fieldSelector: 'a=b' })).toEqual([]);
   });
 
-  it('L2: throws on what is no selector, where it would be everything', () => {
+  it('L2: throws for an invalid selector, which would select everything', () => {
     const lister = createLister(filled(), pods);
     const slip = { app: 'web' } as object;
     expect(() => lister.list(slip)).toThrow(/"app" is not a field of a selector.*matchLabels/);
@@ -121,7 +121,7 @@ describe('list', () => {
     expect(() => lister.list({ fieldSelector: 'name' })).toThrow(TypeError);
   });
 
-  it('L2: throws on what is half a selector, or two in one', () => {
+  it('L2: throws for a selection that is incomplete or ambiguous', () => {
     const lister = createLister(filled(), pods);
     const slips: [unknown, RegExp][] = [
       [{ labelSelector: 'app=web', matchLabels: { app: 'db' } }, /"matchLabels" .*labelSelector/],
@@ -138,7 +138,7 @@ describe('list', () => {
     }
   });
 
-  it('L10: without a selection is everything, with one that is missing it throws, and says what to pass', () => {
+  it('L10: returns everything without a selection; for an undefined one it throws and says what to pass', () => {
     const lister = createLister(filled(), pods);
     const service: { spec: { selector?: Record<string, string> } } = { spec: {} };
     for (const list of [
@@ -149,7 +149,7 @@ describe('list', () => {
       for (const missing of [undefined, null]) {
         expect(() => list(missing as never)).toThrow(TypeError);
         expect(() => list(missing as never)).toThrow(
-          `list: the selection is ${missing}; call list() or give '' for everything, or selectNothing`,
+          `list: the selection is ${missing}; call list() or pass '' for everything, or selectNothing`,
         );
         const byLabels = { labelSelector: missing } as never;
         expect(() => list(byLabels)).toThrow(`list: labelSelector is ${missing}; give ''`);
@@ -159,14 +159,14 @@ describe('list', () => {
       const selector = { matchLabels: service.spec.selector } as never;
       expect(() => list(selector)).toThrow(/matchLabels is undefined/);
     }
-    // @ts-expect-error: the compiler says so, too
+    // @ts-expect-error: it does not compile either
     expect(() => lister.list(service.spec.selector)).toThrow(TypeError);
     // @ts-expect-error
     expect(() => lister.namespace('shop').list(undefined)).toThrow(TypeError);
     expect(lister.list()).toHaveLength(4);
   });
 
-  it('L3: answers cannot be changed, and are shared where nothing has changed', () => {
+  it('L3: results cannot be changed, and are the same array if nothing has changed', () => {
     const indexer = filled({ indexers: { namespace: byNamespace, app: byLabel('app') } });
     const lister = createLister(indexer, pods);
     const answers = [
@@ -185,7 +185,7 @@ describe('list', () => {
 });
 
 describe('get', () => {
-  it('L4: finds by key, and says NotFound in the words of client-go', () => {
+  it("L4: finds by key, and throws NotFound with client-go's message", () => {
     const lister = createLister(filled(), pods);
     expect(lister.get('till/c').metadata.name).toBe('c');
     expect(lister.namespace('till').get('c').metadata.name).toBe('c');
@@ -204,7 +204,7 @@ describe('get', () => {
     expect(() => lister.get('a/b/c')).toThrow(TypeError);
   });
 
-  it('L4: takes a bare name where the lister has a namespace, or there are none', () => {
+  it('L4: accepts a bare name if the lister has a namespace or the resource is cluster-scoped', () => {
     const indexer = filled();
     const onWarning = vi.fn();
     const scoped = createLister(indexer, pods, { namespace: 'till', onWarning });
@@ -222,7 +222,7 @@ describe('get', () => {
 });
 
 describe('namespace', () => {
-  it('L5: reads the index by namespace; without one it walks the store, and says so once', () => {
+  it('L5: reads the index by namespace; without it the lister walks the store and warns once', () => {
     const onWarning = vi.fn();
     const indexed = filled();
     const walked = vi.spyOn(indexed, 'list');
@@ -239,7 +239,7 @@ describe('namespace', () => {
     expect(onWarning.mock.calls).toEqual([[expect.stringContaining('has no index "namespace"')]]);
   });
 
-  it('L5: of no name is all; of a cluster-scoped resource it throws', () => {
+  it("L5: '' means all namespaces; for a cluster-scoped resource it throws", () => {
     const lister = createLister(filled(), pods);
     expect(names(lister.namespace('').list('app=web'))).toBe('ac');
     expect(lister.namespace('').get('till/c').metadata.name).toBe('c');
@@ -250,7 +250,7 @@ describe('namespace', () => {
 });
 
 describe('before the store is synced', () => {
-  it('L6: the first read warns, by name; later ones and those of a synced store do not', async () => {
+  it("L6: the first read warns with the informer's name; later reads and reads of a synced store do not", async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'ui/pods' });
     const onWarning = vi.fn();
@@ -270,7 +270,7 @@ describe('before the store is synced', () => {
     await informer.stop();
   });
 
-  it('L6: a warning that throws fails no read', async () => {
+  it('L6: a warning function that throws fails no read', async () => {
     vi.useFakeTimers();
     try {
       const thrown = new Error('from onWarning');
@@ -281,14 +281,14 @@ describe('before the store is synced', () => {
       expect(lister.list()).toEqual([]);
       expect(() => lister.get('a')).toThrow(ApiError);
       expect(lister.namespace('shop').list()).toEqual([]);
-      // It is not lost either.
+      // The error is not lost either.
       expect(() => vi.runAllTimers()).toThrow(thrown);
     } finally {
       vi.useRealTimers();
     }
   });
 
-  it('L6: warns on the console where nobody else is told', () => {
+  it('L6: warns on the console by default', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     createLister(createIndexer<Pod>(), pods).list();
     expect(warn).toHaveBeenCalledTimes(1);
@@ -296,7 +296,7 @@ describe('before the store is synced', () => {
   });
 });
 
-/** What a promise has come to by now. */
+/** The state of a promise so far. */
 async function state(promise: Promise<unknown>): Promise<string> {
   const told = promise.then(
     () => 'there',
@@ -316,7 +316,7 @@ function running(time = new VirtualTime()) {
 }
 
 describe('reads of a minimum version', () => {
-  it('L7: wait until the store is there, by an object or by a bookmark', async () => {
+  it('L7: wait until an object or a bookmark brings the store to the version', async () => {
     const { source, informer, lister } = running();
     expect(await lister.atLeast('10')).toBe(lister);
     const twelve = lister.atLeast('12');
@@ -326,7 +326,7 @@ describe('reads of a minimum version', () => {
     source.send(bookmark(12));
     const fresh = await twelve;
     expect(fresh.get('shop/b').metadata.resourceVersion).toBe('11');
-    // Also versions beyond what a number holds.
+    // Also for versions that exceed the safe integers.
     const far = lister.atLeast('90071992547409931');
     source.send(added(pod('c', 13)));
     expect(await state(far)).toBe('pending');
@@ -339,7 +339,7 @@ describe('reads of a minimum version', () => {
     await informer.stop();
   });
 
-  it('L7: wait for one object, named or as a write answered it', async () => {
+  it('L7: wait for one object, by key or as a write returned it', async () => {
     const { source, informer, lister } = running();
     const written = pod('w', 15);
     const waits = [
@@ -357,7 +357,7 @@ describe('reads of a minimum version', () => {
     await expect(lister.atLeast('next')).rejects.toThrow(TypeError);
   });
 
-  it('L7: wait for a custom resource with fields of its own that are called key, uid or deleted', async () => {
+  it('L7: wait for a custom resource with own fields called key, uid or deleted', async () => {
     const { source, informer, lister } = running();
     const fields = { key: 'value', uid: 'another', deleted: true, resourceVersion: '3' };
     const written = { ...pod('w', 15), ...fields };
@@ -373,7 +373,7 @@ describe('reads of a minimum version', () => {
     }
   });
 
-  it('L7: of one object do not wait for the rest: with several namespaces the store is as old as the oldest', async () => {
+  it('L7: for one object do not wait for the rest: with several namespaces the store is as old as the oldest one', async () => {
     const [shop, till] = [scriptedListWatch('shop'), scriptedListWatch('till')];
     const informer = createSharedInformer([shop, till]);
     shop.listed(10);
@@ -389,7 +389,7 @@ describe('reads of a minimum version', () => {
     await informer.stop();
   });
 
-  it('L8: wait for the end of an object by its UID, never on a store that is not whole', async () => {
+  it('L8: wait for the deletion of an object by its UID, and never resolve before the initial list is complete', async () => {
     const { source, informer, lister } = running();
     const gone = lister.atLeast({ key: 'shop/a', uid: 'a', deleted: true });
     expect(await state(gone)).toBe('pending');
@@ -410,7 +410,7 @@ describe('reads of a minimum version', () => {
     await starting.stop();
   });
 
-  it('L9: reject when their time is over, when the informer stops, and where there is none', async () => {
+  it('L9: reject when the timeout has passed, when the informer is stopped, and if there is no informer', async () => {
     const { time, informer, lister } = running();
     const outcome: unknown[] = [];
     lister.atLeast('99', { timeoutMs: 2_000 }).catch((error) => outcome.push(error));

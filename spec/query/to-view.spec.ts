@@ -12,7 +12,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
 
-/** A source that gives the state at once, as an informer does, and counts who holds it. */
+/** A source that emits its state synchronously, as an informer does, and counts its subscribers. */
 function live(...first: Pod[]) {
   const sets = new Subject<ChangeSet<Pod>>();
   const count = { open: 0, opened: 0 };
@@ -29,7 +29,7 @@ function live(...first: Pod[]) {
 const names = (rows: readonly Pod[]) => rows.map(({ metadata }) => metadata.name).join();
 const update = (previous: Pod, object: Pod) => changeSet<Pod>({ updated: [{ previous, object }] });
 
-/** As React's useSyncExternalStore: a call while subscribing would loop, and so would a new array. */
+/** Subscribes like React's useSyncExternalStore, in which a call during the subscription or a new array would loop. */
 function reactStore(view: Pick<View<Pod>, 'subscribe' | 'getSnapshot'>) {
   let subscribing = true;
   let renders = 0;
@@ -47,7 +47,7 @@ afterEach(() => {
 });
 
 describe('a view over stop and start', () => {
-  it('Q5: subscribes again when its informer runs again, if it knows the status', async () => {
+  it('Q5: subscribes again when its informer runs again, if it was given the status', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const view = toView<Pod>({ status$: informer.status$ })(informer.changes$);
@@ -68,7 +68,7 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q5: subscribes again with its next subscriber, for those who stayed, too', async () => {
+  it('Q5: subscribes again with its next subscriber, also for the earlier subscribers', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const view = toView<Pod>()(informer.changes$);
@@ -86,7 +86,7 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q6: is not lost by another stop of an informer that rests', async () => {
+  it('Q6: continues after another stop of a stopped informer', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const view = toView<Pod>({ status$: informer.status$ })(informer.changes$);
@@ -101,7 +101,7 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q6: is not lost by a slow pipe, which completes when the informer runs again', async () => {
+  it('Q6: continues after a slow pipe, which completes when the informer runs again', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const ready = new Subject<void>();
@@ -120,7 +120,7 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q6: a pipe that ends by itself has ended, also over a stop and a start', async () => {
+  it('Q6: a pipe that completes by itself has ended, also after a stop and a start', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     source.listed(1, servedPod('a', 1));
@@ -138,7 +138,7 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q5: a source that completes at once is not subscribed in circles', () => {
+  it('Q5: does not subscribe endlessly to a source that completes synchronously', () => {
     let opened = 0;
     const source = new Observable<ChangeSet<Pod>>((subscriber) => {
       opened++;
@@ -152,7 +152,7 @@ describe('a view over stop and start', () => {
 });
 
 describe('toView', () => {
-  it('Q1: never calls a listener while it subscribes, although the rows are there then (React)', () => {
+  it('Q1: never calls a listener during the subscription, although it has rows then (React)', () => {
     const [a, b] = [pod('a', 1), pod('b', 1)];
     const { sets, view, count } = live(a);
     expect([names(view.getSnapshot()), count.opened]).toEqual(['', 0]);
@@ -166,11 +166,11 @@ describe('toView', () => {
     expect(count.open).toBe(1);
     second.leave();
     expect(count).toEqual({ open: 0, opened: 1 });
-    // What was read last stays readable.
+    // The last rows stay readable.
     expect(names(view.getSnapshot())).toBe('a,b');
   });
 
-  it('Q1: gives one frozen array until something changes; a resync and news of being synced change nothing', () => {
+  it('Q1: returns one frozen array until something changes; a resync and a change of `synced` change nothing', () => {
     const [a, a2, b] = [pod('a', 1), pod('a', 2), pod('b', 1)];
     const { sets, view } = live(a, b);
     const empty = view.getSnapshot();
@@ -183,7 +183,7 @@ describe('toView', () => {
     sets.next(update(a, a));
     expect(view.getSnapshot()).toBe(rows);
     sets.next(update(a, a2));
-    // In the order in which they came, a changed row in its place.
+    // In the order in which they were added, a changed row in its place.
     expect(view.getSnapshot()).toEqual([a2, b]);
     expect(rows).toEqual([a, b]);
   });
@@ -203,7 +203,7 @@ describe('toView', () => {
     expect([cut, count.open]).toEqual([['a'], 0]);
   });
 
-  it('Q1: what is committed while a subscriber gets its first rows reaches it too', () => {
+  it('Q1: a subscriber also receives a commit that is made while it handles its first rows', () => {
     const { sets, view } = live(pod('a', 1));
     const seen: string[] = [];
     view.items$.subscribe((rows) => {
@@ -213,7 +213,7 @@ describe('toView', () => {
     expect(seen).toEqual(['a', 'a,b']);
   });
 
-  it('Q1: who leaves while others are told is told nothing more; who throws keeps nobody from hearing', async () => {
+  it('Q1: a listener that unsubscribes meanwhile is not called; one that throws does not affect the others', async () => {
     const { sets, view } = live(pod('a', 1));
     const reported = new Promise((resolve) => {
       config.onUnhandledError = resolve;
@@ -232,7 +232,7 @@ describe('toView', () => {
     expect(await reported).toEqual(new Error('boom'));
   });
 
-  it('Q1: the status goes along, and the end of the source ends items$', () => {
+  it('Q1: the status is passed on, and the end of the source completes items$', () => {
     const status$ = NEVER;
     expect(toView<Pod>({ status$ })(EMPTY).status$).toBe(status$);
     const view = toView<Pod>()(of(changeSet({ added: [pod('a', 1)] })));
@@ -254,7 +254,7 @@ describe('toView', () => {
     expect(names(view.getSnapshot())).toBe('');
   });
 
-  it('Q2: who comes again after all have left gets the state anew', () => {
+  it('Q2: a subscriber that arrives after all others have left gets a fresh state', () => {
     const { sets, view, count } = live(pod('a', 1));
     view.subscribe(() => undefined)();
     view.subscribe(() => undefined);
@@ -263,7 +263,7 @@ describe('toView', () => {
     expect(names(view.getSnapshot())).toBe('a,b');
   });
 
-  it('Q2: a row listener hears only of its row', () => {
+  it('Q2: a row listener is called only for its row', () => {
     const [a, b, b2] = [pod('a', 1), pod('b', 1), pod('b', 2)];
     const { sets, view, count } = live(a, b);
     const [rowA, rowB] = [view.select('u-a'), view.select('u-b')];
@@ -279,7 +279,7 @@ describe('toView', () => {
     expect(heard).toEqual([]);
     sets.next(changeSet({ added: [a], reset: true }));
     expect([heard.splice(0), rowB.getSnapshot()]).toEqual([['b'], undefined]);
-    // Another object under the old name is another row.
+    // Another object of the same name is another row.
     sets.next(changeSet({ deleted: [a], added: [pod('a', 9, 'a2')] }));
     expect([heard.splice(0), rowA.getSnapshot()]).toEqual([['a'], undefined]);
     leaveB();
@@ -292,7 +292,7 @@ describe('toView', () => {
     expect(heard).toEqual(['again']);
   });
 
-  it('Q3: an async loop gets the latest rows, and those in between are skipped', async () => {
+  it('Q3: an async loop receives the latest rows, and intermediate rows are skipped', async () => {
     const { sets, view, count } = live(pod('a', 1));
     const seen: string[] = [];
     for await (const rows of view) {
@@ -305,7 +305,7 @@ describe('toView', () => {
     expect([count.open, sets.observed]).toEqual([0, false]);
   });
 
-  it('Q3: it ends with its source, after the last rows', async () => {
+  it('Q3: the loop ends with its source, after the last rows', async () => {
     const seen: string[] = [];
     for await (const rows of toView<Pod>()(of(changeSet({ added: [pod('a', 1)] })))) {
       seen.push(names(rows));
@@ -319,7 +319,7 @@ describe('toView', () => {
     expect(await waiting).toEqual({ done: true, value: undefined });
   });
 
-  it('Q3: leaving while it waits lets go at once', async () => {
+  it('Q3: a break while the loop waits unsubscribes immediately', async () => {
     const { view, count } = live(pod('a', 1));
     const loop = view[Symbol.asyncIterator]();
     await loop.next();
@@ -329,7 +329,7 @@ describe('toView', () => {
     expect(await left).toEqual({ done: true, value: undefined });
     expect(await waiting).toEqual({ done: true, value: undefined });
     expect(count.open).toBe(0);
-    // One that never began holds nothing.
+    // A loop that never began holds nothing.
     await view[Symbol.asyncIterator]().return?.();
     expect(count.opened).toBe(1);
   });
@@ -351,20 +351,20 @@ describe('a view of a pipe that fails', () => {
     return { source, view: toView<Pod>()(source) };
   };
 
-  it('Q4: tells items$ and the loop', async () => {
+  it('Q4: passes the error to items$ and the loop', async () => {
     const { source, view } = failing();
-    const told: string[] = [];
-    view.items$.subscribe({ error: (error) => told.push(String(error)) });
+    const received: string[] = [];
+    view.items$.subscribe({ error: (error) => received.push(String(error)) });
     const loop = (async () => {
-      for await (const rows of view) told.push(`${rows.length} rows`);
+      for await (const rows of view) received.push(`${rows.length} rows`);
     })();
     await new Promise((resolve) => setTimeout(resolve, 1));
     source.error(new Error('a projection threw'));
     await expect(loop).rejects.toThrow('a projection threw');
-    expect(told).toEqual(['0 rows', 'Error: a projection threw']);
+    expect(received).toEqual(['0 rows', 'Error: a projection threw']);
   });
 
-  it('Q4: is reported where only listeners look, and can be subscribed anew', async () => {
+  it('Q4: reports the error if there are only listeners, and can be subscribed again', async () => {
     const reported: string[] = [];
     config.onUnhandledError = (error) => reported.push(String(error));
     const { source, view } = failing();
