@@ -1,6 +1,6 @@
 /**
- * What stands between the store and a slow reader, against a reader who hears all: each policy, `conflateByKey` and a
- * view, under every order of writes and room.
+ * Model test of back-pressure: a slow reader behind each policy, `conflateByKey` and a view is compared with a reader that
+ * receives every change, in any order of writes and of demand.
  */
 
 import fc from 'fast-check';
@@ -25,12 +25,12 @@ import {
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** The naive reader: a map of what it was told, and every reason to doubt it. */
+/** A reader that keeps a map of what it received and records every inconsistency. */
 class Reader {
   readonly rows = new Map<string, Pod>();
   readonly wrong: string[] = [];
   readonly heard: ChangeSet<Pod>[] = [];
-  /** Ends of objects that it had. */
+  /** Deletions of objects that it had. */
   readonly ended: string[] = [];
 
   hear(set: ChangeSet<Pod>): void {
@@ -71,27 +71,27 @@ class Real {
   readonly slow = new Reader();
   readonly folded = new Reader();
   readonly viewed: (readonly Pod[])[] = [];
-  readonly room = new Subject<void>();
+  readonly capacity = new Subject<void>();
   readonly view = this.informer.changes$.pipe(toView<Pod>());
   readonly lag: () => number;
   readonly pauses: boolean;
   rowNews = 0;
 
   constructor(policy: DeliveryPolicy<Pod>) {
-    const ready = () => this.room;
+    const ready = () => this.capacity;
     this.pauses = policy.kind === 'buffer' && policy.overflow === 'pause';
     const delivery = this.informer.deliver({ ...policy, ready });
     this.lag = () => delivery.lag;
     this.informer.changes$.subscribe((set) => this.direct.hear(set));
     delivery.changes$.subscribe((set) => this.slow.hear(set));
     let open = true;
-    this.room.subscribe(() => {
+    this.capacity.subscribe(() => {
       open = true;
     });
     const demand = () => {
       const now = open;
       open = false;
-      return now ? null : this.room;
+      return now ? null : this.capacity;
     };
     this.informer.changes$
       .pipe(conflateByKey({ ready: demand }))
@@ -108,7 +108,7 @@ interface Model {
 }
 
 type Command = fc.AsyncCommand<Model, Real>;
-/** After each the one who hears all is where the model is, and so is the view. */
+/** After each command the reader that receives everything agrees with the model, and so does the view. */
 const command = (
   text: string,
   act: (model: Model, real: Real) => void | Promise<void>,
@@ -120,10 +120,10 @@ const command = (
     expect(real.direct.wrong).toEqual([]);
     expect(real.slow.wrong).toEqual([]);
     expect(real.folded.wrong).toEqual([]);
-    // The order of rows is that in which they came, of those that are there.
+    // The rows are in the order in which the existing objects were added.
     expect(real.view.getSnapshot()).toEqual([...real.direct.rows.values()]);
     expect(real.viewed.at(-1)).toBe(real.view.getSnapshot());
-    // An end and a new object of its name are two changes. A pause lets all come that had been read.
+    // A deletion and a new object of the same name are two changes. A pause delivers everything that had been read.
     if (!real.pauses) expect(real.lag()).toBeLessThanOrEqual(NAMES.length * 2 + 2);
   },
   toString: () => text,
@@ -163,30 +163,33 @@ const burst = fc.array(name, { minLength: 3, maxLength: 8 }).map((names) =>
     );
   }),
 );
-const room = fc.constant(command('room', (_model, real) => real.room.next()));
+const capacity = fc.constant(command('capacity', (_model, real) => real.capacity.next()));
 describe('readers of one store', () => {
   it.each(Object.entries(POLICIES))(
-    'I11, S15, Q1: %s, conflateByKey and a view end where one is who hears all',
+    'I11, S15, Q1: %s, conflateByKey and a view end in the state of a reader that receives everything',
     async (_, policy) => {
       let heard = 0;
       await fc.assert(
         fc.asyncProperty(
-          fc.commands([put, put, remove, burst, room, room], { maxCommands: 40, size: '+1' }),
+          fc.commands([put, put, remove, burst, capacity, capacity], {
+            maxCommands: 40,
+            size: '+1',
+          }),
           async (commands) => {
             const model: Model = { objects: new Map(), version: 1 };
             const real = new Real(policy);
             await settle();
             await fc.asyncModelRun(() => ({ model, real }), commands);
-            for (let turn = 0; turn < 200; turn++) real.room.next();
+            for (let turn = 0; turn < 200; turn++) real.capacity.next();
             await settle();
-            for (let turn = 0; turn < 200; turn++) real.room.next();
+            for (let turn = 0; turn < 200; turn++) real.capacity.next();
             await settle();
             const expected = truth(model);
             expect(real.direct.state).toEqual(expected);
             expect(real.slow.state).toEqual(expected);
             expect(real.folded.state).toEqual(expected);
             expect(real.lag()).toBe(0);
-            // No end of an object that it had is lost, whatever was folded.
+            // No deletion of an object that the reader had is lost, whatever was folded.
             for (const reader of [real.slow, real.folded]) {
               const seen = new Set(
                 reader.heard.flatMap(({ changes }) => changes.map(({ id }) => id)),

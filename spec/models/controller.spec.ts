@@ -1,6 +1,6 @@
 /**
- * A controller in any order of news, starts, stops, leads won and lost, each also from within a reconcile and from who is
- * told of an outcome or a status: no key is with two runs, nothing runs without the lead, and nothing is lost.
+ * Model test of a controller: changes, starts, stops, and leads won and lost, in any order, also from within a reconcile and from
+ * listeners of outcomes and status. No key has two runs at the same time, nothing runs without the lead, and nothing is lost.
  */
 import fc from 'fast-check';
 import {
@@ -17,7 +17,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 import { modified, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 const NAMES = ['a', 'b', 'c'];
-/** Longer than any run: none is abandoned. */
+/** Longer than any run, so that every run is waited for. */
 const DRAIN_MS = 50;
 
 const aRun = fc.record({
@@ -80,7 +80,7 @@ function staged({ elected, concurrency, runs }: Story) {
     } else if (what === 'lead') leading$.next(true);
     else if (what === 'lose') {
       leading$.next(false);
-      // The lead may be back already: a callback that is told of the loss can regain it.
+      // The lead may have been regained already, by a callback that was notified of the loss.
       if (!elected || leading$.value) return;
       for (const { key, signal } of inHand) {
         if (!signal.aborted) wrong.push(`${key} works on without the lead`);
@@ -163,7 +163,7 @@ function staged({ elected, concurrency, runs }: Story) {
 }
 
 describe('a controller', () => {
-  it('N2, N8, N19, N21: in any order of calls loses nothing, doubles nothing and ends', {
+  it('N2, N8, N19, N21: in any order of calls loses no key, runs none twice at the same time, and ends', {
     timeout: 60_000,
   }, async () => {
     let reconciled = 0;

@@ -1,4 +1,4 @@
-/** The drain against a plain queue: tasks that queue tasks, throw, or both. */
+/** Model test of the drain against a plain queue: tasks that queue tasks, throw, or both. */
 import fc from 'fast-check';
 import { config } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const { task } = fc.letrec<{ task: Task }>((tie) => ({
 }));
 
 describe('a drain', () => {
-  it('X1: performs all tasks, in the order in which they came, none within another, and reports what they throw', async () => {
+  it('X1: runs all tasks in the order in which they were queued, never one within another, and reports their errors', async () => {
     const before = config.onUnhandledError;
     let reported = 0;
     let thrown = 0;
@@ -33,7 +33,7 @@ describe('a drain', () => {
         fc.property(fc.array(task, { maxLength: 5 }), (tasks) => {
           const expected: Task[] = [];
           for (const first of tasks) {
-            // Breadth first: what a task queues comes after all that waits already.
+            // Breadth first: a task that another task queues runs after all tasks that are waiting.
             const waiting = [first];
             for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
               expected.push(next);
@@ -59,7 +59,7 @@ describe('a drain', () => {
           expect(drain.busy).toBe(false);
         }),
       );
-      // rxjs reports in a task of its own.
+      // rxjs reports errors in a separate task.
       await new Promise((resolve) => setTimeout(resolve, 5));
       expect(reported).toBe(thrown);
       expect(thrown).toBeGreaterThan(0);

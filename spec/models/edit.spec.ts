@@ -1,6 +1,6 @@
 /**
- * Editors and other writers of one object, in any order of requests, against writing one after another: whenever the
- * server takes a patch, the object must be what that editor's recipe makes of it as it stood then.
+ * Model test of edits: several editors and other writers of one object, in any order of requests, compared with writing one after
+ * another. Whenever the server accepts a patch, the result must be what that editor's recipe makes of the current object.
  */
 import fc from 'fast-check';
 import { createClient, createResourceClient, type OwnerReference } from 'rx-informer';
@@ -12,7 +12,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 const TARGET = { namespace: 'shop', name: 'web' };
 
 type Recipe = (pod: Pod) => void;
-/** What somebody wants, by a number that tells apart whatever is new. */
+/** The change that a writer intends; the number makes new values distinct. */
 type Intent = readonly [kind: keyof typeof INTENTS, other: number];
 
 const finalizer = (id: number) => `example.com/f${id}`;
@@ -21,7 +21,7 @@ const owner = (id: number): OwnerReference => {
   return { apiVersion: 'v1', kind: 'ConfigMap', name, uid: `uid-${name}` };
 };
 
-/** Each looks only at what it changes: lists as a whole, labels each by itself or all of them. */
+/** Each recipe reads only what it changes: complete lists, single labels, or all labels. */
 const INTENTS = {
   'push a finalizer': (own: number): Recipe => {
     return ({ metadata }) => {
@@ -93,7 +93,7 @@ const intent: fc.Arbitrary<Intent> = fc.tuple(
   fc.constantFrom(...(Object.keys(INTENTS) as (keyof typeof INTENTS)[])),
   fc.nat(4),
 );
-/** What is edited: the name alone, the object as it is, as it was at first, or with what a transform has cut. */
+/** The edited object: by name only, the current one, the first one, or one that a transform has reduced. */
 const from = fc.constantFrom('name', 'object', 'stale', 'cut', 'emptied');
 const check = fc.constantFrom('uid' as const, 'uid' as const, 'resourceVersion' as const);
 const edit = fc.record({ do: fc.constant('edit' as const), intent, from, check });
@@ -111,7 +111,7 @@ const steps = fc.array(
 );
 type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
 
-/** The parts that the intents are about, without what is empty: a server does not keep that. */
+/** The parts that the recipes change, without empty ones, because a server drops those. */
 function partsOf({ metadata, spec }: Pod) {
   const { uid, labels = {}, finalizers = [], ownerReferences = [] } = metadata;
   return structuredClone({ uid, labels, finalizers, ownerReferences, spec });
@@ -125,7 +125,7 @@ class Story {
   #next = 0;
   #left = 0;
   readonly #first: Pod = this.#create();
-  /** The object by one write after another. */
+  /** The object after one write after another. */
   #model: Pod = structuredClone(this.#first);
   refused = 0;
   taken = 0;
@@ -145,7 +145,7 @@ class Story {
     return INTENTS[kind](this.#next++, other);
   }
 
-  /** One after another: what was written is what the recipe makes of the last. */
+  /** Applies a recipe to the model. */
   #wrote(recipe: Recipe): void {
     this.taken++;
     recipe(this.#model);
@@ -190,7 +190,7 @@ class Story {
     const edited = calls.edit(target, recipe as never, { check, attempts: 4 }).then(
       () => undefined,
       (error) => {
-        // Others were faster each time, or the object is another one by now.
+        // Other writers were faster each time, or the object was replaced meanwhile.
         if (error.reason === 'Conflict' || ('metadata' in target && error.code === 404)) return;
         throw error;
       },
@@ -237,7 +237,7 @@ class Story {
 }
 
 describe('edits among other writers', () => {
-  it('C21: come to what all of them make of the object one after another, in the order of the server', async () => {
+  it('C21: give the result of all recipes applied one after another, in the order of the server', async () => {
     let refused = 0;
     let taken = 0;
     await fc.assert(

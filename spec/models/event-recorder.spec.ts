@@ -1,4 +1,4 @@
-/** The event recorder against a tally: whatever fails and whenever, what the server counts is what was told. */
+/** Model test of the event recorder: whatever fails and when, the counts on the server are those of the recorded events. */
 import fc from 'fast-check';
 import { createClient, createEventRecorder } from 'rx-informer';
 import { eventsV1Events, pods } from 'rx-informer/resources';
@@ -15,8 +15,8 @@ const step = fc.record({
 });
 
 describe('an event recorder', () => {
-  it('N12: counts each event once, in whatever order they come and fail', async () => {
-    let told = 0;
+  it('N12: counts each event once, in any order of events and failures', async () => {
+    let recorded = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
         const scheduler = new VirtualTime();
@@ -27,7 +27,7 @@ describe('an event recorder', () => {
         const recorder = createEventRecorder(client, {
           component: 'model',
           scheduler,
-          // Names of events are drawn: no two alike.
+          // Names of events contain random numbers, which must differ.
           random: () => (++draws * 0.618034) % 1,
           onDropped: (error) => dropped.push(error),
         });
@@ -46,7 +46,7 @@ describe('an event recorder', () => {
             scheduler.schedule(() => fault.heal(), 5_000);
           }
           if (trouble === 'forgotten') {
-            // The server keeps events for an hour: then it knows nothing of them.
+            // The server deletes events after an hour.
             forgotten = true;
             for (const { metadata } of server.objects.list(eventsV1Events)) {
               server.objects.delete(eventsV1Events, metadata);
@@ -57,7 +57,7 @@ describe('an event recorder', () => {
             recorder.event(object, { type, reason, message: 'again' } as const);
           const key = `${pod} ${type} ${reason}`;
           tally.set(key, (tally.get(key) ?? 0) + 1);
-          told++;
+          recorded++;
           await scheduler.advance(waitMs);
         }
         await scheduler.advance(200_000);
@@ -78,6 +78,6 @@ describe('an event recorder', () => {
       }),
       { numRuns: 120 },
     );
-    expect(told).toBeGreaterThan(300);
+    expect(recorded).toBeGreaterThan(300);
   }, 30_000);
 });

@@ -1,4 +1,4 @@
-/** Field selectors against a matcher that is slow and plain. */
+/** Field selectors compared with a slow and simple matcher. */
 import fc from 'fast-check';
 import { parseFieldSelector } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const object = fc.record({
   a: fc.record({ b: fc.oneof(leaf, fc.record({ c: leaf })) }),
 });
 
-/** What kubectl would print there, and nothing for what is no plain value. */
+/** The value as kubectl would print it; '' for a value that is not a scalar. */
 function slowValue(of: unknown, path: string): string {
   const at = path.split('.').reduce<unknown>((inner, name) => {
     const there = Object.entries(typeof inner === 'object' && inner !== null ? inner : {});
@@ -44,7 +44,7 @@ function slowValue(of: unknown, path: string): string {
 }
 
 describe('field selectors', () => {
-  it('M4: agree with a slow matcher, and their text means the same', () => {
+  it('M4: agree with a slow matcher, and their text form has the same meaning', () => {
     const term = fc.record({ field, operator: fc.constantFrom('=', '==', '!='), value });
     let hits = 0;
     fc.assert(

@@ -1,6 +1,6 @@
 /**
- * An informer's whole life against a model: every call in every order, also within every kind of callback, with
- * every kind of scope, linger, demand and policy.
+ * Model test of the lifecycle of an informer: every call in every order, also within every kind of callback, with every kind of
+ * scope, linger, demand and policy.
  */
 import fc from 'fast-check';
 import { config } from 'rxjs';
@@ -46,7 +46,7 @@ const ACTS: Record<Act['do'], fc.Arbitrary<Act>> = {
   remove: fc.record({ do: one('remove'), at, pending: one('drop', 'drain') }),
   write: fc.record({ do: one('write'), at, end: fc.boolean() }),
   refuse: fc.record({ do: one('refuse'), at, on: fc.boolean() }),
-  room: fc.record({ do: one('room'), open: fc.boolean() }),
+  capacity: fc.record({ do: one('capacity'), open: fc.boolean() }),
   deny: fc.record({ do: one('deny'), on: fc.boolean() }),
   wait: fc.constantFrom<Act>(
     ...[{ do: 'wait' as const }, { do: 'wait' as const, timeoutMs: 50 }],
@@ -57,7 +57,7 @@ const ACTS: Record<Act['do'], fc.Arbitrary<Act>> = {
 };
 const KINDS = Object.keys(ACTS) as Act['do'][];
 
-/** A life of a few kinds of calls: with all kinds in each, orders that need two of a kind would hardly come up. */
+/** A sequence of a few kinds of calls. With all kinds in each, orders that need two of a kind would rarely occur. */
 const life: fc.Arbitrary<readonly Step[]> = fc
   .record({
     kinds: fc.subarray(KINDS, { minLength: 2, maxLength: 6 }),
@@ -67,7 +67,7 @@ const life: fc.Arbitrary<readonly Step[]> = fc
     const act = fc.oneof(
       ...[...kinds, 'subscribe' as const, 'write' as const].map((kind) => ACTS[kind]),
     );
-    // What a call throws outside of a callback is the caller's.
+    // An error that a call throws outside of a callback reaches the caller.
     const called = act.filter((each) => each.do !== 'throw');
     const step: fc.Arbitrary<Step> = fc.oneof(
       { weight: 5, arbitrary: called.map((each) => ({ act: each })) },
@@ -100,13 +100,13 @@ beforeEach(() => {
   config.onUnhandledError = (error) => reported.push(String(error));
 });
 afterEach(async () => {
-  // rxjs reports with a timer: the last reports are still to come.
+  // rxjs reports errors with a timer, so the last reports arrive later.
   await new Promise((resolve) => setTimeout(resolve, 5));
   config.onUnhandledError = null;
 });
 
-describe("an informer's life", () => {
-  it('I2, I3, I5, I7, I8, I64, I65, I67, I70: calls take effect in their order wherever they are made, and in the end everybody is right', async () => {
+describe('the lifecycle of an informer', () => {
+  it('I2, I3, I5, I7, I8, I64, I65, I67, I70: calls take effect in their order wherever they are made, and every consumer ends in the state of the server', async () => {
     await fc.assert(
       fc.asyncProperty(options, life, async (of, steps) => {
         const world = new World(of);

@@ -1,6 +1,6 @@
 /**
- * Electors in any story of delays, losses, clocks that do not agree, starts and stops that overlap, a Lease that is
- * deleted, and clients that are busy: never do two lead, and in the end one does.
+ * Model test of leader election with delays, losses, clocks that disagree, overlapping starts and stops, a deleted Lease, and busy
+ * clients: two electors never lead at the same time, and in the end one leads.
  */
 import fc from 'fast-check';
 import { ApiError, createClient, createLeaderElector, type LeaderElector } from 'rx-informer';
@@ -30,7 +30,7 @@ const anElector = fc.record({
   rate: fc.double({ min: 0.9, max: 1.1, noNaN: true }),
   jumps: fc.array(fc.tuple(aMoment, fc.integer({ min: -1e6, max: 1e6 })), { maxLength: 4 }),
   startMs: fc.integer({ min: 0, max: 5_000 }),
-  // Several in one turn, or while the one before is under way.
+  // Several calls in one turn, or during the previous one.
   calls: fc.array(
     fc.record({
       atMs: aMoment,
@@ -47,14 +47,14 @@ const aStory = fc.record({
 });
 type Story = typeof aStory extends fc.Arbitrary<infer S> ? S : never;
 
-/** Tells what is wrong as it happens. */
+/** Records violations when they happen. */
 function watched(electors: LeaderElector[], now: () => number) {
   const wrong: string[] = [];
-  const told = new Set<string>();
+  const notified = new Set<string>();
   let changes = 0;
   const check = () => {
     const asked = electors.filter(({ isLeading }) => isLeading).map(({ identity }) => identity);
-    for (const leaders of [[...told], asked]) {
+    for (const leaders of [[...notified], asked]) {
       if (leaders.length > 1) wrong.push(`${now()}: ${leaders.join(' and ')} lead`);
     }
   };
@@ -62,12 +62,13 @@ function watched(electors: LeaderElector[], now: () => number) {
     elector.leading$.subscribe({
       next: (leads) => {
         changes++;
-        if (leads) told.add(elector.identity);
-        else told.delete(elector.identity);
+        if (leads) notified.add(elector.identity);
+        else notified.delete(elector.identity);
         check();
       },
       complete: () => {
-        if (told.has(elector.identity)) wrong.push(`${now()}: ${elector.identity} ends as leader`);
+        if (notified.has(elector.identity))
+          wrong.push(`${now()}: ${elector.identity} ends as leader`);
         follow(elector);
       },
     });
@@ -117,7 +118,7 @@ function staged(story: Story, dice: () => number) {
   }
   if (story.deletedMs !== null) {
     scheduler.schedule(() => {
-      // Who has never seen it makes it at once, and so does a creation that is on its way.
+      // A candidate that has never seen the Lease creates it immediately, as does a creation that is on its way.
       const isKnown = electors.every(({ identity }) => server.seen.has(identity));
       if (isKnown && server.creating === 0) server.lease = undefined;
     }, story.deletedMs);
@@ -126,7 +127,7 @@ function staged(story: Story, dice: () => number) {
 }
 
 describe('electors', () => {
-  it('N13, N21, N22: never do two lead at one time, and in the end one leads', {
+  it('N13, N21, N22: never lead at the same time, and in the end one leads', {
     timeout: 60_000,
   }, async () => {
     let changes = 0;
@@ -163,7 +164,7 @@ describe('electors', () => {
     expect(changes).toBeGreaterThan(300);
   });
 
-  it('N13, T10: nobody loses the lead because its client is busy', {
+  it('N13, T10: keep the lead if their client is busy', {
     timeout: 60_000,
   }, async () => {
     await fc.assert(

@@ -1,4 +1,4 @@
-/** The lease against what can be said of it in a line: it runs while it is held, and for the linger after. */
+/** Model test of the lease that keeps a run alive: it runs while it is held, and for the linger time afterwards. */
 import fc from 'fast-check';
 import { Observable, type Subscriber } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -9,11 +9,11 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 const LINGER_MS = 100;
 
 interface Model {
-  /** Holders by the run that they hold. */
+  /** Holders, by the run that they hold. */
   held: number[];
   run: number;
   active: boolean;
-  /** When the run is to end, if nobody comes. */
+  /** When the run ends, if no holder is added. */
   endsAtMs: number | undefined;
   nowMs: number;
   ends: string[];
@@ -54,7 +54,7 @@ function check(model: Model, real: Real): void {
   expect(real.subscribed).toBe(model.active ? 1 : 0);
   expect(real.starts).toBe(model.run);
   expect(real.ends).toEqual(model.ends);
-  // A linger is the one timer that there may be.
+  // The linger is the only timer.
   expect(real.time.pending).toBe(model.endsAtMs === undefined ? 0 : 1);
 }
 
@@ -82,7 +82,7 @@ const acquire = fc.constant(
     real.releases.push(real.lease.acquire());
   }),
 );
-// Released twice, or by a holder of a run that is over, it must do nothing.
+// A second release, or one by a holder of an earlier run, must have no effect.
 const release = fc.nat(20).map((at) =>
   command(`release ${at}`, (model, real) => {
     const { length } = model.held;
@@ -118,7 +118,7 @@ const complete = fc.constant(
 );
 
 describe('a lease', () => {
-  it('X3: runs while anybody of this run holds it and for the linger after, whatever comes when', async () => {
+  it('X3: runs while this run has a holder and for the linger time afterwards, in any order of calls', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.commands([acquire, acquire, release, release, release, wait, end, complete], {

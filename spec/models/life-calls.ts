@@ -1,16 +1,16 @@
 /**
- * What the calls of an informer's life amount to, in a few slow lines: calls take effect one after the other, in the
- * order in which they were made, whether they were made in a callback or not.
+ * The model of an informer's lifecycle: calls take effect one after another, in the order in which they were made, whether they
+ * were made in a callback or not.
  */
 
 export type Phase = 'idle' | 'running' | 'stopped';
 
 /** One subscription of a data stream. */
 export interface ModelHolder {
-  /** `stop()` completes those who were there when it was called. */
+  /** Completed by a `stop()` that was called while the subscription existed. */
   completed: boolean;
   left: boolean;
-  /** Holds the run that is alive. */
+  /** Whether it holds the current run. */
   holds: boolean;
 }
 
@@ -20,7 +20,7 @@ export class LifeModel {
   holders: ModelHolder[] = [];
   lingersUntilMs: number | undefined;
   stops = 0;
-  /** How many runs there were. */
+  /** The number of runs so far. */
   generation = 0;
   readonly #lingerMs: number;
 
@@ -41,7 +41,7 @@ export class LifeModel {
   }
 
   leave(holder: ModelHolder, nowMs: number): void {
-    // One who leaves after a stop was called, and before it takes effect, is not completed.
+    // A subscriber that leaves after a call of stop(), but before it takes effect, is not completed.
     holder.left = true;
     if (!holder.holds) return;
     holder.holds = false;
@@ -56,7 +56,7 @@ export class LifeModel {
     this.#end('stopped');
   }
 
-  /** Time has passed. */
+  /** Called when time has passed. */
   tick(nowMs: number): void {
     if (this.lingersUntilMs !== undefined && this.lingersUntilMs <= nowMs) this.#end('idle');
   }

@@ -1,8 +1,8 @@
-/** Consumers that believe what they are told, and notice what cannot be: a fold that does not fit, a call out of turn. */
+/** Consumers that track what they receive and record inconsistencies: a change that does not fit, a call out of turn. */
 import { type ChangeSet, metaNamespaceKeyFunc, type ResourceEventHandler } from 'rx-informer';
 import type { Pod } from '../support/scripted-list-watch.ts';
 
-/** What a consumer has come to believe, by key. */
+/** The state of a consumer by key, according to what it received. */
 export class Belief {
   readonly objects = new Map<string, Pod>();
   readonly #who: string;
@@ -22,14 +22,16 @@ export class Belief {
     const had = this.objects.get(key);
     if (had !== previous) {
       const version = (pod: Pod | undefined) => pod?.metadata.resourceVersion ?? 'nothing';
-      this.#fail(`${this.#who}: ${key} was ${version(had)}, told from ${version(previous)}`);
+      this.#fail(
+        `${this.#who}: ${key} was ${version(had)}, the handler received ${version(previous)}`,
+      );
     }
     if (object === undefined) this.objects.delete(key);
     else this.objects.set(key, object);
   }
 }
 
-/** A handler that believes; `around` wraps each call. */
+/** A handler that tracks what it receives; `around` wraps each call. */
 export function believing(
   belief: Belief,
   around: (kind: 'onAdd' | 'onUpdate' | 'onDelete') => unknown,

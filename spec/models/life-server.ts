@@ -1,4 +1,4 @@
-/** A collection with a history, as one or several ListerWatchers that answer in the same turn or later. */
+/** A collection with a history, as one or several ListerWatchers that respond in the same turn or later. */
 import {
   ApiError,
   createPollingListWatch,
@@ -10,7 +10,7 @@ import { Observable, type SchedulerLike, type Subscriber } from 'rxjs';
 import { added, deleted, modified, type Pod, pod } from '../support/scripted-list-watch.ts';
 
 export interface LifeServerOptions {
-  /** 0: in the same turn as it is asked. */
+  /** 0: responds in the turn of the request. */
   readonly latencyMs: number;
   readonly polled: boolean;
   readonly scheduler: SchedulerLike;
@@ -25,7 +25,7 @@ export class LifeServer {
   readonly #watches = new Map<Subscriber<WatchSignal<Pod>>, string | undefined>();
   #version = 10;
   #uid = 0;
-  /** Requests under way. */
+  /** The number of open requests. */
   open = 0;
   /** Whether lists and watches are forbidden. */
   denied = false;
@@ -54,7 +54,7 @@ export class LifeServer {
     this.#tell(namespace, had === undefined ? added(object) : modified(object));
   }
 
-  /** Every watch is told that its version is gone, so that its informer lists again. */
+  /** Ends every watch with a 410, so that its informer lists again. */
   expire(): void {
     const gone = ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
     for (const watch of [...this.#watches.keys()]) watch.error(gone);
@@ -112,7 +112,7 @@ export class LifeServer {
   }
 
   #watch(scope: string | undefined, since: string, to: Subscriber<WatchSignal<Pod>>): void {
-    // What happened since the list is told by listing again: this server remembers nothing.
+    // The server keeps no history, so a watch at an older version is answered by a 410.
     if (Number(since) < this.#version) {
       to.next({ kind: 'opened' });
       return to.error(ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410));

@@ -1,4 +1,4 @@
-/** An informer, a server and consumers under random calls, beside the model of what the calls amount to. */
+/** An informer, a server and consumers under random calls, together with the model of these calls. */
 import {
   byNamespace,
   createSharedInformer,
@@ -22,7 +22,7 @@ export const STREAMS = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$
 export const TOLD = ['status$', 'synced$', 'metrics$'] as const;
 export const POLICIES = ['none', 'conflate', 'buffer', 'reset', 'pause', 'drop'] as const;
 
-/** One call that a test, or a consumer within a callback, makes. */
+/** One call, made by the test or by a consumer within a callback. */
 export type Act =
   | { readonly do: 'start' | 'stop' | 'expire' | 'close' | 'ready' | 'throw' }
   | { readonly do: 'subscribe'; readonly stream: (typeof STREAMS)[number]; readonly messy: boolean }
@@ -38,7 +38,7 @@ export type Act =
   | { readonly do: 'remove'; readonly at: number; readonly pending: 'drop' | 'drain' }
   | { readonly do: 'write'; readonly at: number; readonly end: boolean }
   | { readonly do: 'refuse'; readonly at: number; readonly on: boolean }
-  | { readonly do: 'room'; readonly open: boolean }
+  | { readonly do: 'capacity'; readonly open: boolean }
   | { readonly do: 'deny'; readonly on: boolean }
   | {
       readonly do: 'wait';
@@ -47,9 +47,9 @@ export type Act =
       readonly whileBlocked?: 'wait';
     };
 
-/** Callbacks in which a consumer may call back. */
+/** The callbacks in which a consumer may make calls. */
 export const CALLBACKS = [
-  ...['next', 'complete', 'told', 'onAdd', 'onUpdate', 'onDelete', 'after await'],
+  ...['next', 'complete', 'observed', 'onAdd', 'onUpdate', 'onDelete', 'after await'],
   ...['policy', 'demand', 'index', 'view', 'error', 'cleanup', 'warning'],
 ] as const;
 export type Callback = (typeof CALLBACKS)[number];
@@ -65,7 +65,7 @@ export interface WorldOptions {
 interface Consumer {
   readonly holder: ModelHolder;
   readonly belief: Belief | undefined;
-  /** Under a policy: it completes once it has taken what waits for it. */
+  /** Under a policy: it completes after it has received what waits for it. */
   readonly slow: boolean;
   subscription: Subscription | undefined;
   completed: boolean;
@@ -75,7 +75,7 @@ interface Wait {
   outcome: string;
   readonly inVain: boolean;
   readonly isPatient: boolean;
-  /** The run that it is about, or the one before it. */
+  /** The run that it waits for, or the run before it. */
   readonly generation: number;
 }
 
@@ -101,16 +101,16 @@ export class World {
   readonly #scopes: readonly (string | undefined)[];
   readonly #view: View<Pod>;
   readonly #viewed: (() => void)[] = [];
-  /** What the view holds: one subscription for all who look at it. */
+  /** The one subscription of the view, for all of its subscribers. */
   #viewHolder: ModelHolder | undefined;
   readonly #listening: { readonly last: () => unknown; readonly subscription: Subscription }[] = [];
   readonly #waits: Wait[] = [];
-  /** Runs in which a request was forbidden, and runs in which that was warned of. */
+  /** Runs in which a request was forbidden, and runs in which that caused a warning. */
   readonly #deniedIn = new Set<number>();
   readonly #warnedIn = new Set<number>();
   #shown = 0;
-  #room: Subject<void> | undefined;
-  /** Callbacks of the informer that run now. Within one only a subscription may call another. */
+  #capacity: Subject<void> | undefined;
+  /** The number of callbacks of the informer that run now. Only a subscription may call another one within a callback. */
   #depth = 0;
   #subscribing = 0;
   #acting = 0;
@@ -131,7 +131,7 @@ export class World {
         indexers: { namespace: byNamespace, picky: (object) => this.#index(object) },
         demand: () => {
           this.#act('demand');
-          return this.#room ?? null;
+          return this.#capacity ?? null;
         },
         onUnhandledError: (error) => {
           if (!isOwn(error)) this.#fail(`reported: ${String(error)}`);
@@ -144,7 +144,7 @@ export class World {
     this.#view = toView<Pod>()(this.informer.changes$);
   }
 
-  /** Calls these within the next callback of this kind. */
+  /** Plans these calls for the next callback of this kind. */
   plan(callback: Callback, acts: readonly Act[]): void {
     const plans = this.#plans.get(callback) ?? [];
     plans.push(acts);
@@ -188,8 +188,8 @@ export class World {
         else this.#refused.clear();
         return;
       }
-      case 'room':
-        return this.#setRoom(act.open);
+      case 'capacity':
+        return this.#setCapacity(act.open);
       case 'deny':
         server.denied = act.on;
         return;
@@ -202,7 +202,7 @@ export class World {
     }
   }
 
-  /** What must hold whenever nothing is under way. */
+  /** The invariants that hold whenever no task is running. */
   check(): void {
     const { informer, model } = this;
     expect(this.wrong).toEqual([]);
@@ -227,11 +227,11 @@ export class World {
     }
   }
 
-  /** Whether nobody may wait for the sync any more who does not want to wait for a grant. */
+  /** Whether a wait for the sync must have been rejected unless it waits while blocked. */
   get #isBlocked(): boolean {
     const { status } = this.informer;
-    // Without room a list that has come may wait to be stored, and then it is the watch that is forbidden.
-    if (this.model.phase !== 'running' || this.#room !== undefined) return false;
+    // If the demand is closed, a received list may wait to be stored, and the forbidden request is the watch.
+    if (this.model.phase !== 'running' || this.#capacity !== undefined) return false;
     return Object.values(status.scopes ?? [status]).some(
       ({ synced, blocked }) => !synced && blocked !== undefined,
     );
@@ -242,7 +242,7 @@ export class World {
     if (type === 'not-started' && (phase !== 'idle' || this.handlers.length === 0))
       this.#fail(`not started, though it is ${phase}`);
     if (type === 'blocked') {
-      if (this.#shown > 0) this.#fail('warned of what somebody was told');
+      if (this.#shown > 0) this.#fail('warned of an error that a caller received');
       if (this.#warnedIn.has(generation)) this.#fail('warned twice in a run');
       this.#warnedIn.add(generation);
     }
@@ -254,19 +254,19 @@ export class World {
     this.model.tick(this.time.now());
   }
 
-  /** Everything recovers: then everybody believes what the server holds, and a stop leaves nothing. */
+  /** Ends all failures. Then every consumer has the state of the server, and a stop leaves nothing behind. */
   async end(): Promise<void> {
     const { informer, model, server } = this;
     this.#plans.clear();
     this.#refused.clear();
     this.server.denied = false;
-    this.#setRoom(true);
+    this.#setCapacity(true);
     await this.#settle();
     this.act({ do: 'start' });
     const fresh = this.consumers.length;
     this.act({ do: 'subscribe', stream: 'changes$', messy: false });
     await this.#settle();
-    // What was refused is let in at the next list.
+    // Refused objects are accepted at the next list.
     server.expire();
     server.write(0);
     for (let round = 0; round < 3; round++) await this.#settle();
@@ -314,7 +314,7 @@ export class World {
   }
 
   async #settle(): Promise<void> {
-    // Faster than resyncs come.
+    // Faster than resyncs arrive.
     for (let round = 0; round < 40; round++) {
       this.#ready.next();
       await this.pass(round < 32 ? 50 : 5_000);
@@ -325,7 +325,7 @@ export class World {
     this.wrong.push(what);
   }
 
-  /** A callback of the informer: not within another, and whatever is planned happens in it. */
+  /** Called in each callback of the informer: it must not be within another, and makes the planned calls. */
   #called(callback: Callback, may: boolean, what: string): void {
     if (!may) this.#fail(`${what}: called when it must not be`);
     if (this.#depth > 0 && this.#subscribing === 0) this.#fail(`${what}: called within a callback`);
@@ -342,7 +342,7 @@ export class World {
 
   #act(callback: Callback): void {
     const acts = this.#plans.get(callback)?.shift();
-    // A linger may have ended since the last step; of one that ends at this moment only the informer knows.
+    // A linger may have ended since the last step. Whether one that ends at this moment has ended is taken from the informer.
     const nowMs = this.time.now();
     this.model.tick(this.informer.status.phase === 'idle' ? nowMs : nowMs - 1);
     this.#acting++;
@@ -392,7 +392,7 @@ export class World {
     const readable = this.model.phase === 'running' || this.model.phase === 'stopped';
     this.model.stop();
     void this.informer.stop().then(() => this.#stopsDone++);
-    // Outside of a callback it takes effect at once, and the store stays readable, unless somebody starts anew.
+    // Outside of a callback a stop takes effect immediately, and the store stays readable until the next start.
     if (this.#acting > 0 || !readable || this.model.phase !== 'stopped') return;
     const after = [...indexer.keys()];
     if (after.join() !== before.join())
@@ -429,7 +429,7 @@ export class World {
   }
 
   #leave(consumer: Consumer | undefined): void {
-    // While it subscribes there is nothing yet by which it could leave.
+    // During the subscription there is no Subscription to unsubscribe yet.
     if (consumer?.subscription === undefined) return;
     this.model.leave(consumer.holder, this.time.now());
     try {
@@ -451,7 +451,7 @@ export class World {
     const subscription = this.#within(() =>
       source.pipe(left).subscribe((value: unknown) => {
         last = value;
-        this.#called('told', true, stream);
+        this.#called('observed', true, stream);
       }),
     );
     const now = () => {
@@ -476,7 +476,7 @@ export class World {
     };
     this.handlers.push(handled);
     const handler = believing(handled.belief, (kind) => {
-      // A stop that was called takes effect in its turn.
+      // A stop takes effect in its turn.
       const held = this.informer.isStopped && this.#stopsDone > handled.addedAfterStops;
       this.#called(kind, !handled.removed && handled.running === 0 && !held, `${who} ${kind}`);
       if (!slow) return undefined;
@@ -493,7 +493,7 @@ export class World {
 
   #remove(handled: Handled | undefined, pending: 'drop' | 'drain'): void {
     if (handled?.registration === undefined) return;
-    // What a drain still tells, also after a stop, is judged by the fold alone.
+    // After the removal with `drain` calls may still arrive, also after a stop; only their consistency is checked.
     if (pending === 'drop') handled.removed = true;
     else handled.addedAfterStops = Number.POSITIVE_INFINITY;
     void this.informer.removeEventHandler(handled.registration, { pending });
@@ -506,7 +506,7 @@ export class World {
       if (this.#viewed.length === 0) this.#leaveView();
       return leave();
     }
-    // Until a stop that was called takes effect, those who come share the subscription that it completes (Q5).
+    // Until a stop that was called takes effect, new subscribers share the subscription that it completes (Q5).
     if (this.#acting > 0) return;
     const held = this.#viewHolder;
     if (held === undefined || held.left || held.completed) {
@@ -535,17 +535,17 @@ export class World {
     );
   }
 
-  #setRoom(open: boolean): void {
-    const room = this.#room;
+  #setCapacity(open: boolean): void {
+    const capacity = this.#capacity;
     if (open) {
-      this.#room = undefined;
-      room?.next();
-      room?.complete();
-    } else this.#room ??= new Subject<void>();
+      this.#capacity = undefined;
+      capacity?.next();
+      capacity?.complete();
+    } else this.#capacity ??= new Subject<void>();
   }
 }
 
-/** What a consumer of this world threw, or rxjs around it. */
+/** Whether an error was thrown by a consumer of this world, or wraps one. */
 export function isOwn(error: unknown): boolean {
   return String(error).includes('Error: a consumer threw');
 }

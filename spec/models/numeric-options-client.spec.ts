@@ -1,4 +1,4 @@
-/** Every numeric option of clients, transports and factories over the whole range of numbers: it has a meaning, or is refused. */
+/** Every numeric option of clients, transports and factories, over its complete range: it is used as documented, or refused. */
 import {
   createClient,
   createDiscovery,
@@ -22,7 +22,7 @@ import { listen, type Protocol } from '../node/servers.ts';
 import { testOnlyCa } from '../node/test-only-certificates.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
-/** setTimeout fires at once beyond this. */
+/** The longest wait of setTimeout, which fires immediately beyond it. */
 const LONGEST_MS = 2 ** 31 - 1;
 const { NaN: none, POSITIVE_INFINITY: infinite, NEGATIVE_INFINITY: minus } = Number;
 const VALUES: readonly unknown[] = [
@@ -34,7 +34,7 @@ const isNumber = (value: unknown): value is number =>
 const neverOrASecond = (value: unknown) => isNumber(value) && (value === 0 || value >= 1_000);
 const atLeast = (min: number) => (value: unknown) => isNumber(value) && value >= min;
 const above = (min: number) => (value: unknown) => isNumber(value) && value > min;
-const whole = (min: number) => (value: unknown) =>
+const integer = (min: number) => (value: unknown) =>
   Number.isSafeInteger(value) && (value as number) >= min;
 const wholeOrInfinite = (min: number) => (value: unknown) =>
   value === infinite || (Number.isInteger(value) && (value as number) >= min);
@@ -45,7 +45,7 @@ const fake = { baseUrl: 'http://fake', fetch: server.fetch };
 const client = createClient(fake);
 const podClient = createResourceClient(client, pods).namespace('shop');
 const baseUrl = 'http://127.0.0.1:1';
-const subscribed = (stream: { subscribe(told: object): Subscription }) =>
+const subscribed = (stream: { subscribe(observer: object): Subscription }) =>
   new Promise((resolve, reject) => {
     const run = stream.subscribe({ next: resolve, complete: () => resolve(0), error: reject });
     setTimeout(() => run.unsubscribe());
@@ -126,30 +126,30 @@ const ROWS: readonly Row[] = [
     takes: wholeOrInfinite(1),
     use: (attempts) => podClient.edit('web-0', () => {}, { attempts }),
   },
-  { option: 'limit', takes: whole(0), use: (limit) => podClient.list({ limit }) },
+  { option: 'limit', takes: integer(0), use: (limit) => podClient.list({ limit }) },
   {
     option: 'timeoutSeconds',
-    takes: whole(0),
+    takes: integer(0),
     use: (timeoutSeconds) => subscribed(podClient.watch({ timeoutSeconds })),
   },
   {
     option: 'gracePeriodSeconds',
-    takes: whole(0),
+    takes: integer(0),
     use: (gracePeriodSeconds) => podClient.delete('web-0', { gracePeriodSeconds, dryRun: true }),
   },
   {
     option: 'gracePeriodSeconds',
-    takes: whole(0),
+    takes: integer(0),
     use: (gracePeriodSeconds) => podClient.deleteCollection({ gracePeriodSeconds, dryRun: true }),
   },
   {
     option: 'gracePeriodSeconds',
-    takes: whole(0),
+    takes: integer(0),
     use: (gracePeriodSeconds) => podClient.evict('web-0', { gracePeriodSeconds, dryRun: true }),
   },
-  { option: 'tailLines', takes: whole(0), use: (tailLines) => logged({ tailLines }) },
-  { option: 'sinceSeconds', takes: whole(1), use: (sinceSeconds) => logged({ sinceSeconds }) },
-  { option: 'limitBytes', takes: whole(1), use: (limitBytes) => logged({ limitBytes }) },
+  { option: 'tailLines', takes: integer(0), use: (tailLines) => logged({ tailLines }) },
+  { option: 'sinceSeconds', takes: integer(1), use: (sinceSeconds) => logged({ sinceSeconds }) },
+  { option: 'limitBytes', takes: integer(1), use: (limitBytes) => logged({ limitBytes }) },
   {
     option: 'maxLineLength',
     takes: wholeOrInfinite(1),
@@ -160,7 +160,7 @@ const logged = (options: object) => subscribed(podClient.log('web-0', options));
 
 describe('a numeric option', () => {
   it.each(ROWS.map((row) => [row.option, row] as const))(
-    'M13: %s has a meaning, or is refused by name, over the whole range',
+    'M13: %s is used as documented, or refused by name, over its complete range',
     async (option, { takes, use }) => {
       for (const value of VALUES) {
         let error: unknown;
@@ -180,7 +180,7 @@ describe('a numeric option', () => {
   );
 });
 
-/** Virtual time, and how long it was asked to wait. */
+/** Virtual time that records the requested waits. */
 function watchedTime() {
   const time = new VirtualTime();
   const delays: number[] = [];
@@ -193,7 +193,7 @@ function watchedTime() {
 }
 
 describe('a rate limit', () => {
-  /** When each of so many requests that come at once is sent. */
+  /** The times at which requests that are made at the same time are sent. */
   async function sentAt(options: { qps: number; burst: number }, requests = 4) {
     const { time, delays } = watchedTime();
     const head: TransportEvent = { kind: 'head', status: 200, header: () => null };
@@ -210,21 +210,21 @@ describe('a rate limit', () => {
     return at;
   }
 
-  it('M13, T5: of 0, of less or of Infinity is none', async () => {
+  it('M13, T5: of 0, less or Infinity does not limit', async () => {
     for (const qps of [0, -1, minus, infinite]) {
       expect(await sentAt({ qps, burst: 1 })).toEqual([0, 0, 0, 0]);
     }
     expect(await sentAt({ qps: 1, burst: infinite })).toEqual([0, 0, 0, 0]);
   });
 
-  it('M13, T5, X5: of a request in many days waits for many days', async () => {
+  it('M13, T5, X5: of one request in many days waits for many days', async () => {
     expect(await sentAt({ qps: 1e-10, burst: 1 }, 3)).toEqual([0, 1e13, 2e13]);
     expect(await sentAt({ qps: 2, burst: 1.5 }, 3)).toEqual([0, 250, 750]);
   });
 });
 
 describe('a body', () => {
-  it('M13, T7: has no bound where that is Infinity', async () => {
+  it('M13, T7: has no limit if the limit is Infinity', async () => {
     const fetch = () => Promise.resolve(new Response('x'.repeat(100)));
     const get = (maxBodyBytes: number) =>
       createClient({ baseUrl: '', fetch, maxBodyBytes }).request({ path: '/x' });
@@ -236,7 +236,7 @@ describe('a body', () => {
 
 describe.each(['http', 'http2'] as const)('a pool over %s', (protocol: Protocol) => {
   it.each([infinite, 2 ** 31, 2 ** 53 + 2])(
-    'M13: waits for a head however long it may take with headersTimeoutMs %d',
+    'M13: waits for a response head for any time with headersTimeoutMs %d',
     async (headersTimeoutMs) => {
       const warnings: string[] = [];
       const onWarning = ({ name }: Error) => warnings.push(name);

@@ -1,4 +1,4 @@
-/** Every numeric option of queues, limiters, controllers and caches over its whole range, as for informers. */
+/** Every numeric option of queues, limiters, controllers and caches, over its complete range. */
 import {
   bucketRateLimiter,
   createClient,
@@ -28,11 +28,11 @@ const client = createClient({ baseUrl: 'http://fake', fetch });
 const INFINITE = Number.POSITIVE_INFINITY;
 const NO_NUMBERS = [Number.NaN, Number.NEGATIVE_INFINITY, '5' as unknown as number];
 const NEGATIVE = [...NO_NUMBERS, -1, -0.5];
-/** 0 and any more, for ever included. */
+/** 0 or more, including Infinity. */
 const DURATION = { takes: [0, 0.5, 1, 2 ** 31, INFINITE], refuses: NEGATIVE };
 const TIMES = DURATION;
 const WHOLE_LIMIT = { takes: [1, 2, 2 ** 31, INFINITE], refuses: [...NEGATIVE, 0, 0.5, 1.5] };
-/** 0 or less is none, too. */
+/** 0 or less means no limit and is accepted. */
 const RATE = { takes: [-1, 0, 0.5, 50, INFINITE], refuses: [Number.NaN, '5' as unknown as number] };
 
 const controller = (options: object) =>
@@ -153,7 +153,7 @@ const controllers: readonly Option[] = [
     use: (timeoutMs) =>
       untilCondition(client, pods, pod, (object) => object === undefined, { timeoutMs }).catch(
         (error: Error) => {
-          // A time of 0 may be over first.
+          // With a duration of 0 the timeout may come first.
           if (error instanceof TypeError) throw error;
         },
       ),
@@ -178,7 +178,7 @@ const caches: readonly Option[] = [
 describe('numeric options of queues, controllers and caches', () => {
   for (const option of [...limiters, ...queues, ...controllers, ...caches]) {
     const { name, law, of, use, takes, refuses } = option;
-    it(`${law}: ${of} takes the whole range of ${name}, and refuses the rest by name`, async () => {
+    it(`${law}: ${of} accepts the complete range of ${name}, and refuses other values by name`, async () => {
       for (const value of takes) await use(value);
       for (const value of refuses) {
         const refusal = (async () => use(value))();

@@ -1,4 +1,4 @@
-/** Every numeric option of an informer and its stages over its whole range: it has a meaning, or is refused by name. */
+/** Every numeric option of an informer and its stages, over its complete range: it is used as documented, or refused by name. */
 import {
   createInformer,
   createPollingListWatch,
@@ -30,7 +30,7 @@ const waited = (timeoutMs: number) => {
 const LONG = [2 ** 31, 3e9, Number.MAX_VALUE] as const;
 const NEVER_A_NUMBER = [Number.NaN, -1, -0.5, Number.NEGATIVE_INFINITY, '5'] as const;
 
-/** By option: what makes use of it, what it takes beside long times, and what it refuses beside what is no number. */
+/** For each option: the code that uses it, the values that it accepts besides long times, and those that it refuses besides non-numbers. */
 const OPTIONS: readonly {
   readonly name: string;
   readonly law: string;
@@ -131,7 +131,7 @@ const OPTIONS: readonly {
 
 describe('numeric options', () => {
   for (const { name, law, make, takes, refuses } of OPTIONS) {
-    it(`${law}: ${name} takes its whole range, and refuses the rest by name`, async () => {
+    it(`${law}: ${name} accepts its complete range, and refuses other values by name`, async () => {
       for (const value of [...takes, ...LONG]) await make(value);
       for (const value of [...refuses, ...NEVER_A_NUMBER]) {
         const refusal = (async () => make(value as number))();
@@ -141,7 +141,7 @@ describe('numeric options', () => {
     });
   }
 
-  it('R20: a watch asks for a whole number of seconds that a server can count', () => {
+  it('R20: the timeout that a watch requests is an integer of seconds that a server accepts', () => {
     for (const [minWatchTimeoutMs, seconds] of [
       [1, 1],
       [300_000, 300],

@@ -1,7 +1,7 @@
 /**
- * Who is refused, through the whole pipe, against what can be said of it in a few lines: whatever a server writes,
- * wherever its bytes are cut, whoever refuses and recovers, and whenever a door is shut. What exists is in the store
- * as it is, or is refused as it is; what does not exist is neither.
+ * Model test of refused objects through the complete pipe: any writes, any boundaries of chunks, transforms and index functions that
+ * refuse and recover, and a demand that opens and closes. Each existing object is either in the store or refused in its current
+ * version; objects that do not exist are neither.
  */
 import fc from 'fast-check';
 import {
@@ -26,7 +26,7 @@ interface Setting {
   readonly namespace: string | undefined;
 }
 
-/** A refused thing is known by its colour: red to the transform, blue to the index function. */
+/** An informer whose transform refuses red objects, and whose index function refuses blue ones. */
 class World {
   readonly time = new VirtualTime();
   readonly server = new HandFedServer(this.time);
@@ -39,7 +39,7 @@ class World {
 
   constructor({ mode, compression, namespace }: Setting) {
     this.#mode = mode;
-    // '' is all.
+    // '' means all namespaces.
     this.#namespace = namespace || undefined;
     const scheduler = this.time;
     const source = createListWatch(this.server.client, things, {
@@ -79,7 +79,7 @@ class World {
     return thing;
   }
 
-  /** All that was written arrives, the door is open, and a watch is under way. */
+  /** Waits until everything that was written has arrived: the demand is open and a watch is open. */
   settle(): void {
     this.open.next(true);
     for (let turn = 0; turn < 6; turn++) {
@@ -91,7 +91,7 @@ class World {
       answer?.feed();
       this.time.elapse(this.#mode === 'poll' ? POLL_MS : 0);
     }
-    // The last poll was asked before the last list came.
+    // The last poll was requested before the last list arrived.
     this.server.answer?.feed();
     expect(this.informer.status).toMatchObject({ phase: 'watching', synced: true });
   }
@@ -104,7 +104,7 @@ class World {
     for (const [key, { metadata, colour }] of this.server.now) {
       if (this.#namespace !== undefined && metadata.namespace !== this.#namespace) continue;
       const { resourceVersion } = metadata;
-      // Who may be refused may be let in as well: somebody else said when.
+      // An object that may be refused may also be stored, depending on when it was decided.
       const isRefused =
         colour !== 'plain' && indexer.refused.get(key)?.resourceVersion === resourceVersion;
       expected[key] = `${isRefused ? 'refused' : 'stored'} ${resourceVersion}`;
@@ -112,7 +112,7 @@ class World {
     for (const thing of indexer.list()) {
       const { resourceVersion } = thing.metadata;
       const key = indexer.keyOf(thing);
-      // What was let in before stays behind what is refused now.
+      // An accepted older version of a refused object stays in the store.
       if (indexer.refused.get(key) === undefined) shown[key] = `stored ${resourceVersion}`;
     }
     for (const key of indexer.refused.keys()) {
@@ -123,7 +123,7 @@ class World {
     expect(this.handled).toEqual(new Map(indexer.list().map((it) => [indexer.keyOf(it), it])));
   }
 
-  /** Nobody refuses any more: at the next resync the store is what the server holds. */
+  /** Ends all refusals: at the next resync the store contains what the server has. */
   recover(): void {
     this.settle();
     this.refuses.red = false;
@@ -197,9 +197,9 @@ const steps: fc.Arbitrary<Step>[] = [
   ),
 ];
 
-describe('who is refused', () => {
+describe('a refused object', () => {
   it.each<Mode>(['pages', 'stream', 'poll'])(
-    'I13, I61, S23, F18, W12: exists in the store or is refused, whatever happens on the way; by %s',
+    'I13, I61, S23, F18, W12: is refused until it is accepted or deleted, and every existing object is stored or refused; by %s',
     (mode) => {
       fc.assert(
         fc.property(

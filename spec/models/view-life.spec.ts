@@ -1,4 +1,4 @@
-/** A view that knows its informer's status, under random calls: with the informer's last run it shows what there is. */
+/** Model test of a view that was given its informer's status: in the last run of the informer it shows the current objects. */
 import fc from 'fast-check';
 import { createSharedInformer, toView } from 'rx-informer';
 import { Subject } from 'rxjs';
@@ -16,8 +16,8 @@ const step = fc.record({
   passMs: fc.constantFrom(0, 0, 1, 50),
 });
 
-describe("a view's life", () => {
-  it('Q5, Q6: whatever was called in whatever order, a view on screen shows the next run', async () => {
+describe('the lifecycle of a view', () => {
+  it('Q5, Q6: in any order of calls a view with subscribers shows the next run', async () => {
     const options = fc.record({
       lingerMs: fc.constantFrom(0, 10, Number.POSITIVE_INFINITY),
       latencyMs: fc.constantFrom(0, 3),
