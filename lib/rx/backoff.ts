@@ -1,17 +1,17 @@
 /**
- * How long to wait before the next try. client-go: tools/cache/reflector.go waits 800 ms, doubled up to 30 s,
- * with as much again at random.
+ * Exponential backoff with jitter: the wait before a retry. client-go: tools/cache/reflector.go waits 800 ms, doubled
+ * up to 30 s, plus up to the same time at random.
  */
 
 import { checkedNumber } from './checked-option.ts';
 import { reportUnhandled } from './report-unhandled.ts';
 
-/** The wait before try number `attempt` (0 is the first retry), in milliseconds; `random` is in [0, 1). */
+/** Returns the wait before a retry, in milliseconds. `attempt` is 0 for the first retry; `random` is in [0, 1). */
 export type Backoff = (attempt: number, random: number) => number;
 
 /**
- * Doubles from `baseMs` to `capMs`, then adds up to `jitter` times the wait. Throws a `TypeError` if a number is
- * negative or infinite.
+ * Doubles the wait from `baseMs` to `capMs`, then adds up to `jitter` times the wait. Throws a `TypeError` if a
+ * number is negative or infinite.
  *
  * @example
  * ```ts
@@ -25,13 +25,13 @@ export type Backoff = (attempt: number, random: number) => number;
  */
 export function exponentialBackoff(
   options: {
-    /** The first wait, in milliseconds. @defaultValue 800 */
+    /** The wait before the first retry, in milliseconds. @defaultValue 800 */
     readonly baseMs?: number | undefined;
-    /** @defaultValue 2 */
+    /** The factor by which each wait grows. @defaultValue 2 */
     readonly factor?: number | undefined;
-    /** The longest wait before the jitter, in milliseconds. @defaultValue 30000 */
+    /** The longest wait before jitter is added, in milliseconds. @defaultValue 30000 */
     readonly capMs?: number | undefined;
-    /** @defaultValue 1 */
+    /** The largest part of the wait that is added at random. @defaultValue 1 */
     readonly jitter?: number | undefined;
   } = {},
 ): Backoff {
@@ -40,13 +40,16 @@ export function exponentialBackoff(
     checkedNumber(value, `exponentialBackoff: ${name}`);
   }
   return (attempt, random) => {
-    // The exponent is bounded first: factor ** 1100 is Infinity, and Infinity × 0 no number.
+    // The exponent is limited first, because factor ** 1100 is Infinity and Infinity × 0 is NaN.
     const wait = Math.min(capMs, baseMs * factor ** Math.min(attempt, 64));
     return Math.round(wait * (1 + jitter * random));
   };
 }
 
-/** A backoff of somebody who may fail: one that throws, or answers no time, is reported and counts as the default. */
+/**
+ * Guards a user's backoff. If the backoff throws or returns an invalid wait, the error is reported and the default is
+ * used.
+ */
 export function reliableBackoff(backoff: Backoff): Backoff {
   const fallback = exponentialBackoff();
   return (attempt, random) => {

@@ -1,8 +1,10 @@
 /**
- * Methods that work without their object, so that a caller may take them apart: `const { get, list } = lister`.
+ * Binds methods to their object, so that a caller may destructure them: `const { get, list } = lister`.
  */
 
-/** Binds the methods of an object's classes to it. Called at the end of the constructor of the base class. */
+/**
+ * Binds the methods that an object inherits from its classes. Called at the end of the constructor of the base class.
+ */
 export function bindMethods(object: object): void {
   for (
     let prototype = Object.getPrototypeOf(object);

@@ -1,64 +1,64 @@
-/** Numbers that are given as options: each returns the number, or throws a `TypeError` that names the option. */
+/** Validates numeric options. Each function returns the number, or throws a `TypeError` that names the option. */
 
 function refused(value: number, name: string, must: string): never {
   throw new TypeError(`${name} is ${value}; it must be ${must}`);
 }
 
-/** A duration in milliseconds, 0 or more; `Infinity` is never. */
+/** A duration of 0 or more milliseconds. `Infinity` means never. */
 export function checkedDuration(durationMs: number, name: string): number {
   if (typeof durationMs === 'number' && durationMs >= 0) return durationMs;
   return refused(durationMs, name, '0 or more milliseconds');
 }
 
-/** A period of at least `leastMs` milliseconds; `Infinity` is never. */
+/** A period of at least `leastMs` milliseconds. `Infinity` means never. */
 export function checkedPeriod(periodMs: number, name: string, leastMs: number): number {
   if (typeof periodMs === 'number' && periodMs >= leastMs) return periodMs;
   return refused(periodMs, name, `${leastMs} or more milliseconds`);
 }
 
-/** How long something may take, in milliseconds, more than 0; `Infinity` is for ever. */
+/** A timeout of more than 0 milliseconds. `Infinity` means no timeout. */
 export function checkedTimeout(timeoutMs: number, name: string): number {
   if (typeof timeoutMs === 'number' && timeoutMs > 0) return timeoutMs;
   return refused(timeoutMs, name, 'more than 0 milliseconds');
 }
 
-/** A whole number that is not below `least`. */
+/** An integer of at least `least`. */
 export function checkedCount(count: number, name: string, least: number): number {
   if (Number.isInteger(count) && count >= least) return count;
   return refused(count, name, `a whole number of ${least} or more`);
 }
 
-/** A limit of 1 or more; `Infinity` is none. */
+/** A limit of 1 or more. `Infinity` means no limit. */
 export function checkedLimit(limit: number, name: string): number {
   if (typeof limit === 'number' && limit >= 1) return limit;
   return refused(limit, name, '1 or more');
 }
 
-/** How often something may happen, 0 or more; `Infinity` is no limit. */
+/** A number of times, 0 or more. `Infinity` means no limit. */
 export function checkedTimes(times: number, name: string): number {
   if (typeof times === 'number' && times >= 0) return times;
   return refused(times, name, '0 or more');
 }
 
-/** A finite number, 0 or more. */
+/** A finite number of 0 or more. */
 export function checkedNumber(value: number, name: string): number {
   if (Number.isFinite(value) && value >= 0) return value;
   return refused(value, name, 'a finite number of 0 or more');
 }
 
-/** A limit of whole things, 1 or more; `Infinity` is none. */
+/** An integer limit of 1 or more. `Infinity` means no limit. */
 export function checkedWholeLimit(limit: number, name: string): number {
   if (limit === Number.POSITIVE_INFINITY) return limit;
   return checkedCount(limit, name, 1);
 }
 
-/** How many a second; 0 or less, and `Infinity`, are no limit. */
+/** A rate per second. 0 or less, and `Infinity`, mean no limit. */
 export function checkedRate(rate: number, name: string): number {
   if (typeof rate === 'number' && !Number.isNaN(rate)) return rate;
   return refused(rate, name, 'a number');
 }
 
-/** A whole number that is not below `least` and that a server reads as it is meant. */
+/** An integer of at least `least` that survives as a JSON number, so that a server reads the same value. */
 export function checkedSentCount(count: number, name: string, least: number): number {
   if (Number.isSafeInteger(count) && count >= least) return count;
   return refused(count, name, `a whole number of ${least} or more`);

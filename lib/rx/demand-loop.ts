@@ -1,33 +1,33 @@
 /**
- * Serves what waits whenever a demand is open: the loop that a queue and a slow consumer have in common.
+ * Processes waiting work whenever a demand is open. A queue and a slow consumer share this loop.
  */
 import { Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { Demand } from './demand.ts';
 
-/** What {@link createDemandLoop} takes. */
+/** The options of {@link createDemandLoop}. */
 export interface DemandLoopOptions {
-  /** Asked before each serving. @defaultValue room always */
+  /** Asked before each call of `serve`. @defaultValue always open */
   readonly ready: Demand | undefined;
-  /** Whether anything waits. */
+  /** Whether work is waiting. */
   hasWork(): boolean;
-  /** Serves what waits. What it causes to wait is served after it. */
+  /** Processes the waiting work. Work that is added meanwhile is processed by the next call. */
   serve(): void;
-  /** Nothing waits, or all that did was served. */
+  /** Called when no work is waiting. */
   onIdle(): void;
-  /** The demand failed, or the serving did. */
+  /** Called if the demand fails or `serve` throws. */
   onError(error: unknown): void;
 }
 
-/** One server. */
+/** The controls of a demand loop. */
 export interface DemandLoop {
-  /** Something waits, or the source has ended. */
+  /** Call when work was added or the source has ended. */
   request(): void;
-  /** Serves no more, asks no more, and lets go of a demand that is closed. */
+  /** Stops processing, and unsubscribes from a closed demand. */
   close(): void;
 }
 
-/** Makes a server. It never serves within a serving: the demand is asked again first. */
+/** Creates a demand loop. It never calls `serve` within `serve`: the demand is asked again first. */
 export function createDemandLoop(options: DemandLoopOptions): DemandLoop {
   let waiting: Subscription | undefined;
   let serving = false;

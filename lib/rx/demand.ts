@@ -1,22 +1,22 @@
 /**
- * Back-pressure as one type. Whoever moves data on asks a `Demand` first: the reader before each read, the
- * queue before each pop, conflation before each delivery. `null` means room now; an Observable fires (or
- * completes) when there is room again.
+ * `Demand`, the project's form of back-pressure. A stage asks the demand before it moves data on: a reader before
+ * each read, the queue before each pop, a policy before each delivery. `null` means that there is capacity now;
+ * otherwise the returned Observable emits or completes when there is capacity again.
  */
 import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
 import { catchError, defaultIfEmpty, ignoreElements, take } from 'rxjs/operators';
 import { nextMacrotask } from './next-macrotask.ts';
 import { stopwatch } from './stopwatch.ts';
 
-/** Room now (`null`), or a signal that comes when there is room. */
+/** Returns `null` if there is capacity now, otherwise a signal for when there is. */
 export type Demand = () => Observable<unknown> | null;
 
-/** A demand that is always met. */
+/** A demand that is always open. */
 export const unlimited: Demand = () => null;
 
 /**
- * Lets work go on for `budgetMs`, then asks for one turn of the event loop, so that a flood of input leaves
- * room for timers, input and paint.
+ * Stays open for `budgetMs` milliseconds, then closes for one turn of the event loop, so that a flood of input does
+ * not starve timers, user input and painting.
  */
 export function timeSlice(options: { budgetMs: number; scheduler: SchedulerLike }): Demand {
   const { budgetMs, scheduler } = options;
@@ -24,7 +24,8 @@ export function timeSlice(options: { budgetMs: number; scheduler: SchedulerLike 
   let since: number | undefined;
   return () => {
     const now = passedMs();
-    // An idle gap looks like one long piece of work: the turn that it costs is the price of never starving.
+    // An idle gap looks like one long piece of work. It costs one turn, which is the price of never starving other
+    // tasks.
     if (since === undefined) {
       since = now;
       return null;
@@ -35,7 +36,7 @@ export function timeSlice(options: { budgetMs: number; scheduler: SchedulerLike 
   };
 }
 
-/** Room when all of them have room, asked in order. */
+/** Combines demands, which are asked in order. The result is open when all of them are open. */
 export function allOf(...demands: readonly Demand[]): Demand {
   return () => {
     for (let index = 0; index < demands.length; index++) {
@@ -51,7 +52,10 @@ export function allOf(...demands: readonly Demand[]): Demand {
   };
 }
 
-/** A demand of somebody who may fail: one that throws or errors is reported, and counts as met. */
+/**
+ * Guards a user's demand. If the demand throws or its signal errors, the error is reported and the demand counts as
+ * open.
+ */
 export function reliable(demand: Demand, report: (error: unknown) => void): Demand {
   const failed = (error: unknown) => {
     report(error);

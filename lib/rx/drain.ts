@@ -1,18 +1,19 @@
 /**
- * One queue through which all writes, notifications and lifecycle calls of an informer pass. A call made inside
- * a callback waits its turn, so observers see one order and nothing recurses; `Subject.next` inside `next`
- * would show the last observer the newer value first.
+ * The queue through which all writes, notifications and lifecycle calls of an informer pass. A call made inside a
+ * callback waits for its turn, so all observers see one order and nothing recurses. Without it, a `Subject.next`
+ * inside `next` would show the last observer the newer value first.
  */
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { reportUnhandled } from './report-unhandled.ts';
 
-/** Runs tasks one after the other, in the order in which they came. */
+/** Runs tasks one at a time, in the order in which they were queued. */
 export class Drain {
   #tasks: (() => void)[] = [];
   #busy = false;
 
   /**
-   * Runs the task now, or after the one that is running. A task that throws is reported and the next one runs.
+   * Runs the task now, or after the running task and those queued before it. If a task throws, the error is reported
+   * and the next task runs.
    */
   run(task: () => void): void {
     if (this.#busy) {
@@ -33,8 +34,8 @@ export class Drain {
   }
 
   /**
-   * Runs the task at once: as part of the task that is running, if there is one, else as a task of its own. For a
-   * subscription, whose first value must be there when `subscribe` returns.
+   * Runs the task synchronously: as part of the running task, or as a task of its own if none runs. Used for a
+   * subscription whose first value must be emitted before `subscribe` returns.
    */
   enter(task: () => void): void {
     if (this.#busy) task();
@@ -55,7 +56,7 @@ export class Drain {
   }
 }
 
-/** Passes what comes through a drain: each value is dealt with whole before the next begins. */
+/** Passes notifications through a drain: each value is processed completely before the next one begins. */
 export function through<T>(drain: Drain): MonoTypeOperatorFunction<T> {
   return (source) =>
     new Observable<T>((subscriber) =>

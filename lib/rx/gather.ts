@@ -1,13 +1,13 @@
 /**
- * A batch is all that arrived before the event loop turned: one HTTP/2 read is three pods, and everything
- * downstream (commit, sort, paint) pays by the batch.
+ * Gathers everything that arrives before the event loop turns into one batch. One HTTP/2 read brings about three
+ * pods, and everything downstream (commit, sort, paint) costs per batch.
  */
 import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
 import { nextMacrotask } from './next-macrotask.ts';
 
 /**
- * Joins the arrays of one turn of the event loop into one. What is held is emitted before a complete or an
- * error; unsubscribing drops it.
+ * Joins the arrays of one turn of the event loop into one. Held values are emitted before a completion or an error;
+ * unsubscribing drops them.
  *
  * ```
  * source  (ab)---c|      a: [1]  b: [2]  c: [3]

@@ -1,7 +1,7 @@
 /**
- * Notices a stream from which nothing comes any more: a half-open socket gives no error, and after a laptop's
- * sleep the socket is dead though no timer ran. Time in which nobody reads does not count, nor time in which the
- * request has still to be sent: a consumer's own pause, or a queue before the network, is no silence of the server.
+ * Detects a stream that has died silently: a half-open socket reports no error, and after a laptop has slept the
+ * socket is dead although no timer fired. Time in which the consumer does not read, or in which the request waits to
+ * be sent, does not count, because it is no silence of the server.
  */
 import {
   type MonoTypeOperatorFunction,
@@ -11,27 +11,27 @@ import {
 } from 'rxjs';
 import { stopwatch } from './stopwatch.ts';
 
-/** What {@link idleTimeout} takes. */
+/** The options of {@link idleTimeout}. */
 export interface IdleTimeoutOptions<T> {
-  /** How long nothing may come, in milliseconds; asked anew at every check. */
+  /** How long the stream may be silent, in milliseconds. Called at every check. */
   limitMs(): number;
-  /** For how long nobody has read, in milliseconds; `undefined` while a read is outstanding. */
+  /** How long the consumer has not read, in milliseconds; `undefined` while a read is outstanding. */
   waitingMs(): number | undefined;
-  /** Whether a value says that nothing was sent yet: from it to the next value no time counts. */
+  /** Whether a value says that the request waits to be sent. Time from this value to the next does not count. */
   isQueued?(value: T): boolean;
-  /** How long nobody may read, in milliseconds. */
+  /** How long the consumer may pause reading, in milliseconds. */
   readonly pauseLimitMs: number;
-  /** Makes the error: silence, a jump of the clock, or a pause over its limit. `idleMs` is in milliseconds. */
+  /** Creates the error for silence, a jump of the clock, or a pause over its limit. `idleMs` is in milliseconds. */
   error(reason: 'silence' | 'clock-jump' | 'pause', idleMs: number): Error;
   readonly scheduler: SchedulerLike;
-  /** How often it checks, in milliseconds. @defaultValue 5000 */
+  /** The period of the checks, in milliseconds. @defaultValue 5000 */
   readonly checkMs?: number;
 }
 
-/** Errors when nothing comes for too long; passes all else through, complete and error too. */
+/** Errors if the source is silent for too long. Passes all values, the completion and errors through. */
 export function idleTimeout<T>(options: IdleTimeoutOptions<T>): MonoTypeOperatorFunction<T> {
   const { scheduler, checkMs = 5_000 } = options;
-  // A check that comes this late was not late by load: the machine slept.
+  // Load does not delay a check this much, so the machine slept.
   const jumpMs = Math.max(20_000, checkMs * 3);
   return (source) =>
     new Observable<T>((subscriber) => {
@@ -48,24 +48,24 @@ export function idleTimeout<T>(options: IdleTimeoutOptions<T>): MonoTypeOperator
         checkedMs = now;
         const waitingMs = options.waitingMs();
         if (queued) aliveMs = now;
-        // What came since it woke shows that the connection outlived the sleep.
+        // A value received after the sleep shows that the connection survived.
         else if (gap > jumpMs && now - aliveMs > jumpMs) return fail('clock-jump', now - aliveMs);
         else if (waitingMs !== undefined) {
           if (waitingMs >= options.pauseLimitMs) return fail('pause', waitingMs);
           aliveMs += gap;
         } else if (now - aliveMs >= options.limitMs()) return fail('silence', now - aliveMs);
-        again();
+        schedule();
       };
-      // One at a time: a run may last for ever, and what is added to it stays until its end.
+      // Only one timer at a time, because a subscription may last for ever and keeps everything added to it.
       let timer: Subscription | undefined;
       subscriber.add(() => timer?.unsubscribe());
-      const again = () => {
+      const schedule = () => {
         const leftMs = aliveMs + options.limitMs() - passedMs();
         const delayMs = Math.max(1, Math.min(checkMs, leftMs));
         timer?.unsubscribe();
         timer = scheduler.schedule(check, delayMs);
       };
-      again();
+      schedule();
       subscriber.add(
         source.subscribe({
           next: (value) => {

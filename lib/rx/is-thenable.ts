@@ -1,6 +1,6 @@
-/** What a callback of the user's answers may have to be awaited. */
+/** Recognizes promises that a user's callback returned. */
 
-/** Whether `await` would wait for it. */
-export function isThenable<T = unknown>(answer: unknown): answer is PromiseLike<T> {
-  return typeof (answer as { readonly then?: unknown } | null | undefined)?.then === 'function';
+/** Whether a value is a promise or another thenable. */
+export function isThenable<T = unknown>(value: unknown): value is PromiseLike<T> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }

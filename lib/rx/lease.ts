@@ -1,28 +1,33 @@
 /**
- * Shares one run among many holders and lets it linger after the last has gone: a page that unmounts and mounts
- * again keeps its watch. rxjs's `share({ resetOnRefCountZero: () => timer(…) })` is not used: when its source is
- * ended from outside, the departing subscribers start the linger timer after the reset, and it stays behind.
+ * Shares one run among many holders, and lets it linger after the last holder has left, so that a page that unmounts
+ * and mounts again keeps its watch. rxjs's `share({ resetOnRefCountZero: () => timer(…) })` is not used: if its
+ * source ends, the departing subscribers start the linger timer after the reset, and the timer stays behind.
  */
 import { type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { Drain } from './drain.ts';
 import { longTimer } from './long-timer.ts';
 import { reportUnhandled, told } from './report-unhandled.ts';
 
-/** One shared run. Its methods, and the releases that `acquire` returns, are called within the drain. */
+/**
+ * The hold on one shared run. Its methods, and the releases that `acquire` returns, must be called within the drain.
+ */
 export interface Lease {
-  /** Holds the run, starting it if need be; the answer lets go, once. */
+  /**
+   * Holds the run, and starts it if it is not running. Call the returned function to release it; only its first call
+   * counts.
+   */
   acquire(): () => void;
-  /** Ends the run at once, whoever holds it. Those holders' releases do nothing from then on. */
+  /** Ends the run immediately, whoever holds it. Releases of its holders do nothing afterwards. */
   end(): void;
   readonly active: boolean;
 }
 
 /**
- * `onEnd` is called before the call that ended the run returns, with the reason: `linger` (the last holder has been
- * gone for `lingerMs`), `ended` (by {@link Lease.end}) or `complete` (by itself; an error is reported, and ends the
- * run in the same way). So the next task of the drain finds a run that is either alive or completely over.
- * What the run throws while it is unsubscribed is reported. An infinite `lingerMs` keeps the run until
- * {@link Lease.end}, without a timer.
+ * Creates a lease on `run`. `onEnd` is called before the call that ended the run returns, with the reason: `linger`
+ * (the last holder has been gone for `lingerMs`), `ended` (by {@link Lease.end}) or `complete` (the run completed, or
+ * failed with an error, which is reported). So the next task of the drain finds a run that is either active or
+ * completely ended. An error that the run throws while it is unsubscribed is reported. An infinite `lingerMs` keeps
+ * the run until {@link Lease.end}, without a timer.
  */
 export function lease(
   run: Observable<unknown>,
@@ -53,12 +58,14 @@ export function lease(
   const expire = () => {
     const expiring = new Subscription();
     linger = expiring;
-    const over = () => {
-      // Somebody may have come between the timer and this turn.
+    const ifStillLingering = () => {
+      // A new holder may have arrived between the timer and this task.
       if (linger === expiring) finish('linger');
     };
     expiring.add(
-      longTimer(options.lingerMs, options.scheduler).subscribe(() => options.drain.run(over)),
+      longTimer(options.lingerMs, options.scheduler).subscribe(() =>
+        options.drain.run(ifStillLingering),
+      ),
     );
   };
   const begin = () => {
@@ -87,7 +94,7 @@ export function lease(
       holders++;
       const held = epoch;
       if (live === undefined) begin();
-      // A run that ended while it began has already let go of everyone.
+      // A run that ended while it started has already released its holders.
       let released = held !== epoch;
       return () => {
         if (released || held !== epoch) return;

@@ -1,12 +1,14 @@
 /**
- * Timers for waits over 2^31 ms (24.8 days), which `setTimeout` fires at once.
+ * Timers for waits over 2^31 ms (24.8 days), for which `setTimeout` would fire immediately.
  */
 import { NEVER, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { repeat } from 'rxjs/operators';
 
 const LONGEST_MS = 2_147_483_647;
 
-/** Emits 0 and completes after `delayMs`, however long that is; never, and without a timer, if it is infinite. */
+/**
+ * Emits 0 and completes after `delayMs` milliseconds, of any length. An infinite delay never ends and needs no timer.
+ */
 export function longTimer(delayMs: number, scheduler: SchedulerLike): Observable<0> {
   if (delayMs === Number.POSITIVE_INFINITY) return NEVER;
   return new Observable<0>((subscriber) => {
@@ -24,14 +26,14 @@ export function longTimer(delayMs: number, scheduler: SchedulerLike): Observable
   });
 }
 
-/** Emits 0 every `periodMs`, however long that is; never if it is infinite. */
+/** Emits 0 every `periodMs` milliseconds, of any length. An infinite period never emits. */
 export function longInterval(periodMs: number, scheduler: SchedulerLike): Observable<0> {
   return longTimer(periodMs, scheduler).pipe(repeat());
 }
 
 /**
- * Calls `work` after `delayMs` unless the answer is unsubscribed. A Node process that has nothing else to do ends without
- * waiting for it. Not for delays over 2^31 ms.
+ * Calls `work` after `delayMs` milliseconds, unless the returned subscription is unsubscribed. The timer does not
+ * keep a Node process alive. Not for delays over 2^31 ms.
  */
 export function looseTimer(
   delayMs: number,
@@ -39,7 +41,7 @@ export function looseTimer(
   work: () => void,
 ): Subscription {
   const action = scheduler.schedule(work, delayMs);
-  // rxjs's own schedulers keep the timer of the platform in their actions; in Node that is an object.
+  // rxjs's own schedulers keep the timer of the platform in `id`; in Node it is an object.
   const { id } = action as { readonly id?: { unref?(): unknown } };
   id?.unref?.();
   return action;

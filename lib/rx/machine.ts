@@ -1,43 +1,46 @@
 /**
- * Runs a pure state machine: `next(state, input)` says what to do, this does it. An effect either emits, or
- * fills a slot with a source of further inputs; a new effect in a slot cancels the one before, so that two
- * requests can never be under way where the machine knows of one.
+ * Runs a pure state machine: `next(state, input)` decides, and this operator performs the effects. An effect emits a
+ * value, or fills a slot with a source of further inputs. A new effect in a slot cancels the previous source, so two
+ * requests can never be open where the machine knows of one.
  */
 import { Observable, Subscription } from 'rxjs';
 import { Drain } from './drain.ts';
 import { told } from './report-unhandled.ts';
 
-/** Emit a value, put a source in a slot, empty a slot (`run: null`), move a source, tell somebody, or end. */
+/**
+ * Emit a value, fill a slot with a source, empty a slot (`run: null`), move a source, call a function, or complete.
+ */
 export type MachineEffect<Input, Output> =
   | { readonly emit: Output }
   | { readonly slot: string; readonly run: (() => Observable<Input>) | null }
   | { readonly act: () => void }
-  /** What runs in the slot `from` goes on in `slot`, in the place of what runs there. */
+  /** Moves the source in the slot `from` to `slot`, and cancels the source that was there. */
   | { readonly slot: string; readonly from: string }
   | { readonly complete: true };
 
-/** A state and what to do on entering it, in order. */
+/** A state, and the effects to perform on entering it, in order. */
 export type Step<State, Effect> = readonly [state: State, effects: readonly Effect[]];
 
-/** No slot of a machine: where its orders come in. */
+/** The slot of `orders$`; no machine uses this name. */
 const ORDERS = '';
 
-/** What {@link machine} runs. */
+/** The definition of a machine. */
 export interface MachineDefinition<State, Input, Effect, Output> {
   start(): Step<State, Effect>;
   next(state: State, input: Input): Step<State, Effect>;
   perform(effect: Effect): MachineEffect<Input, Output>;
-  /** Inputs from outside, beside those of the slots. */
+  /** Inputs from outside, in addition to those of the slots. */
   readonly orders$?: Observable<Input>;
-  /** Told of every step, before its effects. */
+  /** Called for every step, before its effects. */
   onEnter?(state: State): void;
-  /** Told of every step once its effects are under way: what was emitted has been received. */
+  /** Called for every step after its effects were performed, so its emissions have been received. */
   onSettled?(state: State): void;
 }
 
 /**
- * Each subscription is a run of its own. Inputs pass a drain: a source that answers while it is being
- * subscribed does not recurse. Unsubscribing empties every slot; an error of a source is an error of the run.
+ * Creates an Observable of the machine's output. Each subscription is a separate run. Inputs pass a drain, so a
+ * source that emits while it is being subscribed does not recurse. Unsubscribing empties every slot. If a source
+ * errors, the run errors.
  */
 export function machine<State, Input, Effect, Output>(
   definition: MachineDefinition<State, Input, Effect, Output>,
@@ -49,11 +52,12 @@ export function machine<State, Input, Effect, Output>(
     const clear = (slot: string) => {
       const running = slots.get(slot);
       slots.delete(slot);
-      // A source that throws here is reported: the next effect must be performed, or the run stands still.
+      // An error thrown here is reported and not rethrown, because otherwise the next effect would not be performed
+      // and the run would hang.
       told(() => running?.unsubscribe())();
     };
     const fill = (slot: string, source: () => Observable<Input>) => {
-      // In its slot before it is subscribed: a source that answers at once may replace it.
+      // Stored in its slot before it is subscribed, because a source that emits synchronously may replace it.
       const running = new Subscription();
       slots.set(slot, running);
       running.add(

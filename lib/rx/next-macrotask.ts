@@ -1,7 +1,6 @@
 /**
- * One turn of the event loop, as an Observable. A batch is what arrived before the loop turned, and a long
- * piece of work yields for one turn: both need a macrotask that costs microseconds, where a timer costs a
- * millisecond (and four in a browser).
+ * `nextMacrotask`, which waits for one turn of the event loop. Batching and yielding both need a macrotask that costs
+ * microseconds; a timer costs a millisecond (four in a browser).
  */
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 
@@ -11,7 +10,7 @@ interface Loop {
 }
 const loop = globalThis as unknown as Loop;
 
-/** Runs `task` when the loop has turned; the answer cancels it. */
+/** Runs `task` after the event loop has turned. The returned function cancels it. */
 type Post = (task: () => void) => () => void;
 
 function overMessageChannel(): Post {
@@ -31,7 +30,7 @@ function overMessageChannel(): Post {
   };
 }
 
-// Chosen once and lazily: importing this module must not open a channel.
+// Created on first use, because importing this module must not open a channel.
 let post: Post | undefined;
 function poster(): Post {
   const { setImmediate, clearImmediate } = loop;
@@ -45,8 +44,8 @@ function poster(): Post {
 }
 
 /**
- * Emits once and completes when the event loop has turned; unsubscribing cancels. With a scheduler other than
- * the default it is that scheduler's next action, so that virtual time drives it.
+ * Emits once and completes when the event loop has turned. Unsubscribing cancels it. With a scheduler other than the
+ * default it is an action of that scheduler, so that virtual time drives it.
  */
 export function nextMacrotask(scheduler: SchedulerLike = asyncScheduler): Observable<void> {
   return new Observable<void>((subscriber) => {

@@ -1,4 +1,7 @@
-/** Errors that reach nobody else go where rxjs sends its own: `config.onUnhandledError`, else a global report. */
+/**
+ * Reports errors that no caller receives, in the way of rxjs: to `config.onUnhandledError`, or else as an uncaught
+ * error.
+ */
 import { throwError } from 'rxjs';
 
 /** Reports an error asynchronously, without stopping the caller. */
@@ -6,7 +9,7 @@ export function reportUnhandled(error: unknown): void {
   throwError(() => error).subscribe();
 }
 
-/** A callback that is only told: what it throws is reported, and stops nobody. */
+/** Wraps a callback so that an error it throws is reported and does not reach the caller. */
 export function told<A extends readonly unknown[]>(
   callback: ((...args: A) => void) | undefined,
 ): (...args: A) => void {

@@ -1,27 +1,27 @@
 /**
- * How long something takes. A scheduler's `now()` is a clock on the wall: NTP, a person and the host of a virtual
- * machine set it, back as well, so the difference of two readings is no duration.
+ * Measures durations. A scheduler's `now()` is a wall clock, which NTP, a user or the host of a virtual machine may
+ * set, also back, so the difference of two readings is not a duration.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 
-/** By so much may two readings of the system's clocks disagree without one of them having been set. */
+/** How much the readings of two system clocks may differ without either having been set, in milliseconds. */
 const TOLERANCE_MS = 1_000;
 
-/** The system's other clock, which nobody sets but which may stand while the machine sleeps. */
+/** The monotonic clock of the system. It is never set, but may stand still while the machine sleeps. */
 function steadyOf(scheduler: SchedulerLike): (() => number) | undefined {
   if (scheduler.now !== asyncScheduler.now) return undefined;
-  // In `TestScheduler.run` rxjs's own schedulers show virtual time: then no other clock belongs to them.
+  // Inside `TestScheduler.run`, rxjs's own schedulers show virtual time, and the monotonic clock does not apply.
   // biome-ignore lint/style/noRestrictedGlobals: compares the clock, reads no time
   if (Math.abs(Date.now() - scheduler.now()) > TOLERANCE_MS) return undefined;
   return () => performance.now();
 }
 
 /**
- * Starts one. It answers how many whole milliseconds have passed since it was made: never fewer than before, whatever
- * the clock was set to. A clock that jumps ahead counts, because that is how a machine's sleep looks.
+ * Starts a stopwatch and returns its reader, which returns the elapsed time in whole milliseconds. The reading never
+ * decreases. A forward jump of the clock counts, because a machine that slept looks the same.
  *
- * Where the scheduler reads the clock of the system nothing is lost when that is set back. Of any other scheduler's clock
- * only the way ahead is known, so that a step back costs the time since the last look.
+ * If the scheduler reads the system clock, setting that clock back loses no time. For any other scheduler only
+ * forward movement can be measured, so a step back loses the time since the last reading.
  */
 export function stopwatch(scheduler: SchedulerLike): () => number {
   const steady = steadyOf(scheduler);
@@ -36,7 +36,8 @@ export function stopwatch(scheduler: SchedulerLike): () => number {
     };
   }
   const startMs = steady();
-  // How far the clock is ahead of the steady one, at the most: a new maximum is a sleep, or a clock set ahead.
+  // The largest lead of the wall clock over the monotonic one. A new maximum is a sleep, or a clock that was set
+  // forward.
   let aheadMs = scheduler.now() - startMs;
   let sleptMs = 0;
   return () => {

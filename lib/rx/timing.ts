@@ -1,14 +1,14 @@
 /**
- * Where time and chance come from. Every stage that waits takes both, so that a `TestScheduler` drives the
- * whole pipe, jitter included.
+ * The sources of time and randomness. Every stage that waits takes both as options, so that a `TestScheduler` drives
+ * the complete pipe, jitter included.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 
-/** The clock and the dice of a stage. */
+/** The scheduler and the random source of a stage. */
 export interface Timing {
   /** @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
-  /** A number in [0, 1). @defaultValue `Math.random` */
+  /** Returns a number in [0, 1). @defaultValue `Math.random` */
   readonly random?: (() => number) | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface ResolvedTiming {
   readonly random: () => number;
 }
 
-/** The options with their defaults filled in. */
+/** Fills in the defaults of {@link Timing}. */
 export function timingOf(options: Timing): ResolvedTiming {
   return { scheduler: options.scheduler ?? asyncScheduler, random: options.random ?? Math.random };
 }

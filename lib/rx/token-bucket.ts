@@ -1,18 +1,19 @@
 /**
- * The arithmetic of a token bucket, shared by the brake before requests and the limiter of a work queue.
+ * The arithmetic of a token bucket, shared by the rate limit of requests and the rate limiter of a work queue.
  */
 import type { SchedulerLike } from 'rxjs';
 import { stopwatch } from './stopwatch.ts';
 
-/** Takes a token and answers how long to wait for it, in milliseconds; turns are kept in order. */
+/** Takes a token and returns the wait for it, in milliseconds. Tokens are granted in order. */
 export interface TokenReservations {
   (): number;
-  /** Puts one back that was taken and is not used. Who took one after it waits no less for that. */
+  /** Returns an unused token. Callers that took a token after it do not wait less. */
   giveBack(): void;
 }
 
 /**
- * `qps` tokens a second, `burst` at once; a `qps` of 0 or less, or of Infinity, means no limit.
+ * Creates a bucket of `qps` tokens per second with a burst of `burst`. A `qps` of 0 or less, or of Infinity, means no
+ * limit.
  */
 export function tokenReservations(options: {
   readonly qps: number;

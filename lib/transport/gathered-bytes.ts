@@ -1,11 +1,12 @@
 /**
- * Bytes that wait for more. They are copied, because a transport's are lent, and into one buffer:
- * a server that sends one byte a chunk would otherwise have each of them cost a hundred.
+ * Collects chunks of bytes into one growing buffer. The bytes are copied, because a transport reuses its buffers.
+ * They are copied into one buffer, because keeping each chunk by itself would cost about a hundred bytes per chunk,
+ * and a server may send one byte per chunk.
  */
 
 const SMALLEST = 4096;
 
-/** Grows as it is filled; `take` empties it. */
+/** A growing buffer. `take` empties it. */
 export class GatheredBytes {
   #buffer: Uint8Array = new Uint8Array(0);
   length = 0;
@@ -21,11 +22,11 @@ export class GatheredBytes {
     this.length = needed;
   }
 
-  /** What was added, and nothing is held any more. */
+  /** Returns the collected bytes and empties the buffer. */
   take(): Uint8Array {
-    const whole = this.#buffer.subarray(0, this.length);
+    const bytes = this.#buffer.subarray(0, this.length);
     this.drop();
-    return whole;
+    return bytes;
   }
 
   drop(): void {

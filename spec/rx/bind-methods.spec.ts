@@ -1,4 +1,4 @@
-/** Methods that a caller takes apart. */
+/** Methods that work after a caller has destructured them. */
 import {
   createClient,
   createController,
@@ -16,8 +16,8 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 
-describe('methods without their object', () => {
-  it('Q10: those of a view and of its rows work', async () => {
+describe('destructured methods', () => {
+  it('Q10: the methods of a view and of its rows work unbound', async () => {
     const server = createFakeApiServer();
     const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
@@ -41,7 +41,7 @@ describe('methods without their object', () => {
     await informer.stop();
   });
 
-  it('I102: those of an informer, a store, its readers, a lister and a client work', async () => {
+  it('I102: the methods of an informer, a store, its readers, a lister and a client work unbound', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const { create, get } = createResourceClient(client, pods);
@@ -62,7 +62,7 @@ describe('methods without their object', () => {
     await stop();
   });
 
-  it('I102: those of stores, queues and controllers work', async () => {
+  it('I102: the methods of stores, queues and controllers work unbound', async () => {
     const { add, list, byIndex } = createIndexer({
       indexers: { kind: ({ kind }) => [kind ?? ''] },
     });

@@ -1,6 +1,6 @@
 /**
- * Every clock that the library reads, set back by an hour. A reading is used as a moment, which is shown to somebody,
- * or as the begin or end of a time that passes: that must not notice.
+ * Sets every clock that the library reads back by an hour. A reading is either a moment, which is shown or written,
+ * or the start or end of a duration, which the change must not affect.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -41,9 +41,9 @@ const clockOf = (kind: string): SettableClock => {
 };
 afterEach(() => open?.restore());
 
-/** The clock is set back once a reader has begun to count, and the reader looks at it right after. */
+/** Each case starts something that measures time, sets the clock back, and reads immediately afterwards. */
 const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
-  'a key that waits, when another comes first (delaying-queue.ts)': async ({
+  'a delayed key, if another key is due earlier (delaying-queue.ts)': async ({
     scheduler,
     pass,
     set,
@@ -68,7 +68,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     turns.push(queue.tryGet());
     expect(turns).toContain('aged');
   },
-  'the figures of a queue (key-queue.ts)': async ({ scheduler, pass, set }) => {
+  'the metrics of a queue (key-queue.ts)': async ({ scheduler, pass, set }) => {
     const queue = createWorkQueue({ scheduler });
     queue.add('a');
     queue.add('b');
@@ -84,7 +84,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     const { queueDurationSeconds, workDurationSeconds } = queue.metrics;
     expect([queueDurationSeconds.sum, workDurationSeconds.sum]).toEqual([2, 2]);
   },
-  'the time of a reconcile (work-queue-operator.ts)': async ({ scheduler, pass, set }) => {
+  'the duration of a reconcile (work-queue-operator.ts)': async ({ scheduler, pass, set }) => {
     const outcomes: Outcome[] = [];
     const answer = new Subject<undefined>();
     of('a')
@@ -105,7 +105,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     await pass(3_000);
     expect(limiter.when('a')).toBe(0);
   },
-  'a slice of time (demand.ts)': async ({ scheduler, pass, set }) => {
+  'a time slice (demand.ts)': async ({ scheduler, pass, set }) => {
     const demand = timeSlice({ budgetMs: 8, scheduler });
     expect(demand()).toBeNull();
     await pass(5);
@@ -125,7 +125,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     set(-HOUR_MS);
     await pass(4_999);
     expect(errors).toEqual([]);
-    // A scheduler's clock tells of a check at most that no time has passed.
+    // With a scheduler's clock, the check after the step back counts no time.
     await pass(scheduler === asyncScheduler ? 1 : 5_001);
     expect(errors).toEqual([
       'nothing came from the server for 30 s. Is it overloaded, or was the connection lost?',
@@ -139,7 +139,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
       {
         watchList: false,
         list: () => of({ items: [], metadata: { resourceVersion: '1' } }),
-        // As a transport does: it asks before it reads.
+        // Like a transport, which asks the demand before it reads.
         watch: ({ demand }) =>
           concat(of({ kind: 'opened' as const }), demand?.() ?? of(), NEVER) as never,
       },
@@ -151,7 +151,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     expect(closed).toContain('paused');
     run.unsubscribe();
   },
-  'what a mapper knows (rest-mapper.ts)': async ({ scheduler, pass, set }) => {
+  'the cache of a REST mapper (rest-mapper.ts)': async ({ scheduler, pass, set }) => {
     let asks = 0;
     const served = async () => {
       asks++;
@@ -167,7 +167,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     await look();
     expect(asks).toBe(2);
   },
-  'what was written (mutation-cache.ts)': async ({ scheduler, pass, set }) => {
+  'the expiry of a mutation (mutation-cache.ts)': async ({ scheduler, pass, set }) => {
     const cache = createMutationCache(createIndexer(), {
       ...{ scheduler, ttlMs: 60_000, includeAdds: true },
     });
@@ -177,7 +177,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     await pass(60_001);
     expect(cache.getByKey('shop/web')).toBeUndefined();
   },
-  'what expires (expiration-store.ts)': async ({ scheduler, pass, set }) => {
+  'the expiry of an object (expiration-store.ts)': async ({ scheduler, pass, set }) => {
     const store = createExpirationStore({ ttlMs: 60_000, scheduler });
     store.add({ metadata: { name: 'web' } });
     set(-HOUR_MS);
@@ -185,7 +185,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     await pass(60_001);
     expect(store.has('web')).toBe(false);
   },
-  'how long a batch takes, and a handler (informer-metrics.ts, handler-feed.ts)': async ({
+  'the duration of a batch and of a handler (informer-metrics.ts, handler-feed.ts)': async ({
     scheduler,
     pass,
     set,
@@ -244,7 +244,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     await pass(0);
     await closed;
   },
-  'the time of a leader (candidacy.ts)': async ({ scheduler, pass, set }) => {
+  'the lease duration of a leader (candidacy.ts)': async ({ scheduler, pass, set }) => {
     const server = leaseServer(scheduler);
     const elector = createLeaderElector({
       ...{
@@ -261,7 +261,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     server.fate = () => ({ lost: 'request' });
     set(-HOUR_MS);
     expect(elector.isLeading).toBe(true);
-    // Told by the clock as well as by the timer: a machine that slept has only the clock.
+    // The clock detects this as well as the timer does, because after a sleep only the clock has moved.
     await pass(9_000);
     set(1_001);
     expect(elector.isLeading).toBe(false);
@@ -272,26 +272,26 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
   },
 };
 
-/** Readings that are moments, by file: they are written, or shown, as the clock has them. */
+/** The files that read moments, which are written or shown as the clock has them. */
 const MOMENTS: Record<string, string> = {
   'lib/list-watch/decode-answer.ts': 'Retry-After may be a date',
   'lib/list-watch/buffering-proxy.ts': 'since when events are held back',
   'lib/transport/kube-client.ts': 'Retry-After may be a date',
   'lib/client/pod-calls.ts': 'Retry-After may be a date',
-  'lib/audit/audit.ts': 'when a collection was last compared, to be shown',
-  'lib/informer/status/status-board.ts': 'since when it rests',
+  'lib/audit/audit.ts': 'when a collection was last compared, for the status',
+  'lib/informer/status/status-board.ts': 'since when the informer is idle, for the status',
   'lib/reflector/reflector.ts':
-    'since when a phase is; its rules bear a clock that is set back: R8, R12',
-  'lib/controller/election/lease-lock.ts': 'the times of a Lease, which nobody compares',
-  'lib/controller/election/candidacy.ts': 'the times of a Lease, which nobody compares',
+    'since when the phase lasts; its rules tolerate a clock that is set back: R8, R12',
+  'lib/controller/election/lease-lock.ts': 'the times of a Lease, which are never compared',
+  'lib/controller/election/candidacy.ts': 'the times of a Lease, which are never compared',
   'lib/controller/events/event-recorder.ts': 'the times of an Event',
   'lib/store/expiration-store.ts': 'when an object was written, for a policy',
   'lib/node/credentials.ts': 'reads a clock that cannot be set',
-  'lib/rx/stopwatch.ts': 'the one place',
+  'lib/rx/stopwatch.ts': 'the stopwatch itself',
 };
 
 describe('a stopwatch', () => {
-  it.each(kinds)('X9: never goes back, and counts a jump ahead, by %s', async (kind) => {
+  it.each(kinds)('X9: never decreases, and counts a forward jump, by %s', async (kind) => {
     const step = fc.record({
       passMs: fc.nat(5_000),
       setMs: fc.oneof(fc.constant(0), fc.integer({ min: -1e9, max: 1e9 })),
@@ -305,7 +305,7 @@ describe('a stopwatch', () => {
           let [seen, passed, jumped] = [0, 0, 0];
           for (const { passMs, setMs, looks } of steps) {
             await clock.pass(passMs);
-            // Looked at before and after: then a scheduler's clock loses nothing either.
+            // Read before and after, so that a scheduler's clock loses no time either.
             seen = passedMs();
             clock.set(setMs);
             for (let look = 0; look < looks + 1; look++) {
@@ -314,7 +314,7 @@ describe('a stopwatch', () => {
             }
             passed += passMs;
             jumped += Math.max(0, setMs);
-            // A step back of less than a second may hide one ahead of as much.
+            // A step back of less than a second may hide a forward jump of the same size.
             expect(seen).toBeGreaterThanOrEqual(passed);
             expect(seen).toBeLessThanOrEqual(passed + jumped);
             expect(seen).toBeGreaterThanOrEqual(passed + jumped - 1_000 * steps.length);
@@ -327,7 +327,7 @@ describe('a stopwatch', () => {
     );
   });
 
-  it('X9: of the system loses nothing when nobody looked for long', async () => {
+  it('X9: with the clock of the system, loses no time even without readings in between', async () => {
     const clock = clockOf('the clock of the system');
     const passedMs = stopwatch(clock.scheduler);
     await clock.pass(60_000);
@@ -336,7 +336,7 @@ describe('a stopwatch', () => {
     expect(passedMs()).toBe(120_000);
   });
 
-  it('X9: reads no clock but the one it was given, and in a TestScheduler that one', async () => {
+  it('X9: reads only the clock of its scheduler, also inside a TestScheduler', async () => {
     const time = new VirtualTime();
     const virtual = stopwatch(time);
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -355,7 +355,7 @@ describe('a stopwatch', () => {
     expect.assertions(3);
   });
 
-  it('X9: agrees with the clock of the system as long as nobody sets it', async () => {
+  it('X9: agrees with the clock of the system while that clock is not set', async () => {
     const passedMs = stopwatch(asyncScheduler);
     const startMs = Date.now();
     for (let look = 0; look < 50_000; look++) passedMs();
@@ -365,11 +365,11 @@ describe('a stopwatch', () => {
 });
 
 describe('a clock that is set back an hour', () => {
-  for (const [what, run] of Object.entries(CASES)) {
-    it.each(kinds)(`X9: delays nothing: ${what}, by %s`, (kind) => run(clockOf(kind)));
+  for (const [name, run] of Object.entries(CASES)) {
+    it.each(kinds)(`X9: does not delay ${name}, by %s`, (kind) => run(clockOf(kind)));
   }
 
-  it('X9: is read for how long something takes in one place only', () => {
+  it('X9: only the stopwatch reads a clock to measure durations', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
     const readers = globSync('lib/**/*.ts', { cwd: root })
       .filter((file) => !file.startsWith('lib/testing/'))

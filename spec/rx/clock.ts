@@ -1,9 +1,9 @@
-/** Clocks that are set while timers go on: one of a scheduler, and that of the system. */
+/** Clocks that a test sets while timers run: the clock of a scheduler, and the clock of the system. */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { vi } from 'vitest';
 import { VirtualTime } from './virtual-time.ts';
 
-/** A clock of its own: it may be ahead, be set, or run faster or slower than `base`. */
+/** A scheduler with a separate clock, which may be ahead, be set, or run faster or slower than `base`. */
 export class Clock implements SchedulerLike {
   readonly #base: SchedulerLike;
   readonly #rate: number;
@@ -27,19 +27,19 @@ export class Clock implements SchedulerLike {
     this.#base.schedule(work, delay / this.#rate, state as never);
 }
 
-/** Time that a test lets pass, and a clock that it sets. */
+/** Time that a test controls, and a clock that it sets. */
 export interface SettableClock {
   readonly scheduler: SchedulerLike;
-  /** Timers fire, and the clock goes on. */
+  /** Lets time pass: timers fire and the clock advances. */
   pass(ms: number): Promise<void>;
-  /** The clock shows another time; no time passes. */
+  /** Sets the clock by `byMs`; no time passes. */
   set(byMs: number): void;
   restore(): void;
 }
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Each makes a clock: that of the system under rxjs's own scheduler, and one of a scheduler that a user passes. */
+/** Creates a settable clock: the system clock under rxjs's own scheduler, or the clock of a user's scheduler. */
 export const CLOCKS: Record<string, () => SettableClock> = {
   'the clock of the system': () => {
     vi.useFakeTimers({

@@ -3,14 +3,14 @@ import { EMPTY, of, Subject } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from './virtual-time.ts';
 
-describe('a demand made of several', () => {
-  it('X8: is open when all are', () => {
+describe('a combined demand', () => {
+  it('X8: is open when all parts are open', () => {
     expect(allOf()()).toBeNull();
     expect(allOf(unlimited, unlimited)()).toBeNull();
     expect(allOf(unlimited, () => of(0))()).not.toBeNull();
   });
 
-  it('X8: opens once, when the last has opened, and asks those behind again', () => {
+  it('X8: opens once, after the last part has opened, and asks the later parts again', () => {
     const first = new Subject<void>();
     const second = new Subject<void>();
     let full = true;
@@ -33,7 +33,7 @@ describe('a demand made of several', () => {
     expect(told).toEqual(['room', '|', 'room', '|']);
   });
 
-  it('X8: takes a completion as room', () => {
+  it('X8: treats a completion as capacity', () => {
     const told: unknown[] = [];
     const demand = allOf(
       () => EMPTY,
@@ -43,7 +43,7 @@ describe('a demand made of several', () => {
     expect(told.length).toBe(1);
   });
 
-  it('X8: lets go of all when nobody waits any more', () => {
+  it('X8: unsubscribes from its parts when it is unsubscribed', () => {
     const first = new Subject<void>();
     const second = new Subject<void>();
     const demand = allOf(
@@ -57,7 +57,7 @@ describe('a demand made of several', () => {
     expect([first.observed, second.observed]).toEqual([false, false]);
   });
 
-  it('X8: does not ask those behind one that is closed', () => {
+  it('X8: does not ask the parts behind a closed one', () => {
     const behind = vi.fn<Demand>(() => null);
     allOf(() => of(0), behind)();
     expect(behind).not.toHaveBeenCalled();
@@ -70,18 +70,18 @@ describe('a time slice', () => {
     return { time, demand: timeSlice({ budgetMs: 8, scheduler: time }) };
   };
 
-  it('X8: gives room for its budget, then asks for a turn, then anew', async () => {
+  it('X8: is open for its budget, yields for one turn, then starts a new slice', async () => {
     const { time, demand } = sliced();
     const asked: boolean[] = [];
     for (let ms = 0; ms < 20; ms++) {
       asked.push(demand() === null);
       time.jump(1);
     }
-    // 8 ms of work, a turn, and 8 ms again from the first question after it.
+    // 8 ms of work, one turn, and 8 ms again from the first call after it.
     expect(asked.map((room, at) => (room ? -1 : at)).filter((at) => at >= 0)).toEqual([8, 17]);
   });
 
-  it('X8: asks for a turn after one long piece of work too', () => {
+  it('X8: also yields after one long piece of work', () => {
     const { time, demand } = sliced();
     expect(demand()).toBeNull();
     time.jump(500);
@@ -92,7 +92,7 @@ describe('a time slice', () => {
     expect(demand()).not.toBeNull();
   });
 
-  it('X8: takes a clock set back as a new slice', () => {
+  it('X8: treats a clock that is set back as a new slice', () => {
     const { time, demand } = sliced();
     time.jump(100);
     expect(demand()).toBeNull();
@@ -100,7 +100,7 @@ describe('a time slice', () => {
     expect(demand()).toBeNull();
   });
 
-  it('X8: the turn is one action of the scheduler', async () => {
+  it('X8: yields for one action of the scheduler', async () => {
     const { time, demand } = sliced();
     demand();
     time.jump(8);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Drain, through } from '../../lib/rx/drain.ts';
 import { type MachineEffect, machine } from '../../lib/rx/machine.ts';
 
-/** Runs `act` and gives what was reported as unhandled. */
+/** Runs `act` and returns the errors that were reported as unhandled. */
 async function reported(act: () => void): Promise<string[]> {
   const errors: string[] = [];
   config.onUnhandledError = (error) => errors.push(String(error));
@@ -16,7 +16,7 @@ async function reported(act: () => void): Promise<string[]> {
 }
 
 describe('a drain', () => {
-  it('X1: runs a task at once, and one that is queued in it after it', () => {
+  it('X1: runs a task synchronously, and a task that it queues after it', () => {
     const drain = new Drain();
     const log: string[] = [];
     drain.run(() => {
@@ -33,7 +33,7 @@ describe('a drain', () => {
     expect(drain.busy).toBe(false);
   });
 
-  it('X1: goes on after one that throws, and reports it', async () => {
+  it('X1: continues after a task that throws, and reports the error', async () => {
     const drain = new Drain();
     const log: string[] = [];
     const errors = await reported(() => {
@@ -50,7 +50,7 @@ describe('a drain', () => {
     expect(errors).toEqual(['Error: first', 'Error: second']);
   });
 
-  it('X1: of many tasks does not recurse', () => {
+  it('X1: does not recurse over many tasks', () => {
     const drain = new Drain();
     let left = 100_000;
     const task = () => {
@@ -60,7 +60,7 @@ describe('a drain', () => {
     expect(left).toBe(-1);
   });
 
-  it('X1: deals with each value of a stream whole before the next, and with the end last', () => {
+  it('X1: processes each value of a stream completely before the next, and the completion last', () => {
     const source = new Subject<number>();
     const log: string[] = [];
     source.pipe(through(new Drain())).subscribe({
@@ -78,7 +78,7 @@ describe('a drain', () => {
 });
 
 type Effect = MachineEffect<string, string>;
-/** A machine whose state is its log, and whose rules are given by input. */
+/** A machine whose state is its log, with one rule per input. */
 function run(start: Effect[], rules: Record<string, Effect[]>): Observable<string> {
   return machine<string, string, Effect, string>({
     start: () => ['', start],
@@ -92,7 +92,7 @@ const slot = (source: Observable<string> | null, name = 's'): Effect => ({
 });
 
 describe('a machine', () => {
-  it('X2: cancels what is in a slot when it is filled or emptied', () => {
+  it('X2: cancels the source in a slot when the slot is filled or emptied', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const first = cold<string>('--a---a');
       const second = cold<string>('--b---b');
@@ -103,7 +103,7 @@ describe('a machine', () => {
     });
   });
 
-  it('X2: keeps slots of other names', () => {
+  it('X2: does not touch other slots', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const first = cold<string>('--a');
       const other = cold<string>('----b');
@@ -113,7 +113,7 @@ describe('a machine', () => {
     });
   });
 
-  it('X2: does not recurse into a source that answers while it is subscribed', () => {
+  it('X2: does not recurse if a source emits while it is subscribed', () => {
     let depth = 0;
     let deepest = 0;
     let left = 20_000;
@@ -128,7 +128,7 @@ describe('a machine', () => {
     expect([deepest, log]).toEqual([1, ['done']]);
   });
 
-  it('X2: ignores what a cancelled source still says', () => {
+  it('X2: ignores emissions of a cancelled source', () => {
     const late = new Subject<string>();
     const log: string[] = [];
     const twice = new Observable<string>((subscriber) => {
@@ -141,7 +141,7 @@ describe('a machine', () => {
     expect(log).toEqual(['ok']);
   });
 
-  it('X2: tells of each step before its effects, and after them', () => {
+  it('X2: calls onEnter before the effects of a step and onSettled after them', () => {
     const log: string[] = [];
     const input = new Subject<string>();
     machine<string, string, Effect, string>({
@@ -155,7 +155,7 @@ describe('a machine', () => {
     expect(log).toEqual(['enter 0', 'settled 0', 'enter 1', 'emit 1', 'act', 'settled 1']);
   });
 
-  it('X2: unsubscribing in an emission leaves its other effects undone', () => {
+  it('X2: does not perform the remaining effects if an emission unsubscribes', () => {
     const log: string[] = [];
     const act = { act: () => void log.push('act') };
     machine<string, string, Effect, string>({
@@ -175,7 +175,7 @@ describe('a machine', () => {
     expect(log).toEqual(['oops']);
   });
 
-  it('X13: reports a source that throws as it is cancelled, fills its slot, and empties the others', async () => {
+  it('X13: reports an error of a source that is cancelled, fills its slot, and empties the others', async () => {
     let open = 0;
     const throwing = new Observable<string>((subscriber) => {
       open++;
@@ -205,7 +205,7 @@ describe('a machine', () => {
     expect([log, open, errors.length]).toEqual([['A'], 0, 2]);
   });
 
-  it('X2: each subscription is a run of its own, and ends its own slots', () => {
+  it('X2: each subscription is a separate run with its own slots', () => {
     const source = new Subject<string>();
     const told = run([slot(source)], { a: [{ emit: 'A' }] });
     const log: string[] = [];

@@ -34,7 +34,7 @@ describe('a lease', () => {
     return { time, log, shared };
   }
 
-  it('X3: keeps its run while anybody holds it, and for the linger after', async () => {
+  it('X3: keeps its run while it has a holder, and for the linger time afterwards', async () => {
     const { time, log, shared } = leased();
     const one = shared.acquire();
     const two = shared.acquire();
@@ -47,7 +47,7 @@ describe('a lease', () => {
     expect([log, shared.active]).toEqual([['0 start', '130 linger'], false]);
   });
 
-  it('X3: is one run when it is taken again within the linger', async () => {
+  it('X3: keeps the same run if it is acquired again while it lingers', async () => {
     const { time, log, shared } = leased();
     shared.acquire()();
     await time.advance(20);
@@ -59,7 +59,7 @@ describe('a lease', () => {
     expect(log).toEqual(['0 start', '150 linger']);
   });
 
-  it('X3: is let go once by each holder', async () => {
+  it('X3: counts only the first release of each holder', async () => {
     const { time, log, shared } = leased();
     const one = shared.acquire();
     const two = shared.acquire();
@@ -72,7 +72,7 @@ describe('a lease', () => {
     expect(log.length).toBe(2);
   });
 
-  it('X3: ending it leaves no timer behind, also when its holders let go then', async () => {
+  it('X3: leaves no timer behind when it is ended, also if its holders release it then', async () => {
     const { time, log, shared } = leased();
     const one = shared.acquire();
     const two = shared.acquire();
@@ -99,7 +99,7 @@ describe('a lease', () => {
     expect(log).toEqual(['0 start', '0 ended', '0 start', '10 linger']);
   });
 
-  it('X13: says that it is over, also when its run throws as it ends', async () => {
+  it('X13: reports the end of its run even if the run throws while it is unsubscribed', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const log: string[] = [];
@@ -122,7 +122,7 @@ describe('a lease', () => {
     expect(reported).toHaveLength(2);
   });
 
-  it('X3: that ends by itself says so, also while it begins', () => {
+  it('X3: reports a run that completes, also while it starts', () => {
     marbles(({ cold, scheduler, flush }) => {
       for (const frames of ['--|', '|']) {
         const log: string[] = [];
@@ -149,7 +149,7 @@ describe('the backoff', () => {
     expect(waits).toEqual([800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]);
   });
 
-  it('X4: adds up to as much again, never decreases, and takes attempts of any size', () => {
+  it('X4: adds up to the same time again, never decreases, and accepts attempt numbers of any size', () => {
     const backoff = exponentialBackoff();
     const anAttempt = fc.oneof(fc.nat(50), fc.nat(), fc.constant(Number.MAX_SAFE_INTEGER));
     fc.assert(
@@ -168,13 +168,13 @@ describe('the backoff', () => {
     );
   });
 
-  it('X4: may be another', () => {
+  it('X4: accepts other parameters', () => {
     const backoff = exponentialBackoff({ baseMs: 10, factor: 3, capMs: 50, jitter: 0 });
     expect([0, 1, 2, 2_000].map((attempt) => backoff(attempt, 0.9))).toEqual([10, 30, 50, 50]);
     expect(exponentialBackoff({ baseMs: 0 })(2_000, 0.5)).toBe(0);
   });
 
-  it('X4: takes its chance and clock from the defaults', () => {
+  it('X4: uses the default scheduler and random source', () => {
     expect(timingOf({})).toEqual({ scheduler: asyncScheduler, random: Math.random });
   });
 });
@@ -183,7 +183,7 @@ describe('a long timer', () => {
   const DAY = 86_400_000;
 
   it.each([0, 1, 2 ** 31 - 2, 2 ** 31 - 1, 2 ** 31, 30 * DAY, 365 * DAY])(
-    'X5: waits %i ms, and never asks for more than a timer can',
+    'X5: waits %i ms with timers of at most 2^31 - 1 ms',
     async (delayMs) => {
       const time = new VirtualTime();
       const asked: number[] = [];
@@ -205,7 +205,7 @@ describe('a long timer', () => {
     },
   );
 
-  it('X5: of less than nothing fires at once, and unsubscribing ends it', async () => {
+  it('X5: fires immediately after a negative delay, and unsubscribing cancels it', async () => {
     const time = new VirtualTime();
     const told: unknown[] = [];
     longTimer(-5, time).subscribe((value) => told.push(value));
@@ -236,7 +236,7 @@ describe('an idle timeout', () => {
       error: (reason, idleMs) => new Error(`${reason} ${idleMs}`),
     });
 
-  it('X6: passes all through, and ends what is silent for the limit', () => {
+  it('X6: passes all values through, and errors when the source is silent for the limit', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const source = cold('a 19ms b 49ms c');
       expectObservable(source.pipe(watchdog(scheduler))).toBe(
@@ -249,17 +249,17 @@ describe('an idle timeout', () => {
     });
   });
 
-  it('X6: does not count time in which nobody reads', () => {
+  it('X6: does not count time without an outstanding read', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const now = () => scheduler.now();
       const waitingMs = () => (now() >= 20 && now() < 80 ? now() - 20 : undefined);
       const source = cold('a').pipe(watchdog(scheduler, { waitingMs }));
-      // 20 ms of silence before the pause, and what is left of 30 after it.
+      // 20 ms of silence before the pause, and the remaining 10 ms after it.
       expectObservable(source).toBe('a 89ms #', undefined, new Error('silence 30'));
     });
   });
 
-  it('X6: a pause has a limit of its own', () => {
+  it('X6: limits the pause of the reader', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const waitingMs = () => (scheduler.now() >= 20 ? scheduler.now() - 20 : undefined);
       const source = cold('a').pipe(watchdog(scheduler, { waitingMs, pauseLimitMs: 50 }));
@@ -267,7 +267,7 @@ describe('an idle timeout', () => {
     });
   });
 
-  it('X6: does not count time in which the request has still to be sent', () => {
+  it('X6: does not count time before the request was sent', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const isQueued = (value: string) => value === 'q';
       const source = cold('q 199ms s').pipe(watchdog(scheduler, { isQueued }));
@@ -275,7 +275,7 @@ describe('an idle timeout', () => {
     });
   });
 
-  it('X6: takes a jump of the clock as silence, and a clock set back as none', async () => {
+  it('X6: counts a forward jump of the clock as silence, and ignores a clock that is set back', async () => {
     const jumping = async (ms: number) => {
       const time = new VirtualTime();
       const errors: string[] = [];
@@ -294,7 +294,7 @@ describe('an idle timeout', () => {
     expect(await jumping(-4_000)).toEqual([]);
   });
 
-  it('X6: what came after a jump shows that the connection lives', async () => {
+  it('X6: treats a value after a jump as proof that the connection is alive', async () => {
     const time = new VirtualTime();
     const errors: string[] = [];
     const source = new Subject<string>();
@@ -310,7 +310,7 @@ describe('an idle timeout', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('X6: keeps one timer, however long it runs', async () => {
+  it('X6: keeps only one timer, for any duration', async () => {
     const time = new VirtualTime();
     const made: Subscription[] = [];
     const schedule = time.schedule.bind(time) as SchedulerLike['schedule'];
@@ -329,7 +329,7 @@ describe('an idle timeout', () => {
 });
 
 describe('gather', () => {
-  it('X7: makes one batch of what comes before the loop turns', () => {
+  it('X7: gathers everything that arrives before the event loop turns into one batch', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const values: Record<string, number[]> = { a: [1], b: [2, 3], c: [], d: [4] };
       expectObservable(cold('(abc)--c--d|', values).pipe(gather(scheduler))).toBe('x---------y|', {
@@ -339,7 +339,7 @@ describe('gather', () => {
     });
   });
 
-  it('X7: emits what is held before an error and before the end', () => {
+  it('X7: emits held values before an error and before the completion', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const values = { a: [1], b: [2] };
       expectObservable(cold('(ab|)', values).pipe(gather(scheduler))).toBe('(x|)', { x: [1, 2] });
@@ -347,7 +347,7 @@ describe('gather', () => {
     });
   });
 
-  it('X7: drops what is held when it is unsubscribed', () => {
+  it('X7: drops held values when it is unsubscribed', () => {
     const time = new VirtualTime();
     const told: unknown[] = [];
     const source = new Subject<readonly number[]>();
@@ -357,7 +357,7 @@ describe('gather', () => {
     expect([told, time.pending]).toEqual([[], 0]);
   });
 
-  it('X7: turns the real loop once, without a timer', async () => {
+  it('X7: waits for one turn of the real event loop, without a timer', async () => {
     const timeouts = vi.spyOn(globalThis, 'setTimeout');
     const source = new Subject<readonly number[]>();
     const told: (readonly number[])[] = [];

@@ -1,4 +1,4 @@
-/** Virtual time for code with promises in it: between two actions the microtasks run dry. */
+/** Virtual time for code with promises: all microtasks run between two actions. */
 import { VirtualAction, VirtualTimeScheduler } from 'rxjs';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -8,12 +8,12 @@ export class VirtualTime extends VirtualTimeScheduler {
     super(VirtualAction, Number.POSITIVE_INFINITY);
   }
 
-  /** Actions that would still run. */
+  /** How many actions are still scheduled. */
   get pending(): number {
     return this.actions.filter((action) => !action.closed).length;
   }
 
-  /** Lets `ms` pass, action by action. */
+  /** Advances by `ms`, action by action. */
   async advance(ms: number): Promise<void> {
     const until = this.frame + ms;
     for (;;) {
@@ -27,7 +27,7 @@ export class VirtualTime extends VirtualTimeScheduler {
     this.frame = until;
   }
 
-  /** As `advance`, for code without promises: at once. */
+  /** As `advance`, but synchronously, for code without promises. */
   elapse(ms: number): void {
     const until = this.frame + ms;
     for (let next = this.actions[0]; next !== undefined && next.delay <= until; ) {
@@ -39,7 +39,7 @@ export class VirtualTime extends VirtualTimeScheduler {
     this.frame = until;
   }
 
-  /** The clock alone moves on, as after a sleep: what was due fires late. */
+  /** Moves only the clock, as after a sleep: due actions run late. */
   jump(ms: number): void {
     this.frame += ms;
   }

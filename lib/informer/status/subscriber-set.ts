@@ -1,15 +1,15 @@
 /**
- * The subscribers of one stream. A `Subject` completes everybody at once; here those who were there at a given moment
- * are completed later, so that whoever subscribes between a call and its turn in the drain stays.
+ * The subscribers of one stream. A `Subject` completes all of them together. This set completes later only those that
+ * were subscribed at a given moment, so that a subscription made between a call and its turn in the drain remains.
  */
 import type { Subscriber } from 'rxjs';
 import { told } from '../../rx/report-unhandled.ts';
 
-/** Subscribers, in the order in which they came. */
+/** Subscribers, in the order of their subscriptions. */
 export class SubscriberSet<V> {
   readonly #subscribers = new Set<Subscriber<V>>();
 
-  /** Passes every later value on to the subscriber, until it unsubscribes. */
+  /** Passes every later value to the subscriber, until it unsubscribes. */
   join(subscriber: Subscriber<V>): void {
     this.#subscribers.add(subscriber);
     subscriber.add(() => this.#subscribers.delete(subscriber));
@@ -19,7 +19,10 @@ export class SubscriberSet<V> {
     for (const subscriber of [...this.#subscribers]) subscriber.next(value);
   }
 
-  /** Returns the function that completes those who are subscribed now; what the cleanup of one throws is reported. */
+  /**
+   * Returns a function that completes the present subscribers. An error thrown by the teardown of one of them is
+   * reported.
+   */
   leaving(): () => void {
     const leaving = [...this.#subscribers];
     return () => {
