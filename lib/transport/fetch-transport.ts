@@ -1,6 +1,6 @@
 /**
- * The isomorphic adapter: any WHATWG `fetch` as a {@link Transport}. Promises end here; downstream of it
- * everything is an Observable.
+ * Adapts any WHATWG `fetch` as a {@link Transport}, in browsers and in Node. This is the last place with promises;
+ * everything downstream is an Observable.
  */
 import { firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
@@ -11,7 +11,7 @@ import { pageNetwork } from './page-network.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
-/** What a {@link Fetch} is called with: a part of every WHATWG `RequestInit`. */
+/** The second argument of a {@link Fetch}: the part of a WHATWG `RequestInit` that is used. */
 export interface FetchInit {
   method?: string;
   headers?: Record<string, string>;
@@ -21,10 +21,10 @@ export interface FetchInit {
   cache?: 'no-store';
 }
 
-/** What a {@link Fetch} resolves to: the part of a WHATWG `Response` that is read. */
+/** The result of a {@link Fetch}: the part of a WHATWG `Response` that is used. */
 export interface FetchResponse {
   readonly status: number;
-  /** `cors` and `opaqueredirect` mean what they mean in a page. */
+  /** The response type. `cors` and `opaqueredirect` have the same meaning as in a page. */
   readonly type: string;
   readonly headers: { get(name: string): string | null };
   readonly body: {
@@ -37,8 +37,8 @@ export interface FetchResponse {
 }
 
 /**
- * The part of `fetch` that is used. The `fetch` of browsers, of Node and of undici are assignable. No name of the DOM
- * stands in it, so that programs compile without `lib: ["dom"]`.
+ * The part of `fetch` that is used. The `fetch` of browsers, Node and undici are assignable. The type uses no DOM
+ * type, so that programs compile without `lib: ["dom"]`.
  */
 export type Fetch = (input: string, init?: FetchInit) => Promise<FetchResponse>;
 
@@ -53,8 +53,8 @@ async function readBody(
   for (;;) {
     const wait = request.demand?.() ?? null;
     if (wait !== null) {
-      const room = wait.pipe(takeUntil(fromEvent(signal, 'abort')));
-      await firstValueFrom(room, { defaultValue: undefined });
+      const reopened = wait.pipe(takeUntil(fromEvent(signal, 'abort')));
+      await firstValueFrom(reopened, { defaultValue: undefined });
     }
     if (signal.aborted) return;
     const read = await reader.read();
@@ -64,16 +64,18 @@ async function readBody(
 }
 
 /**
- * Sends requests through `fetch`. Unsubscribing aborts; one read of the body is one chunk, and the next read
- * waits for the request's demand. Redirects are not followed: they would take the headers along. A queue within
- * `fetch`, such as a browser's for its six connections a host, cannot be seen: its time is the server's. Throws a
- * `TypeError` on a base URL that is none, and so does a request on a path that could lead to another host.
+ * Sends requests through `fetch`. Unsubscribing aborts the request. Each read of the body is one chunk, and the next
+ * read waits for the request's demand. Redirects are not followed, because the headers would go to the target. A
+ * queue inside `fetch`, such as a browser's queue for its six connections per host, is invisible, so its time counts
+ * as the server's. Throws a `TypeError` on an invalid base URL, and a request errors with a `TypeError` if its path
+ * could lead to another host.
  *
- * A watch asks for no compression, of which browsers take no notice: they ask for gzip, and read the first of several
- * gzip members only. Across origins CORS keeps the header that tells from a page: `hidesEncoding` says so. In a page a
- * watch passes the HTTP cache by: there the second tab that watches the same URL would wait for the first.
+ * A watch requests no compression. Browsers ignore this: they request gzip, and read only the first of several gzip
+ * members. Across origins, CORS hides the header that would reveal a compression; `hidesEncoding` reports this. In a
+ * page a watch bypasses the HTTP cache, because otherwise a second tab that watches the same URL would wait for the
+ * first.
  *
- * @param options - `fetch` defaults to the global one.
+ * @param options - `fetch` defaults to the global `fetch`.
  */
 export function createFetchTransport(options: {
   readonly baseUrl: string;
@@ -115,7 +117,7 @@ export function createFetchTransport(options: {
           const response = await send(`${base}${request.path}${queryString(request.query)}`, {
             method: request.method,
             signal: abort.signal,
-            // Followed, it would take the headers, tokens among them, wherever the answer says.
+            // A redirect that is followed would send the headers, including tokens, to its target.
             redirect: 'manual',
             ...(page !== undefined && request.use === 'watch' ? { cache: 'no-store' } : {}),
             headers: {
@@ -135,7 +137,7 @@ export function createFetchTransport(options: {
               `${where}: redirects are not followed. Give the final address as baseUrl`,
             );
           }
-          // Also where `fetch` was given, or the page's base, and leads elsewhere.
+          // Covers a custom `fetch`, or a base URL of the page's origin, that leads to another origin.
           hidesEncoding ||= response.type === 'cors' && headers.get('content-encoding') === null;
           subscriber.next({
             kind: 'head',

@@ -1,6 +1,6 @@
 /**
- * One API server and how to reach it: base URL, headers, rate limit, retries of calls. Streams are sent as they
- * are, because whoever reads them decides when to try again and shows it.
+ * `createClient`, a client for one API server: base URL, headers, rate limit, and retries of calls. Streams are not
+ * retried here, because their reader decides when to retry and reports it in its status.
  */
 import {
   asyncScheduler,
@@ -28,67 +28,80 @@ import { laneLimits, tokenBucket } from './rate-limit.ts';
 import { type SentBody, sentBody } from './request-body.ts';
 import type { Transport, TransportEvent, TransportRequest, TransportTraits } from './transport.ts';
 
-/** What {@link createClient} takes. */
+/** The options of {@link createClient}. */
 export interface KubeClientOptions {
-  /** Where the API server, or a proxy to it, is: `https://10.0.0.1:6443`, `http://localhost:8001`, `''` (same origin). */
+  /**
+   * The address of the API server or of a proxy to it: `https://10.0.0.1:6443`, `http://localhost:8001`, `''` (same
+   * origin).
+   */
   readonly baseUrl: string;
-  /** Any WHATWG `fetch`. @defaultValue the global one */
+  /** Any WHATWG `fetch`. @defaultValue the global `fetch` */
   readonly fetch?: Fetch | undefined;
-  /** Another way to the server, instead of `fetch`. */
+  /** The transport to use instead of `fetch`. */
   readonly transport?: Transport | undefined;
-  /** Sent with every request; names in any case. */
+  /** Headers that are sent with every request. Their names may have any case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Requests a second, on average; 0 or less, or Infinity: no limit. @defaultValue 50 */
+  /** The average number of requests per second. 0 or less, or Infinity, means no limit. @defaultValue 50 */
   readonly qps?: number | undefined;
-  /** Requests at once, at least 1; Infinity: no limit. @defaultValue 100 */
+  /** How many requests may be sent in a burst, at least 1. Infinity means no limit. @defaultValue 100 */
   readonly burst?: number | undefined;
-  /** The clock of limits and retries. */
+  /** The scheduler of rate limits and retries. @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
-  /** The longest body that {@link KubeClient.request} reads, in bytes; Infinity: no bound. @defaultValue 64 MiB */
+  /**
+   * The longest body that {@link KubeClient.request} reads, in bytes. Infinity means no limit. @defaultValue 64 MiB
+   */
   readonly maxBodyBytes?: number | undefined;
 }
 
-/** One call. */
+/** The argument of {@link KubeClient.request}. */
 export interface KubeRequest {
   /** @defaultValue 'GET' */
   readonly method?: string | undefined;
-  /** From the server's root, encoded, without query: `/api/v1/namespaces`. */
+  /** The path from the server's root, encoded, without a query: `/api/v1/namespaces`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | undefined;
-  /** Sent as it is when text, bytes (a view, a buffer) or a Blob, else as JSON. */
+  /** Text, bytes (a view, a buffer) and a Blob are sent as they are, everything else as JSON. */
   readonly body?: unknown | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Calls of one lane share a rate limit, of the client's `qps` and `burst`, and wait for those of no other lane. For
-   * the few whose delay does harm, such as the renewals of a leader. @defaultValue the lane of all other requests
+   * The calls of one lane share a rate limit with the client's `qps` and `burst`, and do not wait for the calls of
+   * other lanes. Use a lane for the few calls that must not be delayed, such as the lease renewals of a leader.
+   * @defaultValue the lane of all other requests
    */
   readonly lane?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A connection to one API server. What is known of the way to it is that of its {@link Transport}; where that
- * `hidesEncoding`, lists are streamed only where `initialList: 'stream'` says so.
+ * A client for one API server. Its traits are those of its {@link Transport}. If `hidesEncoding` is true, lists are
+ * streamed only with `initialList: 'stream'`.
  */
 export interface KubeClient extends TransportTraits {
   readonly baseUrl: string;
   /**
-   * One call, its JSON answer parsed (text, where it is none; `undefined`, where it is empty).
+   * Sends one call and resolves with the parsed JSON response; with text if the response is not JSON, and with
+   * `undefined` if it is empty.
    *
-   * Rejects with an {@link ApiError}: the server's Status, or what went wrong on the way, or `Aborted`. 429 and
-   * answers with Retry-After are tried again, ten times at most; a POST only if the server sent Retry-After. Rejects
-   * with a `TypeError`, and sends nothing, where the body can be neither sent as it is nor as JSON.
+   * Rejects with an {@link ApiError}: the server's Status, a failure on the way, or `Aborted`. A 429 and a response
+   * with Retry-After are retried, ten times at most; a POST is retried only after a response with Retry-After.
+   * Rejects with a `TypeError`, and sends nothing, if the body cannot be sent as it is or as JSON.
    */
   request<R = unknown>(request: KubeRequest): Promise<R>;
-  /** A request as a stream of bytes, with the client's headers and rate limit. Nothing is retried. */
+  /**
+   * Sends a request with the client's headers and rate limit, and emits the response as a stream of bytes. Nothing is
+   * retried.
+   */
   send(request: TransportRequest): Observable<TransportEvent>;
-  /** Ends all connections. Open requests, those that wait to be sent or sent again, and later ones error: `Stopped`. */
+  /**
+   * Closes all connections. Open requests, requests that wait to be sent or retried, and later requests error with
+   * reason `Stopped`.
+   */
   close(): Promise<void>;
 }
 
 const MAX_RETRIES = 10;
 
-/** Reads the rest of an error answer and makes the error of it. */
+/** Creates the error of an error response. */
 export function errorAnswer(
   where: string,
   head: { readonly status: number; header(name: string): string | null },
@@ -107,8 +120,8 @@ export function errorAnswer(
       status = parsed as Status;
     }
   } catch {
-    // No JSON: a proxy's page or the server's plain text. Short plain text is worth showing; markup is not, nor is
-    // a piece of JSON, which may be of a Secret.
+    // Not JSON: a proxy's page or the server's plain text. Short plain text is quoted. Markup is not, nor is a
+    // fragment of JSON, which may be part of a Secret.
     const text = body.trim();
     const isPlain = /^text\/plain\b/i.test(head.header('content-type') ?? 'text/plain');
     if (isPlain && /^[^<>{}[\]]+$/.test(text) && text.length <= 200) status = { message: text };
@@ -125,7 +138,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Gathers a whole answer. Errors when it is longer than `maxBytes`. */
+/** Collects a complete response. Errors if its body is longer than `maxBytes`. */
 export function collect(
   events: Observable<TransportEvent>,
   where: string,
@@ -153,7 +166,7 @@ export function collect(
         bytes.add(event.bytes);
       },
       error: (error) => {
-        // An error answer whose body is cut is still that answer, with its Retry-After.
+        // An error response whose body is cut is still reported, with its Retry-After.
         if (head !== undefined && head.status >= 400) finish(head);
         else subscriber.error(error);
       },
@@ -175,13 +188,13 @@ function parseAnswer(answer: Answer, where: string): unknown {
   try {
     return JSON.parse(answer.body);
   } catch {
-    // The parser's own message quotes the text, which may be a Secret.
+    // The parser's message quotes the text, which may be a Secret.
     const message = `${where}: the response is not the JSON that it claims to be (${answer.body.length} characters)`;
     throw ApiError.local('Malformed', message);
   }
 }
 
-/** Whether, and after how long, a failed call is sent again. */
+/** Returns the wait before a failed call is retried, in milliseconds, or `undefined` if it is not retried. */
 function retryDelayMs(error: unknown, method: string, attempt: number): number | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (error.retryAfterMs !== undefined && error.code >= 400) return error.retryAfterMs;
@@ -190,11 +203,11 @@ function retryDelayMs(error: unknown, method: string, attempt: number): number |
 }
 
 /**
- * A client for one API server.
+ * Creates a client for one API server.
  *
- * Nothing is sent before the first request. Throws a `TypeError` on a base URL that is none, or that has a password,
- * a query or a fragment, and on a number that is none. A request whose path could lead to another host, or elsewhere on this one, fails with a
- * `TypeError` before it is sent.
+ * Nothing is sent before the first request. Throws a `TypeError` on an invalid base URL, on a base URL with a
+ * password, a query or a fragment, and on an invalid number. A request errors with a `TypeError`, before anything is
+ * sent, if its path could lead to another host or another path.
  *
  * @example
  * ```ts
@@ -221,7 +234,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     });
   const limitOf = laneLimits(() => tokenBucket({ qps, burst, scheduler }));
-  /** Errors when the client is closed, and at once for whoever comes later. */
+  /** Errors when the client is closed, and immediately for later subscribers. */
   const closing = new Subject<never>();
   const common: Record<string, string> = { accept: 'application/json' };
   for (const [name, value] of Object.entries(options.headers ?? {})) {

@@ -1,13 +1,13 @@
 /**
- * Failures of the network in words: which request, what happened, and what to look at. Systems name only a code, often
- * several causes deep, and browsers name nothing at all.
+ * Turns network failures into messages: the request, the failure, and what to check. Systems report only a code,
+ * often several causes deep, and browsers report no cause.
  */
 import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
 import { queryString } from './query.ts';
 import type { TransportRequest } from './transport.ts';
 
-/** What happened and what to look at, by a part of the system's code, the first that fits; `%` is the code. */
+/** A message per pattern of the system's code; the first match is used. `%` is replaced by the code. */
 export type CauseTexts = readonly (readonly [part: RegExp, text: string])[];
 
 const CAUSES: CauseTexts = [
@@ -21,7 +21,7 @@ const CAUSES: CauseTexts = [
   [/_URL/, 'baseUrl has no host (%). Outside of a page, give http(s)://host:port.'],
 ];
 
-/** A page's `fetch` fails without a code, and for security without a cause. */
+/** The message for a page, whose `fetch` fails without a code and, for security, without a cause. */
 export const PAGE_CAUSES: CauseTexts = [
   [
     /^$/,
@@ -29,7 +29,7 @@ export const PAGE_CAUSES: CauseTexts = [
   ],
 ];
 
-/** The first code among an error and its causes, or the innermost message. */
+/** Returns the first code among an error and its causes, or the innermost message. */
 function causeOf(error: unknown): { readonly code?: string; readonly text: string } {
   let at: unknown = error;
   let text = '';
@@ -43,8 +43,8 @@ function causeOf(error: unknown): { readonly code?: string; readonly text: strin
 }
 
 /**
- * The error of a request that failed on the way, as every adapter words it. `place` is its address, without the query. The
- * cause is not attached, because an adapter's error may carry the request with its headers.
+ * Creates the error of a request that failed on the way, for every adapter. `place` is the address without the query.
+ * The cause is not attached, because an adapter's error may contain the request with its headers.
  */
 export function networkError(
   { method, query }: TransportRequest,
@@ -56,7 +56,7 @@ export function networkError(
   const { code, text } = causeOf(error);
   const unknown = code === undefined ? '%' : 'request failed (%)';
   const [, known = unknown] = causes.find(([part]) => part.test(code ?? '')) ?? [];
-  // A complaint about a header quotes its value, which may be a token; one about a URL quotes all of it.
+  // A message about a header quotes its value, which may be a token. A message about a URL quotes the complete URL.
   const shown = shownText(text.replace(/"[\s\S]*"/, '"…"'))
     .replace(/\/\/[^\s/?#]*@/g, '//…@')
     .replaceAll(queryString(query) || '\n', '');

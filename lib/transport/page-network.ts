@@ -1,17 +1,20 @@
-/** What a page can know of the network below its `fetch`: which protocol a server is spoken to in, how many requests fit. */
+/**
+ * Reports what a page can find out about the network below its `fetch`: the protocol of a server, and how many more
+ * requests can be open.
+ */
 import type { HttpProtocol } from './transport.ts';
 
-/** So many requests to one origin a browser sends at once over HTTP/1.1, all tabs together; more wait. */
-const CONNECTIONS_AN_ORIGIN = 6;
+/** How many requests a browser sends to one origin at a time over HTTP/1.1, across all tabs; others wait. */
+const CONNECTIONS_PER_ORIGIN = 6;
 
-/** The network of a page (or of a worker), towards one server. */
+/** The network between a page (or a worker) and one server. */
 export interface PageNetwork {
-  /** The server's. */
+  /** The origin of the server. */
   readonly origin: string;
-  /** The server is of another origin than the page. */
+  /** Whether the server has another origin than the page. */
   readonly isElsewhere: boolean;
   readonly protocol: HttpProtocol | undefined;
-  /** How many more requests fit beside so many open ones. */
+  /** How many more requests can be open if `open` requests are open already. */
   connectionsLeft(open: number): number;
 }
 
@@ -24,7 +27,10 @@ function known(protocol: string | undefined): HttpProtocol | undefined {
   return protocol === 'http/1.1' || protocol === 'h2' || protocol === 'h3' ? protocol : undefined;
 }
 
-/** The protocol of the last request to `origin` that the browser tells of: across origins only where the server lets it. */
+/**
+ * The protocol of the last request to `origin` that the browser reports. It reports requests to other origins only if
+ * the server allows it.
+ */
 function observedProtocol(origin: string): HttpProtocol | undefined {
   const { performance } = globalThis as { readonly performance?: Performance };
   const entriesOf = (type: string): readonly Timing[] =>
@@ -39,13 +45,13 @@ function observedProtocol(origin: string): HttpProtocol | undefined {
   return undefined;
 }
 
-/** `undefined` where there is no page. */
+/** Returns `undefined` outside of a page. */
 export function pageNetwork(base: string): PageNetwork | undefined {
   const { location } = globalThis as { readonly location?: { readonly origin?: string } };
   const here = location?.origin;
   if (here === undefined) return undefined;
   const origin = URL.canParse(base) ? new URL(base).origin : here;
-  // No browser speaks HTTP/2 without TLS.
+  // Browsers use HTTP/2 only over TLS.
   let protocol: HttpProtocol | undefined = origin.startsWith('http:') ? 'http/1.1' : undefined;
   const find = () => {
     protocol ??= observedProtocol(origin);
@@ -59,7 +65,7 @@ export function pageNetwork(base: string): PageNetwork | undefined {
     },
     connectionsLeft(open) {
       const shares = find() === 'h2' || find() === 'h3';
-      return shares ? Number.POSITIVE_INFINITY : Math.max(0, CONNECTIONS_AN_ORIGIN - open);
+      return shares ? Number.POSITIVE_INFINITY : Math.max(0, CONNECTIONS_PER_ORIGIN - open);
     },
   };
 }

@@ -1,6 +1,6 @@
-/** Query strings, in the order in which their parameters were given, so that requests compare as text. */
+/** Builds query strings. Parameters keep their order, so that requests can be compared as text. */
 
-/** `?a=1&b=2`, or '' when there is nothing to say. */
+/** Returns `?a=1&b=2`, or '' without parameters. */
 export function queryString(query: Readonly<Record<string, string>> | undefined): string {
   if (query === undefined) return '';
   const text = new URLSearchParams(query).toString();

@@ -1,11 +1,13 @@
-/** What a request tells while it waits on this side: nobody may take that for a silence of the server. */
+/**
+ * Reports that a request waits on the client's side, so that the wait is not mistaken for a silence of the server.
+ */
 import { defer, Observable } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { TransportEvent } from './transport.ts';
 
 /**
- * Waits for the first value of `turn`, and sends. Tells `queued` unless that comes at once, and `sending` then, unless
- * what is sent waits in a queue of its own: two queues one after the other are one wait.
+ * Waits for the first value of `turn`, then sends. Emits `queued` unless the turn comes synchronously, and `sending`
+ * after it, unless `send` itself emits `queued`: two queues in sequence are reported as one wait.
  *
  * ```
  * turn     ---t
@@ -22,21 +24,21 @@ export function queuedUntil<V>(
     let begun = false;
     const begin = (value: V) => {
       begun = true;
-      let told = false;
+      let hasEmitted = false;
       subscriber.add(
         defer(() => send(value)).subscribe({
           next: (event) => {
-            const again = queued && !told && event.kind === 'queued';
-            told = true;
-            if (!again) subscriber.next(event);
+            const isRepeated = queued && !hasEmitted && event.kind === 'queued';
+            hasEmitted = true;
+            if (!isRepeated) subscriber.next(event);
           },
           error: (error) => subscriber.error(error),
           complete: () => subscriber.complete(),
         }),
       );
-      if (queued && !told) subscriber.next({ kind: 'sending' });
+      if (queued && !hasEmitted) subscriber.next({ kind: 'sending' });
     };
-    // It has its place before anybody is told, who may ask for one, too.
+    // The turn is requested before `queued` is emitted, because the subscriber may request a turn, too.
     subscriber.add(
       turn.pipe(take(1)).subscribe({ next: begin, error: (error) => subscriber.error(error) }),
     );

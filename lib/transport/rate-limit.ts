@@ -1,18 +1,23 @@
 /**
- * The client's own brake: a token bucket before each request, so that a bug in a controller cannot hammer the
+ * The rate limit of a client: a token bucket before each request, so that a bug in a controller cannot overload the
  * API server. client-go: util/flowcontrol/throttle.go.
  */
 import { Observable, type SchedulerLike, type Subscriber, type Subscription } from 'rxjs';
 import { longTimer } from '../rx/long-timer.ts';
 import { tokenReservations } from '../rx/token-bucket.ts';
 
-/** Hands out tokens: `null` means go on at once, an Observable fires when it is this request's turn. */
+/**
+ * Takes a token. `null` means that the request can be sent now; otherwise the Observable emits when it is the
+ * request's turn.
+ */
 export type RateLimit = () => Observable<unknown> | null;
 
 /**
- * `qps` tokens a second, `burst` at once. A `qps` of 0 or less, or of Infinity, means no limit.
+ * Creates a rate limit of `qps` requests per second with a burst of `burst`. A `qps` of 0 or less, or of Infinity,
+ * means no limit.
  *
- * Turns are in the order of the subscriptions. Who unsubscribes while it waits leaves its turn to those behind it.
+ * Requests get their turns in the order of their subscriptions. A request that is unsubscribed while it waits leaves
+ * its turn to the next one.
  */
 export function tokenBucket(options: {
   readonly qps: number;
@@ -21,7 +26,7 @@ export function tokenBucket(options: {
 }): RateLimit {
   const reserve = tokenReservations(options);
   const waiting = new Set<Subscriber<unknown>>();
-  /** While somebody waits, one token is taken: that of whoever is first when its time has come. */
+  /** While requests wait, one token is reserved. The first request in the queue gets it when its wait has passed. */
   let next: Subscription | undefined;
   const serve = () => {
     const [first] = waiting;
@@ -50,7 +55,7 @@ export function tokenBucket(options: {
   };
 }
 
-/** A limit for each lane, made when it is first asked for: who is in one waits for nobody in another. */
+/** Creates one limit per lane on first use. Requests of one lane do not wait for those of another. */
 export function laneLimits(make: () => RateLimit): (lane: string) => RateLimit {
   const limits = new Map<string, RateLimit>();
   return (lane) => {

@@ -1,17 +1,17 @@
-/** From what a caller gives as a body to what is sent. */
+/** Converts the body that a caller passes to the body that is sent. */
 import { defer, from, type Observable, of } from 'rxjs';
 
-/** A body as it leaves, and the type it has of itself; both absent where there is none. */
+/** A body as it is sent, and its content type, if it implies one. Both are absent if there is no body. */
 export interface SentBody {
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
 }
 
-const WANTED = 'give text, bytes, a Blob or plain data';
+const ACCEPTED = 'pass text, bytes, a Blob or plain data';
 
-/** What is said of an error that is not attached: it may quote the body. */
+/** The original error is not attached, because it may quote the body. */
 function unreadable(where: string, why: string): TypeError {
-  return new TypeError(`${where}: the body ${why}; ${WANTED}`);
+  return new TypeError(`${where}: the body ${why}; ${ACCEPTED}`);
 }
 
 function jsonBody(body: unknown, where: string): SentBody {
@@ -22,14 +22,18 @@ function jsonBody(body: unknown, where: string): SentBody {
     !['Object', 'Array'].includes(tag) &&
     typeof (body as { toJSON?: unknown }).toJSON !== 'function';
   // A map, a stream, a form or a promise would be sent as `{}`.
-  if (isOdd) throw unreadable(where, `is a ${tag}, which JSON cannot carry`);
+  if (isOdd) throw unreadable(where, `is a ${tag}, which cannot be sent as JSON`);
   let text: string | undefined;
   try {
     text = JSON.stringify(body);
   } catch {
-    throw unreadable(where, 'cannot be made JSON: it holds itself or a bigint, or a toJSON throws');
+    throw unreadable(
+      where,
+      'cannot be converted to JSON: it contains itself or a bigint, or a toJSON throws',
+    );
   }
-  if (text === undefined) throw unreadable(where, `is a ${typeof body}, which JSON cannot carry`);
+  if (text === undefined)
+    throw unreadable(where, `is a ${typeof body}, which cannot be sent as JSON`);
   return { body: text, contentType: 'application/json' };
 }
 
@@ -40,7 +44,7 @@ function bytesOf(body: object): Uint8Array | undefined {
   }
   const tag = Object.prototype.toString.call(body);
   if (tag === '[object ArrayBuffer]') return new Uint8Array(body as ArrayBuffer);
-  // `fetch` takes no bytes that another thread may change.
+  // `fetch` rejects bytes that another thread may change.
   if (tag === '[object SharedArrayBuffer]') return new Uint8Array(body as ArrayBuffer).slice();
   return undefined;
 }
@@ -56,8 +60,8 @@ async function readBlob(blob: Blob, where: string): Promise<SentBody> {
 }
 
 /**
- * Reads a body once: text and bytes as they are, all else as JSON, at once but for a Blob. Errors with a `TypeError`
- * where it can be neither.
+ * Converts a body: text and bytes are sent as they are, everything else as JSON. Emits synchronously, except for a
+ * Blob. Errors with a `TypeError` if the body cannot be sent.
  */
 export function sentBody(body: unknown, where: string): Observable<SentBody> {
   return defer(() => {

@@ -109,7 +109,7 @@ describe('a body', () => {
       expect(failure).toBeInstanceOf(TypeError);
       const { message, cause } = failure as TypeError;
       expect(message).toMatch(
-        /^PUT http:\/\/server\/x: the body .*; give text, bytes, a Blob or plain data$/,
+        /^PUT http:\/\/server\/x: the body .*; pass text, bytes, a Blob or plain data$/,
       );
       expect(message).not.toContain('hunter2');
       expect(cause).toBeUndefined();

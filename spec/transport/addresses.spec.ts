@@ -1,10 +1,10 @@
-/** Where a request goes: to the client's server and, with a path, nowhere else there. */
+/** A request goes only to the client's server, below its path. */
 import fc from 'fast-check';
 import { createClient, createFetchTransport, type Fetch } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { describe, expect, it } from 'vitest';
 
-/** A client that says where its requests went. */
+/** A client that records the URLs of its requests. */
 function recorded(baseUrl: string) {
   const urls: string[] = [];
   const fetch: Fetch = (url) => {
@@ -37,7 +37,7 @@ const ELSEWHERE = [
 ];
 
 describe('a path', () => {
-  it.each(ELSEWHERE)('T11: %j is refused, before anything is sent', async (path) => {
+  it.each(ELSEWHERE)('T11: %j is refused before anything is sent', async (path) => {
     for (const baseUrl of ['https://10.0.0.1', '', '/proxy', 'https://10.0.0.1:6443/k8s/']) {
       const { urls, client, transport } = recorded(baseUrl);
       const errors: unknown[] = [await client.request({ path }).catch((error) => error)];
@@ -54,7 +54,7 @@ describe('a path', () => {
     }
   });
 
-  it.each(ELSEWHERE)('T11: %j is refused before undici, and a proxy, read it', (path) => {
+  it.each(ELSEWHERE)('T11: %j is refused before it reaches undici or a proxy', (path) => {
     const baseUrl = 'http://10.0.0.1';
     const transport = createUndiciTransport({ baseUrl, proxy: 'http://127.0.0.1:1' });
     const errors: unknown[] = [];
@@ -64,7 +64,7 @@ describe('a path', () => {
     expect(errors).toEqual([expect.any(TypeError)]);
   });
 
-  it('T11: that is one goes where it says, names with odd letters too', async () => {
+  it('T11: a valid path is sent unchanged, also with unusual characters in names', async () => {
     const { urls, client } = recorded('https://10.0.0.1:6443/k8s/');
     const paths = [
       '/',
@@ -77,7 +77,7 @@ describe('a path', () => {
     expect(urls).toEqual(paths.map((path) => `https://10.0.0.1:6443/k8s${path}?a=%3F%23%40`));
   });
 
-  it('T11: leads to no other host and no other path, whatever it is', async () => {
+  it('T11: no path leads to another host or another path', async () => {
     const piece = fc.oneof(
       fc.constantFrom('/', '//', '@', ':', '.', '..', '%2e', '%2F', '\\', '?', '#', '\t', ' ', 'a'),
       fc.string(),
@@ -109,7 +109,7 @@ describe('a base URL', () => {
     'https:\\\\evil.example',
     'https://me:hunter2@10.0.0.1',
     'https://10.0.0.1:99999',
-  ])('T11: %j is refused by whoever takes one', (baseUrl) => {
+  ])('T11: the base URL %j is refused by client and transports', (baseUrl) => {
     for (const make of [createClient, createFetchTransport, createUndiciTransport]) {
       expect(() => make({ baseUrl })).toThrow(TypeError);
       expect(() => make({ baseUrl })).toThrow(`${make.name}: baseUrl `);

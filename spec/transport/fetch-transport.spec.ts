@@ -18,7 +18,7 @@ import { queryString } from '../../lib/transport/query.ts';
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const GET: TransportRequest = { method: 'GET', path: '/api/v1/pods', use: 'watch' };
 
-/** A fetch under the test's hand: bodies are pulled, signals obeyed. */
+/** A `fetch` that the test controls: bodies are pulled, signals obeyed. */
 function fakeFetch(status = 200) {
   const calls: { url: string; init: Parameters<Fetch>[1] }[] = [];
   const chunks: string[] = [];
@@ -80,13 +80,13 @@ function send(fake: { readonly fetch: Fetch }, request: Partial<TransportRequest
 }
 
 describe('a request through fetch', () => {
-  it('T1: is not sent before it is subscribed', () => {
+  it('T1: a request is not sent before it is subscribed', () => {
     const fake = fakeFetch();
     createFetchTransport({ baseUrl: '', fetch: fake.fetch }).send(GET);
     expect(fake.calls).toEqual([]);
   });
 
-  it('T1: has method, URL, headers and body', async () => {
+  it('T1: a request has method, URL, headers and body', async () => {
     const fake = fakeFetch();
     const { subscription } = send(fake, {
       method: 'POST',
@@ -103,7 +103,7 @@ describe('a request through fetch', () => {
     subscription.unsubscribe();
   });
 
-  it('T1: tells head, chunks and end', async () => {
+  it('T1: emits the head and the chunks, and completes', async () => {
     const fake = fakeFetch(404);
     const { told } = send(fake);
     fake.chunks.push('a', 'b');
@@ -115,7 +115,7 @@ describe('a request through fetch', () => {
     expect(told).toEqual(['404 3', 'a', 'b', '|']);
   });
 
-  it('T1: is aborted while the head is awaited', async () => {
+  it('T1: unsubscribing aborts the request while the head is awaited', async () => {
     const fake = fakeFetch();
     const { told, subscription } = send(fake);
     subscription.unsubscribe();
@@ -123,7 +123,7 @@ describe('a request through fetch', () => {
     expect([fake.signal?.aborted, told]).toEqual([true, []]);
   });
 
-  it('T1: is aborted in the body', async () => {
+  it('T1: unsubscribing aborts the request in its body', async () => {
     const fake = fakeFetch();
     const { told, subscription } = send(fake);
     fake.chunks.push('a');
@@ -135,7 +135,7 @@ describe('a request through fetch', () => {
     expect([fake.signal?.aborted, told]).toEqual([true, ['200 3', 'a']]);
   });
 
-  it('T1: tells nothing of an answer that comes after its end', async () => {
+  it('T1: emits nothing of a response that arrives after unsubscription', async () => {
     let resolve = (_response: Response) => {};
     const deaf: Fetch = () =>
       new Promise((resolved) => {
@@ -148,7 +148,7 @@ describe('a request through fetch', () => {
     expect(told).toEqual([]);
   });
 
-  it('T1: of an answer without body ends', async () => {
+  it('T1: a response without a body completes', async () => {
     const { told } = send({ fetch: () => Promise.resolve(new Response(null, { status: 204 })) });
     await settle();
     expect(told).toEqual(['204 null', '|']);
@@ -156,7 +156,7 @@ describe('a request through fetch', () => {
 });
 
 describe('a demand', () => {
-  it('T2: that is closed stops reading, and opens it again', async () => {
+  it('T2: a closed demand pauses reading until it opens', async () => {
     const fake = fakeFetch();
     const room = new Subject<void>();
     let full = false;
@@ -177,7 +177,7 @@ describe('a demand', () => {
     subscription.unsubscribe();
   });
 
-  it('T1, T2: that is closed when the request ends is let go', async () => {
+  it('T1, T2: a closed demand is unsubscribed when the request ends', async () => {
     const fake = fakeFetch();
     const room = new Subject<void>();
     const { told, subscription } = send(fake, { demand: () => room });
@@ -208,13 +208,13 @@ describe('an error of the network', () => {
       'connection refused (ECONNREFUSED). Is the API server running at this address?',
     ],
     [
-      'its code, if no words are known for it',
+      'its code, if there is no text for it',
       caused('fetch failed', Object.assign(new Error('y'), { code: 'EXDEV' })),
       'request failed (EXDEV)',
     ],
     ['its message, if it has no code', new TypeError('Failed to fetch'), 'Failed to fetch'],
     ['"no connection", if it has nothing', undefined, 'no connection'],
-  ])('T50: is told by %s', async (_name, error, message) => {
+  ])('T50: a network error is described by %s', async (_name, error, message) => {
     expect(await failing(error)).toBe(`# Network: GET http://host/proxy/api/v1/pods: ${message}`);
   });
 
@@ -223,7 +223,7 @@ describe('an error of the network', () => {
     ['', 'https://app.example', 'NetworkError when attempting to fetch resource.'],
     ['/k8s', 'https://app.example/k8s', 'Load failed'],
   ])(
-    'T51: in a page with the base URL %j says that the page is not told why',
+    'T51: in a page with the base URL %j, the error says that only the console shows the cause',
     async (baseUrl, at, said) => {
       vi.stubGlobal('location', { origin: 'https://app.example' });
       const fetch: Fetch = () => Promise.reject(new TypeError(said));
@@ -239,7 +239,7 @@ describe('an error of the network', () => {
     },
   );
 
-  it('T3: does not quote a header, though the complaint about it does', async () => {
+  it('T3: does not quote a header, although the cause does', async () => {
     const told: string[] = [];
     const transport = createFetchTransport({ baseUrl: 'http://127.0.0.1:1' });
     for (const authorization of [
@@ -257,7 +257,7 @@ describe('an error of the network', () => {
     expect(told[0]).toContain('is an invalid header value');
   });
 
-  it('T3: does not quote a URL, though the complaint about it does', async () => {
+  it('T3: does not quote a URL, although the cause does', async () => {
     const told: string[] = [];
     const complaining: Fetch = (url) =>
       Promise.reject(new TypeError(`no such URL: http://me:hush@host${url}`));
@@ -271,7 +271,7 @@ describe('an error of the network', () => {
     expect(told.join()).not.toContain('hush');
   });
 
-  it('T9: is a redirect in a browser, too', async () => {
+  it('T9: a redirect is an error in a browser, too', async () => {
     const calls: RequestRedirect[] = [];
     const opaque = Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' });
     const fetch: Fetch = (_, init) => {
@@ -288,7 +288,7 @@ describe('an error of the network', () => {
     ]);
   });
 
-  it('T3: has no cause, which may carry the request', async () => {
+  it('T3: has no cause, because a cause may contain the request', async () => {
     let failure: unknown;
     const fetch: Fetch = () => Promise.reject(new Error('x', { cause: { headers: 'hush' } }));
     createFetchTransport({ baseUrl: '', fetch })
@@ -303,7 +303,7 @@ describe('an error of the network', () => {
     expect((failure as ApiError).cause).toBeUndefined();
   });
 
-  it('T1: in the body comes after what came before it', async () => {
+  it('T1: an error in the body arrives after the chunks before it', async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(new TextEncoder().encode('a'));
@@ -324,7 +324,7 @@ describe('an error of the network', () => {
 describe('close', () => {
   const stopped = '# Stopped: the client was closed';
 
-  it('T6: ends a request that waits for its head, and one in its body, with an error', async () => {
+  it('T6: requests that wait for their head or read their body error', async () => {
     const fake = fakeFetch();
     const { transport, told } = send(fake);
     fake.chunks.push('a');
@@ -339,7 +339,7 @@ describe('close', () => {
     expect(fake.calls.map(({ init }) => init?.signal?.aborted)).toEqual([true, true]);
   });
 
-  it('T6: ends one that waits for room, which is no clean end', async () => {
+  it('T6: a request that waits for its demand errors instead of completing', async () => {
     const fake = fakeFetch();
     const { transport, told } = send(fake, { demand: () => new Subject() });
     fake.answer();
@@ -349,7 +349,7 @@ describe('close', () => {
     expect(told).toEqual(['200 3', stopped]);
   });
 
-  it('T6: refuses later ones, and may be called twice', async () => {
+  it('T6: refuses later requests, and may be called twice', async () => {
     const fake = fakeFetch();
     const { transport, subscription } = send(fake);
     subscription.unsubscribe();
@@ -368,7 +368,7 @@ describe('compression', () => {
     return fake.calls[0]?.init?.headers;
   };
 
-  it('T19: a watch asks for none, whatever a client asks for; lists and calls may come compressed', () => {
+  it('T19: a watch requests no compression, whatever headers the client sets; lists and calls may be compressed', () => {
     const accept = 'application/json';
     expect(sent('watch', { accept })).toEqual({ accept, 'accept-encoding': 'identity' });
     expect(sent('watch', { 'accept-encoding': 'gzip' })).toEqual({ 'accept-encoding': 'identity' });
@@ -376,7 +376,7 @@ describe('compression', () => {
     expect(sent('call', { accept })).toEqual({ accept });
   });
 
-  it('T19: a server that compresses streaming lists compresses none of ours', async () => {
+  it('T19: a server that compresses streaming lists does not compress ours', async () => {
     const server = createFakeApiServer();
     server.faults.gzipStreamingLists();
     const served = await server.serve();
@@ -399,7 +399,7 @@ describe('compression', () => {
     // A page from a file.
     ['null', 'http://127.0.0.1:8001', true],
     [undefined, 'http://127.0.0.1:8001', false],
-  ])('T20: a page of %s that asks %j: hidden %s', (origin, baseUrl, hides) => {
+  ])('T20: a page of %s that requests %j: hidden %s', (origin, baseUrl, hides) => {
     vi.stubGlobal('location', origin === undefined ? undefined : { origin });
     const { fetch } = fakeFetch();
     expect(createFetchTransport({ baseUrl, fetch }).hidesEncoding).toBe(hides);
@@ -412,7 +412,7 @@ describe('compression', () => {
     ['default', {}, false],
     ['cors', {}, true],
     ['cors', { 'content-encoding': 'gzip' }, false],
-  ])('T20: an answer of type %s with the headers %j: hidden %s', async (type, headers, hides) => {
+  ])('T20: a response of type %s with the headers %j: hidden %s', async (type, headers, hides) => {
     const answer = Object.defineProperty(new Response('', { headers }), 'type', { value: type });
     const transport = createFetchTransport({ baseUrl: '', fetch: async () => answer });
     expect(transport.hidesEncoding).toBe(false);
@@ -425,7 +425,7 @@ describe('compression', () => {
   });
 });
 
-describe('what a page knows of its network', () => {
+describe('the network of a page', () => {
   const entry = (name: string, nextHopProtocol: string) => ({ name, nextHopProtocol });
   const networkOf = (baseUrl: string, entries: Record<string, readonly object[]>) => {
     vi.stubGlobal('location', { origin: 'https://app.example' });
@@ -457,21 +457,21 @@ describe('what a page knows of its network', () => {
     ['/k8s', page('http/1.1'), 'http/1.1', 5],
     ['/k8s', page('h2'), 'h2', Number.POSITIVE_INFINITY],
     ['/k8s', page('h3'), 'h3', Number.POSITIVE_INFINITY],
-    // What a service worker gave has no protocol.
+    // A response from a service worker has no protocol.
     ['/k8s', page(''), undefined, 5],
     ['https://k8s.example:6443', page('h2'), undefined, 5],
     ['https://k8s.example:6443', other('h2'), 'h2', Number.POSITIVE_INFINITY],
-    // Across origins the browser leaves it out, unless the server sends Timing-Allow-Origin.
+    // Across origins the browser hides the protocol, unless the server sends Timing-Allow-Origin.
     ['https://k8s.example:6443', other(''), undefined, 5],
     ['http://127.0.0.1:8001', {}, 'http/1.1', 5],
   ])(
-    'T21: of %j with %j: %s, and one of six connections is taken: %s',
+    'T21: the base URL %j with %j: protocol %s; one of six connections is used: %s',
     (baseUrl, entries, ...known) => {
       expect(networkOf(baseUrl, entries)).toEqual(known);
     },
   );
 
-  it('T21: outside of pages neither is known, and lists may come compressed', () => {
+  it('T21: outside of pages neither is known, and lists may be compressed', () => {
     const transport = createFetchTransport({ baseUrl: 'https://host' });
     const { protocol, connectionsLeft, mayCompress } = transport;
     expect({ protocol, connectionsLeft, mayCompress }).toEqual({
@@ -487,7 +487,7 @@ describe('what a page knows of its network', () => {
     ['https://app.example', 'list', undefined],
     ['https://app.example', 'call', undefined],
     [undefined, 'watch', undefined],
-  ] as const)('T22: in a page of %s a %s says of caches: %s', (origin, use, cache) => {
+  ] as const)('T22: in a page of %s a %s has the cache mode %s', (origin, use, cache) => {
     vi.stubGlobal('location', origin === undefined ? undefined : { origin });
     const fake = fakeFetch();
     send(fake, { use }).subscription.unsubscribe();
@@ -503,7 +503,7 @@ describe('a query string', () => {
     [{ b: '1', a: '2' }, '?b=1&a=2'],
     [{ labelSelector: 'a in (b,c),!d' }, '?labelSelector=a+in+%28b%2Cc%29%2C%21d'],
     [{ continue: 'a+b/c=' }, '?continue=a%2Bb%2Fc%3D'],
-  ])('T1: of %j is %j', (query, text) => {
+  ])('T1: the query string of %j is %j', (query, text) => {
     expect(queryString(query)).toBe(text);
     const back = Object.fromEntries(new URLSearchParams(text));
     expect(back).toEqual(query ?? {});

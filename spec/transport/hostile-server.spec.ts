@@ -1,4 +1,4 @@
-/** A server that means harm, or has gone mad: it ends in a clear error, in bounded memory, and others may go on. */
+/** A hostile or broken server leads to a clear error in bounded memory, and other work continues. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
@@ -23,7 +23,7 @@ import { sameContent } from '../../lib/store/same-content.ts';
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
-/** What is held, in MiB, after what can go has gone. */
+/** The memory in use, in MiB, after garbage collection. */
 function heldMiB(): number {
   gc();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -63,12 +63,12 @@ function clientOf(baseUrl: string, way: Way, options = {}): KubeClient {
   return client;
 }
 
-/** A client of a server that answers so. */
+/** A client of a server with this request listener. */
 async function answering(way: Way, listener: RequestListener, options = {}): Promise<KubeClient> {
   return clientOf(await started(createServer(listener)), way, options);
 }
 
-/** A server of bytes: it says this as soon as it is asked. */
+/** A client of a server that runs `say` on the socket as soon as it receives a request. */
 async function saying(way: Way, say: (socket: Socket) => void): Promise<KubeClient> {
   return clientOf(
     await started(createTcp((socket) => socket.once('data', () => say(socket)))),
@@ -76,7 +76,7 @@ async function saying(way: Way, say: (socket: Socket) => void): Promise<KubeClie
   );
 }
 
-/** Writes for ever, as fast as it is read; tells how much. */
+/** Writes without end, as fast as the data is read, and counts the bytes. */
 function endlessly(write: (part: Buffer) => boolean, on: Socket, part: Buffer): { bytes: number } {
   const sent = { bytes: 0 };
   const more = () => {
@@ -115,7 +115,7 @@ describe.each(ways)('over %s', (way) => {
     ['a list without an end', `{"items":[${item('a')}`, `,${item('b')}`, 'list'],
     ['a list of nothing without an end', '{"items":[', '         ,', 'list'],
     ['a list nested without an end', '{"items":[{"a":', '[', 'list'],
-  ] as const)('T7, D8: %s ends at its bound', async (_name, first, part, use) => {
+  ] as const)('T7, D8: %s is refused at its limit', async (_name, first, part, use) => {
     const before = heldMiB();
     let sent = { bytes: 0 };
     const client = await answering(way, (request, response) => {
@@ -135,7 +135,7 @@ describe.each(ways)('over %s', (way) => {
     expect(heldMiB() - before).toBeLessThan(30);
   });
 
-  it('T7: a call whose answer does not end is ended at its bound', async () => {
+  it('T7: a call whose response does not end is aborted at its limit', async () => {
     const client = await answering(
       way,
       (request, response) => {
@@ -153,7 +153,7 @@ describe.each(ways)('over %s', (way) => {
     }
   });
 
-  it('T7: one byte a chunk costs little more than the bytes', async () => {
+  it('T7: a body of one byte per chunk costs little more memory than its bytes', async () => {
     const count = 1_500_000;
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(count));
     const client = await saying(way, (socket) => {
@@ -173,12 +173,12 @@ describe.each(ways)('over %s', (way) => {
         most = Math.max(most, heldMiB() - before);
       }
       subscription.unsubscribe();
-      // Many times as much, if each byte were kept by itself.
+      // Keeping each byte by itself would cost many times as much.
       expect(most).toBeLessThan(40);
     }
   });
 
-  it('T9: a redirect is an error, and its target hears nothing', async () => {
+  it('T9: a redirect is an error, and its target receives no request', async () => {
     const heard: string[] = [];
     const target = await started(
       createServer((request, response) => {
@@ -205,15 +205,15 @@ describe.each(ways)('over %s', (way) => {
   it.each([
     ['100,000 headers', `HTTP/1.1 200 OK\r\n${'A: b\r\n'.repeat(100_000)}\r\n{}`],
     ['a header of 10 MB', `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(10_000_000)}\r\n\r\n{}`],
-    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
-  ])('T7: %s is an error of the network', async (_name, text) => {
+    ['text that is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+  ])('T7: %s is a network error', async (_name, text) => {
     const client = await saying(way, (socket) => socket.write(text));
     const error = await failureOf(client.request({ path: '/x' }));
     expect(error.reason).toBe('Network');
     expect(error.message.length).toBeLessThan(200);
   });
 
-  it('T7: headers with names of a prototype are headers', async () => {
+  it('T7: headers named like prototype members are plain headers', async () => {
     const odd = '__proto__: x\r\n__proto__: y\r\nconstructor: z\r\ntoString: z\r\n';
     const client = await saying(way, (socket) =>
       socket.end(
@@ -226,7 +226,7 @@ describe.each(ways)('over %s', (way) => {
     expect({}.toString).toBe(Object.prototype.toString);
   });
 
-  it('T7: deep nesting overflows no stack', async () => {
+  it('T7: deep nesting does not overflow the stack', async () => {
     const deep = `{"metadata":{"name":"a","namespace":"x","resourceVersion":"5","uid":"u"},"spec":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`;
     const client = await answering(way, (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -246,7 +246,7 @@ describe.each(ways)('over %s', (way) => {
     expect(['read', 'Malformed']).toContain(call);
   });
 
-  it('C10: a log without lines comes in pieces', async () => {
+  it('C10: a log without line breaks is emitted in pieces', async () => {
     const client = await answering(way, (request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       endlessly((bytes) => response.write(bytes), request.socket, Buffer.alloc(65_536, 'x'));
@@ -265,12 +265,13 @@ describe.each(ways)('over %s', (way) => {
         });
     });
     expect(longest).toBe(MiB);
-    // A hundred came. What is on its way between server and reader, both in this process, depends on their pace.
+    // A hundred pieces were received. The amount in flight depends on the pace of server and reader, which share this
+    // process.
     expect(heldMiB() - before).toBeLessThan(40);
   });
 });
 
-it('T7: interim answers without an end are no answer', async () => {
+it('T7: endless interim responses are not a response', async () => {
   const client = await saying('undici', (socket) => {
     endlessly(
       (bytes) => socket.write(bytes),
@@ -285,7 +286,7 @@ it('T7: interim answers without an end are no answer', async () => {
   expect(heldMiB() - before).toBeLessThan(30);
 });
 
-it('T7: what grows when it is unpacked ends at the bound of a line', async () => {
+it('T7: a decompression bomb is refused at the limit of a line', async () => {
   const bomb = gzipSync(Buffer.alloc(200 * MiB, '['));
   const client = await answering(
     'fetch',
@@ -303,7 +304,7 @@ it('T7: what grows when it is unpacked ends at the bound of a line', async () =>
   expect(heldMiB() - before).toBeLessThan(40);
 });
 
-it('C20: discovery of a million resources is read in one go, of a million versions refused', async () => {
+it('C20: discovery of a million resources is read, of a million versions is refused', async () => {
   const list = JSON.stringify({
     kind: 'APIResourceList',
     resources: Array.from({ length: 200_000 }, (_, at) => ({
@@ -346,7 +347,7 @@ it('C20: discovery of a million resources is read in one go, of a million versio
   expect(asked.length).toBeLessThan(5);
 });
 
-it('T7: a flood of bookmarks leaves time and holds nothing', async () => {
+it('T7: a flood of bookmarks leaves time for other tasks and uses no memory', async () => {
   const client = await answering('undici', (request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     if (request.url?.includes('sendInitialEvents') === true) {
@@ -368,14 +369,14 @@ it('T7: a flood of bookmarks leaves time and holds nothing', async () => {
   const turn = setInterval(() => turns++, 10);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   clearInterval(turn);
-  // The loop turns meanwhile, for others.
+  // The event loop turns meanwhile.
   expect(turns).toBeGreaterThan(10);
   expect(statuses).toBeLessThan(20);
   expect(heldMiB() - before).toBeLessThan(30);
   await informer.stop();
 });
 
-it('T7: an endless log of tiny chunks holds what it must', async () => {
+it('T7: a long log of tiny chunks is read completely', async () => {
   const pieces = await lastValueFrom(
     createResourceClient(
       await saying('fetch', (socket) =>
@@ -389,7 +390,7 @@ it('T7: an endless log of tiny chunks holds what it must', async () => {
   expect(pieces.map(({ length }) => length)).toEqual([500_000]);
 });
 
-it('T7: an object nested as deep as it likes harms itself only', async () => {
+it('T7: a deeply nested object does not affect other objects', async () => {
   const object = (name: string, version: number, depth: number) =>
     `{"metadata":{"name":"${name}","namespace":"x","uid":"${name}","resourceVersion":"${version}"},"data":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
   const client = await answering('undici', (request, response) => {

@@ -17,7 +17,7 @@ interface Canned {
   readonly headers?: Record<string, string>;
 }
 
-/** A client whose server answers these in order, the last again and again. */
+/** A client whose server sends these responses in order, and then repeats the last one. */
 function answering(answers: readonly Canned[], options: Partial<KubeClientOptions> = {}) {
   const time = new VirtualTime();
   const sent: (TransportRequest & { readonly atMs: number })[] = [];
@@ -49,7 +49,7 @@ const failureOf = (promise: Promise<unknown>) =>
 const path = '/api/v1/pods';
 
 describe('a call', () => {
-  it('T1: gives JSON, text or nothing', async () => {
+  it('T1: a call resolves with JSON, text or nothing', async () => {
     const ask = (body: string, headers = {}) =>
       answering([{ body, headers }]).client.request({ path });
     expect(await ask('{"a":1}', json)).toEqual({ a: 1 });
@@ -58,7 +58,7 @@ describe('a call', () => {
     expect(await ask('', json)).toBeUndefined();
   });
 
-  it('T1: sends objects as JSON and text as it is, with its own headers and those of the client', async () => {
+  it('T1: a call sends objects as JSON and text as it is, with its own headers and those of the client', async () => {
     const { sent, client } = answering([{}], {
       headers: { Authorization: 'Bearer t', Accept: 'x' },
     });
@@ -75,7 +75,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('T1: puts characters together that came in two chunks', async () => {
+  it('T1: a character may be split between two chunks', async () => {
     const bytes = new TextEncoder().encode('"€"');
     const transport: Transport = {
       send: () =>
@@ -89,7 +89,7 @@ describe('a call', () => {
     expect(await createClient({ baseUrl: '', transport }).request({ path })).toBe('€');
   });
 
-  it('T3: that fails names method and path, and neither header nor body nor query', async () => {
+  it('T3: the error of a failed call names method and path, but no header, body or query', async () => {
     const body = '{"kind":"Status","reason":"NotFound","message":"no such pod","code":404}';
     const { client } = answering([{ status: 404, body, headers: json }], {
       headers: { authorization: 'Bearer hush' },
@@ -101,7 +101,7 @@ describe('a call', () => {
     expect(JSON.stringify([error, error?.stack])).not.toContain('hush');
   });
 
-  it('T3: whose answer says JSON and is none is not quoted', async () => {
+  it('T3: an invalid JSON response is not quoted', async () => {
     const { client } = answering([{ body: '{"password":hush}', headers: json }]);
     const error = await failureOf(client.request({ path }));
     expect(error?.message).toBe(
@@ -115,7 +115,7 @@ describe('a call', () => {
     ['hush"}}', 'text/plain'],
     ['hush', 'text/html'],
     ['[hush', 'text/plain; charset=utf-8'],
-  ])('T3, T56: whose error is not a Status is not quoted (%s as %s)', async (body, type) => {
+  ])('T3, T56: an error response without a Status is not quoted (%s as %s)', async (body, type) => {
     const { client } = answering([{ status: 500, body, headers: { 'content-type': type } }]);
     const error = await failureOf(client.request({ path }));
     expect(error?.message).toBe(
@@ -124,7 +124,7 @@ describe('a call', () => {
     expect(JSON.stringify(error)).not.toContain('hush');
   });
 
-  it('T56: that is a redirect says that it is not followed', async () => {
+  it('T56: the error of a redirect says that redirects are not followed', async () => {
     const { client } = answering([
       { status: 302, headers: { location: 'http://other/?token=hush' } },
     ]);
@@ -134,7 +134,7 @@ describe('a call', () => {
     );
   });
 
-  it('T7: longer than its bound is refused', async () => {
+  it('T7: a response over the limit is refused', async () => {
     const { client } = answering([{ body: 'x'.repeat(101) }], { maxBodyBytes: 100 });
     const error = await failureOf(client.request({ path }));
     expect(error).toMatchObject({ reason: 'TooLarge', code: 0 });
@@ -143,7 +143,7 @@ describe('a call', () => {
     expect(await fits.client.request({ path })).toHaveLength(100);
   });
 
-  it('T1: may be aborted, before and while it runs', async () => {
+  it('T1: a call may be aborted before it is sent and while it runs', async () => {
     const { client, sent } = answering([]);
     const aborted = await failureOf(client.request({ path, signal: AbortSignal.abort() }));
     expect([aborted?.reason, sent.length]).toEqual(['Aborted', 0]);
@@ -154,7 +154,7 @@ describe('a call', () => {
     expect((await running)?.message).toBe('GET /api/v1/pods: aborted by the caller');
   });
 
-  it('T1: that is aborted while it waits for its next try is sent no more', async () => {
+  it('T1: a call that is aborted while it waits for its retry is not sent again', async () => {
     const { client, sent, time } = answering([{ status: 429 }]);
     const abort = new AbortController();
     const running = failureOf(client.request({ path, signal: abort.signal }));
@@ -166,7 +166,7 @@ describe('a call', () => {
   });
 });
 
-describe('a call that is refused', () => {
+describe('an error response to a call', () => {
   const retryAfter = (seconds: string) => ({ 'retry-after': seconds });
   async function run(method: string, answers: readonly Canned[], ms = 1_000_000) {
     const { client, sent, time } = answering(answers);
@@ -175,7 +175,7 @@ describe('a call that is refused', () => {
     return { times: sent.map(({ atMs }) => atMs), error: await end };
   }
 
-  it('T4: with 429 is repeated, ten times at most', async () => {
+  it('T4: a call is retried after a 429, ten times at most', async () => {
     const { times, error } = await run('GET', [{ status: 429 }]);
     expect(times).toEqual([
       ...[0, 1_000, 3_000, 7_000, 15_000, 31_000],
@@ -184,7 +184,7 @@ describe('a call that is refused', () => {
     expect(error?.code).toBe(429);
   });
 
-  it('T8: is refused also when the body of the refusal is cut', async () => {
+  it('T8: an error response whose body is cut is reported as that response', async () => {
     const time = new VirtualTime();
     const atMs: number[] = [];
     const header = (name: string) => (name.toLowerCase() === 'retry-after' ? '7' : null);
@@ -207,7 +207,7 @@ describe('a call that is refused', () => {
     expect((await end)?.code).toBe(503);
   });
 
-  it('T4: with Retry-After is repeated when the server says', async () => {
+  it('T4: a call is retried after the time in Retry-After', async () => {
     const answers = [
       { status: 429, headers: retryAfter('7') },
       { status: 503, headers: retryAfter('2') },
@@ -217,14 +217,14 @@ describe('a call that is refused', () => {
     expect([times, error]).toEqual([[0, 7_000, 9_000], undefined]);
   });
 
-  it('T4: a POST is repeated only with Retry-After', async () => {
+  it('T4: a POST is retried only after a Retry-After', async () => {
     expect((await run('POST', [{ status: 429 }])).times).toEqual([0]);
     const answers = [{ status: 429, headers: retryAfter('1') }, {}];
     expect((await run('POST', answers)).times).toEqual([0, 1_000]);
   });
 
   it.each([400, 401, 403, 404, 409, 500, 502, 503, 504])(
-    'T4: with %i and no Retry-After is not repeated',
+    'T4: a call is not retried after a %i without Retry-After',
     async (status) => {
       const { times, error } = await run('GET', [{ status }]);
       expect([times, error?.code]).toEqual([[0], status]);
@@ -233,7 +233,7 @@ describe('a call that is refused', () => {
 });
 
 describe('the rate limit', () => {
-  it('T5: holds requests back, tells queued first, and fills up again', async () => {
+  it('T5: delays requests, emits queued first, and refills', async () => {
     const { client, time } = answering([{}], { qps: 2, burst: 2 });
     const log: string[] = [];
     const send = (name: string) =>
@@ -251,7 +251,7 @@ describe('the rate limit', () => {
       '1000 d head',
     ]);
     log.length = 0;
-    // A long rest fills it up, and no further.
+    // A long idle time refills the bucket, but not beyond its burst.
     await time.advance(58_000);
     for (const name of ['e', 'f', 'g']) send(name);
     expect(log).toEqual(['60000 e head', '60000 f head', '60000 g queued']);
@@ -259,7 +259,7 @@ describe('the rate limit', () => {
     expect(log.at(-1)).toBe('60500 g head');
   });
 
-  it('T5: unsubscribing while it waits sends nothing', async () => {
+  it('T5: a request that is unsubscribed while it waits is not sent', async () => {
     const { client, time } = answering([{}], { qps: 1, burst: 1 });
     const kinds: string[] = [];
     const send = () =>
@@ -270,7 +270,7 @@ describe('the rate limit', () => {
     expect([kinds, time.pending]).toEqual([['head', 'chunk', 'queued'], 0]);
   });
 
-  it('T5: 0 is none', async () => {
+  it('T5: 0 means no limit', async () => {
     const { client } = answering([{}], { qps: 0 });
     await Promise.all(Array.from({ length: 500 }, () => client.request({ path })));
   });
@@ -287,13 +287,13 @@ describe('a client', () => {
   );
 
   it.each(['', '/proxy', 'http://127.0.0.1:8001', 'https://[::1]:6443/k8s/'])(
-    'T1: takes %j',
+    'T1: accepts %j as base URL',
     (baseUrl) => {
       expect(createClient({ baseUrl }).baseUrl).toBe(baseUrl);
     },
   );
 
-  it('T3: takes no password in its base URL, which messages name', () => {
+  it('T3: refuses a password in the base URL, because messages contain the base URL', () => {
     for (const baseUrl of [
       'https://me:hunter2@host/x',
       'https://hunter2@host',
@@ -305,13 +305,13 @@ describe('a client', () => {
     expect(createClient({ baseUrl: 'https://host/@x' }).baseUrl).toBe('https://host/@x');
   });
 
-  it('T1: sends nothing of itself', () => {
+  it('T1: sends nothing before the first request', () => {
     const server = createFakeApiServer();
     createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     expect(server.requests).toEqual([]);
   });
 
-  it('T6: that is closed ends calls and streams, and refuses later ones', async () => {
+  it('T6: closing a client ends calls and streams, and refuses later ones', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     server.faults.neverAnswer();

@@ -1,4 +1,7 @@
-/** Who waits for its turn: it is told so, keeps its place, gives its token back, and is not pending after the end. */
+/**
+ * Requests that wait for the rate limit: they emit `queued`, keep their order, return an unused token, and do not
+ * stay pending after the client is closed.
+ */
 import {
   type ApiError,
   createClient,
@@ -18,7 +21,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 const path = '/api/v1/pods';
 const head: TransportEvent = { kind: 'head', status: 200, header: () => null };
 
-/** A client whose requests are answered by this, and what its streams told. */
+/** A client with a scripted transport, and a log of the events of its requests. */
 function rig(
   options: Partial<KubeClientOptions> = {},
   answer: () => Observable<TransportEvent> = () => of(head),
@@ -50,8 +53,8 @@ function rig(
   };
 }
 
-describe('the turn of a request', () => {
-  it('T5: of one that leaves goes to those behind it', async () => {
+describe('a request that waits for the rate limit', () => {
+  it('T5: leaves its turn to the next request when it is unsubscribed', async () => {
     const { time, log, send } = rig({ qps: 1, burst: 1 });
     send('a');
     const [b] = [send('b'), send('c'), send('d')];
@@ -65,7 +68,7 @@ describe('the turn of a request', () => {
     ]);
   });
 
-  it('T5: of many that leave is given back, and no more than that', async () => {
+  it('T5: many requests that are unsubscribed return exactly their unused tokens', async () => {
     const { time, log, send } = rig({ qps: 1, burst: 2 });
     send('a');
     send('b');
@@ -83,7 +86,7 @@ describe('the turn of a request', () => {
     expect(log).toEqual(['61000 d head', '61000 e head', '61000 f queued']);
   });
 
-  it('T5: is kept in order, also by who asks within the turn of another', async () => {
+  it('T5: keeps the order, also if a request is made within the turn of another', async () => {
     const time = new VirtualTime();
     const order: string[] = [];
     const transport: Transport = { send: () => of(head), close: () => Promise.resolve() };
@@ -100,7 +103,7 @@ describe('the turn of a request', () => {
     expect(order).toEqual(['0 a', '1000 b', '2000 c', '3000 d', '4000 e']);
   });
 
-  it('T12: is told as queued until it comes, and as sending then', async () => {
+  it('T12: emits queued while it waits, and sending when the wait is over', async () => {
     const { time, log, send } = rig({ qps: 1, burst: 1 }, () => NEVER);
     send('a');
     send('b');
@@ -108,7 +111,7 @@ describe('the turn of a request', () => {
     expect(log).toEqual(['0 b queued', '1000 b sending']);
   });
 
-  it('T12: is one wait where the transport has a queue as well', async () => {
+  it('T12: reports one wait if the transport has a queue as well', async () => {
     const free = new Subject<TransportEvent>();
     const queued: TransportEvent = { kind: 'queued' };
     const { time, log, send } = rig({ qps: 1, burst: 1 }, () => concat(of(queued), free));
@@ -127,7 +130,7 @@ describe('the turn of a request', () => {
     ]);
   });
 
-  it('R15, X6: is no silence of the server, so that many informers do not starve each other', async () => {
+  it('R15, X6: is not mistaken for a silence of the server, so that many informers do not starve each other', async () => {
     const time = new VirtualTime();
     const server = createFakeApiServer({ scheduler: time });
     server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
@@ -160,7 +163,8 @@ describe('the turn of a request', () => {
       for (const run of runs) run.unsubscribe();
       expect([errors, phases.has('queued')]).toEqual([[], true]);
       expect(synced.filter(() => true)).toHaveLength(200);
-      // One request each when it streams; else a list, and watches of those who are done in between.
+      // One request per informer if it streams; otherwise a list, and meanwhile watches of the informers that are
+      // synced.
       expect(Math.max(...synced)).toBeLessThanOrEqual(initialList === 'stream' ? 38_000 : 78_000);
       await time.advance(60_000);
     }
@@ -175,7 +179,7 @@ describe('a client that is closed', () => {
       ({ reason }: ApiError) => reason,
     );
 
-  it('T6: ends what waits for its turn, and leaves no timer', async () => {
+  it('T6: ends requests that wait for their turn, and leaves no timer', async () => {
     const { time, log, client, send } = rig({ qps: 0.01, burst: 1 }, () => NEVER);
     send('a');
     send('b');
@@ -187,7 +191,7 @@ describe('a client that is closed', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('T6: ends what waits for its Retry-After, however long that is', async () => {
+  it('T6: ends requests that wait for a Retry-After of any length', async () => {
     const header = (name: string) => (name === 'retry-after' ? '86400' : null);
     const rigged = rig({}, () => of<TransportEvent>({ kind: 'head', status: 429, header }));
     const call = ends(rigged.client.request({ path }));
@@ -197,7 +201,7 @@ describe('a client that is closed', () => {
     expect([rigged.sent, rigged.time.pending]).toEqual([1, 0]);
   });
 
-  it('T6: asks its transport nothing more', async () => {
+  it('T6: does not use its transport any more', async () => {
     const { client, send, log, ...rigged } = rig();
     await client.close();
     await client.close();
