@@ -12,7 +12,6 @@ import { distinctUntilChanged, map } from 'rxjs/operators';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { bindMethods } from '../rx/bind-methods.ts';
 import { checkedDuration, checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -92,7 +91,6 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const { main, sources } = sourcesOf(options);
     this.#main = main;
     this.#sources = sources;
-    bindMethods(this);
     if (election === undefined) return;
     if (isLeaderElector(election)) this.#elector = election;
     else this.#elector = this.#ownElector = createLeaderElector(election);
@@ -110,11 +108,12 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     return [...this.#terms].flatMap((term) => term.working);
   }
 
-  start(): void {
+  // As fields, so that both work without the controller.
+  readonly start = (): void => {
     this.#life.start();
-  }
+  };
 
-  stop(options: StopOptions = {}): Promise<void> {
+  readonly stop = (options: StopOptions = {}): Promise<void> => {
     const { drainMs = 30_000 } = options;
     try {
       checkedDuration(drainMs, `${this.name}: drainMs`);
@@ -124,7 +123,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     // If stop() is called several times, the first call determines the time.
     if (this.#life.stopping === undefined) this.#drainMs = drainMs;
     return this.#life.stop();
-  }
+  };
 
   #start(): void {
     if (this.#held !== undefined) return;

@@ -7,7 +7,6 @@ import { Observable, ReplaySubject, Subscription } from 'rxjs';
 import { skipWhile, take, takeWhile } from 'rxjs/operators';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { Stored } from '../meta/stored.ts';
-import { bindMethods } from '../rx/bind-methods.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 
@@ -65,7 +64,6 @@ class RowsView<T> implements View<T> {
   constructor(source: Observable<ChangeSet<T>>, options: ToViewOptions) {
     this.#source = source;
     this.status$ = options.status$;
-    bindMethods(this);
   }
 
   readonly items$: Observable<readonly Stored<T>[]> = new Observable<readonly Stored<T>[]>(
@@ -86,12 +84,13 @@ class RowsView<T> implements View<T> {
     },
   );
 
-  getSnapshot(): readonly Stored<T>[] {
+  // Fields, so that they work without the view.
+  readonly getSnapshot = (): readonly Stored<T>[] => {
     this.#items ??= Object.freeze([...this.#rows.values()]);
     return this.#items;
-  }
+  };
 
-  subscribe(listener: () => void): () => void {
+  readonly subscribe = (listener: () => void): (() => void) => {
     // Hold before adding the listener: React must not be called for the synchronously replayed first set, which is in the snapshot.
     const release = this.#hold();
     const own = () => listener();
@@ -99,9 +98,9 @@ class RowsView<T> implements View<T> {
     return () => {
       if (this.#listeners.delete(own)) release();
     };
-  }
+  };
 
-  select(id: string): RowView<T> {
+  readonly select = (id: string): RowView<T> => {
     return {
       getSnapshot: () => this.#rows.get(id),
       subscribe: (listener) => {
@@ -121,7 +120,7 @@ class RowsView<T> implements View<T> {
         };
       },
     };
-  }
+  };
 
   [Symbol.asyncIterator](): AsyncIterableIterator<readonly Stored<T>[]> {
     const left = new AbortController();

@@ -9,7 +9,6 @@ import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Stored } from '../meta/stored.ts';
-import { bindMethods } from '../rx/bind-methods.ts';
 import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
@@ -117,7 +116,6 @@ class MapIndexer<T extends object> implements Indexer<T> {
     this.#guard = options.mutationGuard ?? defaultMutationGuard();
     this.addIndexers(options.indexers ?? {});
     this.#snapshots = new StoreReaders<T>(this);
-    bindMethods(this);
   }
 
   get snapshot$(): BehaviorSubject<StoreReader<T>> {

@@ -6,7 +6,6 @@
 import { AsyncSubject, defer, interval, merge, type Observable, of, Subject } from 'rxjs';
 import { distinctUntilChanged, endWith, map, takeUntil } from 'rxjs/operators';
 import type { MetricsProvider } from '../meta/metrics.ts';
-import { bindMethods } from '../rx/bind-methods.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type ResolvedTiming, type Timing, timingOf } from '../rx/timing.ts';
 import { type Backlog, Fifo } from './backlog.ts';
@@ -61,7 +60,6 @@ export class KeyQueue<K> implements WorkQueue<K> {
     this.#backlog = backlog;
     this.figures = new QueueFigures(this.name, options.metrics, () => this.#state());
     this.ready$ = this.#changed.asObservable();
-    bindMethods(this);
     this.metrics$ = defer(() =>
       merge(of(0), interval(METRICS_PERIOD_MS, this.scheduler)).pipe(
         takeUntil(this.#ended),

@@ -3,7 +3,6 @@
 import { defer, type Observable } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
 import type { ApiError } from '../../meta/api-error.ts';
-import { bindMethods } from '../../rx/bind-methods.ts';
 import { StartStop } from '../start-stop.ts';
 import { Candidacy, type ElectionMemory, type LeaseElectorOptions } from './candidacy.ts';
 
@@ -31,7 +30,6 @@ export class LeaseElector {
   constructor(options: LeaseElectorOptions) {
     this.#options = options;
     this.identity = options.identity;
-    bindMethods(this);
     this.#candidacy = new Candidacy(options, this.#memory);
     this.#life = new StartStop(
       () => this.#candidacy.start(),

@@ -5,7 +5,6 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { bindMethods } from '../../rx/bind-methods.ts';
 import {
   checkedDuration,
   checkedRate,
@@ -71,7 +70,6 @@ class SeriesRecorder implements EventRecorder {
   #closed = false;
 
   constructor(client: Pick<KubeClient, 'request'>, options: EventRecorderOptions) {
-    bindMethods(this);
     this.#options = options;
     const { scheduler, random } = timingOf(options);
     this.#scheduler = scheduler;
