@@ -139,7 +139,7 @@ class RowsView<T> implements View<T> {
   }
 
   async *#latest(left: AbortSignal): AsyncGenerator<readonly Stored<T>[], undefined> {
-    let news = true;
+    let hasNews = true;
     let ended = false;
     let wake: (() => void) | undefined;
     let failure: { readonly error: unknown } | undefined;
@@ -147,7 +147,7 @@ class RowsView<T> implements View<T> {
     const release = this.#hold();
     // Does not use `items$`, which would create an array for each set, although only the latest is read.
     const listener = () => {
-      news = true;
+      hasNews = true;
       wake?.();
     };
     this.#listeners.add(listener);
@@ -163,15 +163,15 @@ class RowsView<T> implements View<T> {
       },
     });
     try {
-      while (!left.aborted && (news || !ended)) {
-        if (!news) {
+      while (!left.aborted && (hasNews || !ended)) {
+        if (!hasNews) {
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
           wake = undefined;
           continue;
         }
-        news = false;
+        hasNews = false;
         yield this.getSnapshot();
       }
     } finally {

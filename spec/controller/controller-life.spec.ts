@@ -125,7 +125,7 @@ describe('a controller that is stopped and started', () => {
 });
 
 describe('a reconcile that ends', () => {
-  it('N8: is distinguished from the next one of its key, which a stop aborts and waits for', async () => {
+  it('N8: is not confused with the next run of its key, which a stop aborts and waits for', async () => {
     const { scheduler, source, control } = rig('a', 'b');
     const runs: {
       key: string;
@@ -169,7 +169,7 @@ describe('a reconcile that ends', () => {
     await stop;
   });
 
-  it('N8: and whose outcome waits to be emitted does not affect the next one of its key', async () => {
+  it('N8: a run whose outcome waits to be emitted does not affect the next run of its key', async () => {
     const { scheduler, control } = rig('a', 'b');
     const keys$ = new Subject<string>();
     const runs = new Map<string, Subject<ReconcileResult>[]>([
@@ -225,30 +225,33 @@ describe('a reconcile that ends', () => {
       'as an Observable',
       () => new Observable<ReconcileResult>((subscriber) => subscriber.complete()),
     ],
-  ])('N19: %s, in which the lead was lost, lets the next term begin', async (_how, answer) => {
-    const { scheduler, control, calls } = rig('a', 'b');
-    const { leading$, leaderElection } = foreign(true);
-    const keys$ = new Subject<string>();
-    const controller = control({
-      leaderElection,
-      sources: [keys$],
-      reconcile: (key) => {
-        calls.push(key);
-        if (key === 'shop/last') leading$.next(false);
-        return key === 'shop/last' ? answer() : undefined;
-      },
-    });
-    controller.start();
-    keys$.next('shop/last');
-    await scheduler.advance(0);
-    expect([controller.status.phase, controller.working]).toEqual(['standby', []]);
-    leading$.next(true);
-    await scheduler.advance(0);
-    expect(calls).toEqual(['shop/a', 'shop/b', 'shop/last', 'shop/a', 'shop/b']);
-    await controller.stop();
-  });
+  ])(
+    'N19: a run that ends %s, and in which the lead was lost, lets the next term begin',
+    async (_how, answer) => {
+      const { scheduler, control, calls } = rig('a', 'b');
+      const { leading$, leaderElection } = foreign(true);
+      const keys$ = new Subject<string>();
+      const controller = control({
+        leaderElection,
+        sources: [keys$],
+        reconcile: (key) => {
+          calls.push(key);
+          if (key === 'shop/last') leading$.next(false);
+          return key === 'shop/last' ? answer() : undefined;
+        },
+      });
+      controller.start();
+      keys$.next('shop/last');
+      await scheduler.advance(0);
+      expect([controller.status.phase, controller.working]).toEqual(['standby', []]);
+      leading$.next(true);
+      await scheduler.advance(0);
+      expect(calls).toEqual(['shop/a', 'shop/b', 'shop/last', 'shop/a', 'shop/b']);
+      await controller.stop();
+    },
+  );
 
-  it('N19: and whose outcome waits while the lead is lost lets the next term begin', async () => {
+  it('N19: a run whose outcome waits while the lead is lost lets the next term begin', async () => {
     const { scheduler, control } = rig('a', 'b');
     const { leading$, leaderElection } = foreign(true);
     const runs: Subject<ReconcileResult>[] = [];
@@ -274,7 +277,7 @@ describe('a reconcile that ends', () => {
     await Promise.all([controller.stop({ drainMs: 0 }), scheduler.advance(1)]);
   });
 
-  it('N2: and returned a thenable has its `then` called once', async () => {
+  it('N2: a thenable that a reconcile returns has its `then` called once', async () => {
     const { scheduler, control } = rig('a');
     let asked = 0;
     const lazy = {
@@ -330,7 +333,7 @@ describe('a term that ends', () => {
 
 describe('an invalid key', () => {
   it.each([[''], [undefined], [{ token: 's3cret' }], [5n]])(
-    'N23: from a stream, %o, is reported, and the keys after it are reconciled',
+    'N23: an invalid key from a stream, %o, is reported, and the keys after it are reconciled',
     async (key) => {
       const keys$ = new Subject<string>();
       const { calls, reports, control } = rig();
@@ -347,7 +350,7 @@ describe('an invalid key', () => {
     },
   );
 
-  it('N23: from a mapping does not affect the keys beside it', async () => {
+  it('N23: an invalid key from a mapping does not affect the keys beside it', async () => {
     const { informer, calls, reports, control } = rig('web');
     const controller = control({
       watches: [
@@ -371,7 +374,7 @@ describe('an invalid key', () => {
 });
 
 describe('a predicate that returns a Promise', () => {
-  it('N5, N28: passes the change, and the mistake is reported', async () => {
+  it('N5, N28: a predicate that returns a Promise passes the change, and the mistake is reported', async () => {
     const { calls, reports, control } = rig('a');
     const predicate = (async () => {
       throw new Error('later');

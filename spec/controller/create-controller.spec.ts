@@ -274,7 +274,7 @@ describe('a controller', () => {
 });
 
 describe('a large initial list', () => {
-  it('N2: of 30,000 objects is processed, by reconciles that return synchronously and by some that do not', async () => {
+  it('N2: 30,000 objects are processed, by reconciles that return synchronously and by some that do not', async () => {
     const { scheduler, source, outcomes, control } = rig();
     const most: number[] = [];
     let running = 0;

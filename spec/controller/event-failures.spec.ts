@@ -73,7 +73,7 @@ describe('the name of an event', () => {
     ['a'.repeat(253), 'a'.repeat(236)],
     // A name that was cut must not end with a hyphen.
     [`${'a'.repeat(235)}-bcdefgh`, 'a'.repeat(235)],
-  ])('N26: about %s is one that a server accepts', async (name, prefix) => {
+  ])('N26: the name of an event about %s is one that a server accepts', async (name, prefix) => {
     const { scheduler, recorder, sent } = rig(() => ({}));
     await scheduler.advance(1_700_000_000_000);
     recorder.event(named(name), eventOf('Synced'));
@@ -106,7 +106,7 @@ describe('the name of an event', () => {
 });
 
 describe('an event whose request fails', () => {
-  it('N27: waits separately: the others are written meanwhile', async () => {
+  it('N27: a failing event waits separately: the others are written meanwhile', async () => {
     const { scheduler, recorder, log, dropped } = rig(({ reason }) =>
       reason === 'Bad' ? fail(500) : {},
     );
@@ -127,7 +127,7 @@ describe('an event whose request fails', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N27: waits separately also if the server does not answer, or defers it for a day', async () => {
+  it('N27: an event also waits separately if the server does not answer it, or defers it for a day', async () => {
     const { scheduler, recorder, log } = rig(({ reason }) => (reason === 'Stuck' ? 'silence' : {}));
     recorder.event(named('web'), eventOf('Stuck'));
     recorder.event(named('web'), eventOf('Fine'));
@@ -139,7 +139,7 @@ describe('an event whose request fails', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N27: is flushed with the others, and dropped when the recorder is closed', async () => {
+  it('N27: a failing event is flushed with the others, and dropped when the recorder is closed', async () => {
     const { scheduler, recorder, dropped } = rig(({ reason }) =>
       reason === 'Bad' ? fail(500) : {},
     );
@@ -161,7 +161,7 @@ describe('an event whose request fails', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N27: and whose response was lost is the same Event at the next attempt', async () => {
+  it('N27: an event whose response was lost is the same Event at the next attempt', async () => {
     let tries = 0;
     const stored = new Map<string, number>();
     let draws = 0;
@@ -184,7 +184,7 @@ describe('an event whose request fails', () => {
     expect([[...stored.values()], dropped]).toEqual([[3], []]);
   });
 
-  it('N27: because its name is taken gets another name', async () => {
+  it('N27: an event whose name is taken gets another name', async () => {
     const { scheduler, recorder, sent, dropped } = rig(({ metadata }, { method }) => {
       if (
         method === 'POST' &&

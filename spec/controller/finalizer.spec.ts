@@ -47,7 +47,7 @@ describe('a finalizer', () => {
     expect(shared.now()?.metadata.finalizers).toEqual(['a.dev/x', ours]);
   });
 
-  it('N10: of another controller is kept, whatever that controller does meanwhile', async () => {
+  it('N10: a finalizer of another controller is kept, whatever that controller does meanwhile', async () => {
     const { client, first, now, touch } = rig();
     touch((metadata) => {
       metadata.finalizers = ['a.dev/x', 'b.dev/y'];

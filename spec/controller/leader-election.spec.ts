@@ -159,7 +159,7 @@ describe('leader election', () => {
     b.start();
     await scheduler.advance(20_999);
     // Candidate a is killed. Its last renewal was at 20000, which b saw at 20001.
-    server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
+    server.fate = (_method, sender) => (sender === 'a' ? { lost: 'request' } : {});
     await scheduler.advance(60_000);
     expect(story).toEqual(['0 a leads', '30000 a lost', '35001 b leads']);
     expect(server.lease?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
@@ -287,7 +287,7 @@ describe('leader election', () => {
     const b = candidate('b');
     b.start();
     await scheduler.advance(1);
-    server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
+    server.fate = (_method, sender) => (sender === 'a' ? { lost: 'request' } : {});
     await scheduler.advance(30_000);
     expect(server.lease?.spec?.holderIdentity).toBe('b');
     server.fate = () => ({});

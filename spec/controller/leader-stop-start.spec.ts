@@ -29,7 +29,7 @@ function rig() {
 }
 
 describe('an elector that is stopped and started', () => {
-  it('N21: in one turn releases the Lease, then competes again', async () => {
+  it('N21: a stop and a start in one turn release the Lease, then compete again', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -49,7 +49,7 @@ describe('an elector that is stopped and started', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N21: in one turn and then stopped again stays stopped', async () => {
+  it('N21: another stop in the same turn leaves the elector stopped', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -66,7 +66,7 @@ describe('an elector that is stopped and started', () => {
     await a.stop();
   });
 
-  it('N21: during a release does not release the Lease of its next candidacy', async () => {
+  it('N21: a start during a release does not release the Lease of its next candidacy', async () => {
     const { scheduler, server, candidate } = rig();
     const [a, b] = [candidate('a'), candidate('b')];
     a.start();
@@ -75,8 +75,8 @@ describe('an elector that is stopped and started', () => {
     await scheduler.advance(1_000);
     // The release takes two seconds and has a conflict.
     let conflict = true;
-    server.fate = (method, who) => {
-      if (who !== 'a') return {};
+    server.fate = (method, sender) => {
+      if (sender !== 'a') return {};
       if (method !== 'PUT' || !conflict) return { thereMs: 1_000, backMs: 1_000 };
       conflict = false;
       return { thereMs: 1_000, backMs: 1_000, error: ApiError.fromStatus({}, 409) };
@@ -169,7 +169,7 @@ describe('an elector that is stopped and started', () => {
 });
 
 describe('a Lease that is deleted', () => {
-  it('N22: is not created again by a candidate that has seen its holder, until its duration has passed', async () => {
+  it('N22: a deleted Lease is not created again by a candidate that has seen its holder, until its duration has passed', async () => {
     const { scheduler, server, candidate } = rig();
     const [a, b] = [candidate('a'), candidate('b')];
     a.start();
@@ -177,7 +177,7 @@ describe('a Lease that is deleted', () => {
     b.start();
     await scheduler.advance(4_000);
     // The leader is cut off now, and leads until 14000.
-    server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
+    server.fate = (_method, sender) => (sender === 'a' ? { lost: 'request' } : {});
     server.lease = undefined;
     await scheduler.advance(9_000);
     expect([a.isLeading, b.isLeading]).toEqual([true, false]);
@@ -194,7 +194,7 @@ describe('a Lease that is deleted', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N22: is created again immediately by its holder, which continues to lead', async () => {
+  it('N22: a deleted Lease is created again immediately by its holder, which continues to lead', async () => {
     const { scheduler, server, candidate } = rig();
     const [a, b] = [candidate('a'), candidate('b')];
     const lost: boolean[] = [];
@@ -209,7 +209,7 @@ describe('a Lease that is deleted', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  it('N22: is waited for also by a candidate that was stopped meanwhile', async () => {
+  it('N22: a candidate that was stopped meanwhile waits for a deleted Lease, too', async () => {
     const { scheduler, server, candidate } = rig();
     const [a, b] = [candidate('a'), candidate('b')];
     a.start();
@@ -217,7 +217,7 @@ describe('a Lease that is deleted', () => {
     b.start();
     await scheduler.advance(1_000);
     await b.stop();
-    server.fate = (_method, who) => (who === 'a' ? { lost: 'request' } : {});
+    server.fate = (_method, sender) => (sender === 'a' ? { lost: 'request' } : {});
     server.lease = undefined;
     b.start();
     await scheduler.advance(8_000);
@@ -228,7 +228,7 @@ describe('a Lease that is deleted', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  it('N22: before any candidate has seen it is created immediately', async () => {
+  it('N22: a Lease that no candidate has seen is created immediately', async () => {
     const { scheduler, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -239,7 +239,7 @@ describe('a Lease that is deleted', () => {
 });
 
 describe('a client that is busy', () => {
-  it('T10: keeps the lead, because requests for Leases do not wait for others', async () => {
+  it('T10: a busy client does not cost the lead, because requests for Leases do not wait for others', async () => {
     const scheduler = new VirtualTime();
     const server = createFakeApiServer({ resources: [leases, pods], scheduler });
     const options = { baseUrl: 'http://fake', fetch: server.fetch, scheduler };

@@ -34,14 +34,14 @@ export interface LeaseServer {
   /** The requests as the server saw them: `a GET`, `b PUT 409` … */
   readonly log: string[];
   /** Called for each request. */
-  fate: (method: string, who: string) => Fate;
+  fate: (method: string, candidate: string) => Fate;
   /** The candidates that have received the Lease. */
   readonly seen: Set<string>;
   /** How many creations are on their way to the server, including those that were aborted. */
   readonly creating: number;
-  client(who: string): { request<R>(request: KubeRequest): Promise<R> };
+  client(candidate: string): { request<R>(request: KubeRequest): Promise<R> };
   /** For a client with a rate limit. Requests for other objects are answered immediately. */
-  transport(who: string): Transport;
+  transport(candidate: string): Transport;
 }
 
 export function leaseServer(scheduler: SchedulerLike): LeaseServer {
@@ -81,10 +81,10 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
     get creating() {
       return creating;
     },
-    client: (who) => ({
+    client: (candidate) => ({
       request: <R>({ method = 'GET', body, signal }: KubeRequest) =>
         new Promise<R>((resolve, reject) => {
-          const fate = server.fate(method, who);
+          const fate = server.fate(method, candidate);
           signal?.addEventListener('abort', () => reject(ApiError.local('Aborted', 'aborted')));
           if (signal?.aborted) return reject(ApiError.local('Aborted', 'aborted'));
           if (fate.lost === 'request') return undefined;
@@ -102,20 +102,20 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
               if (fate.error !== undefined) throw fate.error;
               const lease = answer(method, text === undefined ? undefined : JSON.parse(text));
               settle = () => {
-                if (!signal?.aborted) server.seen.add(who);
+                if (!signal?.aborted) server.seen.add(candidate);
                 resolve(lease as R);
               };
             } catch (error) {
               code = ` ${(error as ApiError).code}`;
               settle = () => reject(error);
             }
-            server.log.push(`${who} ${method}${code}`);
+            server.log.push(`${candidate} ${method}${code}`);
             if (fate.lost !== 'answer') after(fate.backMs ?? 0, settle);
           });
           return undefined;
         }),
     }),
-    transport: (who) => ({
+    transport: (candidate) => ({
       close: () => Promise.resolve(),
       send: ({ method, path, body }) =>
         new Observable<TransportEvent>((subscriber) => {
@@ -129,7 +129,9 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
           };
           const sent = body === undefined ? undefined : JSON.parse(String(body));
           const asked = path.includes('/leases')
-            ? server.client(who).request({ method, path, body: sent, signal: aborting.signal })
+            ? server
+                .client(candidate)
+                .request({ method, path, body: sent, signal: aborting.signal })
             : Promise.resolve({});
           asked.then(
             (answer) => respond(200, answer),

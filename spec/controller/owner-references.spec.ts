@@ -49,9 +49,11 @@ describe('owner references', () => {
       /controlled by Deployment web \(UID u1\)/,
     );
     // An owner of the same name with another UID is another owner.
-    const anew = { metadata: { ...web.metadata, uid: 'u9' } };
-    expect(() => setControllerReference(anew, owned, deployments)).toThrow(/second controller/);
-    expect([isControlledBy(owned, web), isControlledBy(owned, anew)]).toEqual([true, false]);
+    const recreated = { metadata: { ...web.metadata, uid: 'u9' } };
+    expect(() => setControllerReference(recreated, owned, deployments)).toThrow(
+      /second controller/,
+    );
+    expect([isControlledBy(owned, web), isControlledBy(owned, recreated)]).toEqual([true, false]);
   });
 
   it('N11: keep other owners, and make an owner the controller that was not', () => {

@@ -32,13 +32,13 @@ function update(
     object: stored(object),
   };
 }
-const came: ObjectChange<KubernetesObject> = {
+const addition: ObjectChange<KubernetesObject> = {
   type: 'added',
   cause: 'watch',
   key: 'a/b',
   object: stored({}),
 };
-const went: ObjectChange<KubernetesObject> = {
+const deletion: ObjectChange<KubernetesObject> = {
   type: 'deleted',
   cause: 'watch',
   key: 'a/b',
@@ -54,7 +54,7 @@ describe('predicates', () => {
     resynced,
   };
   it.each(Object.entries(all))('N7: %s passes additions and deletions', (_name, predicate) => {
-    expect([predicate(came), predicate(went)]).toEqual([true, true]);
+    expect([predicate(addition), predicate(deletion)]).toEqual([true, true]);
   });
 
   it('N7: generationChanged drops an update of status, labels or finalizers', () => {

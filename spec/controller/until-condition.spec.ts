@@ -178,17 +178,20 @@ describe('a condition that returns a Promise', () => {
     ['in and', and<Pod | undefined>(exists, pending)],
     ['in or', or<Pod | undefined>(not<Pod | undefined>(exists), pending)],
     ['in not', not(pending)],
-  ])('N28: is refused, not met: %s', async (_where, condition) => {
-    const { server, scheduler, until } = rig();
-    server.objects.create(pods, { metadata: web });
-    const wait = until(condition).then(
-      () => 'met',
-      (error: Error) => `${error.name}: ${error.message}`,
-    );
-    await scheduler.advance(0);
-    expect(await wait).toMatch(
-      /^TypeError: a predicate or condition returned a Promise; it must return synchronously/,
-    );
-    expect([server.openWatches.length, scheduler.pending]).toEqual([0, 0]);
-  });
+  ])(
+    'N28: a condition that returns a Promise is refused, not met: %s',
+    async (_where, condition) => {
+      const { server, scheduler, until } = rig();
+      server.objects.create(pods, { metadata: web });
+      const wait = until(condition).then(
+        () => 'met',
+        (error: Error) => `${error.name}: ${error.message}`,
+      );
+      await scheduler.advance(0);
+      expect(await wait).toMatch(
+        /^TypeError: a predicate or condition returned a Promise; it must return synchronously/,
+      );
+      expect([server.openWatches.length, scheduler.pending]).toEqual([0, 0]);
+    },
+  );
 });

@@ -227,7 +227,7 @@ async function play(script: readonly Act[]): Promise<void> {
 }
 
 describe('holds', () => {
-  it('G5, G6, G15: in any order keep exactly the informers that are held or subscribed', async () => {
+  it('G5, G6, G15: acts in any order keep exactly the informers that are held or subscribed', async () => {
     await fc.assert(fc.asyncProperty(acts, play), { numRuns: 150 });
   });
 });

@@ -432,11 +432,11 @@ describe('an informer factory', () => {
 
   it('G10: passes the resource to the metrics of its informers (TestWithResource)', async () => {
     const seen = new Set<string>();
-    const told = (_: number, attributes: object = {}) => seen.add(JSON.stringify(attributes));
+    const record = (_: number, attributes: object = {}) => seen.add(JSON.stringify(attributes));
     const metrics: MetricsProvider = {
-      createCounter: () => ({ add: told }),
-      createUpDownCounter: () => ({ add: told }),
-      createHistogram: () => ({ record: told }),
+      createCounter: () => ({ add: record }),
+      createUpDownCounter: () => ({ add: record }),
+      createHistogram: () => ({ record: record }),
       createObservableGauge: () => ({ addCallback: () => {}, removeCallback: () => {} }),
     };
     const { factory, until } = rig();

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { place, rig } from './rig.ts';
 
 describe('a factory that was not started', () => {
-  it('G6: lets an informer linger that runs for its subscribers', async () => {
+  it('G6: an informer that runs for its subscribers lingers', async () => {
     const { server, factory, time } = rig();
     const own = factory({ lingerMs: 10_000 });
     const names: string[] = [];
@@ -36,7 +36,7 @@ describe('a factory that was not started', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('G6: removes an informer that does not run immediately, and leaves no timer', async () => {
+  it('G6: immediately removes an informer that does not run, and leaves no timer', async () => {
     const { factory, time } = rig();
     const own = factory({ lingerMs: 10_000 });
     own.acquire(pods).release();

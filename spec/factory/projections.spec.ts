@@ -98,7 +98,7 @@ describe('a dynamic factory', () => {
     ['its label', { tweak: (query) => Object.assign(query, { labelSelector: 'app=one' }) }, true],
   ];
   it.each(cases)(
-    'G8: restricted to %s (TestFilteredDynamicSharedInformerFactory)',
+    'G8: serves an informer that is restricted to %s (TestFilteredDynamicSharedInformerFactory)',
     async (_, options, isHeard) => {
       const all = rig();
       const factory = dynamic(all, options);
@@ -181,7 +181,7 @@ describe('metadata', () => {
     }
   });
 
-  it('G12: of several namespaces can be read by lister, index and handle', async () => {
+  it('G12: metadata of several namespaces can be read by lister, index and handle', async () => {
     const all = rig();
     const factory = all.factory({ namespaces: ['shop', 'till'] });
     const lister = factory.lister(pods, { as: 'metadata' });

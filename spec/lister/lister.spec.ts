@@ -123,7 +123,7 @@ describe('list', () => {
 
   it('L2: throws for a selection that is incomplete or ambiguous', () => {
     const lister = createLister(filled(), pods);
-    const slips: [unknown, RegExp][] = [
+    const mistakes: [unknown, RegExp][] = [
       [{ labelSelector: 'app=web', matchLabels: { app: 'db' } }, /"matchLabels" .*labelSelector/],
       [{ labelSelector: { app: 'web' } }, /"app" is not a field of a selector/],
       [{ matchLabels: { app: 'web,team=b' } }, /value of "app"/],
@@ -131,10 +131,10 @@ describe('list', () => {
       [[], /selector \[\]/],
       [7, /selector 7/],
     ];
-    for (const [slip, told] of slips) {
-      expect(() => lister.list(slip as string)).toThrow(TypeError);
-      expect(() => lister.list(slip as string)).toThrow(told);
-      expect(() => lister.namespace('shop').list(slip as string)).toThrow(told);
+    for (const [mistake, message] of mistakes) {
+      expect(() => lister.list(mistake as string)).toThrow(TypeError);
+      expect(() => lister.list(mistake as string)).toThrow(message);
+      expect(() => lister.namespace('shop').list(mistake as string)).toThrow(message);
     }
   });
 
@@ -298,12 +298,12 @@ describe('before the store is synced', () => {
 
 /** The state of a promise so far. */
 async function state(promise: Promise<unknown>): Promise<string> {
-  const told = promise.then(
+  const settled = promise.then(
     () => 'there',
     (error: Error) => error.message,
   );
   const pending = new Promise<string>((resolve) => setImmediate(resolve, 'pending'));
-  return Promise.race([told, pending]);
+  return Promise.race([settled, pending]);
 }
 
 function running(time = new VirtualTime()) {

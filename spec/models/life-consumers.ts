@@ -5,11 +5,11 @@ import type { Pod } from '../support/scripted-list-watch.ts';
 /** The state of a consumer by key, according to what it received. */
 export class Belief {
   readonly objects = new Map<string, Pod>();
-  readonly #who: string;
+  readonly #name: string;
   readonly #fail: (what: string) => void;
 
-  constructor(who: string, fail: (what: string) => void) {
-    this.#who = who;
+  constructor(name: string, fail: (what: string) => void) {
+    this.#name = name;
     this.#fail = fail;
   }
 
@@ -23,7 +23,7 @@ export class Belief {
     if (had !== previous) {
       const version = (pod: Pod | undefined) => pod?.metadata.resourceVersion ?? 'nothing';
       this.#fail(
-        `${this.#who}: ${key} was ${version(had)}, the handler received ${version(previous)}`,
+        `${this.#name}: ${key} was ${version(had)}, the handler received ${version(previous)}`,
       );
     }
     if (object === undefined) this.objects.delete(key);

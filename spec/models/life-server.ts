@@ -46,12 +46,12 @@ export class LifeServer {
     if (end) {
       if (had === undefined) return;
       this.objects.delete(key);
-      return this.#tell(namespace, deleted(pod(name, version, had.metadata.uid, namespace)));
+      return this.#notify(namespace, deleted(pod(name, version, had.metadata.uid, namespace)));
     }
     const uid = had?.metadata.uid ?? `u${this.#uid++}`;
     const object = pod(name, version, uid, namespace);
     this.objects.set(key, object);
-    this.#tell(namespace, had === undefined ? added(object) : modified(object));
+    this.#notify(namespace, had === undefined ? added(object) : modified(object));
   }
 
   /** Ends every watch with a 410, so that its informer lists again. */
@@ -122,7 +122,7 @@ export class LifeServer {
     to.next({ kind: 'opened' });
   }
 
-  #tell(namespace: string, event: ReturnType<typeof added>): void {
+  #notify(namespace: string, event: ReturnType<typeof added>): void {
     for (const [watch, scope] of [...this.#watches]) {
       if (!scope || scope === namespace) watch.next({ kind: 'events', events: [event] });
     }

@@ -400,9 +400,9 @@ export class World {
   }
 
   #subscribe(stream: (typeof STREAMS)[number], messy: boolean, policy?: DeliveryPolicy<Pod>): void {
-    const who = `${policy?.kind ?? stream} ${this.consumers.length}`;
+    const name = `${policy?.kind ?? stream} ${this.consumers.length}`;
     const of = stream === 'changes$';
-    const belief = of ? new Belief(who, (what) => this.#fail(what)) : undefined;
+    const belief = of ? new Belief(name, (what) => this.#fail(what)) : undefined;
     const holder = this.model.subscribe();
     const slow = policy?.ready !== undefined;
     const consumer: Consumer = { holder, belief, slow, subscription: undefined, completed: false };
@@ -417,7 +417,7 @@ export class World {
       (messy ? source.pipe(finalize(cleanup)) : source).subscribe({
         next: (value: unknown) => {
           belief?.set(value as Parameters<Belief['set']>[0]);
-          this.#called('next', !holder.left && !consumer.completed, who);
+          this.#called('next', !holder.left && !consumer.completed, name);
         },
         complete: () => {
           consumer.completed = true;
@@ -466,9 +466,9 @@ export class World {
   }
 
   #handle(slow: boolean, delivery: DeliveryPolicy<Pod>, resyncPeriodMs: number): void {
-    const who = `handler ${this.handlers.length}`;
+    const name = `handler ${this.handlers.length}`;
     const handled: Handled = {
-      belief: new Belief(who, (what) => this.#fail(what)),
+      belief: new Belief(name, (what) => this.#fail(what)),
       addedAfterStops: this.model.stops,
       registration: undefined,
       removed: false,
@@ -478,7 +478,7 @@ export class World {
     const handler = believing(handled.belief, (kind) => {
       // A stop takes effect in its turn.
       const held = this.informer.isStopped && this.#stopsDone > handled.addedAfterStops;
-      this.#called(kind, !handled.removed && handled.running === 0 && !held, `${who} ${kind}`);
+      this.#called(kind, !handled.removed && handled.running === 0 && !held, `${name} ${kind}`);
       if (!slow) return undefined;
       handled.running++;
       return new Promise<void>((resolve) => this.time.schedule(() => resolve(), 7)).then(() => {

@@ -210,21 +210,21 @@ describe('a rate limit', () => {
     return at;
   }
 
-  it('M13, T5: of 0, less or Infinity does not limit', async () => {
+  it('M13, T5: a limit of 0, less or Infinity does not limit', async () => {
     for (const qps of [0, -1, minus, infinite]) {
       expect(await sentAt({ qps, burst: 1 })).toEqual([0, 0, 0, 0]);
     }
     expect(await sentAt({ qps: 1, burst: infinite })).toEqual([0, 0, 0, 0]);
   });
 
-  it('M13, T5, X5: of one request in many days waits for many days', async () => {
+  it('M13, T5, X5: a limit of one request in many days waits for many days', async () => {
     expect(await sentAt({ qps: 1e-10, burst: 1 }, 3)).toEqual([0, 1e13, 2e13]);
     expect(await sentAt({ qps: 2, burst: 1.5 }, 3)).toEqual([0, 250, 750]);
   });
 });
 
 describe('a body', () => {
-  it('M13, T7: has no limit if the limit is Infinity', async () => {
+  it('M13, T7: a body has no limit if the limit is Infinity', async () => {
     const fetch = () => Promise.resolve(new Response('x'.repeat(100)));
     const get = (maxBodyBytes: number) =>
       createClient({ baseUrl: '', fetch, maxBodyBytes }).request({ path: '/x' });

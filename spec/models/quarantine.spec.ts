@@ -199,7 +199,7 @@ const steps: fc.Arbitrary<Step>[] = [
 
 describe('a refused object', () => {
   it.each<Mode>(['pages', 'stream', 'poll'])(
-    'I13, I61, S23, F18, W12: is refused until it is accepted or deleted, and every existing object is stored or refused; by %s',
+    'I13, I61, S23, F18, W12: an object is refused until it is accepted or deleted, and every existing object is stored or refused; by %s',
     (mode) => {
       fc.assert(
         fc.property(

@@ -13,11 +13,11 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 
 /** A provider that records the reported values, by instrument. */
 function recorder() {
-  const told = new Map<string, number[]>();
+  const values = new Map<string, number[]>();
   const gauges = new Map<string, GaugeCallback>();
   const labels = new Set<string>();
   const keep = (name: string) => (value: number, attributes?: object) => {
-    told.set(name, [...(told.get(name) ?? []), value]);
+    values.set(name, [...(values.get(name) ?? []), value]);
     labels.add(JSON.stringify(attributes));
   };
   const provider: MetricsProvider = {
@@ -29,7 +29,7 @@ function recorder() {
       removeCallback: () => gauges.delete(name),
     }),
   };
-  const sum = (name: string) => (told.get(name) ?? []).reduce((all, each) => all + each, 0);
+  const sum = (name: string) => (values.get(name) ?? []).reduce((all, each) => all + each, 0);
   const gauge = (name: string) => {
     let seen: number | undefined;
     gauges.get(name)?.({
@@ -39,27 +39,27 @@ function recorder() {
     });
     return seen;
   };
-  return { provider, told, gauges, labels, sum, gauge };
+  return { provider, values, gauges, labels, sum, gauge };
 }
 
 describe('metrics of a queue', () => {
   it("K13: are reported to a provider under client-go's names (TestMetrics)", async () => {
     const time = new VirtualTime();
-    const { provider, told, labels, sum, gauge } = recorder();
+    const { provider, values, labels, sum, gauge } = recorder();
     const queue = createWorkQueue({ name: 'test', scheduler: time, metrics: provider });
     queue.add('foo');
     expect([sum('workqueue_adds_total'), sum('workqueue_depth')]).toEqual([1, 1]);
     await time.advance(50);
     expect(queue.tryGet()).toBe('foo');
-    expect(told.get('workqueue_queue_duration_seconds')).toEqual([0.05]);
+    expect(values.get('workqueue_queue_duration_seconds')).toEqual([0.05]);
     for (let times = 0; times < 5; times++) queue.add('foo');
     expect([sum('workqueue_adds_total'), sum('workqueue_depth')]).toEqual([2, 1]);
     await time.advance(25);
     queue.done('foo');
-    expect(told.get('workqueue_work_duration_seconds')).toEqual([0.025]);
+    expect(values.get('workqueue_work_duration_seconds')).toEqual([0.025]);
     expect(sum('workqueue_depth')).toBe(1);
     queue.tryGet();
-    expect(told.get('workqueue_queue_duration_seconds')).toEqual([0.05, 0.025]);
+    expect(values.get('workqueue_queue_duration_seconds')).toEqual([0.05, 0.025]);
     await time.advance(1);
     queue.add('bar');
     queue.tryGet();
