@@ -1,6 +1,7 @@
 /**
- * What an object passes before anything holds it: right kind, type filled in, `managedFields` cut, transform,
- * key. Whoever fails here is reported and stays out; the others go on.
+ * The checks and changes that a decoded object passes before it is stored: kind, `apiVersion`, removal of
+ * `managedFields`, transform, key. An object that fails a check is skipped or refused and reported; the other objects
+ * are not affected.
  */
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
@@ -14,7 +15,10 @@ import type { DecodeContext } from './decoding.ts';
 import type { Refused } from './watch-event.ts';
 import type { KindTally } from './wrong-kind.ts';
 
-/** Let in, with its key; refused, though it exists; or nothing that concerns this informer. */
+/**
+ * The result for one object: admitted with its key; rejected, although it exists; or skipped, because it is not an
+ * object of this collection.
+ */
 export type Admitted<T> =
   | { readonly verdict: 'admitted'; readonly key: string; readonly object: T }
   | { readonly verdict: 'rejected'; readonly refused: Refused }
@@ -23,7 +27,7 @@ export type Admitted<T> =
 const SKIPPED = { verdict: 'skipped' } as const;
 
 const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
-/** What a transform may not change. */
+/** The fields that a transform must not change. */
 type Identity = Pick<ObjectMeta, (typeof IDENTITY)[number]>;
 
 function identityOf({ metadata }: KubernetesObject): Identity {
@@ -46,7 +50,7 @@ function transformed<T extends KubernetesObject>(
     throw ApiError.local('Rejected', message, { cause: shownCause(error) });
   }
   if (typeof after !== 'object' || after === null) {
-    const message = `${key}: the transform returned ${typeof after === 'string' ? 'a text' : String(after)}, no object`;
+    const message = `${key}: the transform returned ${typeof after === 'string' ? 'a string' : String(after)} instead of an object`;
     throw ApiError.local('Rejected', message);
   }
   const changed = IDENTITY.find((field) => before[field] !== after.metadata?.[field]);
@@ -55,7 +59,7 @@ function transformed<T extends KubernetesObject>(
   throw ApiError.local('Rejected', message);
 }
 
-/** The gate of one decoder. `tally` counts who comes by kind. */
+/** Creates the admission of one decoder. `tally` counts the objects by kind. */
 export function createAdmission<T extends KubernetesObject>(
   context: DecodeContext<T>,
   tally: KindTally,
@@ -72,34 +76,38 @@ export function createAdmission<T extends KubernetesObject>(
     return SKIPPED;
   };
   return (received, deleted = false) => {
-    if (typeof received !== 'object' || received === null) return skip('no object');
+    if (typeof received !== 'object' || received === null)
+      return skip('a value that is not an object');
     const object = received as T;
     if (kind === '') {
-      if (typeof object.kind !== 'string' || object.kind === '') return skip('one without a kind');
+      if (typeof object.kind !== 'string' || object.kind === '')
+        return skip('an object without a kind');
       if (object.kind === 'Table' || object.kind === 'Status') return skip(`a ${object.kind}`);
     } else if (object.kind === undefined) object.kind = kind;
     else if (object.kind !== kind) {
       const own: unknown = object.kind;
-      if (typeof own !== 'string') return skip('one without a kind');
+      if (typeof own !== 'string') return skip('an object without a kind');
       tally.other(unexpected(`a ${own.slice(0, 60)}`));
       return SKIPPED;
     }
     tally.own();
     if (object.apiVersion === undefined) object.apiVersion = apiVersion;
     const { metadata } = object;
-    if (typeof metadata !== 'object' || metadata === null) return skip('one without metadata');
+    if (typeof metadata !== 'object' || metadata === null)
+      return skip('an object without metadata');
     if (!hasSoundMetadata(object))
-      return skip('one whose name, namespace, UID or version is not text');
-    // Last on the wire, so that V8 takes it away without turning the object into a slow one.
+      return skip('an object whose name, namespace, UID or version is not a string');
+    // `managedFields` is the last field on the wire, so V8 deletes it without converting the object to dictionary
+    // mode.
     if (!keepManagedFields && metadata.managedFields !== undefined) delete metadata.managedFields;
     let key: string;
     try {
       key = metaNamespaceKeyFunc(object);
     } catch {
-      return skip('one without a name');
+      return skip('an object without a name');
     }
     if (transform === undefined) return { verdict: 'admitted', key, object };
-    // Taken before the transform sees the object, which it may change in place before it is refused.
+    // Read before the transform runs, because the transform may change the object in place before it is refused.
     const before = identityOf(object);
     const retry = () => transformed(object, key, before, transform);
     try {
@@ -107,7 +115,7 @@ export function createAdmission<T extends KubernetesObject>(
     } catch (error) {
       const { uid = '', resourceVersion = '' } = before;
       const reason = ApiError.from(error, key);
-      // What is deleted needs no second try.
+      // A deleted object needs no retry.
       if (!deleted) onSkipped({ reason, key, resourceVersion, retry });
       return { verdict: 'rejected', refused: { key, uid, resourceVersion, reason, retry } };
     }

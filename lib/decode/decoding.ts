@@ -1,6 +1,6 @@
 /**
- * The port of the decoding stage: bytes in, events and items out, with the known objects at hand. A decoder that
- * works on bytes, or parses lazily, takes this one's place without another stage noticing.
+ * `Decoding`, the interface of the decode stage: bytes in, events and items out, with access to the known objects. A
+ * decoder that works on bytes or parses lazily can replace the default one without changes to other stages.
  */
 import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -10,51 +10,54 @@ import type { Projection } from './projection.ts';
 import type { ListPart, WatchEvent } from './watch-event.ts';
 
 /**
- * Makes what is stored of what was received: cuts fields, picks some. Runs once an object, before anything holds
- * it. It must return a new object or the same one unchanged, and keep name, namespace, UID and resourceVersion.
- * client-go: tools/cache/controller.go, TransformFunc.
+ * Transforms a received object before it is stored, for example to remove fields. A transform runs once per object.
+ * It must return a new object or the same object unchanged, and must keep name, namespace, UID and resourceVersion.
+ * If it throws, the object is refused. client-go: tools/cache/controller.go, TransformFunc.
  */
 export type Transform<T> = (object: T) => T;
 
-/** An object that did not get through, and why. */
+/** A skipped or refused object, with the reason. */
 export interface Skipped {
   readonly reason: ApiError;
-  /** Absent where the object has none. */
+  /** Absent if the object has no key. */
   readonly key?: string;
   readonly resourceVersion?: string;
-  /** Tries again with what was received; absent where that cannot help. */
+  /**
+   * Runs the transform again on the received object, and throws if it is refused again. Absent if a retry cannot
+   * help.
+   */
   readonly retry?: () => unknown;
 }
 
-/** What a decoder is made with. */
+/** The options of a decoder. */
 export interface DecodeContext<T extends KubernetesObject> {
-  /** With kind '' an object of any kind is let in, and takes the kind of its list where it has none. */
+  /** If the kind is '', objects of any kind are admitted; an object without a kind takes that of its list. */
   readonly resource: Resource<T>;
-  /** Asked for instead of whole objects. */
+  /** The projection that was requested instead of complete objects. */
   readonly projection?: Projection;
-  /** May be older than the bytes at hand. */
+  /** The known objects, which may be older than the bytes that are being decoded. */
   readonly known?: KnownObjects<T>;
   /** The longest line or item, in bytes. */
   readonly maxFrameBytes: number;
   /** The longest body of one LIST, in bytes. @defaultValue no limit */
   readonly maxPageBytes?: number;
   readonly transform?: Transform<T>;
-  /** `managedFields` are most of what an object weighs and seldom read. */
+  /** Whether to keep `managedFields`, which are most of an object's size and rarely read. */
   readonly keepManagedFields: boolean;
   onSkipped(skipped: Skipped): void;
 }
 
-/** One body, in chunks. */
+/** Decodes one body, which arrives in chunks. */
 export interface Decoder<Out> {
-  /** What this chunk closed, if anything. */
+  /** Decodes a chunk and returns the events or items that it completed, if any. */
   push(chunk: Uint8Array): Out | undefined;
-  /** The rest. Sets `failure` when the body was cut. */
+  /** Ends the body and returns the rest. Sets `failure` if the body was cut. */
   end(): Out | undefined;
-  /** Why decoding stopped, once it has. What was decoded before is still good. */
+  /** The error that stopped decoding, if any. Everything decoded before it remains valid. */
   readonly failure: ApiError | undefined;
 }
 
-/** Makes decoders, one a body. */
+/** Creates one decoder per body. */
 export interface Decoding {
   watch<T extends KubernetesObject>(context: DecodeContext<T>): Decoder<readonly WatchEvent<T>[]>;
   list<T extends KubernetesObject>(context: DecodeContext<T>): Decoder<ListPart<T>>;

@@ -1,4 +1,4 @@
-/** The plain decoder: `JSON.parse`, one object at a time. */
+/** The default decoder, which parses one object at a time with `JSON.parse`. */
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
@@ -10,13 +10,15 @@ import { expectKind, type Projection } from './projection.ts';
 import type { ListMeta, ListPart, Refused, WatchEvent } from './watch-event.ts';
 import { KindTally, wrongKind } from './wrong-kind.ts';
 
-/** `k8s.io/initial-events-end: "true"` on a bookmark closes the first part of a streaming LIST. */
+/** The annotation of the bookmark that ends the initial events of a streaming LIST, with the value `"true"`. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** An item that begins with its type. */
+/** Matches an item that begins with its kind or apiVersion. */
 const OWN_TYPE = /^\{\s*"(?:kind|apiVersion)"/;
 
-/** Parses without ever quoting the text: it may be a Secret, and V8's message shows a piece of it. */
+/**
+ * Parses JSON without quoting the text in an error, because it may be a Secret and V8's message quotes a part of it.
+ */
 function parse(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
@@ -25,7 +27,7 @@ function parse(text: string, what: string): unknown {
   }
 }
 
-/** Runs a decoding step; what it throws becomes the decoder's failure. */
+/** The base of both decoders. An error that a decoding step throws becomes the decoder's failure. */
 abstract class JsonDecoder<Out> implements Decoder<Out> {
   failure: ApiError | undefined;
 
@@ -149,7 +151,10 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
     out.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd });
   }
 
-  /** Checks what a watch event of a projection carries, and tells its columns. Returns how a table is read. */
+  /**
+   * Checks the kind of a watch event's object under a projection and reports the columns. Returns how to read a
+   * table.
+   */
   #projected({ eventKind, table }: Projection, object: unknown): Projection['table'] {
     const { plural } = this.#context.resource;
     expectKind(plural, eventKind, (object as KubernetesObject | undefined)?.kind);
@@ -157,7 +162,7 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
     return table;
   }
 
-  /** The end of a streaming list: from here on its objects would be all there is. */
+  /** Checks the kinds at the end of a streaming list, because from then on the store counts as complete. */
   #checkKind(bookmark: unknown): void {
     const { resource } = this.#context;
     const { kind } = bookmark as { kind?: unknown };
@@ -168,13 +173,13 @@ class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>
   }
 }
 
-/** A list without its items, as far as it is read. */
+/** The fields of a list body that are read, without its items. */
 interface Envelope {
   kind?: unknown;
   metadata?: { resourceVersion?: unknown; continue?: unknown; remainingItemCount?: unknown };
 }
 
-/** Put in front of an item that carries no type. */
+/** The text that is put before an item that has no type. */
 function typeMeta({ kind, apiVersion }: Pick<Resource, 'kind' | 'apiVersion'>): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
 }
@@ -183,15 +188,15 @@ function isList(kind: unknown): boolean {
   return typeof kind === 'string' && kind.endsWith('List');
 }
 
-/** A list part while it is filled. */
-interface PartUnderWay<T> {
+/** A list part that is being filled. */
+interface PartDraft<T> {
   items: T[];
   rejected: Refused[];
   wrongKind?: ApiError;
   metadata?: ListMeta;
 }
 
-class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T>> {
+class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDraft<T>> {
   readonly #framer: ItemFramer;
   readonly #context: DecodeContext<T>;
   readonly #admit: ReturnType<typeof createAdmission<T>>;
@@ -208,15 +213,15 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     this.#typeMeta = typeMeta(context.projection ?? context.resource);
   }
 
-  protected override empty(): PartUnderWay<T> {
+  protected override empty(): PartDraft<T> {
     return { items: [], rejected: [] };
   }
 
-  protected override isEmpty(out: PartUnderWay<T>): boolean {
+  protected override isEmpty(out: PartDraft<T>): boolean {
     return out.items.length === 0 && out.rejected.length === 0 && out.metadata === undefined;
   }
 
-  protected override read(chunk: Uint8Array, out: PartUnderWay<T>): void {
+  protected override read(chunk: Uint8Array, out: PartDraft<T>): void {
     const { maxPageBytes = Number.POSITIVE_INFINITY } = this.#context;
     this.#length += chunk.length;
     if (this.#length > maxPageBytes) {
@@ -229,7 +234,10 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     }
   }
 
-  /** Most servers say what the list is before its items: what only the end would tell is known now. */
+  /**
+   * Reads the fields before the items. Most servers send the kind first, so a wrong kind is detected before the first
+   * item.
+   */
   #open(): void {
     this.#opened = true;
     const { projection, resource } = this.#context;
@@ -246,7 +254,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     }
   }
 
-  protected override finish(out: PartUnderWay<T>): void {
+  protected override finish(out: PartDraft<T>): void {
     const { projection, resource } = this.#context;
     const envelope = parse(this.#framer.end(), 'a list') as Envelope | null;
     const got = envelope?.kind;
@@ -264,7 +272,7 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     };
   }
 
-  /** Without a kind it is no list either: `{}` would be an empty one, and delete all there is. */
+  /** A body without a kind is refused, too: otherwise `{}` would be an empty list and delete every object. */
   #expectList(got: unknown): void {
     const { resource } = this.#context;
     const { plural, kind } = resource;
@@ -277,24 +285,24 @@ class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartUnderWay<T
     throw ApiError.local('Unexpected', `${plural}: expected a ${expected}, got ${shown}`);
   }
 
-  #item(text: string, out: PartUnderWay<T>): void {
+  #item(text: string, out: PartDraft<T>): void {
     const table = this.#context.projection?.table;
     if (table !== undefined) return this.#keep(table.toObject(parse(text, 'a row')), out);
-    // Items of built-in lists carry no type; put in front, it is where watch events have it. Where an item has
-    // its own in front (a custom resource's), that stays, in its order.
+    // Items of built-in lists have no type. The type is put first, as in watch events. An item that begins with its
+    // own type, such as a custom resource, keeps its order of fields.
     const body = text.slice(1);
     const typed = OWN_TYPE.test(text) || body.trimStart().startsWith('}');
     this.#keep(parse(typed ? text : this.#typeMeta + body, 'an item'), out);
   }
 
-  #keep(received: unknown, out: PartUnderWay<T>): void {
+  #keep(received: unknown, out: PartDraft<T>): void {
     const admitted = this.#admit(received);
     if (admitted.verdict === 'admitted') out.items.push(admitted.object);
     else if (admitted.verdict === 'rejected') out.rejected.push(admitted.refused);
   }
 }
 
-/** Decodes with `JSON.parse`: plain, writable objects, as they were on the wire. */
+/** Decodes with `JSON.parse` into plain, writable objects, as on the wire. */
 export const jsonDecoding: Decoding = {
   watch: (context) => new WatchDecoder(context),
   list: <T extends KubernetesObject>(context: DecodeContext<T>): Decoder<ListPart<T>> =>

@@ -1,26 +1,25 @@
 /**
- * Cuts a stream of bytes into lines, wherever the network cut it: inside a line, inside a UTF-8 character.
- * Text is decoded once for all whole lines of a chunk, because a newline byte is never part of a longer
- * character.
+ * Splits a stream of bytes into lines, wherever the network cut it: inside a line or inside a UTF-8 character. The
+ * complete lines of a chunk are decoded together, because a newline byte is never part of a longer character.
  */
 import { ApiError } from '../meta/api-error.ts';
 import { GatheredBytes } from '../transport/gathered-bytes.ts';
 
 const NEWLINE = 10;
 
-/** Chunks in, text of whole lines out. */
+/** Turns chunks into the text of complete lines. */
 export class LineFramer {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #maxBytes: number;
   readonly #carry = new GatheredBytes();
-  /** Why no line comes any more, once one was too long or no UTF-8. */
+  /** The error that ended the stream: a line was too long, or not UTF-8. */
   failure: ApiError | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The whole lines that this chunk closed, joined by newlines, up to a `failure`; '' when it closed none. */
+  /** Returns the lines that this chunk completed, joined by newlines, up to a `failure`; '' if it completed none. */
   push(chunk: Uint8Array): string {
     if (this.failure !== undefined) return '';
     const end = chunk.lastIndexOf(NEWLINE);
@@ -29,23 +28,26 @@ export class LineFramer {
       return '';
     }
     const lines =
-      this.#carry.length === 0 ? chunk.subarray(0, end) : this.#whole(chunk.subarray(0, end));
+      this.#carry.length === 0 ? chunk.subarray(0, end) : this.#withHeld(chunk.subarray(0, end));
     const fits = lines.length <= this.#maxBytes;
     const text = (fits ? this.#decode(lines) : undefined) ?? this.#each(lines);
     if (end + 1 < chunk.length) this.#hold(chunk.subarray(end + 1));
     return text;
   }
 
-  /** Throws when the stream ended inside a line. */
+  /** Throws if the stream ended inside a line. */
   end(): void {
     const held = this.#carry.length;
     if (held === 0) return;
     this.#carry.drop();
-    throw ApiError.local('Malformed', `the stream ended inside a line (${held} bytes of it came)`);
+    throw ApiError.local(
+      'Malformed',
+      `the stream ended inside a line (${held} bytes of it were received)`,
+    );
   }
 
-  /** What was carried, and these bytes. */
-  #whole(bytes: Uint8Array): Uint8Array {
+  /** The held bytes followed by these bytes. */
+  #withHeld(bytes: Uint8Array): Uint8Array {
     this.#carry.add(bytes);
     return this.#carry.take();
   }
@@ -64,7 +66,7 @@ export class LineFramer {
     }
   }
 
-  /** Line by line, so that what came before a bad one is kept. */
+  /** Decodes line by line, so that the lines before an invalid one are kept. */
   #each(lines: Uint8Array): string {
     const good: string[] = [];
     for (let from = 0; from <= lines.length; ) {

@@ -1,7 +1,7 @@
 /**
- * Cuts a list body into its items while it arrives. A body is never decoded whole: 100,000 Pods are longer than
- * the longest string of V8, and parsing them at once would block the page for seconds. What is not `items` is
- * kept as the envelope.
+ * Splits a list body into its items while it arrives. A body is never decoded in one piece, because 100,000 Pods
+ * exceed the longest string of V8, and parsing them together would block the page for seconds. Everything except the
+ * items is kept as the envelope.
  */
 import { ApiError } from '../meta/api-error.ts';
 import { GatheredBytes } from '../transport/gathered-bytes.ts';
@@ -15,10 +15,10 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Smaller pieces are gathered: a text of as many parts as bytes takes thirty times its length. */
+/** Smaller pieces are gathered, because a string built of single-byte parts takes thirty times its length. */
 const SMALL = 1024;
 
-/** Where an item, or the envelope, keeps its bytes until it is whole. */
+/** Collects the bytes of an item or of the envelope until it is complete. */
 class ByteText {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #small = new GatheredBytes();
@@ -58,10 +58,10 @@ class ByteText {
   }
 }
 
-/** Bytes of a list body in; the text of each whole item out. */
+/** Turns the bytes of a list body into the text of each complete item. */
 export class ItemFramer {
   readonly #maxBytes: number;
-  /** The array that has the items. */
+  /** The name of the array that contains the items. */
   readonly #member: string;
   readonly #item = new ByteText();
   readonly #envelope = new ByteText();
@@ -69,7 +69,7 @@ export class ItemFramer {
   #inString = false;
   #escaped = false;
   #inItems = false;
-  /** The letters of the last string at depth 1, to know the key of the items. */
+  /** The characters of the last string at depth 1, to recognize the key of the items. */
   #word = '';
   #key = '';
   #inItem = false;
@@ -81,12 +81,12 @@ export class ItemFramer {
     this.#member = member;
   }
 
-  /** What came before the items, closed so that it is JSON. Of use once an item has come. */
+  /** The text before the items, closed so that it is valid JSON. Valid once an item has arrived. */
   get opening(): string {
     return `${this.#opening}]}`;
   }
 
-  /** The items that this chunk closed, each as JSON text. */
+  /** Returns the items that this chunk completed, each as JSON text. */
   push(chunk: Uint8Array): string[] {
     try {
       return this.#scan(chunk);
@@ -101,7 +101,7 @@ export class ItemFramer {
     let depth = this.#depth;
     let inString = this.#inString;
     let escaped = this.#escaped;
-    // Where the bytes begin that are not yet given to an item or to the envelope.
+    // The start of the bytes that do not belong to an item or the envelope yet.
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at];
@@ -131,7 +131,7 @@ export class ItemFramer {
         if (this.#inItem && depth === 2) {
           this.#inItem = false;
           this.#item.add(chunk.subarray(from, at + 1));
-          this.#bound(this.#item);
+          this.#checkSize(this.#item);
           items.push(this.#item.take());
           from = at + 1;
         } else if (this.#inItems && depth === 1) {
@@ -150,18 +150,18 @@ export class ItemFramer {
     this.#depth = depth;
     this.#inString = inString;
     this.#escaped = escaped;
-    this.#bound(this.#item);
-    this.#bound(this.#envelope);
+    this.#checkSize(this.#item);
+    this.#checkSize(this.#envelope);
     return items;
   }
 
-  #bound(text: ByteText): void {
+  #checkSize(text: ByteText): void {
     if (text.length <= this.#maxBytes) return;
     const message = `an item of the list is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if such objects are expected`;
     throw ApiError.local('TooLarge', message);
   }
 
-  /** The body without its items, as JSON text. Throws when the body was cut. */
+  /** Returns the body without its items, as JSON text. Throws if the body was cut. */
   end(): string {
     if (!this.#ended || this.#depth !== 0) {
       throw ApiError.local('Malformed', 'the list is cut off, or not JSON');

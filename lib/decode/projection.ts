@@ -1,27 +1,27 @@
 /**
- * What a server can make of objects before it sends them: their metadata alone, or the cells that `kubectl get`
- * prints. The same collection, versions and events; another body.
- * client-go: metadata/metadata.go; apimachinery: metav1.PartialObjectMetadata, metav1.Table.
+ * Projections: reduced forms that a server can send instead of complete objects, either their metadata or the cells
+ * that `kubectl get` prints. Collection, versions and events are the same; only the bodies differ. client-go:
+ * metadata/metadata.go; apimachinery: metav1.PartialObjectMetadata, metav1.Table.
  */
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts';
 
-/** An object without spec and status, as on the wire: its own kind is that of the resource that was asked for. */
+/** An object without spec and status, as on the wire. Its own kind is that of the requested resource. */
 export interface PartialObjectMetadata extends KubernetesObject {
   apiVersion: 'meta.k8s.io/v1';
   kind: 'PartialObjectMetadata';
   metadata: ObjectMeta;
 }
 
-/** A column of a table: what a cell at its place means. */
+/** A column of a table, which describes the cells at its position. */
 export interface TableColumn {
   readonly name: string;
-  /** OpenAPI's: `string`, `integer`, `number`, `boolean`, `date`. */
+  /** The OpenAPI type: `string`, `integer`, `number`, `boolean`, `date`. */
   readonly type: string;
   /** `name` marks the column that identifies a row. */
   readonly format: string;
   readonly description: string;
-  /** 0 is always worth showing; `kubectl get -o wide` shows the others. */
+  /** Columns with priority 0 are always shown; `kubectl get -o wide` shows the others. */
   readonly priority: number;
 }
 
@@ -31,39 +31,42 @@ export interface TableRow extends KubernetesObject {
   kind: 'TableRow';
   metadata: ObjectMeta;
   cells: unknown[];
-  /** `Completed` on a Pod that has run to its end. */
+  /** `Completed` for a Pod that has run to completion. */
   conditions?: { type: string; status: string; reason?: string; message?: string }[];
 }
 
-/** Asked for instead of whole objects, and how the answer is read. Whoever answers otherwise fails as a whole. */
+/**
+ * What is requested instead of complete objects, and how the response is read. A response of another kind fails
+ * completely.
+ */
 export interface Projection {
   readonly apiVersion: 'meta.k8s.io/v1';
-  /** What the objects carry that come of it. */
+  /** The kind of the stored objects. */
   readonly kind: 'PartialObjectMetadata' | 'TableRow';
-  /** The kind of a list's body, and the member that has its objects. */
+  /** The kind of a list body, and the field that contains its objects. */
   readonly listKind: 'PartialObjectMetadataList' | 'Table';
   readonly member: 'items' | 'rows';
-  /** The kind of what a watch event carries. */
+  /** The kind of the object in a watch event. */
   readonly eventKind: 'PartialObjectMetadata' | 'Table';
-  /** Told of the columns of a table whenever the server sends them. */
+  /** Called with the columns of a table whenever the server sends them. */
   readonly onColumns?: (columns: readonly TableColumn[]) => void;
-  /** How a table is read; absent for a projection whose bodies hold objects. */
+  /** How a table is read; absent if the bodies contain objects. */
   readonly table?: TableReading;
 }
 
-/** How the rows of a table become objects. A part of the projection, so that only those who use tables load it. */
+/** Converts the rows of a table to objects. Part of the projection, so that only users of tables load it. */
 export interface TableReading {
-  /** A row as the object that is stored. */
+  /** Converts a row to the stored object. */
   toObject(row: unknown): unknown;
-  /** The rows of a table that a watch event carries. */
+  /** The rows of the table in a watch event. */
   rowsOf(table: unknown): readonly unknown[];
-  /** The metadata of a bookmark, which has its annotations on a row and not on the table. */
+  /** The metadata of a bookmark. Its annotations are on a row, not on the table. */
   bookmarkOf(table: unknown): ObjectMeta | undefined;
-  /** Calls `onColumns` if a body has columns. */
+  /** Calls `onColumns` if a body contains columns. */
   tellColumns(body: unknown): void;
 }
 
-/** Metadata alone. */
+/** Requests only the metadata of objects. */
 export const metadataProjection: Projection = {
   apiVersion: 'meta.k8s.io/v1',
   kind: 'PartialObjectMetadata',
@@ -72,7 +75,7 @@ export const metadataProjection: Projection = {
   eventKind: 'PartialObjectMetadata',
 };
 
-/** A Table as far as it is read. */
+/** The fields of a Table that are read. */
 interface Table {
   readonly metadata?: ObjectMeta;
   readonly columnDefinitions?: readonly TableColumn[] | null;
@@ -85,7 +88,9 @@ interface Row {
   readonly object?: KubernetesObject;
 }
 
-/** Refuses what another projection, or none, made: only its emptiness would show later. */
+/**
+ * Throws an `ApiError` if the server sent another kind, because otherwise the only symptom would be an empty store.
+ */
 export function expectKind(plural: string, expected: string, got: unknown): void {
   if (got === expected) return;
   const shown = typeof got === 'string' ? got.slice(0, 60) : 'no kind';
@@ -113,7 +118,7 @@ function bookmarkOf(table: unknown): ObjectMeta | undefined {
   return annotations === undefined ? metadata : { ...metadata, annotations };
 }
 
-/** Rows of a table. */
+/** Requests the rows of a table. `onColumns` is called whenever the server sends columns. */
 export function tableProjection(onColumns: (columns: readonly TableColumn[]) => void): Projection {
   return {
     apiVersion: 'meta.k8s.io/v1',

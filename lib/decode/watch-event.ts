@@ -1,48 +1,48 @@
-/** What a watch line and a list body become: the vocabulary of `decode/`. */
+/** The output types of the decoders: watch events and list parts. */
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 
 /**
- * An object that exists, in a state that was refused. It travels to the store in its place among the others, so that
- * what comes before it and behind it counts as it came.
+ * An existing object whose state was refused. It passes through the queue in its place, so that earlier and later
+ * changes of its key keep their order.
  */
 export interface Refused {
   readonly key: string;
-  /** '' where the object has none. */
+  /** '' if the object has no UID. */
   readonly uid: string;
   readonly resourceVersion: ResourceVersion | '';
   readonly reason: ApiError;
-  /** Makes the object anew of what was received; throws while it is still refused. */
+  /** Transforms the received object again; throws while it is still refused. */
   retry(): unknown;
 }
 
-/** One line of a WATCH, decoded. Wire literals stay as on the wire. */
+/** One decoded line of a WATCH. Literals are as on the wire. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED'; readonly key: string; readonly object: T }
-  /** `object` is absent where its last state was refused by the transform. */
+  /** `object` is absent if the transform refused its last state. */
   | {
       readonly type: 'DELETED';
       readonly key: string;
       readonly object?: T;
       readonly resourceVersion: ResourceVersion;
     }
-  /** The server says how far it is; `initialEventsEnd` closes the first part of a streaming LIST. */
+  /** The version that the server has reached. `initialEventsEnd` ends the initial events of a streaming LIST. */
   | {
       readonly type: 'BOOKMARK';
       readonly resourceVersion: ResourceVersion;
       readonly initialEventsEnd: boolean;
     }
-  /** The server ends the stream with a Status. */
+  /** The server ended the stream with a Status. */
   | { readonly type: 'ERROR'; readonly error: ApiError }
-  /** An object that exists but that the transform refused: it has a version, no state. */
+  /** An existing object that the transform refused: it has a version but no state. */
   | { readonly type: 'REJECTED'; readonly key: string; readonly refused: Refused };
 
-/** Some items of a list; the last part of a request has its metadata. */
+/** A part of a list's items. The last part of a response has its metadata. */
 export interface ListPart<T> {
   readonly items: readonly T[];
-  /** Items that exist but were refused by the transform. */
+  /** Objects that the transform refused. */
   readonly rejected?: readonly Refused[];
-  /** Stands beside the metadata of an answer of which every object was of another kind, and was skipped. */
+  /** Set together with `metadata` if every object of the response had another kind and was skipped. */
   readonly wrongKind?: ApiError;
   readonly metadata?: ListMeta;
 }

@@ -1,35 +1,37 @@
 /**
- * When a whole collection is of another kind than its resource says. A single object of another kind is skipped; with all
- * of them skipped the store would be empty, and call itself synced.
+ * Detects a collection of another kind than its resource. A single object of another kind is skipped, but if every
+ * object were skipped, an empty store would be reported as synced.
  */
 import { ApiError } from '../meta/api-error.ts';
 import type { Resource } from '../meta/resource.ts';
 
-/** Names one kind where another was expected: of a list, or of the bookmark that ends a streaming list. */
-export function wrongKind({ plural, kind }: Resource, expected: string, got: string): ApiError {
+/** Creates the error for a list, or for the bookmark that ends a streaming list, of an unexpected kind. */
+export function wrongKind({ plural }: Resource, expected: string, got: string): ApiError {
   const shown = JSON.stringify(got.slice(0, 60));
-  const message = `${plural}: expected a ${expected}, got ${shown}: the resource is not of kind ${kind}; correct its kind or its plural`;
+  const message = `${plural}: expected a ${expected}, got ${shown}. Correct the kind or the plural of the resource`;
   return ApiError.local('WrongKind', message);
 }
 
-/** Counts the objects of one answer: those of the kind that was asked for, and those of another. */
+/** Counts the objects of one response: those of the resource's kind, and those of another kind. */
 export class KindTally {
   #own = 0;
   #others = 0;
   #last = '';
 
-  /** One is of the right kind, let in, refused or skipped for another reason. */
+  /** Counts an object of the right kind, whether it is admitted, refused or skipped for another reason. */
   own(): void {
     this.#own++;
   }
 
-  /** One is of another kind, as `message` says. */
+  /** Counts an object of another kind, which `message` describes. */
   other(message: string): void {
     this.#others++;
     this.#last = message;
   }
 
-  /** Why the answer has no object of the resource; `undefined` if it has one, or none at all. */
+  /**
+   * The error if every object is of another kind; `undefined` if there is an object of the right kind, or no object.
+   */
   get failure(): ApiError | undefined {
     if (this.#own > 0 || this.#others === 0) return undefined;
     const message = `every object (${this.#others}) is of another kind; the last: ${this.#last}. Correct the kind or the plural of the resource`;

@@ -31,7 +31,7 @@ describe('LIST and WATCH', () => {
   });
 
   it.each([['built-in', pods] as const, ['custom', widgets] as const])(
-    'D2: give one representation of %s objects, in one order of fields',
+    'D2: give the same representation of %s objects, with fields in the same order',
     async (_name, resource) => {
       const server = createFakeApiServer({ resources: [resource] });
       server.objects.create(resource, {
@@ -68,7 +68,7 @@ describe('LIST and WATCH', () => {
     },
   );
 
-  it('D2: an item keeps its own type where it has one', () => {
+  it('D2: an item keeps its own type if it has one', () => {
     const own = { apiVersion: 'v1', kind: 'Pod', ...object('a') };
     const late = { ...object('b'), kind: 'Pod', apiVersion: 'v1' };
     const { out } = list([bodyOf(own, late, object('c'))]);
@@ -79,7 +79,7 @@ describe('LIST and WATCH', () => {
     ]);
   });
 
-  it('D2: an event without type is filled in', () => {
+  it('D2: a missing type in an event is filled in', () => {
     expect(watch([line('ADDED', object('a'))]).out).toEqual([
       { type: 'ADDED', key: 'd/a', object: { kind: 'Pod', apiVersion: 'v1', ...object('a') } },
     ]);
@@ -97,12 +97,12 @@ describe('managedFields', () => {
     }
   });
 
-  it('D3: are kept when they are asked for', () => {
+  it('D3: are kept if they are requested', () => {
     const { out } = list([bodyOf(managed)], { keepManagedFields: true });
     expect(out[0]?.metadata).toEqual(managed.metadata);
   });
 
-  it('D3: are gone before the transform sees the object', () => {
+  it('D3: are dropped before the transform runs', () => {
     const seen: unknown[] = [];
     const transform = (each: Anything) => {
       seen.push(each.metadata);
@@ -118,7 +118,7 @@ describe('a transform', () => {
     ['a LIST', { initialList: 'pages' as const }, 'L0'],
     ['a streaming LIST', { initialList: 'stream' as const }, 'S'],
   ])(
-    'D4: runs once an object, by %s and by WATCH (TestReflectorRespectStoreTransformer, TestTransformingInformer)',
+    'D4: runs once per object, from %s and from a WATCH (TestReflectorRespectStoreTransformer, TestTransformingInformer)',
     async (_name, reflect, asked) => {
       const seen: string[] = [];
       const transform: Transform<Anything> = (each) => {
@@ -155,7 +155,7 @@ describe('a transform', () => {
     return each;
   };
 
-  it('D5: that throws keeps the object out, with its key, and the others go on', () => {
+  it('D5: that throws refuses the object, which is reported with its key; the others are stored', () => {
     const { out, rejected, skipped, failure } = list(
       [bodyOf(object('a'), object('bad'), object('b'))],
       {
@@ -173,7 +173,7 @@ describe('a transform', () => {
     ).toEqual([['d/bad', '1', 'd/bad: the transform threw: not this one']]);
   });
 
-  it('D5: that throws in a watch leaves a version without a state', () => {
+  it('D5: that throws in a watch gives a version without a state', () => {
     const { out, skipped } = watch(
       [line('ADDED', object('bad')), line('DELETED', object('bad')), line('ADDED', object('a'))],
       { transform: throws },
@@ -186,11 +186,11 @@ describe('a transform', () => {
       },
       { type: 'DELETED', key: 'd/bad', resourceVersion: '1' },
     ]);
-    // What is deleted needs no second try, and no report.
+    // A deleted object needs no retry and no report.
     expect([out.length, skipped.length]).toEqual([3, 1]);
   });
 
-  it('D5: may be tried again with what was received', () => {
+  it('D5: can be retried with the received object', () => {
     let refuses = true;
     const transform: Transform<Anything> = (each) => {
       if (refuses) throw new Error('later');
@@ -202,7 +202,7 @@ describe('a transform', () => {
     expect(skipped[0]?.retry?.()).toMatchObject({ metadata: { name: 'a' }, spec: 1 });
   });
 
-  it('D15: that spoilt what it was given, and then refused, is not let in without it later', () => {
+  it('D15: that changed an object in place and then failed cannot have it admitted without its version later', () => {
     const transform: Transform<Anything> = (each) => {
       const { metadata } = each;
       if (metadata?.resourceVersion !== undefined) delete metadata.resourceVersion;
@@ -232,10 +232,10 @@ describe('a transform', () => {
       },
       /metadata\.resourceVersion; a store without it would lose updates/,
     ],
-    ['nothing', () => undefined, /returned undefined, no object/],
+    ['nothing', () => undefined, /returned undefined instead of an object/],
     ['null', () => null, /returned null/],
-    ['a text', () => 'x', /returned a text, no object/],
-  ])('D5: may not change identity or return %s', (_name, transform, message) => {
+    ['a text', () => 'x', /returned a string instead of an object/],
+  ])('D5: must not change or return %s', (_name, transform, message) => {
     const { out, skipped } = list([bodyOf(object('a'))], { transform: transform as never });
     expect([out, skipped.length]).toEqual([[], 1]);
     expect(skipped[0]?.reason.message).toMatch(message);

@@ -1,4 +1,4 @@
-/** Decoders of Pods and Secrets, and the bytes of what a server sends. */
+/** Runs the decoders on chunks of bytes, and builds the bytes that a server sends. */
 import {
   type DecodeContext,
   type Decoder,
@@ -43,7 +43,7 @@ function context(skipped: Skipped[], options: Options): DecodeContext<Anything> 
 function run<Out>(decoder: Decoder<Out>, chunks: readonly Uint8Array[], ends: boolean): Out[] {
   const out: Out[] = [];
   for (const chunk of chunks) {
-    // Lent bytes: whoever decodes must have taken what it needs when it returns.
+    // The bytes are overwritten after the call, so a decoder must have copied what it keeps.
     const lent = Buffer.from(chunk);
     const decoded = decoder.push(lent);
     lent.fill(0x21);
@@ -53,7 +53,7 @@ function run<Out>(decoder: Decoder<Out>, chunks: readonly Uint8Array[], ends: bo
   return rest === undefined ? out : [...out, rest];
 }
 
-/** Decodes a watch that comes in these chunks. */
+/** Decodes a watch body from these chunks. */
 export function watch(
   chunks: readonly (string | Uint8Array)[],
   options: Options & { readonly ends?: boolean } = {},
@@ -66,7 +66,7 @@ export function watch(
   return { out, skipped, failure: decoder.failure?.message };
 }
 
-/** Decodes a list that comes in these chunks; its parts folded into one. */
+/** Decodes a list body from these chunks and joins its parts. */
 export function list(
   chunks: readonly (string | Uint8Array)[],
   options: Options = {},
@@ -87,7 +87,7 @@ export function list(
   };
 }
 
-/** The two halves of some bytes, for every place to cut them. */
-export function* cuts(whole: Uint8Array): Generator<[Uint8Array, Uint8Array]> {
-  for (let at = 0; at <= whole.length; at++) yield [whole.subarray(0, at), whole.subarray(at)];
+/** Splits bytes in two, at every position. */
+export function* cuts(all: Uint8Array): Generator<[Uint8Array, Uint8Array]> {
+  for (let at = 0; at <= all.length; at++) yield [all.subarray(0, at), all.subarray(at)];
 }

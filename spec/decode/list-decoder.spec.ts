@@ -36,24 +36,24 @@ const bodies: Record<string, string> = {
 };
 
 describe('the items of a list', () => {
-  it.each(Object.entries(bodies))('D8: come out one by one: %s', (_name, body) => {
+  it.each(Object.entries(bodies))('D8: are emitted one by one: %s', (_name, body) => {
     const { out, metadata: found, failure } = list([body]);
     expect(failure).toBeUndefined();
     expect(out).toEqual(tricky.map(typed));
     expect(found).toEqual(metadata);
   });
 
-  it.each(Object.entries(bodies))('D1, D8: may be cut at every byte: %s', (_name, body) => {
+  it.each(Object.entries(bodies))('D1, D8: may be cut at any byte: %s', (_name, body) => {
     const whole = list([body]);
     for (const chunks of cuts(bytes(body))) expect(list(chunks)).toEqual(whole);
   });
 
-  it('D1, D8: may come byte by byte', () => {
+  it('D1, D8: may arrive byte by byte', () => {
     const body = bytes(bodies['items last'] ?? '');
     expect(list([...body].map((byte) => new Uint8Array([byte])))).toEqual(list([body]));
   });
 
-  it('D8: any list is what JSON.parse makes of it', () => {
+  it('D8: are equal to the result of JSON.parse for any list', () => {
     const anItem = fc.record({
       metadata: fc.record({ name: fc.constantFrom('a', 'b') }),
       spec: fc.jsonValue({ maxDepth: 3 }),
@@ -66,14 +66,14 @@ describe('the items of a list', () => {
         const at = cut % (text.length + 1);
         const { out, failure } = list([text.subarray(0, at), text.subarray(at)]);
         expect(failure).toBeUndefined();
-        // -0 is no JSON number that comes back, so both sides pass the text.
+        // -0 does not survive JSON, so both sides pass through the text form.
         expect(out).toEqual(items.map((each) => typed(JSON.parse(JSON.stringify(each)))));
       }),
       { numRuns: 150 },
     );
   });
 
-  it('D8: cut short anywhere are an error', () => {
+  it('D8: that are cut anywhere are an error', () => {
     for (const body of [bodies['items last'], bodies['items first']]) {
       const text = bytes(body ?? '');
       for (let end = 0; end < text.length; end++) {
@@ -89,7 +89,7 @@ describe('the items of a list', () => {
     ['an empty array', '{"kind":"PodList","items":[],"metadata":{"resourceVersion":"9"}}'],
     ['missing', '{"kind":"PodList","metadata":{"resourceVersion":"9"}}'],
     ['an object', '{"kind":"PodList","items":{"a":[{}]},"metadata":{"resourceVersion":"9"}}'],
-  ])('D8: that are %s are none', (_name, body) => {
+  ])('D8: that are %s count as an empty list', (_name, body) => {
     for (const chunks of cuts(bytes(body))) {
       expect(list(chunks)).toMatchObject({ out: [], metadata, failure: undefined });
     }
@@ -100,13 +100,13 @@ describe('the items of a list', () => {
     const { out, skipped, failure } = list([JSON.stringify({ ...head, metadata, items })]);
     expect([out, failure]).toEqual([[typed(item('a'))], undefined]);
     expect(skipped.map(({ reason: { message } }) => message)).toEqual([
-      'pods: expected a Pod, got one without metadata',
+      'pods: expected a Pod, got an object without metadata',
       'pods: expected a Pod, got a Node',
-      'pods: expected a Pod, got one without a name',
+      'pods: expected a Pod, got an object without a name',
     ]);
   });
 
-  it('D8: over the bound are an error, however they are cut', () => {
+  it('D8: over the size limit are an error, wherever they are cut', () => {
     const items = [item('a'), item('b', { text: 'x'.repeat(300) }), item('c')];
     const body = bytes(JSON.stringify({ ...head, metadata, items }));
     for (const chunks of cuts(body)) {
@@ -117,32 +117,32 @@ describe('the items of a list', () => {
     expect(list([body], { maxFrameBytes: 400 }).failure).toBeUndefined();
   });
 
-  it('D8: metadata over the bound is an error too', () => {
+  it('D8: metadata over the size limit is an error, too', () => {
     const body = JSON.stringify({ ...head, metadata: { ...metadata, continue: 'x'.repeat(300) } });
     expect(list([body], { maxFrameBytes: 200 }).reason).toBe('TooLarge');
   });
 });
 
-describe('what is no list', () => {
+describe('a body that is not a list', () => {
   it.each<[string, string | Uint8Array, RegExp]>([
     ['markup', '<html>{"password":"hush"}</html>', /not JSON|cut off/],
-    ['a text', '"hush"', /cut off/],
-    ['nothing', '', /cut off/],
+    ['a string', '"hush"', /cut off/],
+    ['an empty body', '', /cut off/],
     ['two bodies', '{"metadata":{}}{"hush":1}', /not JSON/],
     ['one bracket too many', '{"metadata":{}}}', /cut off/],
     ['a bracket of the other kind', '{"items":[}', /cut off/],
     [
-      'an item that is no JSON',
+      'an item that is not JSON',
       '{"items":[{"password":hush}],"metadata":{}}',
       /an item of \d+ characters is not JSON/,
     ],
-    ['no UTF-8', new Uint8Array([...bytes('{"a":"'), 0xff, 0x22, 0x7d]), /not UTF-8/],
-    ['no UTF-8 at its end', new Uint8Array([...bytes('{"a":"'), 0xe2, 0x82]), /cut off|UTF-8/],
-    // Faults, seed 16: it was an empty list, and deleted all there was.
+    ['invalid UTF-8', new Uint8Array([...bytes('{"a":"'), 0xff, 0x22, 0x7d]), /not UTF-8/],
+    ['invalid UTF-8 at its end', new Uint8Array([...bytes('{"a":"'), 0xe2, 0x82]), /cut off|UTF-8/],
+    // Fault seed 16: this body was taken for an empty list, which deleted every object.
     ['an object without a kind', '{}', /expected a PodList, got no kind/],
     ['a Table', '{"kind":"Table","metadata":{}}', /expected a PodList, got "Table"/],
     ['a Status', '{"kind":"Status","metadata":{}}', /expected a PodList, got "Status"/],
-  ])('D6, D7, D8: is an error that does not quote it: %s', (_name, body, message) => {
+  ])('D6, D7, D8: is an error that does not quote the body: %s', (_name, body, message) => {
     const { failure, metadata: found, reason } = list([body]);
     expect(failure).toMatch(message);
     expect(failure).not.toContain('hush');
@@ -151,8 +151,8 @@ describe('what is no list', () => {
   });
 });
 
-describe('an item that is kept', () => {
-  it('D8: holds neither the others nor the text of its list (TestReflectorListExtract)', () => {
+describe('a stored item', () => {
+  it('D8: retains neither the other items nor the text of its list (TestReflectorListExtract)', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const heapOf = () => {
@@ -166,17 +166,17 @@ describe('an item that is kept', () => {
         item(`pod-number-${page}-${at}`, { text: `${at}`.padStart(100_000, 'x') }),
       );
       const { out } = list([JSON.stringify({ ...head, metadata, items })]);
-      // An object, and the name of another one.
+      // Keeps one object, and the name of another one.
       kept.push(out[0], out[1]?.metadata?.name);
     }
-    // Of 20 MB ten objects of 100 kB.
+    // Of 20 MB, ten objects of 100 kB are kept.
     expect(heapOf() - before).toBeLessThan(5_000_000);
     expect(kept).toHaveLength(20);
   });
 });
 
 describe('the metadata of a list', () => {
-  it('D8: has version, token and how many remain', () => {
+  it('D8: has the version, the token and the remaining count', () => {
     const all = { resourceVersion: '7', continue: 'C', remainingItemCount: 3, selfLink: '/x' };
     expect(list([JSON.stringify({ ...head, metadata: all, items: [] })]).metadata).toEqual({
       resourceVersion: '7',

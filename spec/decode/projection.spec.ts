@@ -1,4 +1,4 @@
-/** Metadata and tables, as a kube-apiserver 1.36 sends them; and resources without a kind. */
+/** Metadata and tables as a kube-apiserver 1.36 sends them, and resources without a kind. */
 import { defineResource, type Projection, type TableColumn } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { metadataProjection, tableProjection } from '../../lib/decode/projection.ts';
@@ -17,10 +17,10 @@ const table = (version: number, rows: string, definitions = 'null') =>
   `{"kind":"Table",${v1},"metadata":{"resourceVersion":"${version}"},"columnDefinitions":${definitions},"rows":${rows}}`;
 const event = (type: string, object: string) => `{"type":"${type}","object":${object}}\n`;
 
-function tables(): { projection: Projection; told: string[][] } {
-  const told: string[][] = [];
-  const onColumns = (sent: readonly TableColumn[]) => told.push(sent.map(({ name }) => name));
-  return { projection: tableProjection(onColumns), told };
+function tables(): { projection: Projection; reported: string[][] } {
+  const reported: string[][] = [];
+  const onColumns = (sent: readonly TableColumn[]) => reported.push(sent.map(({ name }) => name));
+  return { projection: tableProjection(onColumns), reported };
 }
 
 const stored = (name: string, version: number) => ({
@@ -37,7 +37,7 @@ const storedRow = (name: string, version: number, ready = '0/1') => ({
 describe('metadata', () => {
   const options = { projection: metadataProjection };
 
-  it('D11: is what is stored, of a list and of a watch', () => {
+  it('D11: is stored, from a list and from a watch', () => {
     const body = `{"kind":"PartialObjectMetadataList",${v1},"metadata":{"resourceVersion":"9"},"items":[${partial('a', 5)},{${meta('b', 6)}}]}`;
     const listed = list([body], options);
     expect(listed.out).toEqual([stored('a', 5), stored('b', 6)]);
@@ -63,14 +63,14 @@ describe('metadata', () => {
     ]);
   });
 
-  it('D12: of a server that sends whole objects is a 406, before one is let in', () => {
+  it('D12: is a 406 if the server sends complete objects, before one is stored', () => {
     const typed = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)},"spec":{}}]}`;
     const failed = list([typed], options);
     expect(failed).toMatchObject({ out: [], reason: 'NotAcceptable' });
     expect(failed.failure).toBe(
       'pods: asked for a PartialObjectMetadataList, got PodList: the server ignores the Accept header, so this resource has only complete objects',
     );
-    // A custom resource's list says what it is at its end; its items say it themselves.
+    // The list of a custom resource has its kind at the end; its items have their own.
     const late = `{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod",${meta('a', 5)}}],"kind":"PodList","metadata":{"resourceVersion":"9"}}`;
     expect(list([late], options)).toMatchObject({ out: [], reason: 'NotAcceptable' });
     const none = '{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[]}';
@@ -80,7 +80,7 @@ describe('metadata', () => {
     const watched = watch([event('ADDED', pod)], options);
     expect(watched.out).toEqual([]);
     expect(watched.failure).toContain('asked for a PartialObjectMetadata, got Pod');
-    // Else an empty store would call itself synced.
+    // Otherwise an empty store would be reported as synced.
     const end = `{"kind":"Pod","metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}`;
     expect(watch([event('BOOKMARK', end)], options)).toMatchObject({ out: [] });
     expect(watch([event('BOOKMARK', end)], options).failure).toContain('got Pod');
@@ -88,21 +88,21 @@ describe('metadata', () => {
 });
 
 describe('a table', () => {
-  it('D11: gives a row an object, wherever the network cut it, and its columns before them', () => {
+  it('D11: gives an object per row, wherever the body is cut, and reports its columns first', () => {
     const body = table(9, `[${row('a', 5)},${row('b', 6, '1/1')}]`, columns);
     for (const [head, tail] of cuts(bytes(body))) {
-      const { projection, told } = tables();
+      const { projection, reported } = tables();
       const listed = list([head, tail], { projection });
       expect(listed.out).toEqual([storedRow('a', 5), storedRow('b', 6, '1/1')]);
       expect(listed).toMatchObject({ skipped: [], metadata: { resourceVersion: '9' } });
-      expect(told[0]).toEqual(['Name', 'Ready']);
+      expect(reported[0]).toEqual(['Name', 'Ready']);
     }
   });
 
-  it('D11: of nothing has columns all the same', () => {
-    const { projection, told } = tables();
+  it('D11: reports its columns even if it has no rows', () => {
+    const { projection, reported } = tables();
     expect(list([table(9, '[]', columns)], { projection })).toMatchObject({ out: [] });
-    expect(told).toEqual([['Name', 'Ready']]);
+    expect(reported).toEqual([['Name', 'Ready']]);
     const other = tables();
     const bookmark = `{"cells":["",null,0],"object":{"kind":"PartialObjectMetadata",${v1},"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}`;
     const watched = watch([event('BOOKMARK', table(9, `[${bookmark}]`, columns))], {
@@ -111,11 +111,11 @@ describe('a table', () => {
     expect(watched.out).toEqual([
       { type: 'BOOKMARK', resourceVersion: '9', initialEventsEnd: true },
     ]);
-    expect(other.told).toEqual([['Name', 'Ready']]);
+    expect(other.reported).toEqual([['Name', 'Ready']]);
   });
 
-  it('D11: in a watch has its columns in the first event, a row in each, and conditions where there are some', () => {
-    const { projection, told } = tables();
+  it('D11: in a watch has its columns in the first event, a row in each event, and conditions if there are any', () => {
+    const { projection, reported } = tables();
     const done = `{"cells":["a"],"conditions":[{"type":"Completed","status":"True"}],"object":${partial('a', 7)}}`;
     const { out } = watch(
       [
@@ -126,7 +126,7 @@ describe('a table', () => {
       ],
       { projection },
     );
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     expect(out).toEqual([
       { type: 'ADDED', key: 'shop/a', object: storedRow('a', 5) },
       {
@@ -144,7 +144,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('D12: that is none is a 406; a row without metadata is skipped', () => {
+  it('D12: a response that is not a table is a 406; a row without metadata is skipped', () => {
     const { projection } = tables();
     const whole = `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}}]}`;
     expect(list([whole], { projection }).failure).toContain('asked for a Table, got PodList');
@@ -152,11 +152,11 @@ describe('a table', () => {
     const listed = list([bare], { projection });
     expect(listed.out).toEqual([]);
     expect(listed.skipped.map(({ reason }) => reason.message)).toEqual(
-      Array(2).fill('pods: expected a TableRow, got one without metadata'),
+      Array(2).fill('pods: expected a TableRow, got an object without metadata'),
     );
   });
 
-  it('D7: stays no object for who asked for objects, also as the end of a streaming list', () => {
+  it('D7: is skipped if objects were requested, also at the end of a streaming list', () => {
     const end = `{"cells":[],"object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`;
     const { out, skipped } = watch([
       event('ADDED', table(5, `[${row('a', 5)}]`, columns)),
@@ -177,7 +177,7 @@ describe('a resource without a kind', () => {
   });
   const resource = { ...named, kind: '' };
 
-  it('D13: takes objects of any kind with the kind they have, or that of their list', () => {
+  it('D13: accepts objects of any kind, with their own kind or that of their list', () => {
     const body = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}},{"kind":"Odd","apiVersion":"x/v1",${meta('b', 6)}}]}`;
     const { out, skipped } = list([body], { resource });
     expect(out.map(({ kind, apiVersion }) => `${apiVersion} ${kind}`)).toEqual([
@@ -191,10 +191,10 @@ describe('a resource without a kind', () => {
     expect(watched.out).toMatchObject([{ object: { kind: 'Pod', apiVersion: 'v1' } }]);
   });
 
-  it('D13: skips what has none, a Table and a Status, and refuses a list that is none', () => {
+  it('D13: skips objects without a kind, a Table and a Status, and refuses a body that is not a list', () => {
     const late = `{"items":[{${meta('a', 5)}}],"kind":"PodList","metadata":{"resourceVersion":"9"}}`;
     expect(list([late], { resource }).skipped.map(({ reason }) => reason.message)).toEqual([
-      'pods: expected an object, got one without a kind',
+      'pods: expected an object, got an object without a kind',
     ]);
     const { out, skipped } = watch(
       [event('ADDED', table(5, '[]')), event('ADDED', `{"kind":"Status",${meta('a', 5)}}`)],

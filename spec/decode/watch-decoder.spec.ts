@@ -26,7 +26,7 @@ const lines = [
 describe('the lines of a watch', () => {
   const whole = watch([lines]);
 
-  it('D1: are events', () => {
+  it('D1: are decoded to events', () => {
     expect(whole.failure).toBeUndefined();
     expect(whole.out).toEqual([
       {
@@ -40,7 +40,7 @@ describe('the lines of a watch', () => {
     ]);
   });
 
-  it('D1: may be cut at every byte, and the bytes are only lent', () => {
+  it('D1: may be cut at any byte, and chunks may be reused by the transport', () => {
     for (const [head, tail] of cuts(bytes(lines))) expect(watch([head, tail])).toEqual(whole);
   });
 
@@ -56,7 +56,7 @@ describe('the lines of a watch', () => {
     );
   });
 
-  it('D6: that end in the middle of one are an error that keeps what came before', () => {
+  it('D6: that end within a line are an error; earlier events are kept', () => {
     const text = bytes(lines);
     const newlines = [...text.keys()].filter((at) => text[at] === 10);
     for (let end = 0; end <= text.length; end++) {
@@ -82,22 +82,29 @@ describe('a bad line', () => {
   const join = (...parts: (string | Uint8Array)[]) =>
     Buffer.concat(parts.map((part) => (typeof part === 'string' ? bytes(part) : part)));
 
-  it.each(Object.entries(bad))('D6: of %s ends it, without a quote', (_name, text) => {
-    for (const chunks of [[good, text, good], [join(good, text, good)], [join(good, text), good]]) {
-      const { out, failure } = watch(chunks, { ends: false });
-      expect(out.map(({ type }) => type)).toEqual(['ADDED']);
-      expect(failure).toMatch(/is not (JSON|UTF-8)/);
-      expect(failure).not.toContain(secret.slice(0, 6));
-      expect(JSON.stringify(failure)).not.toContain('password');
-    }
-  });
+  it.each(Object.entries(bad))(
+    'D6: with %s ends the stream with an error that does not quote it',
+    (_name, text) => {
+      for (const chunks of [
+        [good, text, good],
+        [join(good, text, good)],
+        [join(good, text), good],
+      ]) {
+        const { out, failure } = watch(chunks, { ends: false });
+        expect(out.map(({ type }) => type)).toEqual(['ADDED']);
+        expect(failure).toMatch(/is not (JSON|UTF-8)/);
+        expect(failure).not.toContain(secret.slice(0, 6));
+        expect(JSON.stringify(failure)).not.toContain('password');
+      }
+    },
+  );
 
-  it('D6: after it nothing is decoded any more, the end included', () => {
+  it('D6: stops all decoding, including the end of the body', () => {
     const { out, failure } = watch([good, 'x\n', good, good.slice(0, 9)]);
     expect([out.length, failure]).toEqual([1, 'a line of 1 characters is not JSON']);
   });
 
-  it('D8: over its bound is an error, however it is cut', () => {
+  it('D8: over the size limit is an error, wherever it is cut', () => {
     const long = line('ADDED', object('b', 2, { text: 'x'.repeat(500) }));
     const maxFrameBytes = 300;
     for (const [head, tail] of cuts(bytes(good + long + good))) {
@@ -109,7 +116,7 @@ describe('a bad line', () => {
     }
   });
 
-  it('D8: of just its bound is none', () => {
+  it('D8: of exactly the size limit is valid', () => {
     const size = bytes(good).length - 1;
     for (const chunks of [[good + good], [good.slice(0, 40), good.slice(40)]]) {
       expect(watch(chunks, { maxFrameBytes: size }).failure).toBeUndefined();
@@ -118,7 +125,7 @@ describe('a bad line', () => {
   });
 });
 
-describe('what is no object of the kind', () => {
+describe('input that is not an object of the kind', () => {
   it.each<[string, string, RegExp]>([
     [
       'another kind',
@@ -130,26 +137,26 @@ describe('what is no object of the kind', () => {
       line('ADDED', { kind: 'Table', apiVersion: 'meta.k8s.io/v1', rows: [] }),
       /got a Table/,
     ],
-    ['one without metadata', line('ADDED', { kind: 'Pod' }), /one without metadata/],
-    ['one without a name', line('MODIFIED', { metadata: {} }), /one without a name/],
+    ['an object without metadata', line('ADDED', { kind: 'Pod' }), /an object without metadata/],
+    ['an object without a name', line('MODIFIED', { metadata: {} }), /an object without a name/],
     ...['namespace', 'uid', 'resourceVersion'].map((field): [string, string, RegExp] => [
-      `one whose ${field} is no text`,
+      `an object whose ${field} is not a string`,
       line('MODIFIED', { metadata: { name: 'a', [field]: 5 } }),
-      /one whose name, namespace, UID or version is not text/,
+      /an object whose name, namespace, UID or version is not a string/,
     ]),
-    ['no object', line('DELETED', null), /no object/],
-    ['a text', line('ADDED', 'x'), /no object/],
+    ['null', line('DELETED', null), /a value that is not an object/],
+    ['a string', line('ADDED', 'x'), /a value that is not an object/],
     [
       'an unknown event type',
       line('RENAMED', object('a', 1)),
       /unknown watch event type "RENAMED"/,
     ],
     ['an event without type', '{"object":{}}\n', /unknown watch event type "undefined"/],
-    ['JSON that is no event', '5\n', /unknown watch event type "undefined"/],
+    ['JSON that is not an event', '5\n', /unknown watch event type "undefined"/],
     ['null', 'null\n', /unknown watch event type/],
     ['a bookmark without version', line('BOOKMARK', { metadata: {} }), /a bookmark without/],
   ])(
-    'D7: %s is skipped and reported, and the others go on (TestReflectorWatchHandler)',
+    'D7: %s is skipped and reported, and the stream continues (TestReflectorWatchHandler)',
     (_name, text, reason) => {
       const { out, skipped, failure } = watch([text, line('ADDED', object('b', 2))]);
       expect(failure).toBeUndefined();
@@ -161,7 +168,7 @@ describe('what is no object of the kind', () => {
     },
   );
 
-  it('D7: one whose kind or name is no text is skipped, and the stream goes on', () => {
+  it('D7: an object whose kind or name is not a string is skipped, and the stream continues', () => {
     const lines = ['{"kind":{"toString":1}', '{"kind":["hush"]', '{"kind":7', '{"kind":"Pod"'].map(
       (start) => `{"type":"ADDED","object":${start},"metadata":{"name":{"toString":"hush"}}}}\n`,
     );
@@ -174,7 +181,7 @@ describe('what is no object of the kind', () => {
     expect(watch([long]).skipped[0]?.reason.message.length).toBeLessThan(120);
   });
 
-  it('D7: a report of it does not quote it', () => {
+  it('D7: the report does not quote the object', () => {
     const { skipped } = watch([line('ADDED', { kind: 'Secret', data: { password: 'hush' } })]);
     expect(skipped[0]?.reason.message).not.toContain('hush');
   });
@@ -198,7 +205,7 @@ describe('a bookmark', () => {
     ]);
   });
 
-  it('D9: only a BOOKMARK does', () => {
+  it('D9: only a BOOKMARK ends the initial events', () => {
     const annotations = { 'k8s.io/initial-events-end': 'true' };
     const added = { kind: 'Pod', metadata: { name: 'a', annotations } };
     expect(watch([line('ADDED', added)]).out.map(({ type }) => type)).toEqual(['ADDED']);
@@ -224,12 +231,15 @@ describe('an ERROR event', () => {
     expect(error?.message).toBe('slow down');
   });
 
-  it('D10: of 410 is known as expired', () => {
+  it('D10: with code 410 is recognized as expired', () => {
     const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
     expect(errorOf(status)?.isExpired).toBe(true);
   });
 
-  it.each([[null], ['x'], [{ kind: 'Pod' }]])('D10: with %j is an error all the same', (status) => {
-    expect(errorOf(status)?.reason).toBe('Unexpected');
-  });
+  it.each([[null], ['x'], [{ kind: 'Pod' }]])(
+    'D10: with the invalid Status %j is still an error',
+    (status) => {
+      expect(errorOf(status)?.reason).toBe('Unexpected');
+    },
+  );
 });

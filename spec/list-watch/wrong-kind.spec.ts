@@ -65,7 +65,7 @@ describe('a collection of another kind', () => {
       expect(informer.status.error).toMatchObject({ code: 0, reason: 'WrongKind' });
       expect(informer.status.error?.retryable).toBe(false);
       const { message } = informer.status.error as ApiError;
-      for (const part of ['v1/nodes', 'Pod', 'Node', 'correct its kind or its plural']) {
+      for (const part of ['v1/nodes', 'Pod', 'Node', 'Correct the kind or the plural']) {
         expect(message).toContain(part);
       }
       expect(refused).toMatchObject({ reason: 'WrongKind', cause: informer.status.error });
@@ -128,7 +128,7 @@ describe('a list body', () => {
       const { out, failure, reason } = list(chunks);
       expect([out, reason]).toEqual([[], 'WrongKind']);
       expect(failure).toBe(
-        'pods: expected a PodList, got "NodeList": the resource is not of kind Pod; correct its kind or its plural',
+        'pods: expected a PodList, got "NodeList". Correct the kind or the plural of the resource',
       );
     }
     const last = list([`{"items":[],"metadata":{"resourceVersion":"9"},"kind":"NodeList"}`]);
@@ -176,7 +176,7 @@ describe('a streaming list', () => {
 
   it('W15: whose end says another kind fails there', () => {
     expect(failureOf(event('ADDED', pod), bookmark('Node', end))).toBe(
-      'pods: expected a bookmark of kind Pod, got "Node": the resource is not of kind Pod; correct its kind or its plural',
+      'pods: expected a bookmark of kind Pod, got "Node". Correct the kind or the plural of the resource',
     );
   });
 
