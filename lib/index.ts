@@ -183,11 +183,8 @@ export type { InformerWarning } from './informer/status/warnings.ts';
 export type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './informer/waits.ts';
 export type { HeldBack } from './list-watch/buffering-proxy.ts';
 // list-watch: one LIST, one WATCH
-export {
-  createListWatch,
-  type ListOptions,
-  type ListWatchOptions,
-} from './list-watch/create-list-watch.ts';
+export type { ListOptions, ListWatchOptions } from './list-watch/collection-requests.ts';
+export { createListWatch } from './list-watch/create-list-watch.ts';
 export {
   createPollingListWatch,
   type PollingOptions,

@@ -1,7 +1,7 @@
 /** Options of a factory, for all of its informers and for those of one resource. */
 import type { Transform } from '../decode/decoding.ts';
 import type { SharedInformerOptions } from '../informer/options.ts';
-import type { ListOptions, ListWatchOptions } from '../list-watch/create-list-watch.ts';
+import type { ListOptions, ListWatchOptions } from '../list-watch/collection-requests.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { Indexers } from '../store/index-funcs.ts';

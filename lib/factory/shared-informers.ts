@@ -9,7 +9,8 @@ import { createSharedInformer } from '../informer/create-shared-informer.ts';
 import { checkedResyncPeriod } from '../informer/handlers/registrations.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
-import { createListWatch, type ListWatchOptions } from '../list-watch/create-list-watch.ts';
+import type { ListWatchOptions } from '../list-watch/collection-requests.ts';
+import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import {
   createMetadataListWatch,

@@ -3,24 +3,15 @@
  * a watch ends, watches are made short, so that what is held back is let go soon, until one shows that it is over.
  */
 
-import { Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
+import { Observable, type SchedulerLike, Subject } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { EpochMs } from '../rx/epoch-ms.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent } from '../transport/transport.ts';
-import { endsLine, judgedProbe } from './buffering-probe.ts';
-import {
-  isProved,
-  nextPromptness,
-  type PromptnessInput,
-  patienceMs,
-  REST_MS,
-  steadiness,
-  unknownPromptness,
-  type Verdict,
-} from './buffering-state.ts';
+import { nextPromptness, type PromptnessInput, unknownPromptness } from './buffering-state.ts';
+import { type ObservedWatch, PromptnessObserver } from './promptness-observer.ts';
 
 /** That a proxy holds events back, in words a page can show. */
 export interface HeldBack {
@@ -35,27 +26,17 @@ const SHORTEST_SECONDS = 15;
 const MESSAGE =
   'a proxy between this client and the server holds events back until a watch ends. Watches are ended after 15 to 20 s, so changes arrive that late. Let the proxy pass on what it receives immediately (docs/proxies.md)';
 
-/** The way from one server to one client. */
+/** What is known of the proxies between one server and one client. */
 export interface Passage {
-  /** While events are held back. */
+  /** Set while a proxy holds events back. */
   readonly heldBack: HeldBack | undefined;
-  /** How long a watch may be, of so many seconds that were asked for. */
+  /** How long a watch may last, in seconds, if `asked` seconds were wanted. */
   seconds(asked: number): number;
   /**
-   * A watch, looked after. When events turn out to be held back it errors with reason `HeldBack`, so that a short one
-   * takes its place.
+   * Observes how promptly the events of a watch arrive. If a proxy turns out to hold them back, the watch errors with
+   * reason `HeldBack`, so that a shorter one replaces it.
    */
-  watched(
-    events: Observable<TransportEvent>,
-    of: {
-      readonly where: string;
-      readonly scheduler: SchedulerLike;
-      /** It brings events at once, however quiet the collection is. */
-      readonly isInitial: boolean;
-      /** Sends a probe. */
-      probe(): Observable<TransportEvent>;
-    },
-  ): Observable<TransportEvent>;
+  watched(events: Observable<TransportEvent>, watch: ObservedWatch): Observable<TransportEvent>;
 }
 
 function createPassage(firstScheduler: SchedulerLike): Passage {
@@ -70,78 +51,21 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
     heldBack = sinceMs === undefined ? undefined : { sinceMs, message: MESSAGE };
     if (heldBack !== undefined) begins.next();
   };
-
-  const watched: Passage['watched'] = (events, { where, scheduler, isInitial, probe }) =>
+  const watched: Passage['watched'] = (events, watch) =>
     new Observable<TransportEvent>((subscriber) => {
       const isShort = heldBack !== undefined;
-      const beganMs = passedMs();
-      let lastMs = beganMs;
-      let queued = false;
-      let opened = false;
-      let some = false;
-      let whole = true;
-      let resting = false;
-      const isSteady = steadiness();
-      let timer: Subscription | undefined;
-      let dueMs = Number.POSITIVE_INFINITY;
-      const tell = (input: PromptnessInput) => enter(input, scheduler.now());
-      const arm = (leastMs: number) => {
-        // A timer may fire a little early: it is not set again for nothing.
-        const delayMs = Math.max(1, Math.ceil(leastMs));
-        if (passedMs() + delayMs >= dueMs) return;
-        timer?.unsubscribe();
-        dueMs = passedMs() + delayMs;
-        timer = scheduler.schedule(look, delayMs);
-        subscriber.add(timer);
-      };
-      const ask = () => {
-        let verdict: Verdict | undefined;
-        tell({ type: 'probe' });
-        const probing = judgedProbe(probe(), scheduler).subscribe((answer) => {
-          verdict = answer;
-        });
-        probing.add(() => {
-          tell(verdict === undefined ? { type: 'probed' } : { type: 'probed', verdict });
-          if (!subscriber.closed) arm(patienceMs(state, true));
-        });
-        subscriber.add(probing);
-      };
-      /** Whatever the time is ripe for. */
-      const look = () => {
-        dueMs = Number.POSITIVE_INFINITY;
-        if (isProved(state, beganMs) && !isShort) return;
-        const idleMs = passedMs() - lastMs;
-        if (resting && idleMs < REST_MS) return arm(REST_MS - idleMs);
-        if (resting) {
-          resting = false;
-          tell({ type: 'rest', endsLine: whole });
-        }
-        if (isShort || queued || isProved(state, beganMs)) return;
-        const isOdd = !opened || !whole || (isInitial && !some);
-        const leftMs = patienceMs(state, isOdd) - idleMs;
-        const untilMs = state.probing ? patienceMs(state, true) : state.nextProbeMs - passedMs();
-        if (leftMs > 0 || untilMs > 0) arm(Math.max(leftMs, untilMs));
-        else ask();
-      };
-      const notice = (event: TransportEvent) => {
-        lastMs = passedMs();
-        queued = event.kind === 'queued';
-        opened ||= event.kind === 'head' && event.status === 200;
-        if (event.kind === 'chunk' && opened && event.bytes.length > 0) {
-          some = true;
-          whole = endsLine(event.bytes);
-          resting = true;
-          if (isSteady(whole, lastMs)) tell({ type: 'rest', endsLine: true });
-        }
-        arm(REST_MS);
-      };
-      const end = () => subscriber.error(ApiError.local('HeldBack', `${where}: ${MESSAGE}`));
+      const observer = new PromptnessObserver(watch, isShort, subscriber, {
+        passedMs,
+        state: () => state,
+        enter: (input) => enter(input, watch.scheduler.now()),
+      });
+      const end = () => subscriber.error(ApiError.local('HeldBack', `${watch.where}: ${MESSAGE}`));
       if (!isShort) subscriber.add(begins.subscribe(end));
-      arm(patienceMs(state, true));
+      observer.begin();
       subscriber.add(
         events.pipe(stoppedWith(subscriber)).subscribe({
           next: (event) => {
-            if (isShort || !isProved(state, beganMs)) notice(event);
+            observer.notice(event);
             subscriber.next(event);
           },
           error: (error) => subscriber.error(error),

@@ -14,7 +14,8 @@ import {
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { type ListWatchOptions, listWatchOf } from './create-list-watch.ts';
+import type { ListWatchOptions } from './collection-requests.ts';
+import { listWatchOf } from './create-list-watch.ts';
 import type { ListerWatcher } from './lister-watcher.ts';
 
 /**

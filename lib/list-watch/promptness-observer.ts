@@ -1,0 +1,141 @@
+/**
+ * Observes one watch for a proxy that holds its events back: notices where the response comes to rest, and sends a probe if
+ * the watch stays silent while nothing has proved yet that events arrive promptly.
+ */
+import type { Observable, SchedulerLike, Subscriber, Subscription } from 'rxjs';
+import type { TransportEvent } from '../transport/transport.ts';
+import { endsLine, judgedProbe } from './buffering-probe.ts';
+import {
+  isProved,
+  type Promptness,
+  type PromptnessInput,
+  patienceMs,
+  REST_MS,
+  steadiness,
+  type Verdict,
+} from './buffering-state.ts';
+
+/** The watch that is observed. */
+export interface ObservedWatch {
+  /** The watch in words, for errors. */
+  readonly where: string;
+  readonly scheduler: SchedulerLike;
+  /** Whether the watch brings events immediately, however quiet the collection is. */
+  readonly isInitial: boolean;
+  /** Sends a probe. */
+  probe(): Observable<TransportEvent>;
+}
+
+/** What is known of the server, shared by all its watches. */
+export interface SharedPromptness {
+  passedMs(): number;
+  state(): Promptness;
+  enter(input: PromptnessInput): void;
+}
+
+/** The observer of one watch, until its subscriber leaves. */
+export class PromptnessObserver {
+  readonly #watch: ObservedWatch;
+  /** The watch is a short one, because events are known to be held back. */
+  readonly #isShort: boolean;
+  readonly #subscriber: Subscriber<TransportEvent>;
+  readonly #shared: SharedPromptness;
+  readonly #beganMs: number;
+  readonly #isSteady = steadiness();
+  #lastMs: number;
+  #queued = false;
+  #opened = false;
+  #hasBytes = false;
+  #endsLine = true;
+  /** Bytes came, and whether the response rests behind them has not been decided. */
+  #resting = false;
+  #timer: Subscription | undefined;
+  #dueMs = Number.POSITIVE_INFINITY;
+
+  constructor(
+    watch: ObservedWatch,
+    isShort: boolean,
+    subscriber: Subscriber<TransportEvent>,
+    shared: SharedPromptness,
+  ) {
+    this.#watch = watch;
+    this.#isShort = isShort;
+    this.#subscriber = subscriber;
+    this.#shared = shared;
+    this.#beganMs = shared.passedMs();
+    this.#lastMs = this.#beganMs;
+  }
+
+  begin(): void {
+    this.#arm(this.#patienceMs(true));
+  }
+
+  /** Called for every event of the response. */
+  notice(event: TransportEvent): void {
+    if (!this.#isShort && this.#isProved()) return;
+    this.#lastMs = this.#shared.passedMs();
+    this.#queued = event.kind === 'queued';
+    this.#opened ||= event.kind === 'head' && event.status === 200;
+    if (event.kind === 'chunk' && this.#opened && event.bytes.length > 0) {
+      this.#hasBytes = true;
+      this.#endsLine = endsLine(event.bytes);
+      this.#resting = true;
+      if (this.#isSteady(this.#endsLine, this.#lastMs)) {
+        this.#shared.enter({ type: 'rest', endsLine: true });
+      }
+    }
+    this.#arm(REST_MS);
+  }
+
+  #isProved(): boolean {
+    return isProved(this.#shared.state(), this.#beganMs);
+  }
+
+  #patienceMs(isOdd: boolean): number {
+    return patienceMs(this.#shared.state(), isOdd);
+  }
+
+  #arm(leastMs: number): void {
+    // A timer may fire a little early, so the delay is rounded up: otherwise the timer would be set again for nothing.
+    const delayMs = Math.max(1, Math.ceil(leastMs));
+    const atMs = this.#shared.passedMs() + delayMs;
+    if (atMs >= this.#dueMs) return;
+    this.#timer?.unsubscribe();
+    this.#dueMs = atMs;
+    this.#timer = this.#watch.scheduler.schedule(() => this.#look(), delayMs);
+    this.#subscriber.add(this.#timer);
+  }
+
+  /** Decides whether the response rests, and whether a probe is due. */
+  #look(): void {
+    this.#dueMs = Number.POSITIVE_INFINITY;
+    if (this.#isProved() && !this.#isShort) return;
+    const idleMs = this.#shared.passedMs() - this.#lastMs;
+    if (this.#resting && idleMs < REST_MS) return this.#arm(REST_MS - idleMs);
+    if (this.#resting) {
+      this.#resting = false;
+      this.#shared.enter({ type: 'rest', endsLine: this.#endsLine });
+    }
+    if (this.#isShort || this.#queued || this.#isProved()) return;
+    const isOdd = !this.#opened || !this.#endsLine || (this.#watch.isInitial && !this.#hasBytes);
+    const leftMs = this.#patienceMs(isOdd) - idleMs;
+    const { probing, nextProbeMs } = this.#shared.state();
+    const untilMs = probing ? this.#patienceMs(true) : nextProbeMs - this.#shared.passedMs();
+    if (leftMs > 0 || untilMs > 0) this.#arm(Math.max(leftMs, untilMs));
+    else this.#probe();
+  }
+
+  #probe(): void {
+    let verdict: Verdict | undefined;
+    this.#shared.enter({ type: 'probe' });
+    const { probe, scheduler } = this.#watch;
+    const probing = judgedProbe(probe(), scheduler).subscribe((answer) => {
+      verdict = answer;
+    });
+    probing.add(() => {
+      this.#shared.enter(verdict === undefined ? { type: 'probed' } : { type: 'probed', verdict });
+      if (!this.#subscriber.closed) this.#arm(this.#patienceMs(true));
+    });
+    this.#subscriber.add(probing);
+  }
+}
