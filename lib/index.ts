@@ -1,13 +1,13 @@
 /**
- * rx-informer: a live, indexed, always-correct local copy of Kubernetes resources, as RxJS Observables. The
- * sections follow the data: from bytes to rows.
+ * rx-informer: a live, indexed, always-correct local copy of Kubernetes resources, as RxJS Observables. The exports
+ * are grouped by folder, in alphabetical order.
  */
 
-// audit: the store compared with its server
+// audit: compares the store with the server
 export type { AuditOptions } from './audit/audits.ts';
 export type { AuditStatus } from './audit/status.ts';
 export type { CallOptions, WriteOptions } from './client/call-options.ts';
-// client: calls of one resource
+// client: calls of resources
 export {
   createResourceClient,
   type ResourceClientOptions,
@@ -58,7 +58,7 @@ export {
   type RestMapperOptions,
 } from './client/rest-mapper.ts';
 export { type RetryOnConflictOptions, retryOnConflict } from './client/retry-on-conflict.ts';
-// controller: from changes to reconciles
+// controller: reconciles objects when they change
 export { and, not, or, type Test } from './controller/combine.ts';
 export {
   type Condition,
@@ -118,7 +118,7 @@ export {
   type UntilConditionOptions,
   untilCondition,
 } from './controller/until-condition.ts';
-// decode: bytes to events
+// decode: turns bytes into events
 export type { DecodeContext, Decoder, Decoding, Skipped, Transform } from './decode/decoding.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
 export type {
@@ -129,11 +129,11 @@ export type {
   TableRow,
 } from './decode/projection.ts';
 export type { ListMeta, ListPart, Refused, WatchEvent } from './decode/watch-event.ts';
-// delta: the queue
+// delta: the queue of changes
 export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
 export type { Change, DeletedObject } from './delta/net-change.ts';
 export type { Compression } from './delta/pending-deltas.ts';
-// factory: which informers there are
+// factory: creates and shares informers
 export {
   createDynamicInformerFactory,
   type DynamicInformerFactory,
@@ -151,7 +151,7 @@ export {
 } from './factory/options.ts';
 export { type MissingInformer, NotSyncedError } from './factory/readiness.ts';
 export type { InformerProjection, InformerScope } from './factory/scope.ts';
-// informer: shared, or for one
+// informer: informers, shared and unshared
 export {
   createInformer,
   type Informer,
@@ -182,7 +182,7 @@ export type { InformerPhase, InformerStatus } from './informer/status/status.ts'
 export type { InformerWarning } from './informer/status/warnings.ts';
 export type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './informer/waits.ts';
 export type { HeldBack } from './list-watch/buffering-proxy.ts';
-// list-watch: one LIST, one WATCH
+// list-watch: single LIST and WATCH requests
 export type { ListOptions, ListWatchOptions } from './list-watch/collection-requests.ts';
 export { createListWatch } from './list-watch/create-list-watch.ts';
 export {
@@ -202,7 +202,7 @@ export {
   createTableListWatch,
   type TableListerWatcher,
 } from './list-watch/projected-list-watch.ts';
-// lister: reads of the store
+// lister: reads from the store
 export {
   type AtLeast,
   createLister,
@@ -213,7 +213,7 @@ export {
   type ListSelection,
   type NamespaceLister,
 } from './lister/lister.ts';
-// meta: the vocabulary
+// meta: objects, resources, selectors, versions, errors
 export {
   ApiError,
   type ApiErrorInit,
@@ -276,15 +276,15 @@ export {
   type ResourceVersion,
 } from './meta/resource-version.ts';
 export type { Stored } from './meta/stored.ts';
-// query: rows for a page
+// query: sorted rows for user interfaces
 export { type RowView, type ToViewOptions, toView, type View } from './query/to-view.ts';
-// reflector: what happened, for ever
+// reflector: an endless stream of deltas from LIST and WATCH
 export type { Delta } from './reflector/delta.ts';
 export type { ReflectOptions, RefreshOrder } from './reflector/reflect-options.ts';
 export { reflect } from './reflector/reflector.ts';
 export type { Blocked, InitialList, ReflectorPhase } from './reflector/state.ts';
 export type { ReflectorStatus } from './reflector/status.ts';
-// rx: time and room
+// rx: time and demand
 export { type Backoff, exponentialBackoff } from './rx/backoff.ts';
 export { allOf, type Demand, timeSlice, unlimited } from './rx/demand.ts';
 export type { EpochMs } from './rx/epoch-ms.ts';
@@ -330,7 +330,7 @@ export {
 } from './store/mutation-cache.ts';
 export type { MutationGuard } from './store/mutation-guard.ts';
 export type { Quarantine, RefusedObjects } from './store/quarantine.ts';
-// transport: requests as streams of bytes
+// transport: HTTP requests as streams of bytes
 export {
   createFetchTransport,
   type Fetch,
@@ -351,7 +351,7 @@ export type {
   TransportTraits,
   TransportUse,
 } from './transport/transport.ts';
-// work-queue: keys that wait for work
+// work-queue: queues of keys to process
 export type { Backlog } from './work-queue/backlog.ts';
 export { createDelayingQueue } from './work-queue/delaying-queue.ts';
 export {

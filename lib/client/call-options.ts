@@ -1,17 +1,17 @@
-/** The options that every call and every write of a client take. */
+/** The options that all calls, and all writing calls, of a client have in common. */
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
-  /** Aborting it rejects the call with an `ApiError` whose reason is `Aborted`. */
+  /** Aborting it cancels the request, and the call rejects with an `ApiError` with reason `Aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What calls that write take. */
+/** The options of calls that write. */
 export interface WriteOptions extends CallOptions {
-  /** The server does everything but store it. */
+  /** The server validates and processes the request, but stores nothing. @defaultValue false */
   readonly dryRun?: boolean | undefined;
-  /** Who the fields written belong to. */
+  /** The owner of the written fields. */
   readonly fieldManager?: string | undefined;
-  /** What becomes of fields that the server does not know. @defaultValue the server's: 'Warn' */
+  /** How the server treats unknown fields. @defaultValue the server's default, 'Warn' */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
 }

@@ -1,4 +1,4 @@
-/** Options of calls as the server wants them: query parameters and the bodies of deletes. */
+/** Converts the options of calls to query parameters and to the bodies of deletes. */
 import { checkedSentCount } from '../rx/checked-option.ts';
 import type { WriteOptions } from './call-options.ts';
 import type {
@@ -11,7 +11,7 @@ import type {
 /** Query parameters, by name. */
 export type CallQuery = Readonly<Record<string, string>>;
 
-/** Leaves out what is not set: an empty selector, a false switch. */
+/** Leaves out unset values: undefined, an empty selector, a switch that is false. */
 function query(values: Readonly<Record<string, string | number | boolean | undefined>>): CallQuery {
   const set: Record<string, string> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -49,10 +49,10 @@ export function logQuery(options: PodLogOptions): CallQuery {
   return query({ container, follow, previous, timestamps, ...part });
 }
 
-/** The body of a DELETE; none where nothing is asked for. */
+/** The body of a DELETE, or `undefined` if no option is set. */
 export function deleteBody(options: DeleteOptions): object | undefined {
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
-  // In JSON NaN and Infinity are null, which is the object's own period.
+  // JSON would send NaN and Infinity as null, which means the object's own grace period.
   checkSent('delete: gracePeriodSeconds', gracePeriodSeconds, 0);
   const body = {
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),

@@ -1,4 +1,7 @@
-/** The calls of a resource as requests of a client. client-go: gentype/type.go, dynamic/simple.go. */
+/**
+ * `createResourceClient`: implements the calls of a resource as requests. client-go: gentype/type.go,
+ * dynamic/simple.go.
+ */
 
 import type { Observable } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
@@ -22,10 +25,10 @@ import { Calls, typed } from './resource-calls.ts';
 import type { ClientOf, ResourceClient, Scale, WatchCallOptions } from './resource-client.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** What {@link createResourceClient} takes beside client and resource: the clock of waits, for tests. */
+/** The options of {@link createResourceClient}: the scheduler and random source of its waits, for tests. */
 export interface ResourceClientOptions extends Timing {}
 
-/** One WATCH, event by event. */
+/** The events of one WATCH request, one by one. */
 function watchEvents<T extends KubernetesObject>(
   { client, resource, scope }: Calls<T>,
   options: WatchCallOptions,
@@ -52,7 +55,9 @@ function watchEvents<T extends KubernetesObject>(
     ...(demand === undefined ? {} : { demand }),
   };
   return listWatch.watch(asked).pipe(
-    mergeMap((said) => (said.kind === 'events' ? said.events : []) as WatchEvent<Stored<T>>[]),
+    mergeMap(
+      (message) => (message.kind === 'events' ? message.events : []) as WatchEvent<Stored<T>>[],
+    ),
     untilAborted(signal, `WATCH ${resourceName(resource)}`),
   );
 }
@@ -165,9 +170,9 @@ function build<T extends KubernetesObject>(
 }
 
 /**
- * The calls of one resource. Nothing is sent before one is made.
+ * Creates a client with the calls of one resource. Nothing is sent until a call is made.
  *
- * A client is a plain value without state: make as many as you like. For pods it has `log` and `evict`, too.
+ * A client is a plain value without state, so creating one is cheap. The client of pods also has `log` and `evict`.
  *
  * @example
  * ```ts

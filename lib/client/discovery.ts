@@ -1,6 +1,6 @@
 /**
- * What a server serves, asked in two requests where it knows aggregated discovery, else in one for each version of
- * each group. client-go: discovery/discovery_client.go.
+ * Discovery: requests the resources that a server serves. This takes two requests if the server supports aggregated
+ * discovery, otherwise one per API version. client-go: discovery/discovery_client.go.
  */
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { GroupVersionResource } from '../meta/resource.ts';
@@ -11,30 +11,36 @@ import type { CallOptions } from './call-options.ts';
 export interface DiscoveredResource extends GroupVersionResource {
   readonly kind: string;
   readonly namespaced: boolean;
-  /** `v1`, `apps/v1`. */
+  /** For example `v1` or `apps/v1`. */
   readonly apiVersion: string;
-  /** '' where the server does not say. */
+  /** '' if the server does not send it. */
   readonly singular: string;
-  /** `po` of pods. */
+  /** For example `po` for pods. */
   readonly shortNames: readonly string[];
-  /** `all`, what `kubectl get all` shows. */
+  /** For example `all`, the resources of `kubectl get all`. */
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
-  /** `status`, `scale`, `log`. */
+  /** For example `status`, `scale`, `log`. */
   readonly subresources: readonly string[];
 }
 
-/** What a server serves. */
+/** The result of a discovery. */
 export interface ServedApi {
-  /** The core group first, then as the server orders groups; the version that it prefers first in each. */
+  /**
+   * The resources of the core group first, then those of the other groups in the server's order. In each group the
+   * preferred version is first.
+   */
   readonly resources: readonly DiscoveredResource[];
-  /** Versions of groups that could not be asked: their own server is down, mostly. The rest is as good. */
+  /** API versions that could not be listed, mostly because their aggregated API server is down. */
   readonly failed: readonly { readonly groupVersion: string; readonly error: ApiError }[];
 }
 
-/** Asks a server what it serves. */
+/** Discovers the resources of a server. */
 export interface Discovery {
-  /** All of it, asked anew. Rejects with an `ApiError` when the server cannot be asked at all. */
+  /**
+   * Runs a discovery. An API version that cannot be listed is reported in `failed`. Rejects with an `ApiError` if the
+   * list of groups cannot be read.
+   */
   served(options?: CallOptions): Promise<ServedApi>;
 }
 
@@ -87,10 +93,10 @@ function apiVersionOf(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Each of them is a request: more than this no cluster has. */
+/** The maximum number of API versions, because each takes a request. No cluster has this many. */
 const MOST_VERSIONS = 5_000;
 
-/** A list of objects, whatever was sent in its place. */
+/** The objects in a list. Anything else that was sent is left out. */
 function objectsIn<E>(sent: readonly E[] | undefined): readonly E[] {
   const all: readonly E[] = Array.isArray(sent) ? sent : [];
   return all.filter((each) => typeof each === 'object' && each !== null);
@@ -100,7 +106,7 @@ function textsIn(sent: unknown): readonly string[] {
   return Array.isArray(sent) ? sent.filter((each) => typeof each === 'string') : [];
 }
 
-/** Whether it can stand in a path. */
+/** Whether a value is valid in a path. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(value);
 }
@@ -117,7 +123,7 @@ function aggregated(groups: readonly AggregatedGroup[], into: DiscoveredResource
       for (const each of objectsIn(resources)) {
         const { resource: plural, scope, subresources } = each;
         const kind = each.responseKind?.kind;
-        // What has no object of its own (a review, some subresources) cannot be asked for.
+        // Entries without an object type of their own, such as some subresources, cannot be requested.
         if (!isName(plural) || !isName(kind)) continue;
         into.push({
           ...{ group, version, plural, kind, apiVersion },
@@ -163,7 +169,7 @@ function legacy(group: string, version: string, { resources }: LegacyList) {
   });
 }
 
-/** The versions of the groups that a server lists, the preferred first. */
+/** The API versions that a server lists, in each group the preferred version first. */
 function versionsOf({ versions, groups }: Root): { group: string; version: string }[] {
   const found = textsIn(versions).map((version) => ({ group: '', version }));
   for (const { name: group, versions, preferredVersion } of objectsIn(groups)) {
@@ -177,7 +183,7 @@ function versionsOf({ versions, groups }: Root): { group: string; version: strin
 }
 
 /**
- * Asks what a server serves. Nothing is kept: {@link createRestMapper} does.
+ * Creates a discovery for a server. Results are not kept; {@link createRestMapper} keeps them.
  *
  * @example
  * ```ts
@@ -218,7 +224,7 @@ export function createDiscovery(client: KubeClient): Discovery {
     const failed: { groupVersion: string; error: ApiError }[] = [];
     const versions = versionsOf(root);
     if (versions.length > MOST_VERSIONS) {
-      const message = `GET ${path}: the server lists ${versions.length} versions of groups; more than ${MOST_VERSIONS} are not asked for`;
+      const message = `GET ${path}: the server lists ${versions.length} API versions; at most ${MOST_VERSIONS} are requested`;
       throw ApiError.local('TooLarge', message);
     }
     const parts = await Promise.all(

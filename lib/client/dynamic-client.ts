@@ -1,4 +1,4 @@
-/** Clients of resources that are known by name only, at run time. client-go: dynamic/simple.go. */
+/** Clients of resources whose names are known only at run time. client-go: dynamic/simple.go. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { GroupVersionResource, Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -8,24 +8,24 @@ import { createDiscovery } from './discovery.ts';
 import type { ClientOf, ResourceClient } from './resource-client.ts';
 import { createRestMapper, isResource, type KindName, type RestMapper } from './rest-mapper.ts';
 
-/** An object of which nothing is known but that it is one: client-go's `unstructured.Unstructured`. */
+/** An object of unknown type: client-go's `unstructured.Unstructured`. */
 export interface DynamicObject extends KubernetesObject {
   [field: string]: unknown;
 }
 
-/** What {@link createDynamicClient} takes beside the client. */
+/** The options of {@link createDynamicClient}. */
 export interface DynamicClientOptions extends ResourceClientOptions {
-  /** Another way from names to resources. @defaultValue one that asks the server */
+  /** Maps names to resources. @defaultValue a mapper that uses the discovery of the server */
   readonly mapper?: RestMapper | undefined;
 }
 
-/** Gives clients of any resource. */
+/** Creates clients of any resource. */
 export interface DynamicClient {
-  /** The client of a resource that is at hand: nothing is asked. */
+  /** Returns the client of a known resource, without a request. */
   resource<T extends KubernetesObject>(resource: Resource<T>): ClientOf<T>;
   /**
-   * The client of what the server has under this name: `'widgets.example.com'`, a group, version and plural, or a
-   * kind as in a manifest. Rejects with an `ApiError` whose reason is `NoMatch`.
+   * Returns the client of the resource with this name: `'widgets.example.com'`, a group, version and plural, or a kind
+   * as in a manifest. Rejects with an `ApiError` with reason `NoMatch` if the server has no such resource.
    */
   resource(
     name: string | GroupVersionResource | KindName,
@@ -35,7 +35,7 @@ export interface DynamicClient {
 }
 
 /**
- * Clients of any resource of a server, built-in or custom.
+ * Creates clients of any resource of a server, built-in or custom.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 /**
- * Changes by draft: the recipe changes a draft of the object, and what it did is sent as a JSON Patch that holds
- * only for what it was made from. A server refuses such a patch as a whole, so nothing is overwritten that the
- * recipe has not seen; then the recipe runs again on the newest. Better than read-change-update: only what changed
- * is sent, and fields that the type does not know cannot get lost.
+ * Edits an object: the recipe changes a draft, and its changes are sent as a JSON Patch that applies only to the
+ * version that the recipe received. A server rejects such a patch completely if the object has changed, so that
+ * nothing is overwritten that the recipe has not seen; then the recipe runs again on the newest object. Unlike a
+ * read-modify-update, an edit sends only the changes and cannot lose fields that the type does not know.
  */
 
 import { type Draft, Immer } from 'immer';
@@ -17,20 +17,20 @@ import { isConflict, type RetryOnConflictOptions, retryOnConflict } from './retr
 
 export type { Draft };
 
-/** What {@link ResourceClient.edit} takes. */
+/** The options of {@link ResourceClient.edit}. */
 export interface EditOptions extends WriteOptions, RetryOnConflictOptions {
-  /** `'status'`: only what the recipe does to the status is written. @defaultValue the object itself */
+  /** With `'status'`, only the changes to the status are written. @defaultValue the object itself */
   readonly subresource?: string | undefined;
   /**
-   * What must not have changed. `resourceVersion`: anything. `uid`: only that it is the same object, every list that
-   * the recipe changed, and every list or map that it added, removed or replaced as a whole; single values are then
-   * written over whatever they are.
+   * The precondition of the write. `resourceVersion`: nothing in the object has changed. `uid`: the object is the same
+   * one, and so are every list that the recipe changes inside and every list or map that it adds, removes or replaces
+   * as one value. Scalar values are then overwritten, even if another writer has changed them.
    * @defaultValue 'resourceVersion'
    */
   readonly check?: 'resourceVersion' | 'uid' | undefined;
 }
 
-/** The two calls that an edit is made of. */
+/** The two calls that an edit needs. */
 export interface EditCalls<T> {
   get(target: ObjectTarget, options: CallOptions): Promise<Stored<T>>;
   patch(
@@ -40,18 +40,18 @@ export interface EditCalls<T> {
   ): Promise<Stored<T>>;
 }
 
-// Of our own, because the shared one freezes what a draft was made from: that is the caller's.
+// A separate instance, because the shared one freezes the base of a draft, and the base belongs to the caller.
 const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
 
 function drafted<T extends KubernetesObject>(base: T, recipe: (draft: Draft<T>) => void): T {
   return immer.produce(base, (draft) => {
-    // What it returns is not looked at: `(draft) => draft.spec.replicas++` means the change.
+    // Other return values are ignored, because `(draft) => draft.spec.replicas++` returns a number.
     const returned: unknown = recipe(draft as Draft<T>);
     if (typeof (returned as PromiseLike<unknown> | undefined)?.then !== 'function') return;
-    // It goes on with a draft that is no more; only this error is of use.
+    // The draft is revoked when `produce` ends, so a later rejection of the recipe is of no use.
     (returned as PromiseLike<unknown>).then(undefined, () => {});
     throw new TypeError(
-      'edit: the recipe returned a Promise; get all it needs first, then change the draft synchronously',
+      'edit: the recipe returned a Promise; await all data before the edit, then change the draft synchronously',
     );
   }) as T;
 }
@@ -62,9 +62,9 @@ function testOf(base: KubernetesObject, check: 'resourceVersion' | 'uid'): JsonP
 }
 
 /**
- * The patch that {@link ResourceClient.edit} sends; empty when the recipe changed nothing.
+ * Returns the patch that {@link ResourceClient.edit} sends. It is empty if the recipe changed nothing.
  *
- * Throws a `TypeError` when the recipe returns a Promise, and what the recipe throws.
+ * Throws a `TypeError` if the recipe returns a Promise, and rethrows errors of the recipe.
  *
  * @example
  * ```ts
@@ -88,13 +88,13 @@ export function editPatch<T extends KubernetesObject>(
   return steps.length === 0 ? [] : [testOf(base, check), ...steps];
 }
 
-/** An object at hand serves as the first base when it says which version it is. */
+/** The target as the first base, if it is an object with a version and a UID. */
 function baseOf<T extends KubernetesObject>(target: ObjectTarget): Stored<T> | undefined {
   if (!isObject(target) || versionOf(target) === '' || uidOf(target) === '') return undefined;
   return target as Stored<T>;
 }
 
-/** See {@link ResourceClient.edit}. */
+/** Implements {@link ResourceClient.edit}. */
 export async function edit<T extends KubernetesObject>(
   calls: EditCalls<T>,
   where: string,
@@ -123,20 +123,20 @@ export async function edit<T extends KubernetesObject>(
   const attempt = async (): Promise<Stored<T>> => {
     const from = base ?? (await fresh());
     base = undefined;
-    // A store's transform may have cut a list or a map: what it shows is then not what the server has.
+    // A store's transform may have removed parts of a list or map, so the object may differ from the server's.
     const guard = check === 'uid' || from === first;
     const json = editPatch<T>(from, recipe, check, { guard });
     if (json.length === 0) return from;
     try {
       return await calls.patch(target, { json }, { ...write, ...call });
     } catch (error) {
-      // A server answers a failed `test` as it answers an object that is not valid: the object tells which it was.
+      // A server answers both a failed `test` and an invalid object with a 422. The version tells them apart.
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
       const now = await fresh();
       const same = versionOf(now) !== '' && versionOf(now) === versionOf(from);
       if (same && from !== first) throw error;
       base = now;
-      const message = `${where}: the object was changed meanwhile`;
+      const message = `${where}: the object was changed by another writer`;
       throw new ApiError({ code: 409, reason: 'Conflict', message, cause: error });
     }
   };

@@ -1,30 +1,33 @@
 /**
- * What turns one JSON value into another, as steps of a JSON Patch. It compares by identity first, so that two
- * versions which share what did not change cost what did. immer's own patches are not used: an item put in front of
- * a list is one step here and as many as the list is long there, and a field set to `undefined` is no step of JSON.
+ * Computes the JSON Patch that turns one JSON value into another. Values are compared by identity first, so the cost
+ * depends on what changed and not on the size of the values. The patches of immer are not used: for an item inserted
+ * at the front of a list they contain a step per item instead of one step, and a field set to `undefined` becomes a
+ * step that JSON cannot express.
  */
 import { type Fields, isFields } from '../meta/json-fields.ts';
 import { checkAllJson, checkJson, type JsonPath, jsonOf, present, sameJson } from './json-value.ts';
 import { type JsonPatchOperation, jsonPointer } from './patch.ts';
 
-/** What {@link jsonDifference} takes. */
+/** The options of {@link jsonDifference}. */
 export interface JsonDifferenceOptions {
   /**
-   * Makes the steps fail where they would overwrite what `before` does not show: puts a `test` of a whole list before
-   * the steps that go into it, as places in it mean something only while it is the same, and a `test` before a list or
-   * a map that is added, removed or replaced as a whole. Single values are not tested. A `test` for null stands for
-   * nothing being there, as kube-apiserver reads it. @defaultValue false
+   * Makes the patch fail if it would overwrite data that `before` does not show. Before the steps that change items of
+   * a list, the patch contains a `test` of the complete list, because indexes are valid only while the list is the
+   * same. Before a step that adds, removes or replaces a list or a map as one value, the patch contains a `test` of the
+   * previous value. If there was none, the `test` is for null, which kube-apiserver also matches with a missing value.
+   * Scalar values are not tested.
+   * @defaultValue false
    */
   readonly guard?: boolean | undefined;
 }
 
-/** Whether others may have written into a part of it. */
-function isWhole(value: unknown): boolean {
+/** Whether a value is a list or a map, into which another writer may have written. */
+function isContainer(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** Of two lists the part between what they begin and end with alike; all empty where they are the same. */
-function between(a: readonly unknown[], b: readonly unknown[]) {
+/** The range in which two lists differ, without their common start and end. It is empty if the lists are equal. */
+function differingRange(a: readonly unknown[], b: readonly unknown[]) {
   const shorter = Math.min(a.length, b.length);
   let start = 0;
   while (start < shorter && sameJson(a[start], b[start])) start++;
@@ -73,7 +76,7 @@ class Difference {
   }
 
   #items(a: readonly unknown[], b: readonly unknown[], path: JsonPath, guarded: boolean): void {
-    const { start, endOfA, endOfB } = between(a, b);
+    const { start, endOfA, endOfB } = differingRange(a, b);
     if (start === endOfA && start === endOfB) return;
     this.#test(a, b, path, guarded);
     const both = Math.min(endOfA, endOfB);
@@ -84,28 +87,29 @@ class Difference {
     }
   }
 
-  /** Of a list or a map that the next step would take away, or put where there may be one by now. */
+  /** Adds a `test` if the next step removes, replaces or adds a list or a map. */
   #test(before: unknown, after: unknown, path: JsonPath, guarded: boolean): void {
     if (!this.#guard || guarded) return;
     const value = jsonOf(before);
-    if (isWhole(value) || isWhole(jsonOf(after))) {
+    if (isContainer(value) || isContainer(jsonOf(after))) {
       this.steps.push({ op: 'test', path: jsonPointer(path), value });
     }
   }
 
   #put(op: 'add' | 'replace', path: JsonPath, value: unknown): void {
     checkAllJson(value, path);
-    // As JSON has it: null in a list.
+    // An `undefined` in a list is null in JSON.
     this.steps.push({ op, path: jsonPointer(path), value: value === undefined ? null : value });
   }
 }
 
 /**
- * The steps that make `after` of `before`, in an order in which they can be taken. Nothing is changed or copied:
- * the values of the steps are those of `after`. What has a `toJSON`, as a date has, counts as what that answers.
+ * Returns the patch steps that turn `before` into `after`, in the order in which they must be applied. Nothing is
+ * changed or copied: the values of the steps are those of `after`. A value with a `toJSON` method, such as a date,
+ * is compared and sent as the result of that method.
  *
- * Throws a `TypeError` on what is no JSON and would be lost or sent as null: a number that is none, a function, an
- * invalid date, a map, an object with a prototype of its own, one that holds itself.
+ * Throws a `TypeError` on values that JSON would lose or send as null: NaN and Infinity, functions, invalid dates,
+ * maps, objects with a custom prototype, and circular structures.
  *
  * @example
  * ```ts

@@ -1,18 +1,18 @@
-/** Values as JSON will have them when they are sent, and the refusal of those that it would lose. */
+/** Compares values in their JSON form, and refuses values that JSON would lose. */
 import { isFields } from '../meta/json-fields.ts';
 import { jsonPointer } from './patch.ts';
 
-/** Where a value stands: names of fields and places in lists. */
+/** The path of a value: names of fields and indexes of lists. */
 export type JsonPath = readonly (string | number)[];
 
-/** What stands for a value in JSON: what its `toJSON` answers (a date is text), and null where nothing is. */
+/** The JSON form of a value: the result of its `toJSON` (a date becomes text), and null for `undefined`. */
 export function jsonOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null;
   const { toJSON } = value as { toJSON?: unknown };
   return typeof toJSON === 'function' ? (toJSON.call(value) as unknown) : value;
 }
 
-/** The fields that JSON carries. */
+/** The names of the fields that JSON includes. */
 export function present(fields: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(fields).filter((name) => fields[name] !== undefined);
 }
@@ -21,7 +21,7 @@ function refuse(path: JsonPath, why: string): never {
   throw new TypeError(`${jsonPointer(path) || 'the object'} ${why}`);
 }
 
-/** A key `__proto__` that is assigned is no key: it takes the place of the prototype, and JSON would lose it. */
+/** Whether the prototype is not a plain one. Assigning to `__proto__` sets the prototype, which JSON would lose. */
 function hasOddPrototype(value: object): boolean {
   if (Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -29,48 +29,45 @@ function hasOddPrototype(value: object): boolean {
 }
 
 /**
- * Throws a `TypeError` unless JSON can carry a value, itself and not what is in it: JSON would send a number that is
- * none as null, leave a function out, and lose what a prototype holds.
+ * Throws a `TypeError` if JSON cannot represent a value. Checks the value itself, not its contents. JSON would send NaN
+ * as null, omit a function, and lose the fields of a prototype.
  */
 export function checkJson(value: unknown, path: JsonPath): void {
-  const made = jsonOf(value);
-  if (made === null && typeof value === 'object' && value !== null) {
-    // As an invalid date is.
-    refuse(path, 'is null by its own toJSON');
+  const json = jsonOf(value);
+  if (json === null && typeof value === 'object' && value !== null) {
+    // For example an invalid date.
+    refuse(path, 'becomes null by its own toJSON');
   }
-  if (typeof made === 'number' && !Number.isFinite(made)) {
-    refuse(path, `is ${made}, which is not JSON and would be sent as null`);
+  if (typeof json === 'number' && !Number.isFinite(json)) {
+    refuse(path, `is ${json}, which is not JSON and would be sent as null`);
   }
-  if (typeof made === 'object') {
-    if (made === null || !hasOddPrototype(made)) return;
-    refuse(
-      path,
-      "has a prototype of its own, so it is not JSON, or the key '__proto__' was assigned",
-    );
+  if (typeof json === 'object') {
+    if (json === null || !hasOddPrototype(json)) return;
+    refuse(path, "has a custom prototype, so it is not JSON, or the key '__proto__' was assigned");
   }
-  if (!['string', 'number', 'boolean'].includes(typeof made)) {
-    refuse(path, `is a ${typeof made}, which is not JSON`);
+  if (!['string', 'number', 'boolean'].includes(typeof json)) {
+    refuse(path, `is a ${typeof json}, which is not JSON`);
   }
 }
 
-/** {@link checkJson} of a value and all that is in it. */
+/** Applies {@link checkJson} to a value and all its contents. */
 export function checkAllJson(
   value: unknown,
   path: JsonPath,
   within: readonly unknown[] = [],
 ): void {
   checkJson(value, path);
-  const made = jsonOf(value);
-  if (typeof made !== 'object' || made === null) return;
-  if (within.includes(made)) refuse(path, 'contains itself, so it is not JSON');
-  for (const [name, part] of Object.entries(made)) {
-    if (part !== undefined) checkAllJson(part, [...path, name], [...within, made]);
+  const json = jsonOf(value);
+  if (typeof json !== 'object' || json === null) return;
+  if (within.includes(json)) refuse(path, 'contains itself, so it is not JSON');
+  for (const [name, part] of Object.entries(json)) {
+    if (part !== undefined) checkAllJson(part, [...path, name], [...within, json]);
   }
 }
 
-/** Whether two values are one in JSON; `false` of what is none. */
+/** Whether two values have the same JSON form. Returns `false` if the second is not JSON, unless both are identical. */
 export function sameJson(before: unknown, after: unknown): boolean {
-  // Zero has a sign that JSON does not carry; what is no number is still as it was.
+  // JSON has no -0, so 0 and -0 are equal. `Object.is` makes an unchanged NaN equal.
   if (before === after || Object.is(before, after)) return true;
   const a = jsonOf(before);
   const b = jsonOf(after);

@@ -1,4 +1,4 @@
-/** Whole collections by calls: the pages gathered, and every item with its type, as informers have it. */
+/** Lists a complete collection by calls: collects the pages, and adds the type to every item. */
 
 import { defer, EMPTY, firstValueFrom } from 'rxjs';
 import { last, map, scan } from 'rxjs/operators';
@@ -14,7 +14,7 @@ import type { ListCallOptions } from './resource-client.ts';
 
 const PAGE = 500;
 
-/** An answer as a list of the resource: its items with their type. */
+/** Checks that a response is a list of objects, and adds the type to its items. */
 export function listOf<T extends KubernetesObject>(
   { resource }: Calls<T>,
   answer: KubernetesList<Stored<T>>,
@@ -33,7 +33,7 @@ export function listOf<T extends KubernetesObject>(
   return { ...answer, metadata: answer.metadata ?? {}, items };
 }
 
-/** One LIST. */
+/** Sends one LIST request. */
 export async function listPage<T extends KubernetesObject>(
   calls: Calls<T>,
   path: string,
@@ -44,7 +44,7 @@ export async function listPage<T extends KubernetesObject>(
   return listOf(calls, list, `LIST ${path}`);
 }
 
-/** As many LISTs as there are pages. The version is that of the first. */
+/** Sends one LIST request per page. The version of the result is that of the first page. */
 export async function listAll<T extends KubernetesObject>(
   calls: Calls<T>,
   path: string,
@@ -55,7 +55,7 @@ export async function listAll<T extends KubernetesObject>(
   const page = ({
     known: _known,
     demand: _demand,
-    onSkipped: _told,
+    onSkipped: _onSkipped,
     ...asked
   }: ListRequest<Stored<T>>) =>
     defer(() => listPage(calls, path, { ...common, ...asked })).pipe(

@@ -1,23 +1,23 @@
-/** Cuts a log into lines, wherever the network cut it: inside a line, inside a UTF-8 character. */
+/** Splits a log into lines, even if a chunk ends inside a line or inside a UTF-8 character. */
 
-/** Bytes in, whole lines out; unlike watch lines, a log's may be anything and the last may lack its end. */
+/** Turns bytes into lines. Unlike the lines of a watch, these have any content, and the last may lack its line end. */
 export class LogLines {
-  // A log may begin with a byte order mark, which is the writer's to keep.
+  // A byte order mark is kept, because it is part of the log.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #maxLength: number;
   #open = '';
 
-  /** A longer line comes in pieces of `maxLength` characters. */
+  /** A longer line is emitted in pieces of `maxLength` characters. */
   constructor(maxLength: number) {
     this.#maxLength = maxLength;
   }
 
-  /** The lines that this chunk closed. The bytes may be lent. */
+  /** Returns the lines that this chunk completes. The caller may reuse the chunk's memory afterwards. */
   push(chunk: Uint8Array): string[] {
     return this.#text(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** What the log ended with. */
+  /** Returns the last line, if it lacks its line end. */
   end(): string[] {
     const lines = this.#text(this.#decoder.decode());
     if (this.#open !== '') lines.push(this.#open);
@@ -38,12 +38,12 @@ export class LogLines {
     return lines;
   }
 
-  /** Moves whole pieces out of a line that is too long; answers with the rest. */
+  /** Appends full pieces of a line that is too long to `lines`, and returns the rest. */
   #pieces(line: string, lines: string[]): string {
     let from = 0;
     while (line.length - from > this.#maxLength) {
       let to = from + this.#maxLength;
-      // Never between the halves of a character.
+      // A surrogate pair must not be split.
       if (this.#maxLength > 1 && /[\uD800-\uDBFF]/.test(line.charAt(to - 1))) to--;
       lines.push(line.slice(from, to));
       from = to;

@@ -1,18 +1,18 @@
-/** Which object a call is about, however its caller has it at hand: a key, a name, or the object itself. */
+/** Resolves the object that a call addresses, given as a key, a name or the object itself. */
 import { splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkSegment, type Resource, resourceName } from '../meta/resource.ts';
 
 /**
- * One object: a key (`'shop/web-0'`; `'web-0'` where the client has a namespace or the resource has none), a
- * name with its namespace, or an object with metadata.
+ * Addresses one object: a key (`'shop/web-0'`, or `'web-0'` if the client has a namespace or the resource is
+ * cluster-scoped), a name with its namespace, or an object with metadata.
  */
 export type ObjectTarget =
   | string
   | { readonly namespace?: string | undefined; readonly name: string }
   | KubernetesObject;
 
-/** A target taken apart; no namespace where the resource has none. */
+/** The namespace and name of a target. A cluster-scoped resource has no namespace. */
 export interface ObjectAddress {
   readonly namespace?: string | undefined;
   readonly name: string;
@@ -30,8 +30,8 @@ export function isObject(target: ObjectTarget): target is KubernetesObject {
 }
 
 /**
- * The namespace that a call goes to: the target's own, else the client's. Throws a `TypeError` where they
- * differ, because a client of one namespace must not reach into another.
+ * Returns the namespace of a call: the target's namespace, otherwise the client's. Throws a `TypeError` if both are set
+ * and differ, because a client of one namespace must not reach into another.
  */
 export function namespaceFor(
   resource: Resource<KubernetesObject>,
@@ -40,7 +40,7 @@ export function namespaceFor(
 ): string | undefined {
   if (own && scope !== undefined && own !== scope) {
     throw new TypeError(
-      `${resourceName(resource)}: the target is in namespace ${JSON.stringify(own)}, but this client is of namespace ${JSON.stringify(scope)}`,
+      `${resourceName(resource)}: the target is in namespace ${JSON.stringify(own)}, but this client is limited to namespace ${JSON.stringify(scope)}`,
     );
   }
   const namespace = own || scope;
@@ -48,7 +48,7 @@ export function namespaceFor(
   return namespace;
 }
 
-/** Takes a target apart. Throws a `TypeError` where it names no object of the resource. */
+/** Returns the namespace and name of a target. Throws a `TypeError` if the target does not address an object. */
 export function addressOf(
   resource: Resource<KubernetesObject>,
   target: ObjectTarget,

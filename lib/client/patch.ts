@@ -1,23 +1,23 @@
 /**
- * The ways to say what is to change in an object, each with the content type by which a server knows it. A
- * JSON Patch lists steps (RFC 6902), a merge patch is a part of the object (RFC 7386), a strategic merge patch
- * also knows which lists are keyed; custom resources do not take the last.
+ * The patch types, with the content type of each. A JSON Patch is a list of steps (RFC 6902), a merge patch is a part
+ * of the object (RFC 7386), and a strategic merge patch also merges keyed lists. Custom resources do not support
+ * strategic merge patches.
  */
 
-/** One step of a JSON Patch; `path` and `from` are JSON Pointers: `/metadata/labels/app`. */
+/** One step of a JSON Patch. `path` and `from` are JSON Pointers: `/metadata/labels/app`. */
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
 
-/** `T` with everything optional, at every depth; in a merge patch `null` takes a field away. */
+/** `T` with all fields optional, at every depth. In a merge patch `null` removes a field. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
   ? DeepPartial<Item>[]
   : T extends object
     ? { [Field in keyof T]?: DeepPartial<T[Field]> | null }
     : T;
 
-/** What a strategic merge patch says beside values; a map of strings has no place for it. */
+/** The directives of a strategic merge patch. A map of strings cannot contain them. */
 type StrategicDirectives<T> = string extends keyof T
   ? unknown
   : {
@@ -36,30 +36,30 @@ export type StrategicPatch<T> = T extends readonly (infer Item)[]
     ? { [Field in keyof T]?: StrategicPatch<T[Field]> | null } & StrategicDirectives<T>
     : T;
 
-/** What {@link ResourceClient.patch} sends. */
+/** The patch of {@link ResourceClient.patch}. */
 export type Patch<T> =
   | { readonly json: readonly JsonPatchOperation[] }
   | { readonly merge: DeepPartial<T> }
   | { readonly strategic: StrategicPatch<T> };
 
-/** A patch as a body. */
+/** A patch as a request body. */
 export interface PatchBody {
   readonly contentType: string;
   readonly body: unknown;
 }
 
-/** Throws a `TypeError` on a patch of no known form. */
+/** Throws a `TypeError` on a patch of an unknown form. */
 export function patchBody(patch: Patch<unknown>): PatchBody {
   if ('json' in patch) return { contentType: 'application/json-patch+json', body: patch.json };
   if ('merge' in patch) return { contentType: 'application/merge-patch+json', body: patch.merge };
   if ('strategic' in patch) {
     return { contentType: 'application/strategic-merge-patch+json', body: patch.strategic };
   }
-  throw new TypeError('a patch is { json: operations }, { merge: part } or { strategic: part }');
+  throw new TypeError('a patch must be { json: steps }, { merge: part } or { strategic: part }');
 }
 
 /**
- * A JSON Pointer (RFC 6901) of names, whatever is in them.
+ * Returns the JSON Pointer (RFC 6901) of names, which may contain any character.
  *
  * @example
  * ```ts

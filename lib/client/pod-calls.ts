@@ -1,4 +1,7 @@
-/** What only pods can: tell their log, and be evicted. client-go: kubernetes/typed/core/v1/pod_expansion.go. */
+/**
+ * The calls that exist for pods only: reading a log and evicting.
+ * client-go: kubernetes/typed/core/v1/pod_expansion.go.
+ */
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -13,7 +16,7 @@ import { addressOf, type ObjectTarget } from './object-target.ts';
 import type { EvictOptions, PodClient, PodLogOptions } from './resource-client.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** An error answer is a Status: more of it than this is not worth reading. */
+/** The number of characters read of an error response. The response is a Status, so this is enough. */
 const MAX_ERROR_LENGTH = 65_536;
 
 /** Whether a resource is the pods of the core group. */
@@ -21,7 +24,7 @@ export function isPods({ group, plural }: Resource<KubernetesObject>): boolean {
   return group === '' && plural === 'pods';
 }
 
-/** The lines of an answer of text, one by one; its error status as an error. */
+/** Emits the lines of a text response. A response with an error status becomes an error. */
 function linesOf(
   client: Pick<KubeClient, 'send'>,
   request: TransportRequest,
@@ -34,7 +37,7 @@ function linesOf(
     const errorText = new TextDecoder();
     let head: Extract<TransportEvent, { kind: 'head' }> | undefined;
     let errorBody = '';
-    const tell = (closed: readonly string[]) => {
+    const emit = (closed: readonly string[]) => {
       for (const line of closed) subscriber.next(line);
     };
     const isRefused = () => head !== undefined && (head.status < 200 || head.status >= 300);
@@ -43,21 +46,21 @@ function linesOf(
         subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
     };
     const { demand } = request;
-    // A refusal is read without waiting for the consumer: its Retry-After counts from now.
-    const patient = demand === undefined ? {} : { demand: () => (isRefused() ? null : demand()) };
+    // An error response is read without waiting for the consumer, because its Retry-After counts from now.
+    const ownDemand = demand === undefined ? {} : { demand: () => (isRefused() ? null : demand()) };
     subscriber.add(
       client
-        .send({ ...request, ...patient })
+        .send({ ...request, ...ownDemand })
         .pipe(stoppedWith(subscriber))
         .subscribe({
           next: (event) => {
             if (event.kind === 'head') head = event;
             if (event.kind !== 'chunk') return;
-            if (!isRefused()) return tell(lines.push(event.bytes));
+            if (!isRefused()) return emit(lines.push(event.bytes));
             errorBody += errorText.decode(event.bytes, { stream: true });
             if (errorBody.length > MAX_ERROR_LENGTH) refuse();
           },
-          // A refusal whose body is cut is still that refusal, with its Retry-After.
+          // An error response whose body is cut is still reported with its status and Retry-After.
           error: (error) =>
             isRefused() ? refuse() : subscriber.error(ApiError.from(error, where)),
           complete: () => {
@@ -67,7 +70,7 @@ function linesOf(
               );
             } else if (isRefused()) refuse();
             else {
-              tell(lines.end());
+              emit(lines.end());
               subscriber.complete();
             }
           },
@@ -76,7 +79,7 @@ function linesOf(
   });
 }
 
-/** `log` and `evict`. */
+/** Creates the methods `log` and `evict`. */
 export function podCalls<T extends KubernetesObject>(
   client: KubeClient,
   resource: Resource<T>,
@@ -94,9 +97,9 @@ export function podCalls<T extends KubernetesObject>(
         method: 'GET',
         path,
         query: logQuery(options),
-        // Text, whatever the client's headers say of JSON.
+        // The log is text, even if the client's headers request JSON.
         headers: { accept: 'text/plain, */*' },
-        // A log that is followed may be silent for days, as a watch may.
+        // A followed log may be silent for days, like a watch.
         use: follow ? 'watch' : 'list',
         ...(demand === undefined ? {} : { demand }),
       };

@@ -1,4 +1,4 @@
-/** From a target and a body to a request and its answer: what all calls of a resource share. */
+/** Builds and sends the requests of one resource, from targets, bodies and options. */
 
 import { ApiError } from '../meta/api-error.ts';
 import { isFields } from '../meta/json-fields.ts';
@@ -12,12 +12,12 @@ import { addressOf, namespaceFor, type ObjectTarget } from './object-target.ts';
 import { type Patch, patchBody } from './patch.ts';
 import type { Applied, ApplyOptions } from './resource-client.ts';
 
-/** One request, but for its path. */
+/** One request, without its path. */
 export interface Call extends Pick<KubeRequest, 'method' | 'query' | 'body' | 'headers'> {
   readonly subresource?: string;
 }
 
-/** With its type in front, where the pipe has it too; items of built-in lists come without. */
+/** Adds `kind` and `apiVersion` at the front if they are missing. Items of built-in lists lack them. */
 export function typed<T extends KubernetesObject>(
   object: T,
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
@@ -26,7 +26,7 @@ export function typed<T extends KubernetesObject>(
   return { kind, apiVersion, ...object };
 }
 
-/** The requests of one resource, in one namespace or in any. */
+/** The requests of one resource, in one namespace or in all. */
 export class Calls<T extends KubernetesObject> {
   readonly client: KubeClient;
   readonly resource: Resource<T>;
@@ -38,7 +38,7 @@ export class Calls<T extends KubernetesObject> {
     this.scope = scope;
   }
 
-  /** One request. An answer that is no object is none of an API server. */
+  /** Sends one request. Rejects if the response is not an object, because API servers return only objects. */
   async send<R>(path: string, call: Call, signal: AbortSignal | undefined): Promise<R> {
     const { subresource: _subresource, ...request } = call;
     const answer = await this.client.request({
@@ -52,7 +52,7 @@ export class Calls<T extends KubernetesObject> {
     throw ApiError.local('Unexpected', message);
   }
 
-  /** One request about one object. */
+  /** Sends one request for one object. */
   async on<R>(target: ObjectTarget, call: Call, options: CallOptions): Promise<R> {
     const { subresource } = call;
     const address = addressOf(this.resource, target, this.scope);
@@ -63,18 +63,21 @@ export class Calls<T extends KubernetesObject> {
     return await this.send<R>(path, call, options.signal);
   }
 
-  /** The path of the collection; `onlyOne` where all namespaces together have no such call. */
+  /**
+   * The path of the collection. `onlyOne` is the name of a call that exists per namespace only; with it, a namespace
+   * is required.
+   */
   collection(namespace: string | undefined, onlyOne?: string): string {
     const found = namespaceFor(this.resource, namespace, this.scope);
     if (found === undefined && onlyOne !== undefined && this.resource.namespaced) {
       throw new TypeError(
-        `${onlyOne} of ${resourceName(this.resource)} is of one namespace: name it in the object or options, or use client.namespace(…)`,
+        `${onlyOne} of ${resourceName(this.resource)} needs a namespace: set it in the object or options, or use client.namespace(…)`,
       );
     }
     return resourcePath(this.resource, found === undefined ? {} : { namespace: found });
   }
 
-  /** The object as a body: its type is not asked of the caller, but servers want it of custom resources. */
+  /** The object as a request body. Callers may leave out the type, but servers require it for custom resources. */
   body(object: KubernetesObject): KubernetesObject {
     if (!isFields(object)) {
       throw new TypeError(`${resourceName(this.resource)}: the value to write is not an object`);
@@ -107,14 +110,14 @@ export class Calls<T extends KubernetesObject> {
   apply(object: Applied<T>, options: ApplyOptions, subresource?: string): Promise<Stored<T>> {
     if (!options?.fieldManager) {
       throw new TypeError(
-        `apply of ${resourceName(this.resource)}: fieldManager is missing; name who the fields belong to, such as 'my-controller'`,
+        `apply of ${resourceName(this.resource)}: fieldManager is missing; name the owner of the applied fields, such as 'my-controller'`,
       );
     }
     const query: CallQuery = {
       ...writeQuery(options),
       ...(options.force === true ? { force: 'true' } : {}),
     };
-    // JSON is YAML, and the only content type of apply is one of YAML.
+    // An apply has only one content type, YAML, and JSON is valid YAML.
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     const body = JSON.stringify(this.body(object as KubernetesObject));
     return this.on(

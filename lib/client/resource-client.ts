@@ -1,6 +1,6 @@
 /**
- * The calls of one resource, typed by it: what client-go's typed and dynamic clients do. A call is one request
- * (a list as many as it has pages), takes a signal, and changes nothing that is passed in.
+ * Types of the calls of one resource, as in client-go's typed and dynamic clients. A call is one request (a list is
+ * one request per page), takes an AbortSignal, and does not change its arguments.
  * client-go: gentype/type.go, dynamic/interface.go.
  */
 
@@ -17,62 +17,68 @@ import type { Draft, EditOptions } from './edit.ts';
 import type { ObjectTarget } from './object-target.ts';
 import type { DeepPartial, Patch } from './patch.ts';
 
-/** What {@link ResourceClient.get} takes. */
+/** The options of {@link ResourceClient.get}. */
 export interface GetOptions extends CallOptions {
-  /** Not older than this; '0': whatever the server has at hand. @defaultValue '' the newest */
+  /**
+   * Reads an object that is at least as new as this version. '0' accepts any version that the server has cached.
+   * @defaultValue '' which reads the newest
+   */
   readonly resourceVersion?: string | undefined;
 }
 
-/** Which objects a call is about. A selector that is left out is everything; one that is `undefined` is refused. */
+/** Selects the objects of a call. An omitted selector selects everything; a selector that is `undefined` is refused. */
 export interface SelectionOptions {
-  /** @defaultValue the client's own, else all */
+  /** @defaultValue the namespace of the client, otherwise all namespaces */
   readonly namespace?: string | undefined;
-  /** As `kubectl -l`: `app=web,tier in (a,b)`. */
+  /** A selector as for `kubectl -l`: `app=web,tier in (a,b)`. */
   readonly labelSelector?: string;
-  /** As `kubectl --field-selector`: `spec.nodeName=n1`. */
+  /** A selector as for `kubectl --field-selector`: `spec.nodeName=n1`. */
   readonly fieldSelector?: string;
 }
 
-/** What {@link ResourceClient.list} takes. */
+/** The options of {@link ResourceClient.list}. */
 export interface ListCallOptions extends CallOptions, SelectionOptions {
   /**
-   * One page of so many objects at most, whose `metadata.continue` leads to the next; 0: all in one answer.
-   * @defaultValue all objects, fetched in pages of 500
+   * Reads one page of at most this many objects; its `metadata.continue` requests the next page. 0 reads everything in
+   * one response. @defaultValue all objects, requested in pages of 500
    */
   readonly limit?: number | undefined;
-  /** The token of the page before. */
+  /** The `metadata.continue` of the previous page. */
   readonly continue?: string | undefined;
-  /** '' the newest, '0' whatever the server has at hand, else not older than this. @defaultValue '' */
+  /**
+   * Lists objects that are at least as new as this version. '0' accepts any version that the server has cached.
+   * @defaultValue '' which lists the newest
+   */
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact' | undefined;
 }
 
-/** What {@link ResourceClient.watch} takes. */
+/** The options of {@link ResourceClient.watch}. */
 export interface WatchCallOptions extends CallOptions, SelectionOptions {
-  /** Changes after this one. @defaultValue '' which tells first what there is */
+  /** Watches the changes after this version. @defaultValue '' which first sends the current objects as added */
   readonly resourceVersion?: string | undefined;
-  /** After this many seconds the server ends the watch; 0: when it likes. @defaultValue 300 */
+  /** The server ends the watch after this many seconds. 0 leaves the duration to the server. @defaultValue 300 */
   readonly timeoutSeconds?: number | undefined;
   /**
-   * A streaming LIST: what there is, then a bookmark that says so, then changes. One that comes compressed through
-   * `fetch`, which a browser may not read to its end, is a 406 `NotAcceptable`. @defaultValue false
+   * Requests a streaming list: the current objects, then a bookmark that marks their end, then changes. A compressed
+   * response through `fetch`, which a browser may not read completely, is a 406 `NotAcceptable`. @defaultValue false
    */
   readonly sendInitialEvents?: boolean | undefined;
-  /** Asked before each read. @defaultValue there is always room */
+  /** Asked for capacity before each read. @defaultValue no limit */
   readonly demand?: Demand | undefined;
-  /** Told of every object that did not get through. */
+  /** Called for every object that was skipped, with the reason. */
   readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
 }
 
-/** What {@link ResourceClient.apply} takes. */
+/** The options of {@link ResourceClient.apply}. */
 export interface ApplyOptions extends WriteOptions {
-  /** Who the fields applied belong to: a server wants to know. */
+  /** The owner of the applied fields. Servers require it. */
   readonly fieldManager: string;
-  /** Takes fields over from other managers instead of failing with a conflict. @defaultValue false */
+  /** Takes over fields that other managers own, instead of failing with a conflict. @defaultValue false */
   readonly force?: boolean | undefined;
 }
 
-/** What is applied: any part of an object that names it. */
+/** The argument of an apply: any part of an object, with its name. */
 export type Applied<T> = DeepPartial<Omit<T, 'metadata' | 'apiVersion' | 'kind'>> & {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -88,85 +94,85 @@ export type Applied<T> = DeepPartial<Omit<T, 'metadata' | 'apiVersion' | 'kind'>
   };
 };
 
-/** What {@link ResourceClient.delete} takes. */
+/** The options of {@link ResourceClient.delete}. */
 export interface DeleteOptions extends CallOptions {
-  /** What becomes of dependents. @defaultValue the resource's own: mostly 'Background' */
+  /** How dependents are handled. @defaultValue the resource's default, mostly 'Background' */
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
-  /** 0: at once. @defaultValue the object's own */
+  /** The grace period, in seconds. 0 deletes immediately. @defaultValue the object's own */
   readonly gracePeriodSeconds?: number | undefined;
-  /** Fails with a conflict (409) unless the object has these. */
+  /** The call fails with a conflict (409) if the object's UID or version differs. */
   readonly preconditions?:
     | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
     | undefined;
-  /** The server does everything but store it. */
+  /** The server validates and processes the request, but deletes nothing. @defaultValue false */
   readonly dryRun?: boolean | undefined;
 }
 
-/** What {@link ResourceClient.deleteCollection} takes. */
+/** The options of {@link ResourceClient.deleteCollection}. */
 export interface DeleteCollectionOptions
   extends Omit<DeleteOptions, 'preconditions'>,
     SelectionOptions {}
 
-/** `autoscaling/v1 Scale`: how many replicas there are and shall be, of anything that can be scaled. */
+/** `autoscaling/v1 Scale`: the desired and the current number of replicas of any scalable object. */
 export interface Scale extends KubernetesObject {
   spec?: { replicas?: number };
   status?: { replicas: number; selector?: string };
 }
 
-/** The calls of one resource. All of them reject with an `ApiError`, and with a `TypeError` on misuse. */
+/** The calls of one resource. Each rejects with an `ApiError` if it fails, and with a `TypeError` on misuse. */
 export interface ResourceClient<T extends KubernetesObject> {
   readonly resource: Resource<T>;
-  /** The same calls in one namespace: targets without a namespace are of this one, others are refused. */
+  /** Returns a client of one namespace. It completes targets without a namespace, and refuses targets of another. */
   namespace(namespace: string): this;
   /** Reads one object. */
   get(target: ObjectTarget, options?: GetOptions): Promise<Stored<T>>;
-  /** Reads all objects, page by page; a token that expires on the way begins anew, once, without pages. */
+  /** Reads all objects, page by page. If a continue token expires, the list starts once more, without pages. */
   list(options?: ListCallOptions): Promise<KubernetesList<Stored<T>>>;
-  /** Stores a new object; `metadata.generateName` may stand for the name. */
+  /** Creates an object, named by `metadata.name` or `metadata.generateName`. */
   create(object: T, options?: WriteOptions): Promise<Stored<T>>;
-  /** Replaces an object. With a resourceVersion in it, a conflict (409) when the server has another. */
+  /** Replaces an object. Fails with a conflict (409) if the object has a resourceVersion that is not the newest. */
   update(object: T, options?: WriteOptions): Promise<Stored<T>>;
-  /** Replaces the status of an object, and nothing else. */
+  /** Replaces only the status of an object. */
   updateStatus(object: T, options?: WriteOptions): Promise<Stored<T>>;
-  /** Changes what the patch says. */
+  /** Applies a patch to an object. */
   patch(
     target: ObjectTarget,
     patch: Patch<T>,
     options?: WriteOptions & { readonly subresource?: string | undefined },
   ): Promise<Stored<T>>;
-  /** Changes what the patch says in the status. */
+  /** Applies a patch to the status of an object. */
   patchStatus(target: ObjectTarget, patch: Patch<T>, options?: WriteOptions): Promise<Stored<T>>;
   /**
-   * Server-side apply: the object has these fields and they are the manager's; creates it where there is none.
-   * A field of another manager is a conflict (409) that names it, unless `force`.
+   * Server-side apply: sets these fields and makes the manager their owner. Creates the object if it does not exist.
+   * A field that another manager owns is a conflict (409) whose message names it, unless `force` is set.
    */
   apply(object: Applied<T>, options: ApplyOptions): Promise<Stored<T>>;
-  /** Server-side apply of the status. */
+  /** Server-side apply to the status. */
   applyStatus(object: Applied<T>, options: ApplyOptions): Promise<Stored<T>>;
-  /** Deletes an object. The answer is the object where it waits for finalizers or its grace period, else a Status. */
+  /** Deletes an object. Returns the object if it waits for finalizers or its grace period, otherwise a Status. */
   delete(target: ObjectTarget, options?: DeleteOptions): Promise<Stored<T> | Status>;
-  /** Deletes all objects that the selectors match: those of a namespace, or of a cluster-scoped resource. */
+  /** Deletes all objects that the selectors match, in one namespace or of a cluster-scoped resource. */
   deleteCollection(options?: DeleteCollectionOptions): Promise<KubernetesList<Stored<T>> | Status>;
   /**
-   * One WATCH. It completes when the server ends it, errors with an `ApiError` when it breaks, and unsubscribing
-   * aborts it. Nothing is retried: an informer is what stays.
+   * Sends one WATCH request. The stream completes when the server ends the watch and errors with an `ApiError` when the
+   * watch fails. Unsubscribing aborts the request. Nothing is retried: use an informer to follow a collection.
    */
   watch(options?: WatchCallOptions): Observable<WatchEvent<Stored<T>>>;
   /** Reads the scale. */
   getScale(target: ObjectTarget, options?: CallOptions): Promise<Scale>;
   /** Replaces the scale of the object. */
   updateScale(target: ObjectTarget, scale: Scale, options?: WriteOptions): Promise<Scale>;
-  /** Changes what the patch says in the scale. */
+  /** Applies a patch to the scale. */
   patchScale(target: ObjectTarget, patch: Patch<Scale>, options?: WriteOptions): Promise<Scale>;
   /**
-   * Changes an object by changing a draft of it. What the recipe did is sent as a JSON Patch that holds only for
-   * the version it was made from; when somebody else was faster, the recipe runs again on the newest.
+   * Edits an object by changing a draft of it. The changes of the recipe are sent as a JSON Patch that applies only to
+   * the version that the recipe received. If another writer was faster, the recipe runs again on the newest object.
    *
-   * An object with a version is the first base, so that nothing is read; a name is read first. Gives what was
-   * written, whose resourceVersion an informer's `whenObserved` can wait for, or the base where the recipe changed
-   * nothing: then nothing is sent. What the recipe returns is not looked at, but for a Promise, which rejects with a
-   * `TypeError`. Rejects with a conflict (409) after `attempts` tries, with NotFound (404) when the object is gone, also
-   * when another one has its name now, and with what the recipe throws.
+   * If the target is an object with a version, the recipe first runs on it without a read; a name is read first.
+   * Returns the object as written, whose resourceVersion can be passed to an informer's `whenObserved`. If the recipe
+   * changes nothing, nothing is sent and the base is returned. The return value of the recipe is ignored, but a Promise
+   * rejects the edit with a `TypeError`. Rejects with a conflict (409) after `attempts` attempts, with NotFound (404)
+   * if the object is gone, also if another object now has its name, and with any error that the recipe throws.
    *
    * ```
    * edit      --[PATCH test 7]------[GET]--[PATCH test 9]--|
@@ -196,41 +202,41 @@ export interface ResourceClient<T extends KubernetesObject> {
   ): Promise<Stored<T>>;
 }
 
-/** What {@link PodClient.log} takes. */
+/** The options of {@link PodClient.log}. */
 export interface PodLogOptions extends CallOptions {
-  /** @defaultValue the pod's only one */
+  /** The name of the container. @defaultValue the only container of the pod */
   readonly container?: string | undefined;
-  /** Goes on with what is written later, until the container ends. @defaultValue false */
+  /** Emits lines as they are written, until the container ends. @defaultValue false */
   readonly follow?: boolean | undefined;
-  /** The log of the container before its restart. @defaultValue false */
+  /** Reads the log of the previous container, before its restart. @defaultValue false */
   readonly previous?: boolean | undefined;
   /** Puts a timestamp (RFC 3339) before each line. @defaultValue false */
   readonly timestamps?: boolean | undefined;
-  /** Only the last so many lines. */
+  /** Reads only this many lines from the end of the log. */
   readonly tailLines?: number | undefined;
-  /** Only what was written in the last so many seconds. */
+  /** Reads only lines that were written in this many last seconds. */
   readonly sinceSeconds?: number | undefined;
-  /** Only what was written since (RFC 3339). */
+  /** Reads only lines that were written since this time (RFC 3339). */
   readonly sinceTime?: string | undefined;
-  /** Not much more than so many bytes. */
+  /** Reads about this many bytes at most. */
   readonly limitBytes?: number | undefined;
-  /** A longer line comes in pieces of this many characters; Infinity: never. @defaultValue 1 Mi */
+  /** A longer line is emitted in pieces of this many characters. Infinity means no limit. @defaultValue 1 Mi */
   readonly maxLineLength?: number | undefined;
-  /** Asked before each read. @defaultValue there is always room */
+  /** Asked for capacity before each read. @defaultValue no limit */
   readonly demand?: Demand | undefined;
 }
 
-/** What {@link PodClient.evict} takes. */
+/** The options of {@link PodClient.evict}. */
 export interface EvictOptions
   extends Pick<DeleteOptions, 'signal' | 'dryRun' | 'gracePeriodSeconds' | 'preconditions'> {}
 
 /** The calls of pods. */
 export interface PodClient<T extends KubernetesObject> extends ResourceClient<T> {
   /**
-   * The lines of a container's log, without their ends. Completes at the end of the log, errors with an
-   * `ApiError`, also where the log was cut (as far as the transport can tell: undici's can, `fetch` may take an HTTP/2
-   * stream that was reset with NO_ERROR or CANCEL for its end); unsubscribing aborts the request. Bytes that are no
-   * UTF-8 become U+FFFD.
+   * Emits the lines of a container's log, without their line ends. The stream completes at the end of the log and
+   * errors with an `ApiError`, also if the log was cut off. The undici transport detects this; `fetch` may treat an
+   * HTTP/2 stream that was reset with NO_ERROR or CANCEL as complete. Unsubscribing aborts the request. Bytes that are
+   * not UTF-8 become U+FFFD.
    *
    * ```
    * bytes   --"a\nb"--"c\nd"--|
@@ -255,11 +261,11 @@ export interface PodClient<T extends KubernetesObject> extends ResourceClient<T>
    * ```
    */
   log(target: ObjectTarget, options?: PodLogOptions): Observable<string>;
-  /** Deletes a pod unless its disruption budget forbids that now, which is a 429. */
+  /** Evicts a pod. Rejects with a 429 if a disruption budget forbids the eviction at the moment. */
   evict(target: ObjectTarget, options?: EvictOptions): Promise<Status>;
 }
 
-/** The client of `T`: with `log` and `evict` where it is a Pod. */
+/** The client of `T`, with `log` and `evict` if `T` is a Pod. */
 export type ClientOf<T extends KubernetesObject> = 'kind' extends keyof T
   ? T extends { readonly apiVersion?: 'v1'; readonly kind?: 'Pod' }
     ? PodClient<T>

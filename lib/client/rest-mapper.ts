@@ -1,6 +1,6 @@
 /**
- * From the names that people and manifests use to a resource: a kind, a plural, a short name. What a server serves
- * is asked once and again when something is not there, because a CRD may have come meanwhile.
+ * Finds resources by the names that people and manifests use: kinds, plurals and short names. The mapper keeps the
+ * result of discovery and runs discovery again for an unknown name, because a CRD may have been added since.
  * client-go: restmapper/discovery.go, DeferredDiscoveryRESTMapper.
  */
 import { firstValueFrom, from } from 'rxjs';
@@ -15,55 +15,59 @@ import type { DiscoveredResource, Discovery, ServedApi } from './discovery.ts';
 import { similarNames } from './similar-names.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** A kind as manifests have it. */
+/** A kind, as manifests name it. */
 export interface KindName {
   readonly kind: string;
   /** @defaultValue the preferred version of the first group that has the kind */
   readonly apiVersion?: string | undefined;
 }
 
-/** A collection by group, plural and, where it matters, version. */
+/** A collection, by its group, plural and optionally version. */
 export interface PluralName {
   /** '' for the core group. */
   readonly group: string;
   readonly plural: string;
-  /** @defaultValue the preferred one */
+  /** @defaultValue the version that the server prefers */
   readonly version?: string | undefined;
 }
 
-/** What {@link createRestMapper} takes beside the discovery. */
+/** The options of {@link createRestMapper}. */
 export interface RestMapperOptions extends Pick<Timing, 'scheduler'> {
   /**
-   * The server is not asked again sooner, whatever is looked for, in milliseconds; Infinity: not before a `reset()`.
-   * @defaultValue 1000
+   * The minimum time between two discoveries, for any names, in milliseconds. Infinity means that only `reset()` causes
+   * another discovery. @defaultValue 1000
    */
   readonly minRefreshMs?: number | undefined;
 }
 
 /** Finds resources by the names of a server. */
 export interface RestMapper {
-  /** The resource of a kind. Rejects with an `ApiError` whose reason is `NoMatch`; it names what is near. */
+  /**
+   * Returns the resource of a kind. Rejects with an `ApiError` with reason `NoMatch` that suggests similar names, or
+   * with the error of the discovery.
+   */
   forKind(name: KindName, options?: CallOptions): Promise<Resource>;
   /**
-   * The resource of a plural: `pods`, `deployments.apps`, `deployments.v1.apps`, the singular or a short name of it,
-   * or its parts. Rejects with an `ApiError` whose reason is `NoMatch`; it names what is near.
+   * Returns the resource of a plural: `pods`, `deployments.apps`, `deployments.v1.apps`, a singular, a short name, or
+   * an object with group and plural. Rejects with an `ApiError` with reason `NoMatch` that suggests similar names, or
+   * with the error of the discovery.
    */
   forPlural(name: string | PluralName, options?: CallOptions): Promise<Resource>;
-  /** Forgets what was asked, so that the next look asks anew. */
+  /** Discards the results of discovery, so that the next lookup runs discovery again. */
   reset(): void;
 }
 
-interface Sought {
-  /** For the error. */
+interface NameQuery {
+  /** The name as error messages show it. */
   readonly shown: string;
   readonly name: string;
-  /** 0: this one; more: this one unless there is one with less; `undefined`: not this one. */
+  /** The rank of a match: the lowest wins, and 0 is the best. `undefined` means no match. */
   rank(resource: DiscoveredResource): number | undefined;
-  /** The name that the error compares with. */
+  /** The name that is compared for suggestions. */
   nameOf(resource: DiscoveredResource): string;
 }
 
-function kindSought({ kind, apiVersion }: KindName): Sought {
+function kindQuery({ kind, apiVersion }: KindName): NameQuery {
   if (typeof kind !== 'string' || kind === '') {
     throw new TypeError(
       `forKind: kind is ${JSON.stringify(kind)}; it must be a name such as 'Pod'`,
@@ -79,7 +83,7 @@ function kindSought({ kind, apiVersion }: KindName): Sought {
   };
 }
 
-function pluralSought(name: string | PluralName): Sought {
+function pluralQuery(name: string | PluralName): NameQuery {
   const nameOf = ({ plural }: DiscoveredResource) => plural;
   if (typeof name !== 'string') {
     const { group, plural, version } = name;
@@ -93,17 +97,17 @@ function pluralSought(name: string | PluralName): Sought {
   const [first = '', ...rest] = name.toLowerCase().split('.');
   const where = rest.join('.');
   const rank = ({ plural, singular, shortNames, group, version }: DiscoveredResource) => {
-    // 'deployments.v1.apps' as well as 'deployments.apps': a group may begin like a version.
+    // Both 'deployments.v1.apps' and 'deployments.apps' are valid, and a group may start like a version.
     if (where !== '' && where !== group && where !== `${version}.${group}`) return undefined;
-    // A plural goes before another resource's short name.
+    // A plural takes precedence over a short name of another resource.
     const at = [plural === first, singular === first, shortNames.includes(first)].indexOf(true);
     return at === -1 ? undefined : at;
   };
   return { shown: `resource ${JSON.stringify(name)}`, name: first, rank, nameOf };
 }
 
-/** The best; of equals the first, which the server prefers. */
-function bestOf({ rank }: Sought, { resources }: ServedApi): DiscoveredResource | undefined {
+/** The best match; among equals the first, because the server lists its preferred version first. */
+function bestOf({ rank }: NameQuery, { resources }: ServedApi): DiscoveredResource | undefined {
   let best: DiscoveredResource | undefined;
   let lowest = Number.POSITIVE_INFINITY;
   for (const each of resources) {
@@ -115,7 +119,7 @@ function bestOf({ rank }: Sought, { resources }: ServedApi): DiscoveredResource 
   return best;
 }
 
-/** One that is down now was there before: its resources are not gone. */
+/** Keeps the known resources of API versions that could not be listed this time, because they still exist. */
 function withFailed(now: ServedApi, before: ServedApi | undefined): ServedApi {
   const missing = new Set(now.failed.map(({ groupVersion }) => groupVersion));
   for (const { apiVersion } of now.resources) missing.delete(apiVersion);
@@ -123,7 +127,7 @@ function withFailed(now: ServedApi, before: ServedApi | undefined): ServedApi {
   return { resources: [...now.resources, ...kept], failed: now.failed };
 }
 
-function noMatch({ shown, name, nameOf }: Sought, { resources, failed }: ServedApi): ApiError {
+function noMatch({ shown, name, nameOf }: NameQuery, { resources, failed }: ServedApi): ApiError {
   const near = similarNames(name, resources.map(nameOf)).flatMap((found) =>
     [...new Set(resources.filter((each) => nameOf(each) === found).map((each) => each.apiVersion))]
       .slice(0, 3)
@@ -131,16 +135,17 @@ function noMatch({ shown, name, nameOf }: Sought, { resources, failed }: ServedA
   );
   const meant = near.length === 0 ? '' : `; did you mean ${near.join(', ')}?`;
   const down = failed.map(({ groupVersion }) => groupVersion).join(', ');
-  const unknown = down === '' ? '' : `; these could not be asked: ${down}`;
+  const unknown = down === '' ? '' : `; these could not be listed: ${down}`;
   const message = `the server serves no ${shown}${meant}${unknown}`;
   return ApiError.local('NoMatch', message);
 }
 
 /**
- * Finds resources by the names of a server.
+ * Creates a mapper from names to the resources of a server.
  *
- * What is served is kept. A name that is not in it asks the server anew, once, however many look at the same time,
- * and not sooner than `minRefreshMs` after the last time.
+ * The result of discovery is kept. A lookup of an unknown name runs discovery again: once for all concurrent lookups,
+ * and not sooner than `minRefreshMs` after the last discovery. Throws a `TypeError` if `minRefreshMs` is not a valid
+ * duration.
  *
  * @example
  * ```ts
@@ -160,7 +165,7 @@ export function createRestMapper(
   const asked = options.minRefreshMs ?? 1_000;
   const minRefreshMs = checkedDuration(asked, 'createRestMapper: minRefreshMs');
   const passedMs = stopwatch(timingOf(options).scheduler);
-  const made = new Map<string, Resource>();
+  const resources = new Map<string, Resource>();
   let kept: { readonly api: ServedApi; readonly atMs: number } | undefined;
   let asking: Promise<ServedApi> | undefined;
   let epoch = 0;
@@ -182,26 +187,26 @@ export function createRestMapper(
   const resourceOf = (found: DiscoveredResource): Resource => {
     const { group, version, plural, kind, namespaced } = found;
     const id = `${plural}/${found.apiVersion}/${kind}/${namespaced}`;
-    const known = made.get(id) ?? defineResource({ group, version, plural, kind, namespaced });
-    made.set(id, known);
+    const known = resources.get(id) ?? defineResource({ group, version, plural, kind, namespaced });
+    resources.set(id, known);
     return known;
   };
-  const find = async (sought: Sought, { signal }: CallOptions): Promise<Resource> => {
-    const hit = kept && bestOf(sought, kept.api);
+  const find = async (query: NameQuery, { signal }: CallOptions): Promise<Resource> => {
+    const hit = kept && bestOf(query, kept.api);
     if (hit !== undefined) return resourceOf(hit);
     if (kept !== undefined && passedMs() - kept.atMs < minRefreshMs && asking === undefined) {
-      throw noMatch(sought, kept.api);
+      throw noMatch(query, kept.api);
     }
-    // Asked for all who look: one who gives up must not end it for the others.
+    // Concurrent lookups share one discovery, so aborting one lookup must not abort the discovery.
     const api = await firstValueFrom(from(ask()).pipe(untilAborted(signal, 'discovery')));
-    const found = bestOf(sought, api);
-    if (found === undefined) throw noMatch(sought, api);
+    const found = bestOf(query, api);
+    if (found === undefined) throw noMatch(query, api);
     return resourceOf(found);
   };
 
   return {
-    forKind: async (name, options = {}) => await find(kindSought(name), options),
-    forPlural: async (name, options = {}) => await find(pluralSought(name), options),
+    forKind: async (name, options = {}) => await find(kindQuery(name), options),
+    forPlural: async (name, options = {}) => await find(pluralQuery(name), options),
     reset() {
       epoch++;
       kept = undefined;
@@ -210,7 +215,7 @@ export function createRestMapper(
   };
 }
 
-/** Whether a value is a resource, not only the name of one. */
+/** Whether a value is a resource, as opposed to the name of a resource. */
 export function isResource(value: object): value is Resource<KubernetesObject> {
   return 'namespaced' in value && 'apiVersion' in value && 'plural' in value && 'kind' in value;
 }

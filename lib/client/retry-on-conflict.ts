@@ -1,6 +1,6 @@
 /**
- * Read, change, write, and again when somebody else was faster. client-go: util/retry, RetryOnConflict with
- * DefaultRetry: five tries, 10 ms apart with a tenth more at random.
+ * Repeats a read-modify-write while it fails with a conflict. client-go: util/retry, RetryOnConflict with
+ * DefaultRetry: five attempts, with waits of 10 ms and up to a tenth more.
  */
 import { firstValueFrom } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
@@ -10,29 +10,29 @@ import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { abortedError, untilAborted } from './until-aborted.ts';
 
-/** What {@link retryOnConflict} takes. */
+/** The options of {@link retryOnConflict}. */
 export interface RetryOnConflictOptions extends Timing {
-  /** How often to try at most, the first time included; Infinity: until it works. @defaultValue 5 */
+  /** The maximum number of attempts, including the first. Infinity means no limit. @defaultValue 5 */
   readonly attempts?: number | undefined;
-  /** The wait before the next try, in milliseconds. @defaultValue 10 ms and up to a tenth more */
+  /** The wait before the next attempt, in milliseconds. @defaultValue 10 ms and up to a tenth more */
   readonly backoff?: Backoff | undefined;
-  /** Ends the waits; the attempt itself has to be given it by its writer. */
+  /** Aborts the waits. An attempt must pass the signal to its own calls. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const defaultBackoff = /* @__PURE__ */ exponentialBackoff({ baseMs: 10, factor: 1, jitter: 0.1 });
 
-/** Whether a write failed because the object was changed meanwhile: 409 Conflict, and no other 409. */
+/** Whether a write failed because the object was changed in the meantime: a 409 with reason Conflict. */
 export function isConflict(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 409 && error.reason === 'Conflict';
 }
 
 /**
- * Calls `attempt` until it does not fail with a conflict.
+ * Calls `attempt` until it succeeds or fails with an error other than a conflict.
  *
- * The attempt must read the object anew each time. Rejects with the last conflict after `attempts` tries, with any
- * other error at once, and with `Aborted` when `signal` aborts during a wait. Throws a `TypeError` (as a rejection)
- * when `attempts` is no whole number of at least 1.
+ * Each attempt must read the object again. Rejects with the last conflict after `attempts` attempts, immediately with
+ * any other error, and with reason `Aborted` if `signal` aborts before an attempt or during a wait. Rejects with a
+ * `TypeError` if `attempts` is not an integer of at least 1.
  *
  * @example
  * ```ts

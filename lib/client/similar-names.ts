@@ -1,6 +1,6 @@
-/** What somebody may have meant by a name that is none. */
+/** Suggests similar names for an unknown name. */
 
-/** How many letters are to be put in, taken out, changed or swapped to make one name of the other. */
+/** The edit distance: how many letters must be inserted, removed, replaced or swapped. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i++) {
@@ -18,7 +18,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]?.[b.length] ?? 0;
 }
 
-/** The names that are near, the nearest first, three at most; capitals do not count. */
+/** Returns the most similar names first, three at most. Upper and lower case are the same. */
 export function similarNames(name: string, known: Iterable<string>): string[] {
   const wanted = name.toLowerCase();
   const allowed = Math.min(3, Math.max(1, Math.floor(wanted.length / 4)));

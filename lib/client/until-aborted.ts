@@ -1,13 +1,13 @@
-/** A caller's AbortSignal as an end of a stream. */
+/** Ends a stream when the caller's AbortSignal aborts. */
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 
-/** The error of a call that its caller gave up. */
+/** The error of a call that was aborted by its caller. */
 export function abortedError(where: string): ApiError {
   return ApiError.local('Aborted', `${where}: aborted by the caller`);
 }
 
-/** Passes all through until the signal aborts; then errors with `Aborted`, before or while it is subscribed. */
+/** Mirrors the source until the signal aborts, then errors with `Aborted`, also if the signal is already aborted. */
 export function untilAborted<T>(
   signal: AbortSignal | undefined,
   where: string,

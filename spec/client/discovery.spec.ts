@@ -275,7 +275,7 @@ describe('a REST mapper', () => {
     const failure = await failureOf(mapper.forKind({ kind: 'Deployemnt', apiVersion: 'apps/v1' }));
     expect(failure).toMatchObject({ reason: 'NoMatch', retryable: true });
     expect(failure?.message).toBe(
-      'the server serves no kind "Deployemnt" in apps/v1; did you mean Deployment (apps/v1), Deployment (apps/v1beta1)?; these could not be asked: metrics.k8s.io/v1',
+      'the server serves no kind "Deployemnt" in apps/v1; did you mean Deployment (apps/v1), Deployment (apps/v1beta1)?; these could not be listed: metrics.k8s.io/v1',
     );
     expect((await failureOf(mapper.forPlural('widgts.example.com')))?.message).toContain(
       'no resource "widgts.example.com"; did you mean widgets (example.com/v2)',

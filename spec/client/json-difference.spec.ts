@@ -175,8 +175,8 @@ describe('the steps of an edit', () => {
       [10n, /is a bigint/],
       [() => 1, /is a function/],
       [Symbol('s'), /is a symbol/],
-      [new Date(Number.NaN), /is null by its own toJSON/],
-      [new Map([['a', 1]]), /has a prototype of its own/],
+      [new Date(Number.NaN), /becomes null by its own toJSON/],
+      [new Map([['a', 1]]), /has a custom prototype/],
       [cyclic, /contains itself/],
     ] as const) {
       for (const before of [{ spec: {} }, { spec: { replicas: 1 } }, { spec: { replicas: {} } }]) {
@@ -229,7 +229,7 @@ describe('the steps of an edit', () => {
     expect(({} as { polluted?: string }).polluted).toBeUndefined();
     const nested = () => ({ metadata: { annotations: { x: Object.create({ y: 1 }) } } });
     expect(() => jsonDifference({}, nested())).toThrow(
-      /\/metadata\/annotations\/x has a prototype/,
+      /\/metadata\/annotations\/x has a custom prototype/,
     );
   });
 });

@@ -342,7 +342,7 @@ it('C20: discovery of a million resources is read, of a million versions is refu
   asked.length = 0;
   const error = await failureOf(createDiscovery(client).served());
   expect(error.message).toBe(
-    'GET /api: the server lists 1000000 versions of groups; more than 5000 are not asked for',
+    'GET /api: the server lists 1000000 API versions; at most 5000 are requested',
   );
   expect(asked.length).toBeLessThan(5);
 });
