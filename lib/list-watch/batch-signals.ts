@@ -1,11 +1,13 @@
-/** Watch answers as signals: what was decoded in one turn of the event loop is one batch. */
+/**
+ * Turns decoded watch responses into signals. All events that are decoded before the event loop turns are one batch.
+ */
 import { Observable, type OperatorFunction, type SchedulerLike, Subject } from 'rxjs';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { gather } from '../rx/gather.ts';
 import type { Answer } from './decode-answer.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 
-/** Batches decoded events; the other signals pass at once. */
+/** Batches decoded events. Other signals pass immediately. */
 export function signals<T>(
   scheduler: SchedulerLike,
 ): OperatorFunction<Answer<readonly WatchEvent<T>[]>, WatchSignal<T>> {

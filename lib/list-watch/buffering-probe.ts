@@ -1,24 +1,26 @@
-/** A watch of a few seconds that shows whether a proxy holds back what a server sends: its events then come with its end. */
+/** Judges a probe: a watch of a few seconds that shows whether a proxy holds events back until a watch ends. */
 import { interval, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { TransportEvent } from '../transport/transport.ts';
 import { REST_MS, steadiness, type Verdict } from './buffering-state.ts';
 
-/** So long the server is to keep a probe open. A last bookmark comes one or two seconds before its end. */
+/**
+ * How long the server keeps a probe open, in seconds. Its last bookmark arrives one or two seconds before the end.
+ */
 export const PROBE_SECONDS = 5;
-/** Whoever does not answer within this shows nothing. */
+/** A probe without a response within this time, in milliseconds, proves nothing. */
 const LIMIT_MS = 10_000;
 const BEAT_MS = 500;
 
-/** Whether a chunk of a watch ends with a whole event. */
+/** Whether a chunk of a watch ends at the end of a line. */
 export function endsLine(bytes: Uint8Array): boolean {
   return bytes[bytes.length - 1] === 10;
 }
 
 /**
- * Sends a probe and judges it; a prompt one is left as soon as that is clear. One that failed, that had no event, that
- * ended before its time or whose last events did not wait for its end shows nothing, nor does one during which this
- * process stood still: all of it came at once then.
+ * Sends a probe and emits its verdict. A prompt probe is aborted as soon as that is clear. A probe proves nothing if
+ * it failed, received no event, ended early, or received its last events before its end. It also proves nothing if
+ * the process was suspended during it, because then everything arrives together.
  */
 export function judgedProbe(
   events: Observable<TransportEvent>,
@@ -32,25 +34,25 @@ export function judgedProbe(
     let sentMs = 0;
     let beatMs = 0;
     let queued = false;
-    let stood = false;
+    let suspended = false;
     let ok = false;
     const isSteady = steadiness();
     let chunkMs = Number.NEGATIVE_INFINITY;
-    /** When the first of those chunks came that had no rest between them. */
+    /** When the first chunk of the latest burst arrived. A burst is a series of chunks without a pause. */
     let burstMs = Number.NEGATIVE_INFINITY;
-    const tell = (verdict: Verdict) => {
+    const conclude = (verdict: Verdict) => {
       subscriber.next(verdict);
       subscriber.complete();
     };
     const beat = () => {
       const nowMs = passedMs();
-      stood ||= nowMs - beatMs > 3 * BEAT_MS;
+      suspended ||= nowMs - beatMs > 3 * BEAT_MS;
       beatMs = nowMs;
     };
     subscriber.add(
       interval(BEAT_MS, scheduler).subscribe(() => {
         beat();
-        if (!queued && beatMs - sentMs > LIMIT_MS) tell('none');
+        if (!queued && beatMs - sentMs > LIMIT_MS) conclude('none');
       }),
     );
     const chunk = (bytes: Uint8Array) => {
@@ -59,8 +61,8 @@ export function judgedProbe(
       if (nowMs - chunkMs >= REST_MS) burstMs = nowMs;
       chunkMs = nowMs;
       resting?.unsubscribe();
-      if (isSteady(endsLine(bytes), nowMs)) return tell('prompt');
-      if (endsLine(bytes)) resting = scheduler.schedule(() => tell('prompt'), REST_MS);
+      if (isSteady(endsLine(bytes), nowMs)) return conclude('prompt');
+      if (endsLine(bytes)) resting = scheduler.schedule(() => conclude('prompt'), REST_MS);
       if (resting !== undefined) rest.add(resting);
     };
     subscriber.add(
@@ -74,11 +76,11 @@ export function judgedProbe(
           else sentMs = passedMs();
           queued = event.kind === 'queued';
         },
-        error: () => tell('none'),
+        error: () => conclude('none'),
         complete: () => {
           beat();
           const isLate = burstMs - sentMs >= (PROBE_SECONDS - 1) * 1000;
-          tell(ok && isLate && !stood ? 'held' : 'none');
+          conclude(ok && isLate && !suspended ? 'held' : 'none');
         },
       }),
     );

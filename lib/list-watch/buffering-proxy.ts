@@ -1,6 +1,7 @@
 /**
- * Looks after the watches of one server: whether their events come when they are sent. Where a proxy holds them back until
- * a watch ends, watches are made short, so that what is held back is let go soon, until one shows that it is over.
+ * Detects a proxy that holds the events of a server's watches back until a watch ends. While events are held back,
+ * watches are kept short, so that their events are released soon. They become long again when watches show that
+ * events arrive promptly.
  */
 
 import { Observable, type SchedulerLike, Subject } from 'rxjs';
@@ -13,24 +14,27 @@ import type { TransportEvent } from '../transport/transport.ts';
 import { nextPromptness, type PromptnessInput, unknownPromptness } from './buffering-state.ts';
 import { type ObservedWatch, PromptnessObserver } from './promptness-observer.ts';
 
-/** That a proxy holds events back, in words a page can show. */
+/** Reports that a proxy holds events back, with a message that a page can show. */
 export interface HeldBack {
-  /** Since when that is known. */
+  /** When this was detected. */
   readonly sinceMs: EpochMs;
   readonly message: string;
 }
 
-/** The longest watch while events are held back, and the shortest: not all informers are to ask at once. */
+/**
+ * The longest and the shortest watch while events are held back, in seconds. The durations differ, so that not all
+ * informers send their requests at the same time.
+ */
 const SHORT_SECONDS = 20;
 const SHORTEST_SECONDS = 15;
 const MESSAGE =
-  'a proxy between this client and the server holds events back until a watch ends. Watches are ended after 15 to 20 s, so changes arrive that late. Let the proxy pass on what it receives immediately (docs/proxies.md)';
+  'a proxy between this client and the server holds events back until a watch ends. Watches are ended after 15 to 20 s, so changes arrive with that delay. Configure the proxy to forward responses without buffering (docs/proxies.md)';
 
-/** What is known of the proxies between one server and one client. */
+/** What a client knows about the proxies between it and its server. */
 export interface Passage {
   /** Set while a proxy holds events back. */
   readonly heldBack: HeldBack | undefined;
-  /** How long a watch may last, in seconds, if `asked` seconds were wanted. */
+  /** How long a watch may last, in seconds, if `asked` seconds were requested. */
   seconds(asked: number): number;
   /**
    * Observes how promptly the events of a watch arrive. If a proxy turns out to hold them back, the watch errors with
@@ -86,10 +90,10 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
   };
 }
 
-// One for all informers of a client: what one of them sees is of use to all.
+// All informers of a client share one, because an observation of one watch is valid for all.
 const passages = new WeakMap<KubeClient, Passage>();
 
-/** The way from the server of `client`. */
+/** Returns the passage of `client`. The first call creates it. */
 export function passageOf(client: KubeClient, scheduler: SchedulerLike): Passage {
   const known = passages.get(client) ?? createPassage(scheduler);
   passages.set(client, known);

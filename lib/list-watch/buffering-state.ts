@@ -1,58 +1,70 @@
 /**
- * What is known of whether events of a server come when they are sent, or are held back until a response ends, as a proxy
- * with buffers does. Pure: moments come with the inputs.
+ * The pure state behind the detection of buffering proxies: whether a server's events arrive when they are sent, or
+ * only when the response ends. Moments are part of the inputs.
  *
- * A server writes whole lines. Where a watch comes to rest at the end of a line, nothing of it was held back; where it
- * rests within a line, the rest of that line waits somewhere. A watch that says nothing at all proves neither: then a
- * probe, a watch of a few seconds, shows whether its events come before its end.
+ * A server writes complete lines. If a watch pauses at the end of a line, nothing was held back. If it pauses within
+ * a line, the rest of that line is held somewhere. A silent watch proves neither, so a probe, which is a watch of a
+ * few seconds, shows whether its events arrive before its end.
  */
 
-/** What came of a probe; `none`: it showed nothing. */
+/** The result of a probe. `none`: the probe proved nothing. */
 export type Verdict = 'prompt' | 'held' | 'none';
 
-/** What is known of one server. `Ms` without `At` are of a stopwatch. */
+/**
+ * What is known about one server. Fields named `…AtMs` are moments of the scheduler's clock; other `…Ms` fields are
+ * readings of a stopwatch. All are in milliseconds.
+ */
 export interface Promptness {
-  /** Since when it is known that events are held back, of the clock. */
+  /** Since when events are known to be held back. */
   readonly heldSinceAtMs: number | undefined;
-  /** While they are: how often in a row a watch came to rest at the end of a line. */
+  /** While events are held back: how often in a row a watch has paused at the end of a line. */
   readonly rests: number;
-  /** When events were last seen to come promptly. */
+  /** When events were last proved to be prompt. */
   readonly provedMs: number | undefined;
   readonly probing: boolean;
-  /** No probe before this. */
+  /** The earliest time of the next probe. */
   readonly nextProbeMs: number;
-  /** Probes in a row that showed nothing. */
+  /** How many probes in a row proved nothing. */
   readonly fruitless: number;
 }
 
-/** What can happen. */
+/** An observation of a watch or of a probe. */
 export type PromptnessInput =
-  /** Nothing came on a watch for {@link REST_MS}. */
+  /** A watch received nothing for {@link REST_MS}. */
   | { readonly type: 'rest'; readonly endsLine: boolean }
   | { readonly type: 'probe' }
-  /** Without a verdict: it was given up. */
+  /** The verdict is missing if the probe was aborted. */
   | { readonly type: 'probed'; readonly verdict?: Verdict };
 
-/** So long nothing comes when a watch has come to rest. */
+/** How long a watch must receive nothing to count as pausing, in milliseconds. */
 export const REST_MS = 300;
-/** Where it does not rest because much happens, chunks that for so long all end at the end of a line are as good. */
+/**
+ * If events are too frequent for a pause, chunks that all end at the end of a line for this time, in milliseconds,
+ * count as one.
+ */
 const STEADY_MS = 1_000;
-/** One probe a minute at most. */
+/** The shortest time between two probes, in milliseconds. */
 const PROBE_PERIOD_MS = 60_000;
-/** After probes that show nothing the next one waits so many times as long at most. */
+/** The longest wait after probes that prove nothing, in probe periods. */
 const MOST_PERIODS = 16;
-/** By chance, once in hundreds, a part of a body that was let go ends at the end of a line; so one rest heals nothing. */
+/**
+ * One pause is not enough, because about once in several hundred times a released part of a body ends at the end of a
+ * line by chance.
+ */
 const RESTS_THAT_HEAL = 2;
 
-/** How long a watch may be silent before that is looked into, in milliseconds. */
+/** How long a watch may be silent before a probe is sent, in milliseconds. */
 const PATIENCE_MS = {
-  /** It was not answered, or stopped in a line. */
+  /** The watch was not answered, or paused within a line. */
   odd: { first: 5_000, proved: 15_000 },
-  /** Nothing happened, perhaps. A server that was prompt before sends a bookmark within a minute, which proves it anew. */
+  /** Perhaps nothing changed. A prompt server sends a bookmark within a minute, which proves promptness again. */
   quiet: { first: 20_000, proved: 65_000 },
 };
 
-/** Told of each chunk of a watch; answers whether it and those before it are as good as a rest at the end of a line. */
+/**
+ * Returns a function to call for each chunk of a watch. It returns whether this chunk and those before it count as a
+ * pause at the end of a line.
+ */
 export function steadiness(): (endsLine: boolean, passedMs: number) => boolean {
   let sinceMs: number | undefined;
   return (endsLine, passedMs) => {
@@ -64,7 +76,7 @@ export function steadiness(): (endsLine: boolean, passedMs: number) => boolean {
   };
 }
 
-/** In the beginning nothing is known. */
+/** The initial state. */
 export const unknownPromptness: Promptness = {
   heldSinceAtMs: undefined,
   rests: 0,
@@ -78,7 +90,7 @@ function prompt(state: Promptness, passedMs: number): Promptness {
   return { ...state, heldSinceAtMs: undefined, rests: 0, provedMs: passedMs };
 }
 
-/** What follows. */
+/** Returns the next state. */
 export function nextPromptness(
   state: Promptness,
   input: PromptnessInput,
@@ -105,12 +117,12 @@ export function nextPromptness(
   }
 }
 
-/** Whether a watch that began then needs no looking after: it, or a later one, was prompt. */
+/** Whether a watch that began at `beganMs` needs no observation, because it or a later one was prompt. */
 export function isProved(state: Promptness, beganMs: number): boolean {
   return state.provedMs !== undefined && state.provedMs >= beganMs;
 }
 
-/** How long a watch may be silent before a probe is sent. */
+/** How long a watch may be silent before a probe is sent, in milliseconds. */
 export function patienceMs(state: Promptness, isOdd: boolean): number {
   const { first, proved } = PATIENCE_MS[isOdd ? 'odd' : 'quiet'];
   return state.provedMs === undefined ? first : proved;

@@ -1,6 +1,6 @@
 /**
- * The requests of one collection of an API server, LIST, WATCH and the probe for proxies, and how their responses are
- * decoded. client-go: tools/cache/listwatch.go, NewFilteredListWatchFromClient.
+ * Sends the requests of one collection of an API server (LIST, WATCH and the probe for buffering proxies) and decodes
+ * their responses. client-go: tools/cache/listwatch.go, NewFilteredListWatchFromClient.
  */
 import { asyncScheduler, type Observable, type SchedulerLike } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
@@ -27,37 +27,41 @@ import type { StreamingSupport } from './streaming-support.ts';
 /** Query parameters of a request, by name. */
 export type ListOptions = Record<string, string>;
 
-/** What {@link createListWatch} takes beside client and resource. */
+/** The options of {@link createListWatch}. */
 export interface ListWatchOptions<T extends KubernetesObject> {
-  /** Only this namespace; '' is all. @defaultValue all */
+  /** The namespace to list and watch; '' means all namespaces. @defaultValue all */
   readonly namespace?: string | undefined;
-  /** As `kubectl -l`: `app=web,tier in (a,b)`. */
+  /** A label selector as for `kubectl -l`: `app=web,tier in (a,b)`. @defaultValue all objects */
   readonly labelSelector?: string;
-  /** As `kubectl --field-selector`: `spec.nodeName=n1`. */
+  /** A field selector as for `kubectl --field-selector`: `spec.nodeName=n1`. @defaultValue all objects */
   readonly fieldSelector?: string;
-  /** Last word on the query of each LIST and WATCH; changes the object it is given. */
+  /** Changes the query parameters of each LIST and WATCH before they are sent. It modifies its argument. */
   readonly tweak?: ((options: ListOptions) => void) | undefined;
-  /** Makes what is stored of what was received. */
+  /** Transforms a received object before it is stored. */
   readonly transform?: Transform<T> | undefined;
-  /** @defaultValue false */
+  /** Whether to keep `metadata.managedFields`. @defaultValue false */
   readonly keepManagedFields?: boolean | undefined;
-  /** The longest event or item, in bytes; Infinity: no bound. @defaultValue 16 MiB */
+  /** The longest event or item, in bytes. Infinity means no limit. @defaultValue 16 MiB */
   readonly maxFrameBytes?: number | undefined;
-  /** The longest answer to one LIST, in bytes; a page, where pages are asked for; Infinity: no bound. @defaultValue 1 GiB */
+  /**
+   * The longest response to one LIST, in bytes; for a list in pages, the longest page. Infinity means no limit.
+   * @defaultValue 1 GiB
+   */
   readonly maxPageBytes?: number | undefined;
-  /** Another decoder. @defaultValue `JSON.parse` */
+  /** The decoder. @defaultValue `JSON.parse` */
   readonly decoding?: Decoding | undefined;
-  /** Whether streaming LISTs may be asked for. @defaultValue true, until the server shows that it cannot */
+  /** Whether streaming LISTs may be requested. @defaultValue true, until the server proves not to support them */
   readonly watchList?: boolean | undefined;
-  /** Told of every object that did not get through. What it throws is reported. */
+  /** Called for every skipped or refused object, with the reason. An error that it throws is reported. */
   readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
-  /** @defaultValue rxjs's `asyncScheduler` */
+  /** The scheduler of batches and probes. @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
 function listQuery<T>(request: ListRequest<T>): ListOptions {
   const { resourceVersion, limit } = request;
-  // Beside a limit a version alone would mean exactly that one, from which a watch may be refused for ever.
+  // With a limit, a version without a match would request exactly that version, from which the server may refuse a
+  // watch.
   const bare = limit === undefined || resourceVersion === '' || resourceVersion === '0';
   const resourceVersionMatch = request.resourceVersionMatch ?? (bare ? undefined : 'NotOlderThan');
   return {
@@ -68,7 +72,10 @@ function listQuery<T>(request: ListRequest<T>): ListOptions {
   };
 }
 
-/** Of a probe: one object that is there, if any is known, at once, and a bookmark before the end. */
+/**
+ * The query of a probe. It requests one existing object, if any is known, which is sent immediately, and a bookmark
+ * before the end.
+ */
 function probeQuery(name: string | undefined, fieldSelector: string | undefined): ListOptions {
   const named = name === undefined ? [] : [`metadata.name=${name}`];
   const fields = [...(fieldSelector ? [fieldSelector] : []), ...named].join(',');
@@ -97,7 +104,7 @@ function accepted(kind: string, or = ''): { readonly headers: Readonly<Record<st
   return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1${or}` } };
 }
 
-/** The requests of one collection and how their responses are decoded. */
+/** Sends the requests of one collection and decodes their responses. */
 export class CollectionRequests<T extends KubernetesObject> {
   readonly client: KubeClient;
   readonly scheduler: SchedulerLike;
@@ -131,7 +138,7 @@ export class CollectionRequests<T extends KubernetesObject> {
     this.#onSkipped = told(options.onSkipped);
   }
 
-  /** The collection in words, for errors. */
+  /** Returns the name of the collection for errors. */
   named(of: Projection | undefined = this.#projection): string {
     const { apiVersion, plural } = this.#resource;
     return `${apiVersion}/${plural}${of === undefined ? '' : ` as ${of.eventKind}`}`;
@@ -238,7 +245,7 @@ export class CollectionRequests<T extends KubernetesObject> {
     return this.client.send({
       ...this.get(probeQuery(this.knownName, this.#options.fieldSelector)),
       use: 'watch',
-      // The response must be small: a proxy holds back as much as its buffer has capacity for.
+      // The response must be small, because a proxy holds back as much as its buffer can hold.
       ...accepted('PartialObjectMetadata', ',application/json'),
     });
   }

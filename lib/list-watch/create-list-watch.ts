@@ -1,6 +1,6 @@
 /**
- * A collection of an API server as a {@link ListerWatcher}: requests and answers of one LIST and one WATCH.
- * client-go: tools/cache/listwatch.go, NewFilteredListWatchFromClient.
+ * `createListWatch`, which implements {@link ListerWatcher} for a collection of an API server. client-go:
+ * tools/cache/listwatch.go, NewFilteredListWatchFromClient.
  */
 import { tap } from 'rxjs/operators';
 import { jsonDecoding } from '../decode/json-decoding.ts';
@@ -15,12 +15,12 @@ import type { ListerWatcher } from './lister-watcher.ts';
 import { streamingSupport } from './streaming-support.ts';
 
 /**
- * Lists and watches a resource through a client.
+ * Creates a {@link ListerWatcher} that lists and watches a resource through a client.
  *
- * Nothing is sent before `list` or `watch` is subscribed. Where no watch of the client has shown yet that events come when
- * they are sent, a watch that stays silent sends a probe, one a minute at most; behind a proxy that holds events back,
- * watches are ended after 15 to 20 s. Throws a `TypeError` if a selector cannot be parsed or is `undefined`, if the
- * namespace cannot be one, or if one is given for a cluster-scoped resource.
+ * Nothing is sent before `list` or `watch` is subscribed. While no watch of the client has proved that events arrive
+ * when they are sent, a silent watch sends a probe, at most one per minute. Behind a proxy that holds events back,
+ * watches end after 15 to 20 s. Throws a `TypeError` if a selector cannot be parsed or is `undefined`, if the
+ * namespace is not a valid name, or if a namespace is given for a cluster-scoped resource.
  *
  * @example
  * ```ts
@@ -44,10 +44,10 @@ export function createListWatch<T extends KubernetesObject>(
   return listWatchOf(client, resource, options);
 }
 
-/** Where no more connections than this are left, none is spent on comfort: it is all that a browser has over HTTP/1.1. */
+/** If no more connections than this are left, no second watch is opened. A browser never has more over HTTP/1.1. */
 const SCARCE = 6;
 
-/** Lists and watches the collection of `resource`: its complete objects, or a projection of them. */
+/** Creates a ListerWatcher of complete objects, or of a projection of them. */
 export function listWatchOf<T extends KubernetesObject>(
   client: KubeClient,
   resource: Resource<KubernetesObject>,
@@ -65,7 +65,7 @@ export function listWatchOf<T extends KubernetesObject>(
   return {
     ...(namespace ? { scope: namespace } : {}),
     get watchList() {
-      // A streaming list would wait for its end mark.
+      // A proxy would hold a streaming list back until its watch ends.
       if (options.watchList === false || passage.heldBack !== undefined) return false;
       return streaming.known;
     },

@@ -1,7 +1,7 @@
 /**
- * A ListerWatcher for kinds that can be listed but not watched (componentstatuses, many aggregated APIs): its watch
- * lists again and again, and hands over each list whole. Two lists are no history: what lies between them has no
- * order, and only the store knows what differs from what it holds.
+ * `createPollingListWatch`, a ListerWatcher for kinds that can be listed but not watched (componentstatuses, many
+ * aggregated APIs). Its watch repeats the list and emits each complete list. Two lists are not a history: the changes
+ * between them have no order, and only the store can determine what has changed.
  */
 import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
 import { ignoreElements, map, repeat, take, takeUntil, tap } from 'rxjs/operators';
@@ -13,22 +13,25 @@ import { type Timing, timingOf } from '../rx/timing.ts';
 import { listPages } from './list-pages.ts';
 import type { ListerWatcher, WatchRequest, WatchSignal } from './lister-watcher.ts';
 
-/** What {@link createPollingListWatch} takes beside the ListerWatcher. */
+/** The options of {@link createPollingListWatch}. */
 export interface PollingOptions extends Timing {
-  /** Between the end of a list and the next, in milliseconds, with up to a fifth at random. @defaultValue 30000 */
+  /**
+   * The wait between the end of a list and the next one, in milliseconds. Up to a fifth is added at random.
+   * @defaultValue 30000
+   */
   readonly intervalMs?: number | undefined;
 }
 
-/** Well below any watchdog's patience. */
+/** The period of `alive` signals, in milliseconds; well below the limits of the reflector. */
 const ALIVE_MS = 10_000;
 const alive = { kind: 'alive' } as const;
 
 /**
- * Watches by listing: `watch` lists every `intervalMs` and emits each list whole, once it has ended well. Changes
- * are told as those of a relist: several between two lists are one, and the end of an object was missed. A list that
- * fails ends the watch with its error, as a watch's own failure would; the watch after it lists at once, and says `opened`
- * when that has worked. Unsubscribing ends the wait or the list.
- * Throws a `TypeError` for an `intervalMs` that is not more than 0.
+ * Creates a ListerWatcher that watches by listing: `watch` lists every `intervalMs` and emits each list when it is
+ * complete. Changes are reported as those of a relist: several changes between two lists are reported as one, and
+ * deletions as missed. If a list fails, the watch errors; the next watch lists immediately and
+ * emits `opened` when that list has arrived. Unsubscribing ends the wait or the list. Throws a `TypeError` if
+ * `intervalMs` is not more than 0.
  *
  * @example
  * ```ts
@@ -55,7 +58,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
     options.intervalMs ?? 30_000,
     'createPollingListWatch: intervalMs',
   );
-  /** Whether the list that ended last failed: then the server has to show that it is back. */
+  /** Whether the last list failed. If it did, the next watch must first show that the server is available again. */
   let failed = false;
   const noting = <V>(list: Observable<V>): Observable<V> =>
     list.pipe(
@@ -68,8 +71,8 @@ export function createPollingListWatch<T extends KubernetesObject>(
         },
       }),
     );
-  /** The whole collection at last; `alive` for each piece of it on the way. */
-  const whole = (request: WatchRequest<T>): Observable<WatchSignal<T>> => {
+  /** Emits `alive` for each part of a list, then the complete list. */
+  const completeList = (request: WatchRequest<T>): Observable<WatchSignal<T>> => {
     const { known, demand, onSkipped } = request;
     const asked = {
       resourceVersion: '',
@@ -82,12 +85,12 @@ export function createPollingListWatch<T extends KubernetesObject>(
       list: (page) => noting(lister.list(page)),
       watch: () => of(),
     };
-    const room = defer(() => demand?.() ?? EMPTY).pipe(take(1), ignoreElements());
+    const capacity = defer(() => demand?.() ?? EMPTY).pipe(take(1), ignoreElements());
     const listed = new Observable<WatchSignal<T>>((signals) => {
       let items: T[] = [];
       let rejected: Refused[] = [];
       const pages = listPages(source, { ...asked, onTurn: (kind) => signals.next({ kind }) });
-      const told = pages.pipe(
+      const polled$ = pages.pipe(
         map((progress): WatchSignal<T> => {
           if (progress.kind === 'listed') {
             const { resourceVersion } = progress;
@@ -101,10 +104,10 @@ export function createPollingListWatch<T extends KubernetesObject>(
           return alive;
         }),
       );
-      return told.subscribe(signals);
+      return polled$.subscribe(signals);
     });
-    // Who has no room for one list is not brought a second.
-    return concat(room, listed);
+    // The next list waits until the consumer has capacity again.
+    return concat(capacity, listed);
   };
 
   return {
@@ -115,15 +118,15 @@ export function createPollingListWatch<T extends KubernetesObject>(
     watch: (request) => {
       const poll = defer(() => {
         const waitMs = intervalMs * (1 + 0.2 * random());
-        // Between two lists nothing is outstanding: the watchdog is told that all is well.
+        // No request is open between two lists, so the idle timeout of the reflector must be reset.
         const pause = interval(ALIVE_MS, scheduler).pipe(
           map(() => alive),
           takeUntil(longTimer(waitMs, scheduler)),
         );
-        return concat(pause, whole(request));
+        return concat(pause, completeList(request));
       });
       const opened = of<WatchSignal<T>>({ kind: 'opened' });
-      const first = defer(() => (failed ? concat(whole(request), opened) : opened));
+      const first = defer(() => (failed ? concat(completeList(request), opened) : opened));
       return concat(first, poll.pipe(repeat()));
     },
   };

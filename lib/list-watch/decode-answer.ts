@@ -1,4 +1,4 @@
-/** A request and its decoded answer: where bytes, HTTP status and decoder meet. */
+/** Sends a request and decodes its response: the place where bytes, HTTP status and decoder meet. */
 import { Observable, type SchedulerLike } from 'rxjs';
 import type { Decoder } from '../decode/decoding.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -6,24 +6,27 @@ import { stoppedWith } from '../rx/stopped-with.ts';
 import { errorAnswer, type KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 
-/** What became of an answer so far. `alive`: bytes came that closed nothing. */
+/** A signal about a response. `alive`: bytes arrived that did not complete an event or item. */
 export type Answer<Out> =
   | { readonly kind: 'queued' | 'sending' | 'opened' | 'alive' }
   | { readonly kind: 'decoded'; readonly value: Out };
 
-/** An error answer is a Status, or a proxy's page: more of it than this is not worth reading. */
+/** How much of an error response is read. It is a Status or a proxy's page, so more is not useful. */
 const MAX_ERROR_BYTES = 65_536;
 
 /**
- * Sends a request and decodes its body. Completes at a clean end; errors with an {@link ApiError} of the
- * server's Status, of the network, or of the decoder. What was decoded before an error is emitted first.
+ * Sends a request and decodes its body. Completes at a clean end. Errors with an {@link ApiError} of the server's
+ * Status, of the network, or of the decoder. Everything decoded before an error is emitted first.
  */
 export function decodeAnswer<Out>(options: {
   readonly client: Pick<KubeClient, 'send'>;
   readonly request: TransportRequest;
   readonly where: string;
   readonly scheduler: SchedulerLike;
-  /** What is wrong with a successful answer, by its head: nothing of its body is read then. */
+  /**
+   * Checks the head of a successful response. If it returns an error, the request is aborted with that error and the
+   * body is not read.
+   */
   refusal?(head: Extract<TransportEvent, { kind: 'head' }>): ApiError | undefined;
   decoder(): Decoder<Out>;
 }): Observable<Answer<Out>> {
@@ -41,7 +44,7 @@ export function decodeAnswer<Out>(options: {
       subscriber.error(new ApiError({ code, reason, message: `${where}: ${message}` }));
       return true;
     };
-    /** A decoder that throws fails as one that says so. */
+    /** A decoder that throws fails like a decoder that returns a failure. */
     const decoded = (step: () => Out | undefined): Out | undefined => {
       try {
         return step();
@@ -55,7 +58,7 @@ export function decodeAnswer<Out>(options: {
         subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
     };
     const { demand } = request;
-    // An error is read without waiting for the consumer: its Retry-After counts from now.
+    // The body of an error is read without waiting for the consumer, because its Retry-After counts from now.
     const patient =
       demand === undefined ? {} : { demand: () => (head !== undefined && !ok ? null : demand()) };
     subscriber.add(
@@ -81,7 +84,7 @@ export function decodeAnswer<Out>(options: {
               failed();
             }
           },
-          // An error answer whose body is cut is still that answer, with its Retry-After.
+          // An error response whose body is cut is still reported, with its Retry-After.
           error: (error) => {
             if (head !== undefined && !ok) answered();
             else subscriber.error(ApiError.from(error, where));

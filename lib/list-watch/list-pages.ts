@@ -1,8 +1,8 @@
 /**
- * A whole collection, page by page. client-go: tools/pager/pager.go.
+ * Lists a complete collection, page by page. client-go: tools/pager/pager.go.
  *
- * The first page asks with a version; the pages after it carry only the token, because the token holds the
- * version. A token that has expired gives one full list instead, with the first request's version.
+ * The first page is requested with a version. Later pages are requested with the token only, because the token
+ * contains the version. If a token has expired, one complete list follows, with the version of the first request.
  */
 import { defer, Observable, Subscription } from 'rxjs';
 import { map } from 'rxjs/operators';
@@ -12,31 +12,31 @@ import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
 import { oneAfterAnother } from './one-after-another.ts';
 import { validatedPart } from './validate-answer.ts';
 
-/** More in a row than a server has that pages before it selects. */
+/** More empty pages in a row than any server sends, even if it selects objects after it has formed pages. */
 const MOST_EMPTY_PAGES = 10_000;
 
-/** How a paged list goes on. */
+/** The progress of a list in pages. */
 export type ListProgress<T> =
   | {
       readonly kind: 'part';
       readonly items: readonly T[];
       readonly rejected: readonly Refused[];
-      /** Objects still to come, where the server says. */
+      /** How many objects remain, if the server reports it. */
       readonly remaining?: number;
     }
-  /** A token expired: what came so far is void and a full list follows. */
+  /** A token expired. All parts so far are void, and a complete list follows. */
   | { readonly kind: 'restart' }
   | {
       readonly kind: 'listed';
-      /** Of the first page: later pages may be newer and are no version to watch from. */
+      /** The version of the first page. Later pages may be newer, so a watch must not start from their versions. */
       readonly resourceVersion: string;
-      /** Whether it came in several pages. */
+      /** Whether the list consisted of several pages. */
       readonly paginated: boolean;
     };
 
 /**
- * Lists all pages, then completes. The error of a first page is the error of the list; so is any error of a
- * later one but an expired token.
+ * Lists all pages, then completes. An error of the first page is the error of the list. An error of a later page is,
+ * too, unless its token has expired.
  *
  * ```
  * page 1   --p--m|            p: items, m: token
@@ -55,10 +55,10 @@ export function listPages<T>(
     let pages = 0;
     let emptyPages = 0;
     let lastToken = request.continue;
-    // Of the pages, until one has an object of the kind that was asked for.
+    // Set by the pages so far, and void once one page has an object of the resource's kind.
     let wrongKind: ApiError | undefined;
     let hasOwn = false;
-    const go = oneAfterAnother(() => !subscriber.closed);
+    const run = oneAfterAnother(() => !subscriber.closed);
 
     const finish = (resourceVersion: string, paginated: boolean) => {
       if (wrongKind !== undefined && !hasOwn) return subscriber.error(wrongKind);
@@ -99,7 +99,7 @@ export function listPages<T>(
             error: (error) => {
               if (subscriber.closed) return;
               const failure = ApiError.from(error, 'LIST');
-              if (isPage && failure.isExpired) go(fullList);
+              if (isPage && failure.isExpired) run(fullList);
               else subscriber.error(failure);
             },
             complete: () => {
@@ -113,8 +113,8 @@ export function listPages<T>(
     const fullList = () => {
       subscriber.next({ kind: 'restart' });
       [wrongKind, hasOwn] = [undefined, false];
-      const { limit: _limit, continue: _continue, ...whole } = request;
-      ask(whole, (meta) => finish(meta.resourceVersion, true), false);
+      const { limit: _limit, continue: _continue, ...unpaged } = request;
+      ask(unpaged, (meta) => finish(meta.resourceVersion, true), false);
     };
     const nextPage = (token: string) => {
       const { resourceVersionMatch: _match, ...rest } = request;
@@ -134,9 +134,9 @@ export function listPages<T>(
         subscriber.error(ApiError.local('Unexpected', message));
       } else {
         lastToken = token;
-        go(() => nextPage(token));
+        run(() => nextPage(token));
       }
     };
-    go(() => ask(request, onPage, false));
+    run(() => ask(request, onPage, false));
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The port to one collection: one LIST or one WATCH a call. The reflector decides what to ask and when to
- * ask again. client-go: tools/cache/listwatch.go.
+ * `ListerWatcher`, the interface to one collection: each call is one LIST or one WATCH. The reflector decides which
+ * request to send and when to retry. client-go: tools/cache/listwatch.go.
  */
 import type { Observable } from 'rxjs';
 import type { Skipped } from '../decode/decoding.ts';
@@ -11,47 +11,53 @@ import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';
 import type { HeldBack } from './buffering-proxy.ts';
 
-/** Where a request stands before its answer: it waits on this side, or it is on its way. */
+/** The state of a request before its response: it waits on the client's side, or it was sent. */
 export type RequestTurn = 'queued' | 'sending';
 
-/** What a LIST asks for. */
+/** The parameters of a LIST. */
 export interface ListRequest<T> {
-  /** '' the newest, '0' whatever the server has at hand, else not older than this. */
+  /**
+   * '' requests the newest version, '0' any version that the server has in its cache, and another value a version
+   * that is not older.
+   */
   readonly resourceVersion: string;
   readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
-  /** Objects a page; absent: all at once. */
+  /** The number of objects per page; absent for one complete list. */
   readonly limit?: number;
   readonly continue?: string;
   readonly known?: KnownObjects<T>;
   readonly demand?: Demand;
-  /** Told of every object that did not get through. */
+  /** Called for every skipped or refused object, with the reason. */
   readonly onSkipped?: (skipped: Skipped) => void;
-  /** Told when the request has to wait before it is sent, and when that is over: none of it is the server's silence. */
+  /**
+   * Called when the request has to wait before it is sent, and when it is sent. This wait does not count as a silence
+   * of the server.
+   */
   readonly onTurn?: (turn: RequestTurn) => void;
 }
 
-/** What a WATCH asks for. */
+/** The parameters of a WATCH. */
 export interface WatchRequest<T> {
   readonly resourceVersion: string;
   readonly resourceVersionMatch?: 'NotOlderThan';
-  /** After this many seconds the server ends the watch. */
+  /** How long the server keeps the watch open, in seconds. */
   readonly timeoutSeconds: number;
-  /** A streaming LIST: the collection first, then a bookmark that says so, then changes. */
+  /** Requests a streaming LIST: the complete collection, a bookmark that marks its end, then changes. */
   readonly sendInitialEvents?: boolean;
   readonly known?: KnownObjects<T>;
   readonly demand?: Demand;
-  /** Told of every object that did not get through. */
+  /** Called for every skipped or refused object, with the reason. */
   readonly onSkipped?: (skipped: Skipped) => void;
 }
 
 /**
- * What a watch tells. `queued` says that it waits on this side, `sending` that this is over; `alive` says that bytes
- * came, also when they were no whole event.
+ * A signal of a watch. `queued`: the request waits on the client's side. `sending`: it is sent now. `alive`: bytes
+ * arrived, also if they did not complete an event.
  */
 export type WatchSignal<T> =
   | { readonly kind: RequestTurn | 'opened' | 'alive' }
   | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] }
-  /** The collection as a whole, from a watch that lists instead: all that it lacks is gone. */
+  /** The complete collection, from a watch that polls. Objects that it does not contain are deleted. */
   | {
       readonly kind: 'listed';
       readonly items: readonly T[];
@@ -62,34 +68,37 @@ export type WatchSignal<T> =
 /**
  * Lists and watches one collection.
  *
- * Laws: each call is one request and retries nothing; nothing happens before the subscription, and
- * unsubscribing aborts. A watch says `opened` once it is answered: one that says nothing for 30 s is ended, and
- * later one from which neither events nor `alive` came for 85 s (both are options of the reflector); between `queued`
- * and the next signal no time counts, nor between the two calls of a LIST's `onTurn`. A LIST's last
- * part has metadata, then it completes. A WATCH completes when the server closes it cleanly. Both error with an
- * `ApiError`; anything else is taken as a failure of the network.
+ * Each call is one request and is not retried. Nothing happens before the subscription, and unsubscribing aborts the
+ * request. A watch emits `opened` when it is answered. The reflector ends a watch that emits nothing for 30 s, and
+ * later one that emits neither events nor `alive` for 85 s (both limits are options of the reflector). Time between
+ * `queued` and the next signal does not count, nor does time between the two calls of a LIST's `onTurn`. The last
+ * part of a LIST has metadata, then the LIST completes. A WATCH completes when the server closes it cleanly. Both
+ * error with an `ApiError`; any other error is treated as a network failure.
  */
 export interface ListerWatcher<T> {
-  /** The namespace that this one covers, where several cover one store; '' is all. */
+  /** The namespace that this ListerWatcher covers, if several fill one store; '' means all namespaces. */
   readonly scope?: string;
-  /** Whether streaming LISTs may be asked for; `'when-told'`: by `initialList: 'stream'` only. @defaultValue true */
+  /**
+   * Whether streaming LISTs may be requested. `'when-told'`: only with `initialList: 'stream'`. @defaultValue true
+   */
   readonly watchList?: boolean | 'when-told';
   /**
-   * Whether a second watch may be open beside the first for a while, so that the next one can be answered before this one
-   * ends. Asked anew each time. @defaultValue false
+   * Whether a second watch may be open beside the first for a while, so that the next watch is answered before this
+   * one ends. Read before each watch. @defaultValue false
    */
   readonly mayOverlap?: boolean;
-  /** While a proxy holds events back until a watch ends; the same object for as long as that lasts. Shown in the status. */
+  /** Set while a proxy holds events back until a watch ends, always to the same object. Shown in the status. */
   readonly heldBack?: HeldBack | undefined;
   list(request: ListRequest<T>): Observable<ListPart<T>>;
   watch(request: WatchRequest<T>): Observable<WatchSignal<T>>;
   /**
-   * Lists the metadata of the same objects as `list`, one request each, under the laws of `list`. An informer with the
-   * `audit` option compares its store with these pages; without this method its status says `audit: 'unsupported'`.
+   * Lists the metadata of the same objects as `list`. Each call is one request, under the same rules as `list`. An
+   * informer with the `audit` option compares its store with these pages; without this method its status says `audit:
+   * 'unsupported'`.
    */
   listMetadata?(
     request: ListRequest<PartialObjectMetadata>,
   ): Observable<ListPart<PartialObjectMetadata>>;
-  /** Told once the server has shown that it cannot stream lists, so that nobody asks it again. */
+  /** Called when the server has proved not to support streaming lists, so that they are not requested again. */
   onWatchListUnsupported?(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * A collection as less than its objects: metadata alone, or the rows that `kubectl get` prints. The server cuts
- * before it sends, so a cache of a hundred thousand objects of which only labels and owners are read stays small.
+ * ListerWatchers for reduced objects: their metadata, or the rows that `kubectl get` prints. The server reduces them
+ * before it sends them, so a cache of a hundred thousand objects whose labels and owners are read stays small.
  * client-go: metadata/metadatainformer/informer.go; for tables, kubectl's own reading.
  */
 import { Observable, Subject } from 'rxjs';
@@ -19,11 +19,11 @@ import { listWatchOf } from './create-list-watch.ts';
 import type { ListerWatcher } from './lister-watcher.ts';
 
 /**
- * Lists and watches a resource's metadata: no spec, no status.
+ * Creates a {@link ListerWatcher} of a resource's metadata, without spec and status.
  *
- * Objects are as on the wire: `kind` is `PartialObjectMetadata`, because their own is that of the resource. A
- * server that sends whole objects all the same fails with a 406 `NotAcceptable`, visible in the status. Throws a
- * `TypeError` when a namespace is given for a cluster-scoped resource.
+ * Objects are as on the wire: their `kind` is `PartialObjectMetadata`. A server that ignores the projection and sends
+ * complete objects causes a 406 `NotAcceptable`, which the status shows. Throws a `TypeError` if a namespace is given
+ * for a cluster-scoped resource.
  *
  * @example
  * ```ts
@@ -49,25 +49,29 @@ export function createMetadataListWatch(
   return listWatchOf(client, resource, options, metadataProjection);
 }
 
-/** A {@link ListerWatcher} of rows, and the columns that say what their cells mean. */
+/** A {@link ListerWatcher} of table rows, with the columns that describe their cells. */
 export interface TableListerWatcher extends ListerWatcher<TableRow> {
-  /** The columns at once where the server has sent them, then each change of them. Never completes or errors. */
+  /**
+   * Emits the columns immediately if the server has sent them, and again whenever they change. Never completes or
+   * errors.
+   */
   readonly columns$: Observable<readonly TableColumn[]>;
 }
 
-/** Whether a reader of the columns would see a difference. */
+/** Whether two sets of columns are equal for a reader. */
 export function sameColumns(a: readonly TableColumn[], b: readonly TableColumn[]): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 /**
- * Lists and watches a resource as rows: for each object the cells that `kubectl get` prints, and its metadata.
+ * Creates a {@link ListerWatcher} of table rows: for each object the cells that `kubectl get` prints, and its
+ * metadata.
  *
- * A row's cells are text of the moment at which the server made them: an `Age` does not grow older. A page that
- * shows ages counts them from `metadata.creationTimestamp`. The columns come with the first answer, for custom
- * resources from `additionalPrinterColumns`; when these change, rows follow with the next change of their object.
- * A server that sends whole objects all the same fails with a 406 `NotAcceptable`, visible in the status. Throws
- * a `TypeError` when a namespace is given for a cluster-scoped resource.
+ * The cells of a row are computed when the server sends it: an `Age` does not increase. To show ages, compute them
+ * from `metadata.creationTimestamp`. The first response contains the columns, for custom resources those of
+ * `additionalPrinterColumns`. When the columns change, a row follows with the next change of its object. A server
+ * that ignores the projection and sends complete objects causes a 406 `NotAcceptable`, which the status shows. Throws
+ * a `TypeError` if a namespace is given for a cluster-scoped resource.
  *
  * @example
  * ```ts
@@ -105,6 +109,6 @@ export function createTableListWatch(
     if (columns !== undefined) subscriber.next(columns);
     subscriber.add(changed.subscribe(subscriber));
   });
-  // Not spread: whether it may stream is asked anew each time.
+  // Not spread, because `watchList` is a getter that is read before each list.
   return Object.assign(listWatchOf(client, resource, options, projection), { columns$ });
 }

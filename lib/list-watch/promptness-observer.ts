@@ -1,6 +1,6 @@
 /**
- * Observes one watch for a proxy that holds its events back: notices where the response comes to rest, and sends a probe if
- * the watch stays silent while nothing has proved yet that events arrive promptly.
+ * Observes one watch to detect a proxy that holds its events back. It notices when the response pauses, and sends a
+ * probe if the watch stays silent before promptness has been proved.
  */
 import type { Observable, SchedulerLike, Subscriber, Subscription } from 'rxjs';
 import type { TransportEvent } from '../transport/transport.ts';
@@ -15,28 +15,28 @@ import {
   type Verdict,
 } from './buffering-state.ts';
 
-/** The watch that is observed. */
+/** The watch to observe. */
 export interface ObservedWatch {
-  /** The watch in words, for errors. */
+  /** The name of the watch for errors. */
   readonly where: string;
   readonly scheduler: SchedulerLike;
-  /** Whether the watch brings events immediately, however quiet the collection is. */
+  /** Whether the server sends events immediately, even if nothing changes. */
   readonly isInitial: boolean;
   /** Sends a probe. */
   probe(): Observable<TransportEvent>;
 }
 
-/** What is known of the server, shared by all its watches. */
+/** What is known about the server, shared by all its watches. */
 export interface SharedPromptness {
   passedMs(): number;
   state(): Promptness;
   enter(input: PromptnessInput): void;
 }
 
-/** The observer of one watch, until its subscriber leaves. */
+/** Observes one watch until its subscriber unsubscribes. */
 export class PromptnessObserver {
   readonly #watch: ObservedWatch;
-  /** The watch is a short one, because events are known to be held back. */
+  /** Whether the watch is short, because events are known to be held back. */
   readonly #isShort: boolean;
   readonly #subscriber: Subscriber<TransportEvent>;
   readonly #shared: SharedPromptness;
@@ -47,7 +47,7 @@ export class PromptnessObserver {
   #opened = false;
   #hasBytes = false;
   #endsLine = true;
-  /** Bytes came, and whether the response rests behind them has not been decided. */
+  /** Bytes have arrived, and it is not decided yet whether the response pauses after them. */
   #resting = false;
   #timer: Subscription | undefined;
   #dueMs = Number.POSITIVE_INFINITY;
@@ -96,7 +96,8 @@ export class PromptnessObserver {
   }
 
   #arm(leastMs: number): void {
-    // A timer may fire a little early, so the delay is rounded up: otherwise the timer would be set again for nothing.
+    // A timer may fire slightly early. The delay is rounded up, because otherwise the timer would have to be set
+    // again.
     const delayMs = Math.max(1, Math.ceil(leastMs));
     const atMs = this.#shared.passedMs() + delayMs;
     if (atMs >= this.#dueMs) return;
@@ -106,7 +107,7 @@ export class PromptnessObserver {
     this.#subscriber.add(this.#timer);
   }
 
-  /** Decides whether the response rests, and whether a probe is due. */
+  /** Reports a pause, sends a probe if one is due, or sets the timer again. */
   #look(): void {
     this.#dueMs = Number.POSITIVE_INFINITY;
     if (this.#isProved() && !this.#isShort) return;

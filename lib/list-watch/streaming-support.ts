@@ -1,30 +1,33 @@
-/** What is known of whether streaming LISTs of a server come, and can be read: learnt once, not at every relist. */
+/**
+ * Remembers whether a server supports streaming LISTs that can be read, so that this is not tried again at every
+ * relist.
+ */
 import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent } from '../transport/transport.ts';
 
-// By client, the resources that it does not stream.
+// The resources that are not streamed, by client.
 const withoutStreams = new WeakMap<KubeClient, Set<string>>();
-/** In the place of a resource: all of them. */
+/** Stands for all resources of a client. */
 const EVERYTHING = '*';
 
 type Head = Extract<TransportEvent, { kind: 'head' }>;
 
-/** Whether a server streams lists of one resource. */
+/** Whether the lists of one resource can be streamed. */
 export interface StreamingSupport {
-  /** `'when-told'`: whether they come compressed cannot be seen. */
+  /** `'when-told'`: the client cannot see whether responses are compressed. */
   readonly known: boolean | 'when-told';
-  /** The server has shown that it does not. */
+  /** Records that the server does not support streaming LISTs of this resource. */
   rememberNone(): void;
   /**
-   * For one streaming LIST: what is wrong with its head. Kubernetes 1.37 compresses, a gzip member for each flush, of
-   * which browsers read the first: they take its end for the end of the body, or wait for ever.
+   * Returns a check for the head of one streaming LIST. Kubernetes 1.37 compresses streaming LISTs with a gzip member
+   * per flush. Browsers read only the first member: they take its end for the end of the body, or wait for ever.
    */
   refusal(): (head: Head) => ApiError | undefined;
 }
 
-/** What the server of `client` has shown of `resource`. */
+/** Returns what is known about streaming LISTs of `resource`. */
 export function streamingSupport(client: KubeClient, resource: string): StreamingSupport {
   const without = withoutStreams.get(client) ?? new Set<string>();
   withoutStreams.set(client, without);
@@ -38,15 +41,15 @@ export function streamingSupport(client: KubeClient, resource: string): Streamin
       without.add(resource);
     },
     refusal() {
-      // Known beforehand and asked for all the same: it was told to.
-      const isTold = hides();
+      // If this was known before the request, the user has set `initialList: 'stream'`.
+      const isForced = hides();
       return (head) => {
         const encoding = head.header('content-encoding') || 'identity';
         const isSeen = encoding !== 'identity';
         if (isSeen) without.add(EVERYTHING);
-        else if (isTold || !hides()) return undefined;
-        const how = isSeen ? `comes as ${shownText(encoding)}` : 'may be compressed';
-        const message = `WATCH ${resource}: the streaming list ${how}, and a browser may read only a part of it; it is requested without streaming`;
+        else if (isForced || !hides()) return undefined;
+        const how = isSeen ? `is encoded as ${shownText(encoding)}` : 'may be compressed';
+        const message = `WATCH ${resource}: the streaming list ${how}, and a browser may read only a part of it; the list is requested again without streaming`;
         return new ApiError({ code: 406, reason: 'NotAcceptable', message });
       };
     },

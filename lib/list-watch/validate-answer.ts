@@ -1,6 +1,6 @@
 /**
- * Looks at what a ListerWatcher gives before anything relies on it: one that somebody wrote himself may give anything,
- * and what throws further in is nobody's failure, so that nobody would try again.
+ * Validates the output of a ListerWatcher before it is used. A user's own ListerWatcher may emit anything, and an
+ * error that it causes in a later stage would not be retried.
  */
 import type { ListMeta, ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -17,7 +17,10 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Without a name the store refuses it; with one that is no text nobody could say what it is. */
+/**
+ * Whether a value can be an item. The store refuses an object without a name, but a name that is not a string could
+ * not even be reported.
+ */
 function isItem(value: unknown): value is KubernetesObject {
   return isObject(value) && hasSoundMetadata(value);
 }
@@ -43,7 +46,7 @@ function isListMeta(metadata: unknown): boolean {
   return typeof resourceVersion === 'string' && (token === undefined || typeof token === 'string');
 }
 
-/** Throws an `ApiError` on what is no part of a list. */
+/** Throws an `ApiError` if a part of a list is malformed. */
 export function validatedPart<T>(part: ListPart<T>): ListPart<T> {
   if (!isObject(part) || !Array.isArray(part.items)) throw malformed('a part without items');
   if (!part.items.every(isItem)) throw malformed('an item that is not an object');
@@ -52,7 +55,7 @@ export function validatedPart<T>(part: ListPart<T>): ListPart<T> {
     throw malformed('a refused object without its key, version or reason');
   }
   if (part.wrongKind !== undefined && !(part.wrongKind instanceof ApiError)) {
-    throw malformed('a wrong kind that is no ApiError');
+    throw malformed('a wrongKind that is not an ApiError');
   }
   if (part.metadata !== undefined && !isListMeta(part.metadata)) {
     throw malformed('metadata without a version');
@@ -80,15 +83,15 @@ function isSound<T>(event: WatchEvent<T>): boolean {
   }
 }
 
-/** Throws an `ApiError` on what is no signal of a watch. */
+/** Throws an `ApiError` if a signal of a watch is malformed. */
 export function validatedSignal<T>(signal: WatchSignal<T>): WatchSignal<T> {
-  if (!isObject(signal) || !KINDS.has(signal.kind)) throw malformed('a signal of no known kind');
+  if (!isObject(signal) || !KINDS.has(signal.kind)) throw malformed('a signal of an unknown kind');
   if (signal.kind === 'listed') {
     validatedPart(signal);
     if (typeof signal.resourceVersion !== 'string') throw malformed('a list without a version');
   }
   if (signal.kind !== 'events') return signal;
-  if (!Array.isArray(signal.events)) throw malformed('events that are no array');
+  if (!Array.isArray(signal.events)) throw malformed('events that are not an array');
   if (!signal.events.every(isSound)) throw malformed('an invalid event');
   return signal;
 }

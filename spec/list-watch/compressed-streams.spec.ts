@@ -21,7 +21,10 @@ const STREAM = {
 } as const;
 const { sendInitialEvents: _, resourceVersionMatch: __, ...WATCH } = STREAM;
 
-/** A client whose answers have this head and no end. `hidden`: before the first of them, and since. */
+/**
+ * A client whose responses have this head and no end. `hidden` is `hidesEncoding` before the first response and after
+ * it.
+ */
 function answering(encoding: string | null, hidden: readonly [boolean, boolean] = [false, false]) {
   let aborted = 0;
   let answered = false;
@@ -40,7 +43,7 @@ function answering(encoding: string | null, hidden: readonly [boolean, boolean] 
     close: () => Promise.resolve(),
   };
   const client = createClient({ baseUrl: '', transport });
-  const told = (request: typeof STREAM | typeof WATCH, resource = pods) => {
+  const received = (request: typeof STREAM | typeof WATCH, resource = pods) => {
     const all: string[] = [];
     createListWatch(client, resource)
       .watch(request)
@@ -52,54 +55,59 @@ function answering(encoding: string | null, hidden: readonly [boolean, boolean] 
   };
   const streams = (resource: Parameters<typeof createListWatch>[1] = pods) =>
     createListWatch(client, resource).watchList;
-  return { told, streams, aborted: () => aborted };
+  return { received, streams, aborted: () => aborted };
 }
 
-describe('a streaming list that comes compressed', () => {
-  it.each(['gzip', 'br', 'x'])('W17: is aborted at its head: %s', (encoding) => {
-    const { told, aborted } = answering(encoding);
-    const [error, ...more] = told(STREAM);
-    expect(error).toMatch(/^406 NotAcceptable: WATCH v1\/pods: the streaming list comes as /);
-    expect([more, aborted()]).toEqual([[], 1]);
-  });
+describe('a compressed streaming list', () => {
+  it.each(['gzip', 'br', 'x'])(
+    'W17: the response is aborted when its head arrives (%s)',
+    (encoding) => {
+      const { received, aborted } = answering(encoding);
+      const [error, ...more] = received(STREAM);
+      expect(error).toMatch(
+        /^406 NotAcceptable: WATCH v1\/pods: the streaming list is encoded as /,
+      );
+      expect([more, aborted()]).toEqual([[], 1]);
+    },
+  );
 
-  it('W17, W4: its server is asked for no other one, of any resource', () => {
-    const { told, streams } = answering('gzip');
+  it('W17, W4: no other streaming list of any resource is requested from that server', () => {
+    const { received, streams } = answering('gzip');
     expect([streams(), streams(configMaps)]).toEqual([true, true]);
-    told(STREAM);
+    received(STREAM);
     expect([streams(), streams(configMaps)]).toEqual([false, false]);
     expect(answering('gzip').streams()).toBe(true);
   });
 
-  it('W17: one that is not, and a plain watch, go on', () => {
+  it('W17: an uncompressed streaming list and a plain watch are not aborted', () => {
     for (const [encoding, request] of [
       [null, STREAM],
       ['identity', STREAM],
       ['gzip', WATCH],
     ] as const) {
-      const { told, streams, aborted } = answering(encoding);
-      expect([told(request), streams(), aborted()]).toEqual([['opened'], true, 0]);
+      const { received, streams, aborted } = answering(encoding);
+      expect([received(request), streams(), aborted()]).toEqual([['opened'], true, 0]);
     }
   });
 });
 
-describe('a client that cannot see whether answers are compressed', () => {
-  it('W18: streams lists only when told to', () => {
-    const { told, streams, aborted } = answering(null, [true, true]);
+describe('a client that cannot see whether responses are compressed', () => {
+  it('W18: lists are streamed only if the user requests it', () => {
+    const { received, streams, aborted } = answering(null, [true, true]);
     expect(streams()).toBe('when-told');
-    expect([told(STREAM), streams(), aborted()]).toEqual([['opened'], 'when-told', 0]);
+    expect([received(STREAM), streams(), aborted()]).toEqual([['opened'], 'when-told', 0]);
   });
 
-  it('W18: ends the streaming list with whose head it learns that', () => {
-    const { told, streams, aborted } = answering(null, [false, true]);
+  it('W18: the streaming list whose head reveals this is aborted', () => {
+    const { received, streams, aborted } = answering(null, [false, true]);
     expect(streams()).toBe(true);
-    const [error] = told(STREAM);
+    const [error] = received(STREAM);
     expect(error).toMatch(/^406 NotAcceptable: .* the streaming list may be compressed/);
     expect([streams(), aborted()]).toEqual(['when-told', 1]);
   });
 });
 
-/** As browsers do: the header is dropped, silently. */
+/** Drops the header without an error, as browsers do. */
 const likeBrowser: Fetch = (url, init) => {
   const { 'accept-encoding': _, ...headers } = init?.headers ?? {};
   return fetch(url, { ...init, headers });
@@ -113,7 +121,7 @@ const asked = (server: FakeApiServer, resource: string) =>
     .join(' ');
 
 it.each<InitialList>(['auto', 'stream'])(
-  'W17: an informer lists and watches plainly, and the next one at once (%s)',
+  'W17: an informer falls back to a LIST and a plain WATCH, and the next informer starts with them (%s)',
   async (initialList) => {
     const server = createFakeApiServer();
     server.faults.gzipStreamingLists();

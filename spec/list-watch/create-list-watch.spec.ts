@@ -42,7 +42,7 @@ const LIST = { resourceVersion: '0', limit: 500 };
 const WATCH = { resourceVersion: '4', timeoutSeconds: 300 };
 
 describe('a LIST', () => {
-  it('W3: carries selectors, page size and version', async () => {
+  it('W3: a list carries selectors, page size and version', async () => {
     const { fake, listWatch } = setUp({
       labelSelector: 'app=web',
       fieldSelector: 'metadata.name!=c',
@@ -65,7 +65,7 @@ describe('a LIST', () => {
     ]);
   });
 
-  it('W1: of the newest has no version, of a page its token, of a match the match', async () => {
+  it('W1: a list of the newest version carries no version, a later page its token, and a match is sent as given', async () => {
     const { fake, listWatch } = setUp();
     const ask = (request: Parameters<typeof listWatch.list>[0]) =>
       lastValueFrom(listWatch.list(request).pipe(toArray()));
@@ -85,11 +85,11 @@ describe('a LIST', () => {
     ]);
   });
 
-  it('W10: in pages at a version shows no older one, and need not show that one', async () => {
+  it('W10: a list in pages at a version returns that version or a newer one', async () => {
     const { fake, listWatch } = setUp();
     const ask = (request: Parameters<typeof listWatch.list>[0]) =>
       lastValueFrom(listWatch.list(request).pipe(toArray()));
-    // Where the server would show exactly version 2, its watches may begin later by now.
+    // Watches from exactly version 2 might no longer be possible.
     const page = await ask({ resourceVersion: '2', limit: 2 });
     const { resourceVersion, continue: token } = page.at(-1)?.metadata ?? {};
     expect(resourceVersion).toBe('4');
@@ -104,7 +104,7 @@ describe('a LIST', () => {
     ]);
   });
 
-  it('W3: of a namespace asks for that path, and the scope is known', async () => {
+  it('W3: a list of a namespace requests the path of that namespace, which is the scope', async () => {
     const { fake, listWatch, client } = setUp({ namespace: 'd' });
     await lastValueFrom(listWatch.list(LIST).pipe(toArray()));
     expect(fake.requests[0]?.path).toBe('/api/v1/namespaces/d/pods');
@@ -112,7 +112,7 @@ describe('a LIST', () => {
     expect(() => createListWatch(client, nodes, { namespace: 'd' })).toThrow(TypeError);
   });
 
-  it('D6, D10: errors with the Status of the server and where it was', async () => {
+  it('D6, D10: a failed list errors with the Status of the server and names the request', async () => {
     const { fake, listWatch } = setUp();
     fake.faults.failNext(undefined, { status: 429, message: 'slow', retryAfterSeconds: 7 });
     const error = await lastValueFrom(listWatch.list(LIST)).catch((each: unknown) => each);
@@ -122,8 +122,8 @@ describe('a LIST', () => {
     expect(fake.requests.length).toBe(1);
   });
 
-  // Faults, seed 23: the wait that a 429 asked for was lost with the end of its body.
-  it('T8: an error answer whose body is cut is still that answer', async () => {
+  // Faults, seed 23: the Retry-After of a 429 was lost because its body was cut.
+  it('T8: an error response whose body is cut is still reported as that response', async () => {
     for (const clean of [true, false]) {
       const { fake, listWatch } = setUp();
       fake.faults.failNext(undefined, { status: 429, retryAfterSeconds: 7 });
@@ -133,7 +133,7 @@ describe('a LIST', () => {
     }
   });
 
-  it('D8: that is cut short is an error, cleanly or not', async () => {
+  it('D8: a list whose body ends early is an error, whether the connection ends cleanly or not', async () => {
     for (const clean of [true, false]) {
       const { fake, listWatch } = setUp();
       fake.faults.truncateNext(undefined, { clean });
@@ -144,7 +144,7 @@ describe('a LIST', () => {
 });
 
 describe('a WATCH', () => {
-  it('W3: asks for bookmarks and a timeout, and carries the selectors', async () => {
+  it('W3: a watch requests bookmarks and a timeout, and carries the selectors', async () => {
     const { time, fake, listWatch } = setUp({ labelSelector: 'app=web' });
     const watch = listWatch.watch(WATCH).subscribe();
     await time.advance(1);
@@ -158,7 +158,7 @@ describe('a WATCH', () => {
     watch.unsubscribe();
   });
 
-  it('W3: of a streaming LIST asks for the initial events', async () => {
+  it('W3: a streaming LIST requests the initial events', async () => {
     const { time, fake, listWatch } = setUp();
     const signals: WatchSignal<KubernetesObject>[] = [];
     const request = {
@@ -182,7 +182,7 @@ describe('a WATCH', () => {
     watch.unsubscribe();
   });
 
-  it('W3: completes when the server closes it, and errors when the connection breaks', async () => {
+  it('W3: a watch completes if the server closes it, and errors if the connection breaks', async () => {
     const { time, fake, listWatch } = setUp();
     const ends: unknown[] = [];
     const watch = () =>
@@ -201,12 +201,12 @@ describe('a WATCH', () => {
     expect(ends).toEqual(['complete', 'Network']);
   });
 
-  it('D6: gives what came before a bad line, then the error', async () => {
+  it('D6: a watch emits the events before an invalid line, then the error', async () => {
     const { time, fake, listWatch } = setUp();
-    const told: string[] = [];
+    const received: string[] = [];
     listWatch.watch(WATCH).subscribe({
-      next: (signal) => told.push(signal.kind),
-      error: (error) => told.push(error.message),
+      next: (signal) => received.push(signal.kind),
+      error: (error) => received.push(error.message),
     });
     await time.advance(1);
     fake.objects.create(pods, { metadata: { name: 'x', namespace: 'd' } });
@@ -214,7 +214,7 @@ describe('a WATCH', () => {
     const good = '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}\n';
     fake.faults.sendRaw(`${good}{"password":"hush"\n`);
     await time.advance(1);
-    expect(told).toEqual([
+    expect(received).toEqual([
       'opened',
       'events',
       'events',
@@ -225,7 +225,7 @@ describe('a WATCH', () => {
 });
 
 describe('tweak', () => {
-  it('W3: has the last word on the query of each LIST and WATCH', async () => {
+  it('W3: tweak changes the query of each LIST and WATCH last', async () => {
     const { time, fake, listWatch } = setUp({
       labelSelector: 'app=web',
       tweak: (options) => {
@@ -247,7 +247,7 @@ describe('tweak', () => {
 });
 
 describe('a server without streaming lists', () => {
-  it('W4: is remembered by client and resource', () => {
+  it('W4: missing support for streaming lists is remembered per client and resource', () => {
     const { client, listWatch } = setUp();
     expect(listWatch.watchList).toBe(true);
     listWatch.onWatchListUnsupported?.();
@@ -257,26 +257,26 @@ describe('a server without streaming lists', () => {
     expect(createListWatch(setUp().client, pods).watchList).toBe(true);
   });
 
-  it('W4: is not even asked where the user says so', () => {
+  it('W4: no streaming list is requested if the user disables them', () => {
     expect(setUp({ watchList: false }).listWatch.watchList).toBe(false);
   });
 });
 
-describe('unsubscribing', () => {
+describe('the requests of a ListerWatcher', () => {
   it.each([
     [undefined, true],
     [Number.POSITIVE_INFINITY, true],
     [7, true],
     [6, false],
     [0, false],
-  ])('W20: with %s connections left a second watch may be open: %s', (connectionsLeft, may) => {
+  ])('W20: with %s connections left, a second watch may be open: %s', (connectionsLeft, may) => {
     const client = { ...setUp().client, connectionsLeft };
     const listWatch = createListWatch(client, pods);
     expect(listWatch.mayOverlap).toBe(may);
     expect(createPollingListWatch(listWatch).mayOverlap).toBe(false);
   });
 
-  it('W6: nothing is sent before it is subscribed', async () => {
+  it('W6: nothing is sent before list() or watch() is subscribed', async () => {
     const { time, fake, listWatch } = setUp();
     listWatch.list(LIST);
     listWatch.watch(WATCH);
@@ -284,27 +284,27 @@ describe('unsubscribing', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('W6: aborts the request, and nothing is emitted after', async () => {
+  it('W6: unsubscribing aborts the request, and nothing is emitted afterwards', async () => {
     const { time, fake, listWatch } = setUp();
-    const told: unknown[] = [];
-    const watch = listWatch.watch(WATCH).subscribe((each) => told.push(each.kind));
+    const received: unknown[] = [];
+    const watch = listWatch.watch(WATCH).subscribe((each) => received.push(each.kind));
     await time.advance(1);
-    // Arrived, but held for this turn of the event loop.
+    // The event has arrived, but its batch is not complete before the event loop turns.
     fake.objects.create(pods, { metadata: { name: 'x', namespace: 'd' } });
     watch.unsubscribe();
     await time.advance(1);
-    expect(told).toEqual(['opened']);
+    expect(received).toEqual(['opened']);
     expect(fake.openWatches).toEqual([]);
     fake.faults.delay(50, { use: 'list' });
-    const list = listWatch.list(LIST).subscribe((each) => told.push(each));
+    const list = listWatch.list(LIST).subscribe((each) => received.push(each));
     await time.advance(10);
     list.unsubscribe();
     await time.advance(100);
-    expect(told).toEqual(['opened']);
+    expect(received).toEqual(['opened']);
     expect(time.pending).toBe(0);
   });
 
-  it('W6: within an emission is obeyed at once, also by a transport that answers synchronously', () => {
+  it('W6: an error within an emission aborts the request immediately, also with a transport that emits synchronously', () => {
     let aborted = 0;
     const transport: Transport = {
       send: () =>
@@ -324,7 +324,7 @@ describe('unsubscribing', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const answering = (...events: TransportEvent[]) => {
     const transport: Transport = { send: () => of(...events), close: () => Promise.resolve() };
     return createListWatch(createClient({ baseUrl: '', transport }), pods);
@@ -340,11 +340,11 @@ describe('an answer', () => {
       (error: ApiError) => error.message,
     );
 
-  it('D6: without a head is an error of the network', async () => {
+  it('D6: a response without a head is a network error', async () => {
     expect(await failure()).toBe('LIST v1/pods: the connection ended before the response');
   });
 
-  it('T3: of a proxy shows short text and no markup', async () => {
+  it('T3: the error response of a proxy is quoted if it is short text, but not if it is markup', async () => {
     expect(await failure(head(502), chunk('bad '), chunk('gateway\n'))).toBe(
       'LIST v1/pods: bad gateway',
     );
@@ -353,7 +353,7 @@ describe('an answer', () => {
     );
   });
 
-  it('T7: that is an endless error is read no further than it helps', async () => {
+  it('T7: an endless error response is read only up to a limit', async () => {
     let sent = 0;
     const body = new Subject<TransportEvent>();
     const transport: Transport = { send: () => body, close: () => Promise.resolve() };
@@ -369,7 +369,7 @@ describe('an answer', () => {
     expect([sent, errors]).toEqual([66, [500]]);
   });
 
-  it('R15: tells that it waits, that it came, and that bytes came which were no whole event', () => {
+  it('R15: a watch signals that it is queued, that it is answered, and that bytes arrived without completing an event', () => {
     const kinds: string[] = [];
     const chunks = [{ kind: 'queued' } as const, head(200), chunk('{"type":'), chunk(' ')];
     answering(...chunks)
@@ -378,20 +378,21 @@ describe('an answer', () => {
     expect(kinds).toEqual(['queued', 'opened', 'alive', 'alive']);
   });
 
-  it('X7: what came before the event loop turned is one batch, and comes before the end', () => {
+  it('X7: events that arrive before the event loop turns are one batch, which is emitted before the end', () => {
     const line = (version: number) =>
       chunk(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${version}"}}}\n`);
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     answering(head(200), line(1), line(2))
       .watch(WATCH)
       .subscribe({
-        next: (signal) => told.push(signal.kind === 'events' ? signal.events.length : signal.kind),
-        complete: () => told.push('|'),
+        next: (signal) =>
+          received.push(signal.kind === 'events' ? signal.events.length : signal.kind),
+        complete: () => received.push('|'),
       });
-    expect(told).toEqual(['opened', 2, '|']);
+    expect(received).toEqual(['opened', 2, '|']);
   });
 
-  it('D5: tells of what did not get through by both ways', async () => {
+  it('D5: a refused object is reported to the onSkipped of the options and of the request', async () => {
     const own: Skipped[] = [];
     const asked: Skipped[] = [];
     const { time, listWatch } = setUp({
@@ -408,11 +409,11 @@ describe('an answer', () => {
   });
 });
 
-describe('what is asked for', () => {
+describe('the arguments of a list-watch', () => {
   const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
   const makers = { createListWatch, createMetadataListWatch, createTableListWatch };
 
-  it.each(Object.entries(makers))('W16: %s refuses selectors that are none', (_name, make) => {
+  it.each(Object.entries(makers))('W16: %s refuses invalid selectors', (_name, make) => {
     const refused: [object, RegExp][] = [
       [{ labelSelector: 'a in b' }, /^label selector "a in b": found .* at position/],
       [{ labelSelector: 'app=web,' }, /^label selector/],
@@ -435,7 +436,7 @@ describe('what is asked for', () => {
   });
 
   it.each(Object.entries(makers))(
-    'W16: %s refuses a namespace that is none, and one of a cluster-scoped resource',
+    'W16: %s refuses an invalid namespace, and a namespace for a cluster-scoped resource',
     (_name, make) => {
       for (const namespace of ['.', '..', 'a/b', '../kube-system', 'a%2Fb', null, 5, {}]) {
         const options = { namespace } as object;
@@ -448,7 +449,7 @@ describe('what is asked for', () => {
     },
   );
 
-  it('W16: sends a selector as it was given', async () => {
+  it('W16: a selector is sent in the form in which it was given', async () => {
     const { fake, listWatch } = setUp({ labelSelector: ' app = web , tier!=x' });
     await lastValueFrom(listWatch.list(LIST));
     expect(fake.requests[0]?.query).toMatchObject({ labelSelector: ' app = web , tier!=x' });

@@ -1,4 +1,6 @@
-/** Informers behind a proxy that holds back what a watch brings until it ends, or until enough has gathered. */
+/**
+ * Informers behind a proxy that holds the events of a watch back until the watch ends, or until its buffer is full.
+ */
 import { createClient, createListWatch, createSharedInformer, type InitialList } from 'rx-informer';
 import { type ConfigMap, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type Fault } from 'rx-informer/testing';
@@ -12,7 +14,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 
 interface Options {
   readonly initialList?: InitialList;
-  /** How many there are before. */
+  /** How many objects exist before the informers start. */
   readonly objects?: number;
   readonly seed?: number;
 }
@@ -43,7 +45,7 @@ function setUp({ initialList = 'auto', objects = 3, seed = 0.5 }: Options = {}) 
     asked: () => server.requests.map(word).join(' '),
     probes: () =>
       server.requests.filter((request) => word(request) === 'P').map(({ atMs }) => atMs),
-    /** Advances until it is so; answers how many milliseconds that took. */
+    /** Advances the time until the condition is met, and returns how many milliseconds that took. */
     until: async (met: () => boolean, mostMs: number) => {
       let passedMs = 0;
       for (; !met() && passedMs < mostMs; passedMs += 100) await time.advance(100);
@@ -53,14 +55,14 @@ function setUp({ initialList = 'auto', objects = 3, seed = 0.5 }: Options = {}) 
   };
 }
 
-describe('a server that is heard at once', () => {
+describe('a server whose events arrive promptly', () => {
   it.each(['auto', 'stream'] as const)(
-    'W21: a streaming list proves it, and nothing more is asked in ten minutes (%s)',
+    'W21: a streaming list proves promptness, and no other request is sent in ten minutes (%s)',
     async (initialList) => {
       const { time, open, asked } = setUp({ initialList });
       const informer = open(configMaps);
       await time.advance(600_000);
-      // The second is the next watch.
+      // The second request is the next watch.
       expect(asked()).toMatch(/^S W\d+$/);
       expect(informer.status.heldBack).toBeUndefined();
       await informer.stop();
@@ -68,7 +70,7 @@ describe('a server that is heard at once', () => {
     },
   );
 
-  it('W21: an event proves it', async () => {
+  it('W21: an event proves promptness', async () => {
     const { time, open, asked, create } = setUp({ initialList: 'pages' });
     const informer = open(configMaps);
     await time.advance(15_000);
@@ -79,7 +81,7 @@ describe('a server that is heard at once', () => {
   });
 
   it.each([0, 3])(
-    'W21: where nothing happens, one short probe proves it for all informers (%i objects)',
+    'W21: if nothing changes, one short probe proves promptness for all informers (%i objects)',
     async (objects) => {
       const { time, open, asked } = setUp({ initialList: 'pages', objects });
       const informers = [open(configMaps), open(pods)];
@@ -92,7 +94,7 @@ describe('a server that is heard at once', () => {
     },
   );
 
-  it('W21: a probe asks for one object, and leaves when it came', async () => {
+  it('W21: a probe requests one object, and is aborted when the object arrives', async () => {
     const { time, server, open } = setUp({ initialList: 'pages' });
     const informer = open(configMaps);
     await time.advance(21_000);
@@ -107,9 +109,9 @@ describe('a server that is heard at once', () => {
 });
 
 const proxies = [
-  ['the head, too', { head: true }],
-  ['what is less than 1 KiB', { head: false, bytes: 1024 }],
-  ['what is less than 64 KiB', { head: false, bytes: 65_536 }],
+  ['also the response head', { head: true }],
+  ['less than 1 KiB', { head: false, bytes: 1024 }],
+  ['less than 64 KiB', { head: false, bytes: 65_536 }],
 ] as const;
 const starts = [
   ['auto', 0],
@@ -123,17 +125,17 @@ const starts = [
 
 describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
   it.each(starts)(
-    'W20, W22, W23: is found out within a minute, and changes come within 30 s (%s, %i objects)',
+    'W20, W22, W23: the proxy is detected within a minute, and changes arrive within 30 s (%s, %i objects)',
     async (initialList, objects) => {
       const { client, time, server, open, create, until, probes } = setUp({ initialList, objects });
       server.faults.holdBack(holding);
       const informer = open(configMaps);
       const { status$ } = informer;
-      const told: (string | undefined)[] = [];
-      status$.subscribe(({ heldBack }) => told.push(heldBack?.message));
+      const messages: (string | undefined)[] = [];
+      status$.subscribe(({ heldBack }) => messages.push(heldBack?.message));
       await until(() => informer.status.heldBack !== undefined, 60_000);
       await until(() => informer.status.synced, 5_000);
-      expect(told.at(-1)).toContain('holds events back');
+      expect(messages.at(-1)).toContain('holds events back');
       expect(createListWatch(client, pods)).toMatchObject({ watchList: false, mayOverlap: false });
       const before = server.requests.length;
       const beganMs = time.now();
@@ -155,7 +157,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     },
   );
 
-  it('W24: is mended: then watches are long again, and the status says nothing of it', async () => {
+  it('W24: after the proxy is corrected, watches become long again and the status no longer mentions it', async () => {
     const { time, server, open, create, until, asked } = setUp();
     const proxy: Fault = server.faults.holdBack(holding);
     const informer = open(configMaps);
@@ -174,7 +176,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     await informer.stop();
   });
 
-  it('W24: is mended while events come all the time', async () => {
+  it('W24: the correction of the proxy is detected while events are frequent', async () => {
     const { time, server, open, until, create } = setUp({ initialList: 'pages' });
     const proxy = server.faults.holdBack(holding);
     const informer = open(configMaps);
@@ -189,7 +191,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     expect(time.pending).toBe(0);
   });
 
-  it('W22: comes in between: a watch that is not answered, or quiet for long, is looked into', async () => {
+  it('W22: a proxy that starts to hold events back later is detected', async () => {
     const { time, server, open, until } = setUp();
     const informer = open(configMaps);
     await time.advance(250_000);
@@ -199,7 +201,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     await informer.stop();
   });
 
-  it('W22, W23: all informers of the client know of it at once', async () => {
+  it('W22, W23: the detection takes effect for all informers of the client immediately', async () => {
     const { server, open, until, probes } = setUp();
     server.faults.holdBack(holding);
     const informers = [open(configMaps), open(pods)];
@@ -210,9 +212,9 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
   });
 });
 
-describe('what is no proxy that holds back', () => {
+describe('servers that are not mistaken for a buffering proxy', () => {
   it.each([1_000, 4_000, 20_000, 28_000, 50_000])(
-    'W25: a server that answers after %i ms',
+    'W25: a server that responds after %i ms is not mistaken for a proxy',
     async (delayMs) => {
       const { time, server, open } = setUp();
       server.faults.delay(delayMs);
@@ -227,7 +229,7 @@ describe('what is no proxy that holds back', () => {
   );
 
   it.each(['silence', 'neverAnswer', 'refuse', 'withoutBookmarks', 'halfOpen'] as const)(
-    'W25, W26: a server with the fault "%s" is asked seldom, and less and less',
+    'W25, W26: a server with the fault "%s" receives few probes, at growing intervals',
     async (fault) => {
       const { time, server, open, probes } = setUp({ initialList: 'pages', objects: 0 });
       const informer = open(configMaps);
@@ -247,14 +249,14 @@ describe('what is no proxy that holds back', () => {
     },
   );
 
-  it('W25: a process that stood still while a probe was under way', async () => {
+  it('W25: a probe during which the process was suspended proves nothing', async () => {
     const { time, server, open } = setUp({ initialList: 'pages' });
     const informer = open(configMaps);
     await time.advance(1_000);
     const proxy = server.faults.holdBack();
     await time.advance(19_500);
     proxy.heal();
-    // Meanwhile nothing of this process runs.
+    // The process is suspended for this time.
     time.jump(6_000);
     await time.advance(100);
     expect(informer.status.heldBack).toBeUndefined();
@@ -262,10 +264,10 @@ describe('what is no proxy that holds back', () => {
   });
 
   it.each([
-    ['comes all the time', 0, '{}\n', 'prompt'],
-    ['is many objects, which come slowly and cut', 800, '{', 'none'],
-    ['comes with its end alone', 4_900, '{}\n{', 'held'],
-  ])('W25: a probe of which the answer %s', async (_what, fromMs, text, verdict) => {
+    ['consists of frequent complete lines', 0, '{}\n', 'prompt'],
+    ['is received up to its end in incomplete lines', 800, '{', 'none'],
+    ['arrives only with its end', 4_900, '{}\n{', 'held'],
+  ])('W25: the verdict of a probe whose response %s', async (_what, fromMs, text, verdict) => {
     const time = new VirtualTime();
     const head: TransportEvent = { kind: 'head', status: 200, header: () => null };
     const chunk: TransportEvent = { kind: 'chunk', bytes: new TextEncoder().encode(text) };

@@ -5,7 +5,7 @@ import { take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { answer, expired, type Pod, pod, refusal, whole } from '../reflector/script.ts';
 
-/** A lister that answers in order, and remembers what it was asked. */
+/** A lister that returns the given responses in order and records its requests. */
 function lister(...answers: Observable<ListPart<Pod>>[]) {
   const asked: ListRequest<Pod>[] = [];
   return {
@@ -13,11 +13,11 @@ function lister(...answers: Observable<ListPart<Pod>>[]) {
     list: (request: ListRequest<Pod>) => {
       asked.push(request);
       const next = answers[asked.length - 1];
-      if (next === undefined) throw new Error('asked too often');
+      if (next === undefined) throw new Error('requested too often');
       return next;
     },
     watch: () => {
-      throw new Error('a list watches nothing');
+      throw new Error('watch() is not called by a list');
     },
   };
 }
@@ -31,7 +31,7 @@ const brief = (progress: ListProgress<Pod>): string => {
   return [...names, ...progress.rejected.map((key) => `!${key}`)].join(' ');
 };
 
-function told(listPagesOf: Observable<ListProgress<Pod>>): string[] {
+function collected(listPagesOf: Observable<ListProgress<Pod>>): string[] {
   const all: string[] = [];
   listPagesOf.subscribe({
     next: (progress) => all.push(brief(progress)),
@@ -49,13 +49,19 @@ const first: ListRequest<Pod> = {
 const failing = (error: unknown) => throwError(() => error);
 
 describe('a list in pages', () => {
-  it('W1: clears version and match of a continue request, and has the version of the first page', () => {
+  it('W1: a continue request clears the version and its match, and the list has the version of its first page', () => {
     const pages = lister(
       of(whole('10', ['a@1', 'b@2'], 'C1')),
       of(whole('12', ['c@3'], 'C2')),
       of(whole('14', ['d@4'])),
     );
-    expect(told(listPages(pages, first))).toEqual(['a b', 'c', 'd', 'listed 10 in pages', '|']);
+    expect(collected(listPages(pages, first))).toEqual([
+      'a b',
+      'c',
+      'd',
+      'listed 10 in pages',
+      '|',
+    ]);
     expect(pages.asked).toEqual([
       first,
       { resourceVersion: '', limit: 2, continue: 'C1' },
@@ -63,16 +69,16 @@ describe('a list in pages', () => {
     ]);
   });
 
-  it('W1: of one page is not in pages', () => {
+  it('W1: a list of one page is not reported as paginated', () => {
     const pages = lister(of(whole('10', ['a@1'])));
-    expect(told(listPages(pages, first))).toEqual(['a', 'listed 10', '|']);
+    expect(collected(listPages(pages, first))).toEqual(['a', 'listed 10', '|']);
   });
 
-  it('W1: that is empty has a version all the same', () => {
-    expect(told(listPages(lister(of(whole('10'))), first))).toEqual(['listed 10', '|']);
+  it('W1: an empty list has a version', () => {
+    expect(collected(listPages(lister(of(whole('10'))), first))).toEqual(['listed 10', '|']);
   });
 
-  it('W1: passes parts on as they come, refused ones and what remains too', () => {
+  it('W1: parts are emitted as they arrive, with refused objects and the number of remaining objects', () => {
     const progress: ListProgress<Pod>[] = [];
     const rejected = [refusal('b@3')];
     const parts = of<ListPart<Pod>[]>(
@@ -89,24 +95,24 @@ describe('a list in pages', () => {
     ]);
   });
 
-  it('W1: keeps demand, known objects and the report of refused ones on every page', () => {
+  it('W1: every page is requested with the demand, the known objects and onSkipped', () => {
     const pages = lister(of(whole('10', ['a@1'], 'C1')), of(whole('10')));
     const demand = () => null;
     const known = new Map<string, Pod>();
     const onSkipped = () => {};
-    told(listPages(pages, { ...first, demand, known, onSkipped }));
+    collected(listPages(pages, { ...first, demand, known, onSkipped }));
     for (const request of pages.asked) expect(request).toMatchObject({ demand, known, onSkipped });
   });
 });
 
 describe('a token that expires', () => {
-  it('W2: gives one full list with the first version (TestReflectorFullListIfExpired)', () => {
+  it('W2: one complete list with the first request’s version follows (TestReflectorFullListIfExpired)', () => {
     const pages = lister(
       of(whole('10', ['a@1'], 'C1')),
       failing(expired),
       of(whole('20', ['a@1', 'b@15'])),
     );
-    expect(told(listPages(pages, first))).toEqual([
+    expect(collected(listPages(pages, first))).toEqual([
       'a',
       'restart',
       'a b',
@@ -119,44 +125,44 @@ describe('a token that expires', () => {
     });
   });
 
-  it('W2: and a full list that fails is the failure', () => {
+  it('W2: if the complete list fails, its error is the error of the list', () => {
     for (const error of [expired, answer(500)]) {
       const pages = lister(of(whole('10', ['a@1'], 'C1')), failing(expired), failing(error));
-      expect(told(listPages(pages, first))).toEqual(['a', 'restart', `# ${error.code}`]);
+      expect(collected(listPages(pages, first))).toEqual(['a', 'restart', `# ${error.code}`]);
       expect(pages.asked.length).toBe(3);
     }
   });
 
-  it('W2: on the first page is the error of the list', () => {
+  it('W2: a token that has expired on the first page is the error of the list', () => {
     const pages = lister(failing(expired));
-    expect(told(listPages(pages, first))).toEqual(['# 410']);
+    expect(collected(listPages(pages, first))).toEqual(['# 410']);
     expect(pages.asked.length).toBe(1);
   });
 
   it('W2: any other error of a later page is the error of the list', () => {
     const pages = lister(of(whole('10', ['a@1'], 'C1')), failing(answer(500)));
-    expect(told(listPages(pages, first))).toEqual(['a', '# 500']);
+    expect(collected(listPages(pages, first))).toEqual(['a', '# 500']);
   });
 });
 
 describe('a lister that misbehaves', () => {
-  it('W1: by ending without metadata gives an error', () => {
+  it('W1: a list that ends without metadata is an error', () => {
     const parts = of<ListPart<Pod>>({ items: [pod('a@1')] });
-    expect(told(listPages(lister(parts), first))).toEqual([
+    expect(collected(listPages(lister(parts), first))).toEqual([
       'a',
       '# the list ended without metadata',
     ]);
   });
 
-  it('W1: by throwing gives an error, on a later page too', () => {
-    expect(told(listPages(lister(), first))).toEqual(['# LIST: asked too often']);
+  it('W1: an error that list() throws is an error of the list, also on a later page', () => {
+    expect(collected(listPages(lister(), first))).toEqual(['# LIST: requested too often']);
     const pages = lister(of(whole('10', ['a@1'], 'C1')));
-    expect(told(listPages(pages, first))).toEqual(['a', '# LIST: asked too often']);
+    expect(collected(listPages(pages, first))).toEqual(['a', '# LIST: requested too often']);
   });
 });
 
 describe('unsubscribing', () => {
-  it('W6: ends the page under way, and asks for no other', () => {
+  it('W6: unsubscribing aborts the current page and requests no other', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const page1 = cold('-(l|)', { l: whole('10', ['a@1'], 'C1') });
       const page2 = cold('---(l|)', { l: whole('10', ['b@2'], 'C2') });
@@ -171,7 +177,7 @@ describe('unsubscribing', () => {
     });
   });
 
-  it('W6: in an emission asks for no other page', () => {
+  it('W6: unsubscribing within an emission requests no other page', () => {
     const next = lister(of(whole('10', ['a@1'], 'C1')));
     listPages(next, first).pipe(take(1)).subscribe();
     expect(next.asked.length).toBe(1);
@@ -181,7 +187,7 @@ describe('unsubscribing', () => {
     expect(full.asked.length).toBe(2);
   });
 
-  it('W6: nothing is asked before it is subscribed', () => {
+  it('W6: nothing is requested before the subscription', () => {
     const pages = lister();
     listPages(pages, first);
     expect(pages.asked).toEqual([]);
@@ -189,19 +195,19 @@ describe('unsubscribing', () => {
 });
 
 describe('a list that would never end', () => {
-  it('W9: is ended where a page is given its own token, or another page that is', () => {
+  it('W9: a page that returns its own token ends the list, whether it is the first or a later page', () => {
     const pages = lister(of(whole('10', ['a@1'], 'C1')), of(whole('10', ['b@1'], 'C1')));
-    expect(told(listPages(pages, first))).toEqual([
+    expect(collected(listPages(pages, first))).toEqual([
       'a',
       'b',
       '# LIST: the server returned the same continue token again, so the list would never end',
     ]);
-    expect(told(listPages(lister(of(whole('1', [], 'C'))), { ...first, continue: 'C' }))).toEqual([
-      expect.stringContaining('same continue token'),
-    ]);
+    expect(
+      collected(listPages(lister(of(whole('1', [], 'C'))), { ...first, continue: 'C' })),
+    ).toEqual([expect.stringContaining('same continue token')]);
   });
 
-  it('W9: is ended after ten thousand empty pages, and takes a hundred thousand others', () => {
+  it('W9: ten thousand empty pages in a row end the list, but a hundred thousand pages with objects between do not', () => {
     let page = 0;
     const endless = (names: (at: number) => string[], last = Number.POSITIVE_INFINITY) => ({
       list: () => {
@@ -209,11 +215,11 @@ describe('a list that would never end', () => {
         return of(whole('10', names(page), page < last ? `C${page}` : undefined));
       },
       watch: () => {
-        throw new Error('a list watches nothing');
+        throw new Error('watch() is not called by a list');
       },
     });
     expect(
-      told(
+      collected(
         listPages(
           endless(() => []),
           first,
@@ -222,8 +228,8 @@ describe('a list that would never end', () => {
     ).toEqual(['# LIST: the server returned 10000 empty pages, so the list would never end']);
     expect(page).toBe(10_001);
     page = 0;
-    // Pages that answer at once do not nest.
-    const all = told(
+    // Pages that arrive synchronously do not recurse.
+    const all = collected(
       listPages(
         endless((at) => (at % 9_000 === 0 ? ['a@1'] : []), 100_000),
         first,

@@ -1,4 +1,4 @@
-/** What an informer makes of a kind that is polled. */
+/** Informers of a kind that is polled. */
 import {
   ApiError,
   createClient,
@@ -18,7 +18,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../store/sets.ts';
 import { type Pod, pod } from '../support/scripted-list-watch.ts';
 
-/** A collection that can be listed only. */
+/** A collection that can only be listed. */
 function collection() {
   let part: ListPart<Pod> = { items: [], metadata: { resourceVersion: '1' } };
   let asked = 0;
@@ -65,12 +65,12 @@ interface PodMetrics extends KubernetesObject {
   containers: { usage: { cpu: string } }[];
 }
 
-/** As a ComponentStatus is: no UID, no version. */
+/** An object without UID and version, like a ComponentStatus. */
 const bare = (name: string, kind: string): Pod =>
   ({ kind, metadata: { name, namespace: 'shop' } }) as Pod;
 
 describe('a kind that is polled', () => {
-  it('W13, S9: an update of an object without a resourceVersion is seen by its content', async () => {
+  it('W13, S9: an update of an object without a resourceVersion is detected by its content', async () => {
     const source = collection();
     source.holds('', bare('etcd', 'well'), bare('scheduler', 'well'));
     const { time, informer, errors, sets } = polled(source);
@@ -88,7 +88,7 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W13: pod metrics, which have neither versions nor UIDs, are updated at each poll that differs', async () => {
+  it('W13: pod metrics, which have neither versions nor UIDs, are updated by each poll that differs', async () => {
     const time = new VirtualTime();
     let cpu = '10m';
     const fetch = async () => {
@@ -131,7 +131,7 @@ describe('a kind that is polled', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('W14, R21: several changes in one poll come in any order of versions, and none is a failure', async () => {
+  it('W14, R21: several changes in one poll may have any order of versions, and no change is a failure', async () => {
     const source = collection();
     source.holds('5', pod('a', 1), pod('b', 2), pod('c', 3));
     const { time, informer, errors, sets } = polled(source);
@@ -144,20 +144,20 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W14: nothing is told where nothing changed, and a list of one scope misses nothing of another', async () => {
+  it('W14: a poll without a change emits no change set and no status', async () => {
     const source = Object.assign(collection(), { scope: 'shop' });
     source.holds('5', pod('a', 1));
     const { time, informer, sets } = polled(source);
     await time.advance(500);
-    const told = sets.length;
+    const before = sets.length;
     const words: string[] = [];
     informer.status$.subscribe(({ phase }) => words.push(phase));
     await time.advance(60_000);
-    expect([sets.length, words, source.asked > 50]).toEqual([told, ['watching'], true]);
+    expect([sets.length, words, source.asked > 50]).toEqual([before, ['watching'], true]);
     await informer.stop();
   });
 
-  it('W14, S12: what the store refuses is tried again at each poll, and is no failure', async () => {
+  it('W14, S12: an object that the store refuses is tried again at each poll, and is not a failure', async () => {
     const source = collection();
     let refuses = true;
     source.holds('5', pod('a', 1), pod('b', 2));
@@ -177,7 +177,7 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W14: a server that went back is believed, also where the list has no version', async () => {
+  it('W14: older versions replace newer ones if the server went back in time, also if the list has no version', async () => {
     const source = collection();
     source.holds('', pod('a', 9), pod('b', 9));
     const { time, informer, errors } = polled(source);
@@ -193,7 +193,7 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W14: needs to know nothing of its consumer', async () => {
+  it('W14: polling works without the known objects of the consumer', async () => {
     const source = collection();
     source.holds('5', pod('b', 1), pod('a', 4));
     const time = new VirtualTime();
@@ -209,7 +209,7 @@ describe('a kind that is polled', () => {
     expect(types).toEqual(['replacing', 'replaced', 'replaced', 'replaced', 'replaced']);
   });
 
-  it('I80, W5: is live while its last poll has succeeded, and lists at once after one that failed', async () => {
+  it('I80, W5: a polled informer is live while its last poll has succeeded, and after a failed poll the next watch lists immediately', async () => {
     const source = collection();
     source.holds('5', pod('a', 1));
     let fails = false;

@@ -14,7 +14,7 @@ import { answer, brief, type Pod, refusal, script, whole } from '../reflector/sc
 
 const REQUEST = { resourceVersion: '5', timeoutSeconds: 300 };
 
-/** The signals of polling these lists, each with its time. */
+/** Returns the signals of a poll of these lists, each with its time. */
 function polled(
   lists: Observable<ListPart<Pod>>[],
   untilMs: number,
@@ -28,27 +28,27 @@ function polled(
       intervalMs: 1_000,
       ...options,
     });
-    const told: string[] = [];
-    const tell = (text: string) => told.push(`${scheduler.now()} ${text}`);
+    const lines: string[] = [];
+    const record = (text: string) => lines.push(`${scheduler.now()} ${text}`);
     const run = polling.watch({ ...REQUEST, ...more }).subscribe({
       next: (signal: WatchSignal<Pod>) => {
-        if (signal.kind !== 'listed') return tell(signal.kind);
+        if (signal.kind !== 'listed') return record(signal.kind);
         const { items, rejected = [], resourceVersion } = signal;
         const names = items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
-        return tell(
+        return record(
           [...names, ...rejected.map(({ key }) => `?${key}`), `)${resourceVersion}`].join(' '),
         );
       },
-      error: (error) => tell(`# ${error.code}`),
+      error: (error) => record(`# ${error.code}`),
     });
     scheduler.schedule(() => run.unsubscribe(), untilMs);
     flush();
-    return told.filter((line) => !line.endsWith('alive'));
+    return lines.filter((line) => !line.endsWith('alive'));
   });
 }
 
 describe('a kind that cannot be watched', () => {
-  it('W5: is listed again and again, and each list comes whole', () => {
+  it('W5: the kind is listed repeatedly, and each list is emitted when it is complete', () => {
     const lists = [
       of(whole('6', ['a@1', 'b@2'])),
       of({ ...whole('7', ['a@7', 'c@7']), rejected: [refusal('d@7')] }),
@@ -62,7 +62,7 @@ describe('a kind that cannot be watched', () => {
     ]);
   });
 
-  it('W5: is listed in pages, and a token that expires begins anew', () => {
+  it('W5: the kind is listed in pages, and after an expired token the list starts again', () => {
     const lists = [
       of({ ...whole('6', ['a@1'], 'C1'), rejected: [refusal('b@6')] }),
       throwError(() => answer(410, 'Expired')),
@@ -73,18 +73,18 @@ describe('a kind that cannot be watched', () => {
     expect(polled(pages, 1_500)[1]).toBe('1000 a@1 c@8 )6');
   });
 
-  it('W5: is not listed while its consumer has no room', () => {
-    const room = new Subject<void>();
+  it('W5: the kind is not listed while the consumer has no capacity', () => {
+    const capacity = new Subject<void>();
     let asked = 0;
     const demand = () => {
       asked++;
-      return asked === 2 ? room : null;
+      return asked === 2 ? capacity : null;
     };
-    const told = polled([of(whole('6'))], 9_500, { demand });
-    expect([told, asked]).toEqual([['0 opened', '1000 )6'], 2]);
+    const received = polled([of(whole('6'))], 9_500, { demand });
+    expect([received, asked]).toEqual([['0 opened', '1000 )6'], 2]);
   });
 
-  it('W5: waits between the end of a list and the next, with up to a fifth at random', () => {
+  it('W5: the wait begins at the end of a list and is up to a fifth longer, at random', () => {
     const options = { intervalMs: 10_000, random: () => 0.5 };
     const times = polled([of(whole('6'))], 40_000, {}, options).map((line) => line.split(' ')[0]);
     expect(times).toEqual(['0', '11000', '22000', '33000']);
@@ -94,7 +94,7 @@ describe('a kind that cannot be watched', () => {
     expect(polled([throwError(() => answer(403))], 5_000)).toEqual(['0 opened', '1000 # 403']);
   });
 
-  it('W5: is not ended as silent, however seldom it is listed', () => {
+  it('W5: a poll does not count as silent, however long its interval is', () => {
     marbles(({ scheduler, flush }) => {
       const scripted = script({ lists: [of(whole('5', ['a@1'])), of(whole('9', ['a@9']))] });
       const options = { scheduler, random: () => 0 };
@@ -102,19 +102,19 @@ describe('a kind that cannot be watched', () => {
         ...options,
         intervalMs: 3_600_000,
       });
-      const told: string[] = [];
+      const received: string[] = [];
       const errors: unknown[] = [];
       const run = reflect(polling, { ...options, onError: (error) => void errors.push(error) });
-      const subscription = run.subscribe((deltas) => told.push(brief(deltas)));
+      const subscription = run.subscribe((deltas) => received.push(brief(deltas)));
       scheduler.schedule(() => subscription.unsubscribe(), 4_000_000);
       flush();
       expect(errors).toEqual([]);
       expect(scripted.asked).toEqual(['L0', 'L']);
-      expect(told).toEqual(['(a@1', ')@5', 'a@9)@9']);
+      expect(received).toEqual(['(a@1', ')@5', 'a@9)@9']);
     });
   });
 
-  it('W5, R15: is not ended as silent while a list waits for its turn', () => {
+  it('W5, R15: a poll does not count as silent while its list is queued', () => {
     marbles(({ scheduler, flush }) => {
       let lists = 0;
       const polling = createPollingListWatch<Pod>(
@@ -132,16 +132,16 @@ describe('a kind that cannot be watched', () => {
         },
         { scheduler, random: () => 0, intervalMs: 10_000 },
       );
-      const told: string[] = [];
+      const received: string[] = [];
       const run = reflect(polling, {
         scheduler,
-        onError: (error) => void told.push(error.message),
-        onStatus: ({ phase }) => told.push(`${scheduler.now()} ${phase}`),
+        onError: (error) => void received.push(error.message),
+        onStatus: ({ phase }) => received.push(`${scheduler.now()} ${phase}`),
       });
       const subscription = run.subscribe();
       scheduler.schedule(() => subscription.unsubscribe(), 311_000);
       flush();
-      expect([...new Set(told)]).toEqual([
+      expect([...new Set(received)]).toEqual([
         '0 listing',
         '0 connecting',
         '0 watching',
@@ -151,7 +151,7 @@ describe('a kind that cannot be watched', () => {
     });
   });
 
-  it('W5, W6: unsubscribing ends the wait and the list under way', () => {
+  it('W5, W6: unsubscribing ends the wait and the list in progress', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const list = cold<ListPart<Pod>>('-----');
       const polling = createPollingListWatch(script({ lists: [list] }).listerWatcher, {
@@ -164,7 +164,7 @@ describe('a kind that cannot be watched', () => {
     });
   });
 
-  it('W5: passes lists on, is never asked to stream, and keeps its scope', () => {
+  it('W5: a polling ListerWatcher forwards lists, supports no streaming lists and keeps its scope', () => {
     const lists = [of(whole('6', ['a@1']))];
     const { listerWatcher, asked } = script({ lists }, { scope: 'd' });
     const polling = createPollingListWatch(listerWatcher);
@@ -173,7 +173,7 @@ describe('a kind that cannot be watched', () => {
     expect(asked).toEqual(['L0']);
   });
 
-  it('W5: an interval that is none throws', () => {
+  it('W5: an invalid interval throws', () => {
     const { listerWatcher } = script({});
     for (const intervalMs of [0, -1, Number.NaN]) {
       expect(() => createPollingListWatch(listerWatcher, { intervalMs })).toThrow(

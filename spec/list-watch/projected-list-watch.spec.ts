@@ -1,4 +1,4 @@
-/** Metadata and tables: what is asked, what comes of it, and a server that takes no notice. */
+/** Metadata and tables: their requests, their objects, and servers that ignore the projection. */
 import {
   createClient,
   createListWatch,
@@ -19,7 +19,7 @@ interface Sent {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** A client whose lists answer these bodies, the last one for ever, and whose watches answer these events. */
+/** A client whose lists return these bodies, the last of them repeatedly, and whose watches emit these events. */
 function scripted(lists: readonly unknown[], events: readonly unknown[] = []) {
   const sent: Sent[] = [];
   let at = 0;
@@ -66,12 +66,12 @@ const table = (version: number, rows: unknown[], columns: string[] = []) => ({
   columnDefinitions: columns.length === 0 ? null : columns.map(column),
   rows,
 });
-/** Both as one type: what they list does not matter here. */
+/** Gives both functions one type, because the type of the objects does not matter here. */
 const createRows = createTableListWatch as unknown as typeof createMetadataListWatch;
 const PAGES = { initialList: 'pages' } as const;
 
 describe('a projection', () => {
-  it('W7: is asked for by the kind of what comes: another one of a list than of a watch', async () => {
+  it('W7: the Accept header names the kind of the response, which differs between a list and a watch', async () => {
     const list = {
       kind: 'PartialObjectMetadataList',
       metadata: { resourceVersion: '9' },
@@ -114,7 +114,7 @@ describe('a projection', () => {
     expect(sent[0]?.accept).toBe('application/json');
   });
 
-  it('W30: of metadata is listed beside the objects, with the same path, selectors and tweak', async () => {
+  it('W30: listMetadata() lists with the path, selectors and tweak of list()', async () => {
     const body = {
       kind: 'PartialObjectMetadataList',
       metadata: { resourceVersion: '9', continue: 'more' },
@@ -155,7 +155,7 @@ describe('a projection', () => {
     }
   });
 
-  it('W30: of metadata fails if the server sends whole objects', async () => {
+  it('W30: listMetadata() fails if the server sends complete objects', async () => {
     const { client } = scripted([
       { kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] },
     ]);
@@ -163,7 +163,7 @@ describe('a projection', () => {
     await expect(lastValueFrom(page)).rejects.toMatchObject({ code: 406 });
   });
 
-  it('W7: fills an ordinary store, also by a streaming LIST', async () => {
+  it('W7: table rows are stored like other objects, also from a streaming LIST', async () => {
     const end = {
       ...row('', 9),
       object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } },
@@ -179,11 +179,11 @@ describe('a projection', () => {
       ],
     );
     const informer = createSharedInformer(createTableListWatch(client, pods));
-    const told: unknown[] = [];
+    const seen: unknown[] = [];
     informer.updated$.subscribe(({ previous, object }) =>
-      told.push([previous.cells, object.cells]),
+      seen.push([previous.cells, object.cells]),
     );
-    informer.deleted$.subscribe(({ key, object }) => told.push([key, object.cells]));
+    informer.deleted$.subscribe(({ key, object }) => seen.push([key, object.cells]));
     await informer.whenSynced({ timeoutMs: 5_000 });
     await informer.whenObserved('shop/web-1', '11', { timeoutMs: 5_000 });
     expect(sent).toHaveLength(1);
@@ -195,7 +195,7 @@ describe('a projection', () => {
         cells: ['web-0', 'Running'],
       },
     ]);
-    expect(told).toEqual([
+    expect(seen).toEqual([
       [
         ['web-0', 'Pending'],
         ['web-0', 'Running'],
@@ -205,7 +205,7 @@ describe('a projection', () => {
     await informer.stop();
   });
 
-  it('W8: has its columns at once for who is late, and again only when they are others', async () => {
+  it('W8: a late subscriber receives the columns immediately, and again only if they have changed', async () => {
     const { client } = scripted([
       table(5, [row('web-0', 5)], ['Name', 'Ready']),
       table(6, [row('web-0', 5)], ['Name', 'Ready']),
@@ -230,7 +230,7 @@ describe('a projection', () => {
     expect(early).toEqual(late);
   });
 
-  it('D12: of a server that takes no notice is an error to be seen, never an empty store', async () => {
+  it('D12: a server that ignores the projection causes a visible error, never an empty store that is synced', async () => {
     const pod = { kind: 'Pod', apiVersion: 'v1', metadata: partial('web-0', 5).metadata };
     const end = {
       kind: 'Pod',

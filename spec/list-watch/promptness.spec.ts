@@ -1,4 +1,4 @@
-/** What is known of a server, step by step: no time passes here but what the inputs say. */
+/** The state of the proxy detection, step by step. Time passes only as the inputs say. */
 import { describe, expect, it } from 'vitest';
 import {
   isProved,
@@ -21,8 +21,8 @@ const probe = { type: 'probe' } as const;
 const probed = (verdict?: 'prompt' | 'held' | 'none'): PromptnessInput =>
   verdict === undefined ? { type: 'probed' } : { type: 'probed', verdict };
 
-describe('what is known of how promptly events come', () => {
-  it('W21: a rest at the end of a line proves all watches that began before it', () => {
+describe('the promptness of a server', () => {
+  it('W21: a pause at the end of a line proves promptness for all watches that began before it', () => {
     const state = stateAfter([500, rest]);
     expect([isProved(state, 400), isProved(state, 500), isProved(state, 501)]).toEqual([
       true,
@@ -33,13 +33,13 @@ describe('what is known of how promptly events come', () => {
     expect(isProved(stateAfter([100, probe], [500, probed('prompt')]), 400)).toBe(true);
   });
 
-  it('W21: patience is longer with a server that was prompt before, and shorter where something is odd', () => {
+  it('W21: the wait before a probe is longer after a proof, and shorter for an unanswered watch or a pause within a line', () => {
     const [unknown, proved] = [unknownPromptness, stateAfter([1, rest])];
     expect([patienceMs(unknown, true), patienceMs(unknown, false)]).toEqual([5_000, 20_000]);
     expect([patienceMs(proved, true), patienceMs(proved, false)]).toEqual([15_000, 65_000]);
   });
 
-  it('W22: a probe whose events came with its end says since when', () => {
+  it('W22: a probe whose events arrived only at its end sets the start of the buffering', () => {
     expect(stateAfter([10, probe], [5_010, probed('held')])).toMatchObject({
       heldSinceAtMs: 1_005_010,
       probing: false,
@@ -52,13 +52,16 @@ describe('what is known of how promptly events come', () => {
     [[rest, cut, rest], true],
     [[rest, cut, rest, rest], false],
     [[cut, cut, cut], true],
-  ])('W24: two rests at the end of a line in a row heal it: %j, still held: %s', (rests, held) => {
-    const steps = rests.map((input, step) => [10_000 + step, input] as const);
-    const { heldSinceAtMs } = stateAfter([10, probe], [5_010, probed('held')], ...steps);
-    expect(heldSinceAtMs !== undefined).toBe(held);
-  });
+  ])(
+    'W24: two pauses at the end of a line in a row show that events are no longer held back: %j, still held: %s',
+    (rests, held) => {
+      const steps = rests.map((input, step) => [10_000 + step, input] as const);
+      const { heldSinceAtMs } = stateAfter([10, probe], [5_010, probed('held')], ...steps);
+      expect(heldSinceAtMs !== undefined).toBe(held);
+    },
+  );
 
-  it('W26: the next probe is a minute later, twice as long after each that showed nothing, 16 minutes at most', () => {
+  it('W26: the next probe is a minute later, and the wait doubles after each probe that proved nothing, up to 16 minutes', () => {
     expect(stateAfter([1_000, probe]).nextProbeMs).toBe(61_000);
     expect(stateAfter([1_000, probe], [3_000, probed()]).nextProbeMs).toBe(61_000);
     let state = unknownPromptness;
@@ -69,7 +72,7 @@ describe('what is known of how promptly events come', () => {
       return (state.nextProbeMs - passedMs) / 60_000;
     });
     expect(waits).toEqual([1, 2, 4, 8, 16, 16, 16]);
-    // A server that answers late each time is prompt in between.
+    // A server that responds late to each probe may be prompt in between.
     expect(nextPromptness(state, rest, at(1e8)).fruitless).toBe(7);
     expect(nextPromptness(state, probed('prompt'), at(1e8)).fruitless).toBe(0);
   });

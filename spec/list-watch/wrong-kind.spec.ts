@@ -1,4 +1,6 @@
-/** Collections of another kind than the resource says: one clear failure, and never an empty store that is synced. */
+/**
+ * Collections whose kind differs from the resource's: they fail with one clear error, and never sync an empty store.
+ */
 import {
   ApiError,
   createClient,
@@ -32,7 +34,7 @@ function rig(count = COUNT) {
   return { time, server, client };
 }
 
-/** What one informer says until its first failure, and how long that took. */
+/** Runs an informer until its first failure. */
 async function firstFailure(
   { time }: { readonly time: VirtualTime },
   source: ListerWatcher<KubernetesObject>,
@@ -56,7 +58,7 @@ async function firstFailure(
 
 describe('a collection of another kind', () => {
   it.each(['stream', 'pages'] as const)(
-    'W15: is one clear failure that blocks, and syncs nothing (%s)',
+    'W15: the list fails and blocks as wrong-kind, and nothing is synced (%s)',
     async (initialList) => {
       const { time, server, client } = rig();
       const source = createListWatch(client, wrong);
@@ -70,7 +72,7 @@ describe('a collection of another kind', () => {
       }
       expect(refused).toMatchObject({ reason: 'WrongKind', cause: informer.status.error });
       expect([informer.indexer.size, statuses.some(({ synced }) => synced)]).toEqual([0, false]);
-      // It is tried again, as whatever else blocks.
+      // The list is retried, like after every other blocking cause.
       const asked = server.requests.length;
       await time.advance(60_000);
       expect(server.requests.length).toBeGreaterThan(asked);
@@ -81,7 +83,7 @@ describe('a collection of another kind', () => {
   );
 
   it.each(['stream', 'pages'] as const)(
-    'W15: is known by the kind of its list or bookmark where it has no objects (%s)',
+    'W15: an empty collection of another kind is recognized by the kind of its list or bookmark (%s)',
     async (initialList) => {
       const { time, client } = rig(0);
       const source = createListWatch(client, wrong);
@@ -91,7 +93,7 @@ describe('a collection of another kind', () => {
     },
   );
 
-  it('W15: is not let in by a polled informer either', async () => {
+  it('W15: a list of another kind also fails for a polled informer', async () => {
     const { time, client } = rig(3);
     const timing = { scheduler: time, intervalMs: 1_000 };
     const source = createPollingListWatch(createListWatch(client, wrong), timing);
@@ -99,7 +101,7 @@ describe('a collection of another kind', () => {
     expect(informer.status).toMatchObject({ blocked: 'wrong-kind', synced: false });
   });
 
-  it('W15: asked for as metadata, or without a kind, it is what it is', async () => {
+  it('W15: a collection requested as metadata, as a table or without a kind is accepted', async () => {
     const { time, client } = rig(3);
     const factory = createDynamicInformerFactory(client, { scheduler: time });
     onTestFinished(() => factory.stop());
@@ -122,7 +124,7 @@ const pod = { kind: 'Pod', metadata: meta('a') };
 const node = { kind: 'Node', metadata: meta('n') };
 
 describe('a list body', () => {
-  it('W15: of another kind fails before its first object is let in, however it is cut', () => {
+  it('W15: a list of another kind fails before its first object is emitted, however its body is cut', () => {
     const body = `{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[${JSON.stringify({ metadata: meta('n') })}]}`;
     for (const chunks of cuts(bytes(body))) {
       const { out, failure, reason } = list(chunks);
@@ -135,7 +137,7 @@ describe('a list body', () => {
     expect(last.reason).toBe('WrongKind');
   });
 
-  it('W15: of kind List, of another version, or of items without a type is as good as any', () => {
+  it('W15: a list of kind List, of another apiVersion or of items without a kind is accepted', () => {
     const items = [{ metadata: meta('a') }];
     for (const head of [
       { kind: 'List', apiVersion: 'v1' },
@@ -147,7 +149,7 @@ describe('a list body', () => {
     }
   });
 
-  it('W15: without a kind, or that is a Status, is no list of another kind', () => {
+  it('W15: a body without a kind, or of kind Status, is not reported as a list of another kind', () => {
     for (const head of [{}, { kind: '' }, { kind: 'Status' }, { kind: 7 }]) {
       expect(list([JSON.stringify({ ...head, metadata: {}, items: [] })]).reason).toBe(
         'Unexpected',
@@ -159,7 +161,7 @@ describe('a list body', () => {
 describe('a streaming list', () => {
   const failureOf = (...lines: string[]) => watch(lines).failure;
 
-  it('W15: of which every object is of another kind fails at its end', () => {
+  it('W15: a streaming list whose objects are all of another kind fails at its end mark', () => {
     const { out, failure, skipped } = watch([
       event('ADDED', node),
       event('ADDED', node),
@@ -174,18 +176,18 @@ describe('a streaming list', () => {
     );
   });
 
-  it('W15: whose end says another kind fails there', () => {
+  it('W15: a streaming list whose end mark has another kind fails at the end mark', () => {
     expect(failureOf(event('ADDED', pod), bookmark('Node', end))).toBe(
       'pods: expected a bookmark of kind Pod, got "Node". Correct the kind or the plural of the resource',
     );
   });
 
-  it('W15: with an object of its kind that is skipped for another reason is of its kind', () => {
+  it('W15: an object of the right kind that is skipped for another reason shows that the kind is right', () => {
     const nameless = event('ADDED', { kind: 'Pod' });
     expect(failureOf(event('ADDED', node), nameless, bookmark('Pod', end))).toBe(undefined);
   });
 
-  it('W15: with one object of its kind skips the others (D7), and a plain watch skips them all', () => {
+  it('W15: a streaming list with one object of the right kind skips the others (D7), and a plain watch skips all of them', () => {
     expect(failureOf(event('ADDED', node), event('ADDED', pod), bookmark('Pod', end))).toBe(
       undefined,
     );
@@ -207,7 +209,7 @@ describe('a streaming list', () => {
 
 describe('a list in pages', () => {
   const wrongKind = ApiError.local('WrongKind', 'nodes');
-  /** Pages whose objects are of another kind, but for the items that are let in. */
+  /** Lists these pages. An empty page stands for a page whose objects are all of another kind. */
   function paged(...pages: (readonly Anything[])[]) {
     const source: ListerWatcher<Anything> = {
       list: ({ continue: token = '0' }) => {
@@ -227,19 +229,19 @@ describe('a list in pages', () => {
     return seen;
   }
 
-  it('W15: fails if every object of all its pages is of another kind', () => {
+  it('W15: a list fails if every object of all its pages is of another kind', () => {
     expect(paged([])).toEqual(['WrongKind']);
     expect(paged([], [])).toEqual(['WrongKind']);
   });
 
-  it('W15: skips a page of others where another page has its kind (D7)', () => {
+  it('W15: a page of another kind is skipped if another page has an object of the right kind (D7)', () => {
     expect(paged([], [pod as Anything], [])).toEqual(['part', 'listed']);
     expect(
       list([JSON.stringify({ kind: 'List', metadata: {}, items: [node, pod] })]),
     ).toMatchObject({ out: [pod], failure: undefined });
   });
 
-  it('W15: of kind List is judged by its objects', async () => {
+  it('W15: a list of kind List fails if all its objects are of another kind', async () => {
     const time = new VirtualTime();
     const body = JSON.stringify({
       kind: 'List',
