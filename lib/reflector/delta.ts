@@ -1,51 +1,52 @@
 /**
- * What the reflector says happened, in the order in which it learned it.
+ * The deltas of the reflector: the changes it reports to the queue, in the order in which it learned of them.
  * client-go: tools/cache/delta_fifo.go (DeltaType) and the_real_fifo.go (ReplacedAll, Bookmark).
  */
 import type { Refused } from '../decode/watch-event.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 
 /**
- * One thing that happened to a key, or to a whole collection. A relist travels as `replacing` parts that end
- * in `replaced` (commit) or `replace-abort` (forget). `scope` is the namespace that it speaks of; absent: all.
+ * A change of one key, or of the complete collection. A relist is sent as `replacing` parts, followed by `replaced`
+ * (commit the parts) or `replace-abort` (discard them). `scope` is the namespace that the delta applies to; if it is
+ * absent, the delta applies to all namespaces.
  */
 export type Delta<T> =
   | { readonly type: 'added' | 'updated' | 'sync'; readonly key: string; readonly object: T }
   | {
       readonly type: 'deleted';
       readonly key: string;
-      /** The newest state known; absent where none is. */
+      /** The newest known state; absent if no state is known. */
       readonly object?: T;
-      /** The deletion itself was missed, so `object` may be older than the end. */
+      /** Whether the deletion event was missed, so that `object` may be older than the last state on the server. */
       readonly finalStateUnknown: boolean;
-      /** Of the end, where its own state was refused. */
+      /** The version of the deletion event, if the state in that event was refused. */
       readonly resourceVersion?: ResourceVersion | '';
     }
-  /** It exists, in a state that was refused: what is known of it stays. */
+  /** The object exists, but its new state was refused. The stored state, if any, is kept. */
   | { readonly type: 'refused'; readonly key: string; readonly refused: Refused }
-  /** What was refused is to be tried again, as far as it is known by then. */
+  /** The objects that are in the quarantine when this delta is applied are to be tried again. */
   | { readonly type: 'retry' }
-  /** A list under way: more of its objects, and keys that left it again while it streamed. */
+  /** A part of a list in progress: more of its objects, and keys that were deleted again while the list streamed. */
   | {
       readonly type: 'replacing';
       readonly scope?: string;
       readonly objects: readonly T[];
       readonly removed?: readonly string[];
-      /** They exist on the server, in a state that was refused: they are not missing. */
+      /** Objects whose state was refused. They exist on the server, so they do not count as missing from the list. */
       readonly rejected?: readonly Refused[];
     }
-  /** The list under way came to nothing. Told on where its parts went through. */
+  /** The list in progress failed. The queue passes this delta on if it has passed on parts of that list. */
   | { readonly type: 'replace-abort'; readonly scope?: string }
-  /** The list is whole: the parts since the last end, and these. */
+  /** The list is complete. It consists of the parts since the previous list ended, and of these objects. */
   | {
       readonly type: 'replaced';
       readonly scope?: string;
       readonly objects: readonly T[];
-      /** Its parts went through already, on an empty store: what is known of the scope belongs to the list. */
+      /** The queue has passed the parts on already, to an empty store, so every known key of the scope is in the list. */
       readonly flowed?: true;
       readonly rejected?: readonly Refused[];
       readonly resourceVersion: ResourceVersion;
-      /** Whether equal versions mean equal content: false when the list is older than what was seen. */
+      /** Whether equal versions mean equal content. `false` if the list is older than a version already seen. */
       readonly trustVersions: boolean;
     }
   | {

@@ -1,28 +1,34 @@
-/** Watch events as deltas: what moves the version, what ends a streaming LIST, where an ERROR cuts a batch. */
+/**
+ * Converts batches of watch events to deltas. Decides which events move the version, which bookmark ends a streaming
+ * LIST, and which error ends a batch.
+ */
 import type { Refused, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from './delta.ts';
 
-/** What a batch of events amounts to. */
+/** The result of reading a batch of watch events. */
 export interface Reading<T> {
   readonly deltas: readonly Delta<T>[];
   readonly resourceVersion: string;
   readonly adopting: boolean;
-  /** An ERROR ended the batch. */
+  /** The ERROR event that ended the batch, if any. */
   readonly error: ApiError | undefined;
-  /** What came is older than what was seen: out of order, or of another history. It is not in the deltas. */
+  /**
+   * Whether an event was older than a version already seen: the events are out of order, or the server has another
+   * history now. The deltas do not contain that event.
+   */
   readonly wentBack: boolean;
 }
 
-/** The later of two versions; the newer event's where they cannot be compared. */
-function later(seen: string, came: string): string {
-  if (came === '') return seen;
-  return isOlder(came, seen) ? seen : came;
+/** The later of two versions; if they cannot be compared, the received one. */
+function later(seen: string, received: string): string {
+  if (received === '') return seen;
+  return isOlder(received, seen) ? seen : received;
 }
 
-/** Reads events of a plain watch. */
+/** Reads events of a watch that is not a streaming LIST, or of a streaming LIST after its end mark. */
 export function readEvents<T>(
   events: readonly WatchEvent<T>[],
   from: { readonly resourceVersion: string; readonly adopting: boolean },
@@ -35,7 +41,7 @@ export function readEvents<T>(
   };
   for (const event of events) {
     if (event.type === 'ERROR') return end(event.error);
-    // One that is refused may be among the first, which come in no order of versions.
+    // A REJECTED event may be among the first events of the watch, which are not in the order of their versions.
     if (event.type !== 'ADDED' && event.type !== 'REJECTED') adopting = true;
     if (event.type === 'BOOKMARK') {
       if (isOlder(event.resourceVersion, resourceVersion)) return end(undefined, true);
@@ -48,51 +54,52 @@ export function readEvents<T>(
       continue;
     }
     if (event.type === 'DELETED') {
-      const { key, object, resourceVersion: came } = event;
+      const { key, object, resourceVersion: received } = event;
       deltas.push(
         object === undefined
-          ? { type: 'deleted', key, finalStateUnknown: true, resourceVersion: came }
+          ? { type: 'deleted', key, finalStateUnknown: true, resourceVersion: received }
           : { type: 'deleted', key, object, finalStateUnknown: false },
       );
-      if (adopting) resourceVersion = later(resourceVersion, came);
+      if (adopting) resourceVersion = later(resourceVersion, received);
       continue;
     }
-    const came =
+    const received =
       event.type === 'REJECTED'
         ? event.refused.resourceVersion
         : versionOf(event.object as KubernetesObject);
-    // Its own end may have come before it: to believe it would bring back what is gone.
-    if (adopting && isOlder(came, resourceVersion)) return end(undefined, true);
+    // The deletion of this object may have been received before, so applying the event could store a deleted object.
+    if (adopting && isOlder(received, resourceVersion)) return end(undefined, true);
     const { key } = event;
     if (event.type === 'REJECTED') deltas.push({ type: 'refused', key, refused: event.refused });
     else {
       const type = event.type === 'ADDED' ? 'added' : 'updated';
       deltas.push({ type, key, object: event.object });
     }
-    if (adopting) resourceVersion = later(resourceVersion, came);
+    if (adopting) resourceVersion = later(resourceVersion, received);
   }
   return end();
 }
 
-/** What a batch of a streaming LIST amounts to. */
+/** The result of reading a batch of a streaming LIST. */
 export interface StreamReading<T> {
   readonly objects: readonly T[];
   readonly removed: readonly string[];
   readonly rejected: readonly Refused[];
-  /** The bookmark that ends the list, and what came behind it. */
+  /** The version of the end mark and the events after it; `undefined` if the batch contains no end mark. */
   readonly end:
     | { readonly resourceVersion: string; readonly rest: readonly WatchEvent<T>[] }
     | undefined;
   readonly error: ApiError | undefined;
 }
 
-/** Before the end mark a streaming LIST has no bookmark: this one comes from a plain watch. */
+/** The error for a bookmark before the end mark. A streaming LIST has none, so the server sends an ordinary watch. */
 function ignoredRequest(): ApiError {
-  const message = 'the server watches plainly: it takes no notice of sendInitialEvents';
+  const message =
+    'the server ignored sendInitialEvents: it sent an ordinary watch instead of a streaming list';
   return new ApiError({ code: 501, reason: 'NotImplemented', message });
 }
 
-/** Reads events of a streaming LIST up to its end. The last word on a key within the batch stands. */
+/** Reads events of a streaming LIST up to its end mark. Of several events of one key in the batch, the last counts. */
 export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T> {
   const objects = new Map<string, T>();
   const removed = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * What a failure leads to. Everything is tried again, for ever, with a wait; the question is only what is tried:
- * the watch where it stood, the collection anew, or the collection in pages.
+ * The rules for failures: which request the reflector sends after a failure, and after which wait. The reflector
+ * retries for ever. It resumes the watch at its last version, lists the collection again, or lists it in pages.
  */
 import { ApiError } from '../meta/api-error.ts';
 import type { Step } from '../rx/machine.ts';
@@ -14,14 +14,19 @@ import type {
   Resume,
 } from './state.ts';
 
-/** Streaming LISTs that may come to nothing before pages are asked for. */
+/** After this many failed streaming LISTs in a row, the collection is listed in pages. */
 const MAX_STREAM_FAILURES = 3;
-/** Watches in a row that may end badly and bring nothing before the collection is listed anew. */
+/** After this many watches in a row that failed and delivered nothing, the collection is listed again. */
 const MAX_FRUITLESS = 2;
-/** A watch that lived shorter than this and brought nothing: client-go's VeryShortWatchError. */
+/**
+ * A watch that the server closes sooner than this, in milliseconds, counts as failed. client-go: VeryShortWatchError.
+ */
 export const VERY_SHORT_MS = 1_000;
 
-/** A list that a healthy server asks for waits up to this long, so that a thousand clients do not list at once. */
+/**
+ * The longest wait before the list that follows an expired version, in milliseconds. It is random, so that a thousand
+ * clients do not list at the same moment.
+ */
 const SPREAD_MS = 1_000;
 
 type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
@@ -33,13 +38,13 @@ function blockedBy(error: ApiError): Blocked | undefined {
   return error.code === 404 ? 'no-such-resource' : undefined;
 }
 
-/** Whether all went well for so long that what was before does not count any more. */
+/** Whether requests have succeeded for so long that earlier failures no longer count. */
 function isForgiven(state: ReflectorState, moment: Moment, config: ReflectorConfig): boolean {
   const { healthySinceMs } = state;
   return healthySinceMs !== undefined && moment.nowMs - healthySinceMs >= config.healthyMs;
 }
 
-/** Waits, then goes on with `resume`. A server's Retry-After is a lower bound of the wait. */
+/** Waits, then sends the request that `resume` names. A server's Retry-After is a lower bound of the wait. */
 export function waitFor<T>(
   state: ReflectorState,
   { delayMs: leastMs, attempt, resume }: { delayMs: number; attempt: number; resume: Resume },
@@ -72,7 +77,7 @@ export function waitFor<T>(
   ];
 }
 
-/** Waits, then goes on with `resume`. A server's Retry-After is a lower bound of the wait. A refresh has failed. */
+/** Waits like {@link waitFor}, for as long as the backoff says. A refresh in progress has failed and is reported. */
 export function backOff<T>(
   state: ReflectorState,
   resume: Resume,
@@ -90,25 +95,29 @@ export function backOff<T>(
 }
 
 /**
- * The version of the watch is gone, so the server works: after an outage the wait that has grown in it would only keep
- * the copy stale. Once, because a server whose lists and watches disagree would be asked for one list after another.
+ * Lists soon after the version of the watch has expired. That response shows that the server works, so the wait that
+ * has grown during an outage would only keep the copy stale. This is done once, because a server whose lists and
+ * watches disagree would otherwise receive one list request after another.
  */
 function versionGone<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
   const isForgotten = isForgiven(state, moment, config);
   if (state.listedPromptly && !isForgotten) return backOff(state, 'relist', moment, config);
   const attempt = isForgotten ? 0 : state.attempt;
-  // No longer than the wait that it spares.
+  // Not longer than the backoff that it replaces.
   const delayMs = Math.min(SPREAD_MS * moment.random, config.backoff(attempt, moment.random));
   const prompt = { ...state, listedPromptly: true };
   return waitFor(prompt, { delayMs, attempt, resume: 'relist' }, moment);
 }
 
-/** The server does not know the request, or does not like it: a LIST in pages asks for less. */
+/** Whether the server does not know or does not accept the request for a streaming LIST. A LIST in pages is simpler. */
 function refusesStreams(error: ApiError): boolean {
   return [400, 405, 406, 415, 422, 501].includes(error.code);
 }
 
-/** The version asked for is gone, or still to come: the newest, at once the first time. */
+/**
+ * The requested version has expired, or the server has not reached it yet. Requests the newest version: immediately
+ * the first time, then after a wait.
+ */
 function askNewest<T>(
   again: typeof list,
   state: ReflectorState,
@@ -130,17 +139,17 @@ function listFailed<T>(
   if (error.isExpired || error.isTooLargeResourceVersion) {
     return askNewest(list, state, moment, config);
   }
-  // Of the next cycle the streaming LIST is the first try again, unless it was given up.
+  // The next try begins with the streaming LIST again, unless the server does not support it.
   return backOff(state, 'relist', moment, config);
 }
 
 /**
- * A streaming LIST came to nothing: again after a wait, or in pages when that has happened too often or `givesUp`.
- * `shown`: that pages are needed is the server's doing, and worth remembering.
+ * Retries a failed streaming LIST after a wait. Lists in pages instead if too many streaming LISTs have failed, or if
+ * `givesUp` is set. `byServer` says that the server caused the failure; the need for pages is then remembered.
  */
 function fruitlessStream<T>(
   state: ReflectorState,
-  { givesUp, shown }: { readonly givesUp: boolean; readonly shown: boolean },
+  { givesUp, byServer }: { readonly givesUp: boolean; readonly byServer: boolean },
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
@@ -150,10 +159,10 @@ function fruitlessStream<T>(
     return backOff({ ...state, streamFailures }, 'relist', moment, config);
   }
   const [next, effects] = backOff<T>({ ...state, streamFailures: 0 }, 'list', moment, config);
-  return [next, shown ? [{ type: 'remember-no-watch-list' }, ...effects] : effects];
+  return [next, byServer ? [{ type: 'remember-no-watch-list' }, ...effects] : effects];
 }
 
-/** A watch ended badly and brought nothing: where it stood, or anew when that has happened twice in a row. */
+/** A watch failed and delivered nothing. Resumes it at its version; relists after the second such watch in a row. */
 function fruitlessWatch<T>(
   state: ReflectorState,
   moment: Moment,
@@ -179,15 +188,15 @@ function streamFailed<T>(
     const [next, effects] = list<T>(state, moment, config);
     return [next, [{ type: 'remember-no-watch-list' }, ...effects]];
   }
-  // 401, 403, 404: the right to watch may be missing where the right to list is not.
-  // Whether that blocks is for the list to say; who was blocked stays so meanwhile.
+  // 401, 403 and 404 may mean that only the permission to watch is missing. The LIST decides whether the reflector is
+  // blocked. Until then an earlier block remains.
   if (error.code >= 400 && !error.retryable && !insists) {
     return list({ ...state, blocked: wasBlocked && state.blocked }, moment, config);
   }
-  // Opened and then nothing: it takes no notice of sendInitialEvents and watches plainly.
+  // A response that begins and then stays silent is an ordinary watch: the server has ignored sendInitialEvents.
   const ignored = error.reason === 'Silent' && state.opened;
-  const shown = ignored || error.reason === 'Malformed';
-  return fruitlessStream(state, { givesUp: ignored, shown }, moment, config);
+  const byServer = ignored || error.reason === 'Malformed';
+  return fruitlessStream(state, { givesUp: ignored, byServer }, moment, config);
 }
 
 function watchFailed<T>(
@@ -207,27 +216,28 @@ function watchFailed<T>(
   return backOff(state, waits ? 'watch' : 'relist', moment, config);
 }
 
-/** The next step after a failure of the request under way. */
+/** The next step after the current request has failed. */
 export function failed<T>(
   state: ReflectorState,
   error: ApiError,
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
-  const shown: ReflectorState = {
+  const failing: ReflectorState = {
     ...state,
     error,
     blocked: blockedBy(error),
     staleSinceMs: state.staleSinceMs ?? moment.nowMs,
   };
-  if (state.phase === 'listing') return aborting(listFailed(shown, error, moment, config), config);
+  if (state.phase === 'listing')
+    return aborting(listFailed(failing, error, moment, config), config);
   if (state.phase === 'streaming') {
-    return aborting(streamFailed(shown, error, state.blocked, moment, config), config);
+    return aborting(streamFailed(failing, error, state.blocked, moment, config), config);
   }
-  return watchFailed(shown, error, moment, config);
+  return watchFailed(failing, error, moment, config);
 }
 
-/** A clean end of a watch. At once again, unless it ended as soon as it began. */
+/** The server closed a watch cleanly, but so soon that the watch counts as failed. */
 export function shortWatch<T>(
   state: ReflectorState,
   livedMs: number,
@@ -238,7 +248,7 @@ export function shortWatch<T>(
   return fruitlessWatch({ ...state, error, blocked: undefined }, moment, config);
 }
 
-/** A streaming LIST that the server closed before its end. */
+/** The server closed a streaming LIST before its end mark. */
 export function streamClosed<T>(
   state: ReflectorState,
   moment: Moment,
@@ -246,16 +256,16 @@ export function streamClosed<T>(
 ): Next<T> {
   const error = ApiError.local('Network', 'the server closed the streaming list before its end');
   const closed = { ...state, error, blocked: undefined };
-  const how = { givesUp: false, shown: true };
+  const how = { givesUp: false, byServer: true };
   return aborting(fruitlessStream(closed, how, moment, config), config);
 }
 
-/** The scope that a delta speaks of, where there is one. */
+/** The `scope` field of a delta, if the reflector has a scope. */
 export function scoped(config: ReflectorConfig): { scope?: string } {
   return config.scope === undefined ? {} : { scope: config.scope };
 }
 
-/** Says first that the list under way came to nothing. */
+/** Emits the abort of the list in progress before the other effects of the step. */
 export function aborting<T>([state, effects]: Next<T>, config: ReflectorConfig): Next<T> {
   const abort = { type: 'replace-abort', ...scoped(config) } as const;
   return [state, [{ type: 'emit', deltas: [abort] }, ...effects]];

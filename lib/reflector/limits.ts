@@ -1,10 +1,10 @@
-/** The limits of a reflector: its numeric options, checked, with their defaults filled in. */
+/** Validates the numeric options of a reflector and fills in their defaults. */
 import { checkedCount, checkedDuration, checkedTimeout } from '../rx/checked-option.ts';
 import type { ReflectOptions } from './reflect-options.ts';
 
 type NumericOptions = Partial<Pick<ReflectOptions<unknown>, keyof ReflectorLimits>>;
 
-/** Every limit, in milliseconds where it ends in `Ms`. */
+/** The limits of a reflector. A limit whose name ends in `Ms` is in milliseconds. */
 export interface ReflectorLimits {
   readonly requestTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -14,7 +14,7 @@ export interface ReflectorLimits {
   readonly pageSize: number | undefined;
 }
 
-/** Throws a `TypeError` that names the option if one is out of its range. */
+/** Throws a `TypeError` that names the option if an option is out of its range. */
 export function limitsOf(options: NumericOptions): ReflectorLimits {
   const { requestTimeoutMs = 30_000, idleTimeoutMs = 85_000, pauseLimitMs = 60_000 } = options;
   const { healthyMs = 120_000, minWatchTimeoutMs = 300_000, pageSize } = options;

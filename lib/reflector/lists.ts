@@ -1,4 +1,4 @@
-/** What lists bring: their parts, the commit at their end, and a state that says that all is well. */
+/** The deltas and the states that lists lead to: for their parts, and for their end. */
 import type { Refused } from '../decode/watch-event.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
@@ -14,26 +14,26 @@ import type {
 
 type Relisted<T> = Extract<ReflectorInput<T>, { type: 'relisted' }>;
 
-/** Says what was learned, if anything. */
+/** Emits the deltas, if there are any. */
 export function emit<T>(deltas: readonly Delta<T>[]): ReflectorEffect<T>[] {
   return deltas.length === 0 ? [] : [{ type: 'emit', deltas }];
 }
 
-/** What a request that works says of the state. */
+/** The state after a request has succeeded: without an error and not blocked. */
 export function healthy(state: ReflectorState, moment: Moment): ReflectorState {
   const { nowMs } = moment;
   return {
     ...state,
     queued: false,
     opened: true,
-    // Not after now: a clock that was set back would make it wait until it is there again.
+    // Limited to now, because a time in the future, after the clock was set back, would delay the healthy state.
     healthySinceMs: Math.min(state.healthySinceMs ?? nowMs, nowMs),
     error: undefined,
     blocked: undefined,
   };
 }
 
-/** The list is whole. */
+/** Commits a complete list: the parts emitted so far and `objects`. */
 export function replaced<T>(
   state: ReflectorState,
   resourceVersion: string,
@@ -69,7 +69,7 @@ export function replaced<T>(
   return [next, [{ type: 'emit', deltas: [delta] }, ...refreshed]];
 }
 
-/** More of a list under way, if there is more. */
+/** The delta for a part of a list in progress; no delta if the part is empty. */
 export function replacing<T>(
   objects: readonly T[],
   removed: readonly string[],
@@ -88,16 +88,16 @@ export function replacing<T>(
   ];
 }
 
-/** The whole collection from a watch: what a poll brings is no failure of it, so it counts as no relist. */
+/** Commits the complete collection that a poll read. A poll does not count as a relist, because no watch failed. */
 export const relisted = <T>(
   state: ReflectorState,
   { items, rejected = [], resourceVersion }: Relisted<T>,
   moment: Moment,
   config: ReflectorConfig,
 ): Step<ReflectorState, ReflectorEffect<T>> => {
-  const [whole, commit] = replaced<T>(state, resourceVersion, items, rejected, config);
+  const [listed, commit] = replaced<T>(state, resourceVersion, items, rejected, config);
   const { nowMs } = moment;
   const sinceMs = state.phase === 'watching' ? state.sinceMs : nowMs;
   const { relists } = state;
-  return [{ ...healthy(whole, moment), phase: 'watching', sinceMs, relists }, commit];
+  return [{ ...healthy(listed, moment), phase: 'watching', sinceMs, relists }, commit];
 };

@@ -1,4 +1,4 @@
-/** The options of `reflect`. */
+/** `ReflectOptions`, the options of `reflect`. */
 import type { Observable } from 'rxjs';
 import type { Skipped } from '../decode/decoding.ts';
 import type { ApiError } from '../meta/api-error.ts';
@@ -9,51 +9,71 @@ import type { Timing } from '../rx/timing.ts';
 import type { InitialList } from './state.ts';
 import type { ReflectorStatus } from './status.ts';
 
-/** What {@link reflect} takes beside the ListerWatcher. */
+/** The options of {@link reflect}. */
 export interface ReflectOptions<T> extends Timing {
-  /** What the consumer already has, for decoders that share with it. */
+  /** The objects that the consumer already has. A decoder reuses them instead of creating equal objects. */
   readonly known?: KnownObjects<T> | undefined;
-  /** Asked before each read. @defaultValue room always, with a turn of the event loop every 8 ms */
+  /**
+   * Checked before each read. While it is closed, the reflector reads nothing from the server.
+   * @defaultValue always open; yields to the event loop every 8 ms
+   */
   readonly demand?: Demand | undefined;
-  /** Told of each transition, and once at the start. */
+  /** Called at the start and after each change of the status. */
   readonly onStatus?: ((status: ReflectorStatus) => void) | undefined;
-  /** Asked at each failure; `'stop'` completes the stream, anything else tries again. */
+  /** Called at each failure. `'stop'` completes the stream; any other result lets the reflector retry. */
   readonly onError?: ((error: ApiError) => 'stop' | 'retry' | undefined) | undefined;
-  /** Told of every object that did not get through. */
+  /** Called for every skipped or refused object, with the reason. */
   readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
-  /** @defaultValue 'auto': stream where the server can, else pages */
+  /**
+   * How the collection is listed.
+   * @defaultValue 'auto': as a streaming list if the server supports it, otherwise in pages
+   */
   readonly initialList?: InitialList | undefined;
-  /** Always list in pages of this size. @defaultValue 500 where pages help */
+  /**
+   * The page size of every list that is not streamed.
+   * @defaultValue 500 if the server supports pages for the requested version, otherwise no pages
+   */
   readonly pageSize?: number | undefined;
-  /** The wait before each retry. @defaultValue 800 ms × 2 to 30 s, with jitter */
+  /** The wait before each retry. @defaultValue 800 ms, doubled per failure up to 30 s, with jitter */
   readonly backoff?: Backoff | undefined;
   /** The backoff starts over after this long without a failure, in milliseconds. @defaultValue 120000 */
   readonly healthyMs?: number | undefined;
-  /** The server ends a watch after this long to twice as long, in milliseconds. @defaultValue 300000 */
+  /**
+   * The shortest timeout that is requested for a watch, in milliseconds. The timeout of each watch is random, between
+   * this value and twice this value. @defaultValue 300000
+   */
   readonly minWatchTimeoutMs?: number | undefined;
   /**
-   * Whether the next watch is asked for 95 s before the one that is open ends, or at half of its time, so that no event
-   * waits for its answer; for a moment two watches are open. Where connections are few it is not done.
+   * Whether the next watch is requested before the open one ends: 95 s before, or at half of its duration if that is
+   * later. No event then waits for the response, and for a moment two watches are open. The reflector does not do this
+   * if the ListerWatcher says that too few connections are free.
    * @defaultValue true
    */
   readonly makeBeforeBreak?: boolean | undefined;
-  /** A watch that receives nothing for this long, in milliseconds, is treated as dead. The API server sends a bookmark about every minute. @defaultValue 85000 */
+  /**
+   * A watch that receives nothing for this long, in milliseconds, is treated as dead. The API server sends a bookmark
+   * about every minute. @defaultValue 85000
+   */
   readonly idleTimeoutMs?: number | undefined;
   /** How long a response, or the next part of a list, may take, in milliseconds. @defaultValue 30000 */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * Each emission asks for the whole collection, the newest that the server has: at once while watching or waiting,
-   * though not before a Retry-After, and otherwise by the list that is under way or due.
+   * Each emission requests the newest state of the complete collection. While the reflector watches or waits, it lists
+   * immediately, but not before the end of a Retry-After. Otherwise the list that is in progress or due serves the
+   * request. If this observable errors, the error is reported and the reflector keeps running.
    */
   readonly refresh$?: Observable<RefreshOrder> | undefined;
-  /** Told when such a list was emitted whole, or with the error of its try. Several orders may share one. */
+  /** Called when such a list has been emitted completely, or with the error if it failed. Requests may share a list. */
   readonly onRefreshed?: ((error: ApiError | undefined) => void) | undefined;
-  /** A pause longer than this, in milliseconds, closes the watch, which later resumes where it stopped. @defaultValue 60000 */
+  /**
+   * If the demand stays closed for longer than this, in milliseconds, the watch is closed. It resumes from its last
+   * version when the demand opens. @defaultValue 60000
+   */
   readonly pauseLimitMs?: number | undefined;
 }
 
-/** What a list that is asked for from outside should be. */
+/** A request for a list from outside the reflector. */
 export interface RefreshOrder {
-  /** `false`: content decides what differs, also between objects of one version. */
+  /** Whether equal versions mean equal content. If `false`, the contents of equal versions are compared. */
   readonly trustVersions: boolean;
 }

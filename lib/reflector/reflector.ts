@@ -1,6 +1,7 @@
 /**
- * Runs the reflector's machine: sends what it asks for, tells it what came. There is no decision about the
- * protocol in this file. client-go: tools/cache/reflector.go.
+ * `reflect`, which follows a collection on the server and emits its deltas. It runs the state machine of
+ * `transitions.ts`: it performs the effects and passes the responses in as inputs. This file makes no decisions about
+ * the protocol. client-go: tools/cache/reflector.go.
  */
 import { defer, EMPTY, Observable, of, type SchedulerLike } from 'rxjs';
 import { catchError, endWith, map, take } from 'rxjs/operators';
@@ -49,7 +50,7 @@ function configOf<T>(
   };
 }
 
-/** What an effect of the machine does. */
+/** Returns the function that performs the effects of the machine. */
 function performing<T>(
   listerWatcher: ListerWatcher<T>,
   scheduler: SchedulerLike,
@@ -82,15 +83,15 @@ function performing<T>(
         const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => elapsed));
         return { slot: 'request', run: () => wait };
       }
-      case 'await-room': {
+      case 'await-demand': {
         const resumed = { type: 'resumed' } as const;
-        const room = defer(() => asked() ?? of(0)).pipe(
+        const demanded = defer(() => asked() ?? of(0)).pipe(
           take(1),
           endWith(0),
           take(1),
           map(() => resumed),
         );
-        return { slot: 'request', run: () => room };
+        return { slot: 'request', run: () => demanded };
       }
       case 'remember-no-watch-list':
         return { act: told(() => listerWatcher.onWatchListUnsupported?.()) };
@@ -103,16 +104,17 @@ function performing<T>(
 }
 
 /**
- * Lists, watches, and lists anew when it must, for ever. Writes no store.
+ * Lists a collection, watches it, and lists it again if necessary, for ever. Writes to no store.
  *
- * Emits what was learned, batch by batch. Never errors: a failure is told to `onStatus` and tried again.
- * Completes only when `onError` answers `'stop'`. Unsubscribing aborts the request under way; each subscription
- * is a run of its own. client-go: tools/cache/reflector.go, ListAndWatch.
+ * Emits the deltas batch by batch. The observable never errors: a failure is reported to `onStatus` and retried. It
+ * completes only if `onError` returns `'stop'`. Unsubscribing aborts the current request. Each subscription is a
+ * separate run with its own requests. Throws a `TypeError` if a numeric option is out of its range.
+ * client-go: tools/cache/reflector.go, ListAndWatch.
  *
  * ```
  * list        --(l|)
  * watch         -m-#            connection lost
- * watch              1.2s -e    410: the version is gone
+ * watch              1.2s -e    410: the version has expired
  * list                       2.4s -(l|)
  * result      --r-m----------------r
  * ```
@@ -143,7 +145,7 @@ export function reflect<T>(
   const config = configOf(listerWatcher, options, limits);
   const orders$ = options.refresh$?.pipe(
     map((order): ReflectorInput<T> => ({ type: 'refresh', ...order })),
-    // Who gives no orders any more leaves the run as it is.
+    // If `refresh$` errors, the run continues without it.
     catchError((error) => {
       reportUnhandled(error);
       return EMPTY;
@@ -193,9 +195,10 @@ export function reflect<T>(
         if (input === undefined) return [now, []];
         const step = nextReflector(table, now, input, moment(), config);
         const [{ error }] = step;
-        // Also an ERROR among events, a list cut short, a server that went back: all that failed is told.
-        const news = step[0] !== now && (input.type === 'failed' || error !== now.error);
-        return news && error !== undefined && wantsStop(error)
+        // `onError` is also called for failures that are not a `failed` input: an ERROR event, a list that the server
+        // closed early, a server that went back in time.
+        const hasFailed = step[0] !== now && (input.type === 'failed' || error !== now.error);
+        return hasFailed && error !== undefined && wantsStop(error)
           ? stopReflector(step, moment())
           : step;
       },

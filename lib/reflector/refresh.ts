@@ -1,6 +1,6 @@
 /**
- * A list that somebody asked for while the reflector does something else: when it is due, and how it is asked for. What
- * is under way or waited for anyway comes first.
+ * Refreshes: lists that are requested from outside while the reflector watches, waits or lists. Decides when the list
+ * is sent. A list that is in progress or due anyway serves the refresh.
  */
 import type { Step } from '../rx/machine.ts';
 import { waitFor } from './failures.ts';
@@ -16,19 +16,22 @@ import type {
 type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 type Refresh<T> = Extract<ReflectorInput<T>, { type: 'refresh' }>;
 
-/** Asks the next list to answer the refresh, too; one that doubts versions outweighs one that trusts them. */
+/**
+ * Notes that the next list serves the refresh, too. Of several refreshes, one that does not trust versions takes
+ * precedence.
+ */
 export function noteRefresh<T>(state: ReflectorState, { trustVersions }: Refresh<T>): Next<T> {
   const doubts = !trustVersions || state.refreshing === 'doubting';
   return [{ ...state, refreshing: doubts ? 'doubting' : 'trusting' }, []];
 }
 
-/** The newest that the server has: what it had at hand may be older than the moment of the call. */
+/** Requests the newest version, because the server's cache may be older than the moment of the refresh. */
 function newest(state: ReflectorState, moment: Moment): ReflectorState {
   const staleSinceMs = state.staleSinceMs ?? moment.nowMs;
   return { ...state, versionUnavailable: true, staleSinceMs };
 }
 
-/** Lists instead of watching, and watches from there. */
+/** Replaces the watch with a list, after which the reflector watches again. */
 export function refreshNow<T>(
   state: ReflectorState,
   moment: Moment,
@@ -37,8 +40,12 @@ export function refreshNow<T>(
   return relist(newest(state, moment), moment, config);
 }
 
-/** Goes on with what was to come: after a wait or a pause. */
-export function goOn<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
+/** Sends the request that is due after a wait or a pause. */
+export function sendDue<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
   if (state.resume === 'watch') {
     return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
   }
@@ -46,19 +53,22 @@ export function goOn<T>(state: ReflectorState, moment: Moment, config: Reflector
   return due.resume === 'list' ? list(due, moment, config) : relist(due, moment, config);
 }
 
-/** Goes on after a pause; what the server said before it holds. */
-export function goOnAfterPause<T>(
+/** Sends the request that is due after a pause, but not before the Retry-After that the server sent earlier. */
+export function sendDueAfterPause<T>(
   state: ReflectorState,
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
   const { resume, attempt } = state;
   const delayMs = retryAfterLeftMs(state, moment);
-  if (delayMs === 0) return goOn(state, moment, config);
+  if (delayMs === 0) return sendDue(state, moment, config);
   return waitFor(state, { delayMs, attempt, resume }, moment);
 }
 
-/** Lists at once, or when the next watch may be asked for: the server has refused one for a while. */
+/**
+ * Lists immediately, or after the Retry-After of a next watch that failed. The timer of the next watch serves as the
+ * wait.
+ */
 export function refreshWatching<T>(
   state: ReflectorState,
   input: Refresh<T>,
@@ -71,7 +81,7 @@ export function refreshWatching<T>(
   return [{ ...noted, renewal: 'due' }, [{ type: 'renew-after', delayMs }]];
 }
 
-/** Ends the wait: what is due is done at once, but not before the server's Retry-After. */
+/** Ends the wait: sends the request that is due immediately, but not before the server's Retry-After. */
 export function refreshWaiting<T>(
   state: ReflectorState,
   input: Refresh<T>,
@@ -80,11 +90,11 @@ export function refreshWaiting<T>(
 ): Next<T> {
   const [noted] = noteRefresh(state, input);
   const delayMs = retryAfterLeftMs(state, moment);
-  if (delayMs === 0) return goOn(noted, moment, config);
+  if (delayMs === 0) return sendDue(noted, moment, config);
   return [{ ...noted, nextRetryAtMs: moment.nowMs + delayMs }, [{ type: 'wait', delayMs }]];
 }
 
-/** Once the watch that was due is answered, the list follows. */
+/** If a refresh was requested before the due watch was answered, lists as soon as it is answered. */
 export function refreshAnswered<T>(
   [state, effects]: Next<T>,
   moment: Moment,

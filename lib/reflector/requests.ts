@@ -1,5 +1,5 @@
 /**
- * Which request comes next, and with which version: the resourceVersion ladder and the rule of pages.
+ * The requests of the reflector: their resourceVersion, their page size and their timeout.
  * client-go: tools/cache/reflector.go, relistResourceVersion, rewatchResourceVersion and list.
  */
 import type { Step } from '../rx/machine.ts';
@@ -13,7 +13,7 @@ import type {
 
 const DEFAULT_PAGE_SIZE = 500;
 
-/** Enters a phase with a fresh request. */
+/** Enters a phase with a new request. */
 function requesting(state: ReflectorState, phase: ReflectorPhase, moment: Moment): ReflectorState {
   return {
     ...state,
@@ -28,23 +28,23 @@ function requesting(state: ReflectorState, phase: ReflectorPhase, moment: Moment
   };
 }
 
-/** The server counts nanoseconds in 64 bits; 68 years are enough. */
+/** The longest timeout of a watch, in seconds: 68 years. The server counts nanoseconds in 64 bits. */
 const MOST_SECONDS = 2_147_483_647;
 
-/** Between the minimum and twice that, so that watches that began together do not end together. */
+/** A random timeout between the minimum and twice the minimum, so that watches that began together end apart. */
 function timeoutSeconds(config: ReflectorConfig, moment: Moment): number {
   const seconds = Math.round((config.minWatchTimeoutMs * (1 + moment.random)) / 1000);
   return Math.min(Math.max(1, seconds), MOST_SECONDS);
 }
 
-/** How long the server wants no request any more; no longer than it said, whatever the clock says. */
+/** The time left of the server's Retry-After; never longer than the Retry-After, also if the clock was set back. */
 export function retryAfterLeftMs({ retryAfter }: ReflectorState, { nowMs }: Moment): number {
   if (retryAfter === undefined) return 0;
   const { sinceMs, forMs } = retryAfter;
   return Math.min(Math.max(0, sinceMs + forMs - nowMs), forMs);
 }
 
-/** What is asked of a watch from this version on. */
+/** The parameters of a watch that starts at this version. */
 export function watchRequest(
   resourceVersion: string,
   moment: Moment,
@@ -53,15 +53,15 @@ export function watchRequest(
   return { resourceVersion, timeoutSeconds: timeoutSeconds(config, moment) };
 }
 
-/** '0' first (what the server has at hand), then the last version, '' when that is no good. */
+/** '0' for the first list (any version in the server's cache), then the last version; '' if that is unavailable. */
 function listVersion(state: ReflectorState): string {
   if (state.versionUnavailable) return '';
   return state.resourceVersion === '' ? '0' : state.resourceVersion;
 }
 
 /**
- * A version makes the server's watch cache answer, which knows no pages; so pages are asked for only where
- * etcd would answer, or where the user says so.
+ * The page size of a LIST, if any. The server's watch cache serves a LIST at a version and ignores pages. Therefore
+ * pages are requested only if etcd serves the LIST, or if the user sets a page size.
  */
 function pageLimit(state: ReflectorState, config: ReflectorConfig, version: string) {
   if (config.pageSize !== undefined) return config.pageSize;
@@ -103,7 +103,7 @@ export function stream<T>(
   ];
 }
 
-/** The whole collection again, streamed where that works. */
+/** Lists the complete collection again, as a streaming LIST if possible. */
 export function relist<T>(
   state: ReflectorState,
   moment: Moment,
@@ -113,7 +113,7 @@ export function relist<T>(
   return streams ? stream(state, moment, config) : list(state, moment, config);
 }
 
-/** Changes since the last version. */
+/** Watches for changes since the last version. */
 export function watch<T>(
   state: ReflectorState,
   moment: Moment,
@@ -125,7 +125,7 @@ export function watch<T>(
     {
       ...requesting(state, 'watching', moment),
       timeoutMs: request.timeoutSeconds * 1000,
-      // Until it is answered nothing is heard of what changes.
+      // Until the watch is answered the reflector receives no changes.
       staleSinceMs: state.staleSinceMs ?? moment.nowMs,
       adopting: resourceVersion !== '' && resourceVersion !== '0',
       loaded: 0,

@@ -1,6 +1,6 @@
 /**
- * Sends the reflector's requests and says what comes of them, as inputs of its machine. Each request has a gate and a
- * watchdog of its own, because two watches may be open at once.
+ * Sends the reflector's requests and converts the responses to inputs of its state machine. Each request has its own
+ * demand gate and its own watchdog, because two watches may be open at the same time.
  */
 import { defer, Observable, of, type SchedulerLike } from 'rxjs';
 import { catchError, endWith, map, mergeMap } from 'rxjs/operators';
@@ -21,31 +21,34 @@ import type { ReflectorEffect, ReflectorInput } from './state.ts';
 import { createTimedDemand, type TimedDemand } from './timed-demand.ts';
 import { HEAD_LIMIT_MS } from './watch-renewal.ts';
 
-/** What requests are sent with. */
+/** The options of {@link createSending}. */
 export interface SendingOptions<T> {
   readonly listerWatcher: ListerWatcher<T>;
   readonly scheduler: SchedulerLike;
   readonly limits: Pick<ReflectorLimits, 'requestTimeoutMs' | 'idleTimeoutMs' | 'pauseLimitMs'>;
-  /** Asked before each read. */
+  /** Checked before each read. */
   readonly demand: Demand;
-  /** What else every request is given. */
+  /** The fields that every request carries in addition. */
   readonly port: Pick<WatchRequest<T>, 'known' | 'onSkipped'>;
-  /** Whether the request of the machine is a watch that was answered: then it may be quiet for longer. */
+  /** Whether the current request is an answered watch, for which a longer silence is allowed. */
   isWatching(): boolean;
 }
 
 type Effect<T, Type> = Extract<ReflectorEffect<T>, { type: Type }>;
 type Inputs<T> = Observable<ReflectorInput<T> | undefined>;
-/** What an input is shows in its turn: what comes before it may make the next watch the one of the machine. */
+/**
+ * An input that is determined only when the machine processes it, because an earlier input may have made the next watch
+ * the current one.
+ */
 export type LateInput<T> = () => ReflectorInput<T> | undefined;
 
-/** The requests of one run. `undefined` is no input. */
+/** Sends the requests of one run. An emitted `undefined` is not an input. */
 export interface Sending<T> {
   list(effect: Effect<T, 'list'>): Inputs<T>;
   watch(effect: Effect<T, 'watch'>): Inputs<T>;
-  /** The watch beside the one that is open. */
+  /** Sends the next watch while the current one is open. */
   renew(effect: Effect<T, 'renew'>): Observable<LateInput<T>>;
-  /** That watch is the one of the machine from now on. */
+  /** Makes the next watch the current one. */
   takeOver(): void;
 }
 
@@ -54,14 +57,14 @@ const OPENED = { type: 'opened' } as const;
 
 class Paused extends Error {}
 
-/** The error of a watchdog. */
+/** The error for a request that the watchdog ends. */
 export function silence(reason: 'silence' | 'clock-jump' | 'pause', idleMs: number): Error {
   if (reason === 'pause') return new Paused();
   const seconds = Math.round(idleMs / 1000);
   const why = reason === 'silence' ? '' : ' while the clock jumped';
   return ApiError.local(
     'Silent',
-    `nothing came from the server for ${seconds} s${why}. Is it overloaded, or was the connection lost?`,
+    `the server sent nothing for ${seconds} s${why}. Is it overloaded, or was the connection lost?`,
   );
 }
 
@@ -70,7 +73,7 @@ function failedInput<T>(error: unknown): ReflectorInput<T> {
   return { type: 'failed', error: ApiError.from(error, 'the ListerWatcher') };
 }
 
-/** What a watch says is that of the next one as long as it `isNext`. */
+/** Converts an input of a watch for the time in which that watch is the next one and not yet the current one. */
 function asNext<T>(input: ReflectorInput<T> | undefined): ReflectorInput<T> | undefined {
   switch (input?.type) {
     case 'opened':
@@ -79,7 +82,7 @@ function asNext<T>(input: ReflectorInput<T> | undefined): ReflectorInput<T> | un
       return { type: 'renewal-failed', error: input.error };
     case 'closed':
     case 'paused': {
-      const error = ApiError.local('Network', 'the next watch ended before its answer');
+      const error = ApiError.local('Network', 'the next watch ended before the server answered it');
       return { type: 'renewal-failed', error };
     }
     default:
@@ -87,11 +90,11 @@ function asNext<T>(input: ReflectorInput<T> | undefined): ReflectorInput<T> | un
   }
 }
 
-/** Nothing is sent before what is returned is subscribed; unsubscribing aborts. */
+/** Creates the sender of one run. A request is sent when its observable is subscribed; unsubscribing aborts it. */
 export function createSending<T>(options: SendingOptions<T>): Sending<T> {
   const { listerWatcher, scheduler, limits, port } = options;
-  const room = allOf(timeSlice({ budgetMs: SLICE_MS, scheduler }), options.demand);
-  const gated = () => createTimedDemand(room, scheduler);
+  const demand = allOf(timeSlice({ budgetMs: SLICE_MS, scheduler }), options.demand);
+  const gated = () => createTimedDemand(demand, scheduler);
   const watchdog = <Signal extends { readonly kind: string }>(
     gate: TimedDemand,
     limitMs: () => number,

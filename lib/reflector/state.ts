@@ -1,14 +1,14 @@
 /**
- * The reflector's state, and all that can happen to it. `transitions.ts` says what follows from what; nothing
- * here has an effect. client-go: tools/cache/reflector.go, ListAndWatch.
+ * The types of the reflector's state machine: its state, inputs and effects. The transitions are in `transitions.ts`.
+ * client-go: tools/cache/reflector.go, ListAndWatch.
  *
  * ```
  *            ┌────────── initial-events-end ───────────┐
  *            │                                         ▼
  * start ─▶ streaming ──unsupported──▶ listing ──listed─▶ watching ──closed──▶ watching
  *            ▲  │                      ▲  │              │  ▲   │
- *            │  └───────failed─────────┼──┴──▶ backoff ◀─┘  │   └─no room─▶ paused
- *            └─────────elapsed─────────┴─────────┴──────────┘◀─────room──────┘
+ *            │  └───────failed─────────┼──┴──▶ backoff ◀─┘  │   └──demand closes─▶ paused
+ *            └─────────elapsed─────────┴─────────┴──────────┘◀───demand opens────────┘
  * ```
  */
 import type { Refused, WatchEvent } from '../decode/watch-event.ts';
@@ -16,7 +16,7 @@ import type { ApiError } from '../meta/api-error.ts';
 import type { Backoff } from '../rx/backoff.ts';
 import type { Delta } from './delta.ts';
 
-/** What the reflector is busy with. */
+/** The phase of a reflector. */
 export type ReflectorPhase =
   | 'listing'
   | 'streaming'
@@ -25,72 +25,72 @@ export type ReflectorPhase =
   | 'backoff'
   | 'stopped';
 
-/** What comes next after a wait. */
+/** The request that is sent after a wait. */
 export type Resume = 'relist' | 'list' | 'watch';
 
 /**
- * Why trying again will not help by itself. `wrong-kind`: what the server has there is not what the resource says, so
- * its definition is wrong.
+ * Why a retry alone will not help. `wrong-kind`: the server's objects have another kind than the resource says, so the
+ * definition of the resource is wrong.
  */
 export type Blocked = 'unauthorized' | 'forbidden' | 'no-such-resource' | 'wrong-kind';
 
-/** Where the next watch stands. */
+/** The state of the next watch. */
 export type Renewal =
-  /** It will be asked for. */
+  /** It will be requested. */
   | 'due'
-  /** It has failed: the watch lasts to its end, and the next one comes then. */
+  /** It has failed or cannot be requested. The current watch lasts to its end, and the next one is requested then. */
   | 'given-up'
   | { readonly resourceVersion: string; readonly requestedMs: number; readonly timeoutMs: number };
 
-/** What a watch tells that the one before it has told already. */
+/** The range of events that a watch repeats, because the watch before it has delivered them already. */
 export interface Repeats {
-  /** How far it has come. */
+  /** The last version that the new watch has delivered. */
   readonly resourceVersion: string;
-  /** How far the one before had come. */
+  /** The last version that the watch before it had delivered. */
   readonly until: string;
 }
 
-/** Everything the reflector remembers. Times are of the scheduler's clock. */
+/** The state of the reflector. Times are times of the scheduler's clock, in milliseconds. */
 export interface ReflectorState {
   readonly phase: ReflectorPhase;
   readonly sinceMs: number;
-  /** The request waits on this side: for the rate limiter, for credentials or for a connection. */
+  /** Whether the request is not sent yet: it waits for the rate limiter, for credentials or for a connection. */
   readonly queued: boolean;
-  /** The request was answered. */
+  /** Whether the request was answered. */
   readonly opened: boolean;
   /** When the request was sent. */
   readonly requestedMs: number;
-  /** After so long the server ends the watch. */
+  /** The server ends the watch after this long, in milliseconds. */
   readonly timeoutMs: number;
-  /** The next watch; `undefined` while none is open that was answered. */
+  /** The next watch; `undefined` while no answered watch is open. */
   readonly renewal: Renewal | undefined;
-  /** What of the watch is no news, because it took over from another. */
+  /** The events that the watch repeats after it replaced another one; `undefined` if it repeats none. */
   readonly repeats: Repeats | undefined;
-  /** Where the watch stands; '' before the first list. */
+  /** The last version seen; '' before the first list. */
   readonly resourceVersion: string;
-  /** Whether an ADDED may move the version: not among the first ones, whose order is no order of versions. */
+  /** Whether ADDED events move the version; the first ADDED events of a watch are not in the order of versions. */
   readonly adopting: boolean;
   readonly synced: boolean;
-  /** The version at hand is gone, or still to come: ask for the newest. */
+  /** The last version has expired, or the server has not reached it yet. The newest version is requested instead. */
   readonly versionUnavailable: boolean;
-  /** That was tried at once already. */
+  /** The newest version was already requested without a wait. */
   readonly retriedNewest: boolean;
-  /** The first list came in pages, so the server lists from etcd and pages are worth asking for. */
+  /** The first list was sent in pages, so the server lists from etcd, and requests for pages are useful. */
   readonly paginated: boolean;
-  /** Streaming LISTs that came to nothing, in a row. */
+  /** The number of streaming LISTs that have failed in a row. */
   readonly streamFailures: number;
-  /** An expired version was answered by a list without the grown wait, and no watch was healthy for long since. */
+  /** After an expired version a list was sent without the backoff, and no long healthy time has followed yet. */
   readonly listedPromptly: boolean;
-  /** Watches in a row that brought nothing and ended badly. */
+  /** The number of watches in a row that failed and delivered nothing. */
   readonly fruitless: number;
   readonly resume: Resume;
-  /** The next list was asked for from outside; whether it trusts versions (`replaced` deltas). */
+  /** Set if a refresh was requested from outside: whether the next list trusts equal versions (`replaced` deltas). */
   readonly refreshing: 'trusting' | 'doubting' | undefined;
   readonly attempt: number;
   readonly healthySinceMs: number | undefined;
   readonly staleSinceMs: number | undefined;
   readonly nextRetryAtMs: number | undefined;
-  /** Until then the server wants no further request: its Retry-After, and when it was said. */
+  /** The server's last Retry-After: when it was received, and for how long it applies. */
   readonly retryAfter: { readonly sinceMs: number; readonly forMs: number } | undefined;
   readonly error: ApiError | undefined;
   readonly blocked: Blocked | undefined;
@@ -100,13 +100,13 @@ export interface ReflectorState {
   readonly remaining: number | undefined;
 }
 
-/** What can happen. */
+/** The inputs of the machine. */
 export type ReflectorInput<T> =
-  /** Waits on this side. */
+  /** The request is not sent yet; it waits on the client's side. */
   | { readonly type: 'queued' }
-  /** Waits no more: it is on its way. */
+  /** The wait is over, and the request is being sent. */
   | { readonly type: 'sending' }
-  /** The answer has begun. */
+  /** The response has begun. */
   | { readonly type: 'opened' }
   | {
       readonly type: 'part';
@@ -114,11 +114,11 @@ export type ReflectorInput<T> =
       readonly rejected: readonly Refused[];
       readonly remaining?: number;
     }
-  /** A page token expired: the list begins anew. */
+  /** A page token has expired, so the list starts again. */
   | { readonly type: 'restart' }
   | { readonly type: 'listed'; readonly resourceVersion: string; readonly paginated: boolean }
   | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
-  /** A watch that lists instead of watching has the collection anew. */
+  /** A ListerWatcher that polls instead of watching has read the complete collection again. */
   | {
       readonly type: 'relisted';
       readonly items: readonly T[];
@@ -128,26 +128,26 @@ export type ReflectorInput<T> =
   /** The server closed the watch cleanly. */
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly error: ApiError }
-  /** It is time to ask for the next watch. */
+  /** The next watch is due. */
   | { readonly type: 'renew' }
-  /** The next watch is answered. */
+  /** The next watch was answered. */
   | { readonly type: 'renewed' }
   | { readonly type: 'renewal-failed'; readonly error: ApiError }
   | { readonly type: 'elapsed' }
-  /** The consumer has had no room for too long. */
+  /** The demand was closed for too long. */
   | { readonly type: 'paused' }
   | { readonly type: 'resumed' }
-  /** Somebody wants a list: as soon as it may be asked for. */
+  /** A list was requested from outside. It is sent as soon as the server permits. */
   | { readonly type: 'refresh'; readonly trustVersions: boolean };
 
-/** When an input came, and the chance drawn for it: what keeps `next` pure. */
+/** The time of an input and a random number for it. They are passed in so that the transitions stay pure. */
 export interface Moment {
   readonly nowMs: number;
   /** In [0, 1). */
   readonly random: number;
 }
 
-/** What is to be done. */
+/** The effects of the machine. */
 export type ReflectorEffect<T> =
   | { readonly type: 'emit'; readonly deltas: readonly Delta<T>[] }
   | { readonly type: 'list'; readonly resourceVersion: string; readonly limit?: number }
@@ -159,41 +159,42 @@ export type ReflectorEffect<T> =
       readonly initialEvents: boolean;
     }
   | { readonly type: 'wait'; readonly delayMs: number }
-  /** Ask for the next watch in so long. */
+  /** Signal after this delay that the next watch is due. */
   | { readonly type: 'renew-after'; readonly delayMs: number }
-  /** The next watch, beside the one that is open. */
+  /** Request the next watch while the current one is open. */
   | { readonly type: 'renew'; readonly resourceVersion: string; readonly timeoutSeconds: number }
-  /** The next watch takes the place of the one before. */
+  /** Replace the current watch with the next one. */
   | { readonly type: 'take-over' }
   | { readonly type: 'drop-renewal' }
-  /** Drop the request and wait until the consumer has room. */
-  | { readonly type: 'await-room' }
-  /** The server has shown that it cannot stream lists. */
+  /** Abort the request and wait until the demand opens. */
+  | { readonly type: 'await-demand' }
+  /** Remember that the server does not support streaming lists. */
   | { readonly type: 'remember-no-watch-list' }
-  /** The list that somebody wanted was emitted whole, or its try has failed. */
+  /** Report that the list of a refresh was emitted completely, or that it failed. */
   | { readonly type: 'refreshed'; readonly error?: ApiError }
   | { readonly type: 'complete' };
 
 /**
- * How a collection is read first: `stream` and `pages` insist, `auto` streams where the server can, and a page can see
- * that it does not compress. A stream that comes compressed is given up in any case.
+ * How a collection is listed. `stream` always uses a streaming list, and `pages` never does. `auto` uses a streaming
+ * list if the server supports it, and in a browser only if the transport can see that the response is not compressed.
+ * A compressed stream is never used.
  */
 export type InitialList = 'auto' | 'stream' | 'pages';
 
-/** What does not change while a reflector runs. */
+/** The configuration of a reflector, which does not change while the reflector runs. */
 export interface ReflectorConfig {
   readonly scope: string | undefined;
   readonly initialList: InitialList;
-  /** Whether the ListerWatcher may be asked to stream now. */
+  /** Whether the ListerWatcher accepts a request for a streaming LIST now. */
   mayStream(): boolean;
-  /** Whether the next watch is asked for before the one that is open ends. */
+  /** Whether the next watch is requested before the current one ends. */
   readonly renewsEarly: boolean;
-  /** Whether two watches may be open now. */
+  /** Whether two watches may be open at the moment. */
   mayOverlap(): boolean;
   readonly pageSize: number | undefined;
   readonly minWatchTimeoutMs: number;
   readonly backoff: Backoff;
-  /** After this long without a failure the backoff begins anew. */
+  /** The backoff starts over after this long without a failure, in milliseconds. */
   readonly healthyMs: number;
 }
 

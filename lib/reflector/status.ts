@@ -1,59 +1,58 @@
-/** The reflector's state in the words of a page. */
-
+/** `ReflectorStatus`, the public view of the reflector's state, for example for a page that shows the connection. */
 import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { EpochMs } from '../rx/epoch-ms.ts';
 import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
 
-/** What a reflector is doing. Times are of the scheduler's clock, in milliseconds. */
+/** The status of a reflector. Times are times of the scheduler's clock, in milliseconds. */
 export interface ReflectorStatus {
   /**
-   * `queued`: the request was not sent yet; it waits for the rate limiter, for credentials or for a connection.
+   * `queued`: the request is not sent yet; it waits for the rate limiter, for credentials or for a connection.
    * `connecting`: a watch was requested and is not answered yet.
    */
   readonly phase: ReflectorPhase | 'queued' | 'connecting';
-  /** A whole list has come. */
+  /** Whether a complete list was received. */
   readonly synced: boolean;
-  /** A whole list has come, and an answered watch brings what changes: what was emitted follows the server. */
+  /** Whether a complete list was received and an answered watch delivers the changes without a delay. */
   readonly live: boolean;
-  /** When the phase began. */
+  /** When the phase began, in milliseconds. */
   readonly sinceMs: EpochMs;
-  /** Since when what was emitted may be behind the server; absent while an answered watch follows it. */
+  /** Since when the emitted state may be stale, in milliseconds; absent while an answered watch delivers changes. */
   readonly staleSinceMs?: EpochMs;
-  /** Why the server refuses what is asked for; it is tried again all the same. */
+  /** Why the server refuses the requests; the reflector retries nevertheless. */
   readonly blocked?: Blocked;
   /** The last failure, until a request succeeds. */
   readonly error?: ApiError;
-  /** When the next request is due, if the last one failed. */
+  /** When the next request is due, in milliseconds, if the last one failed. */
   readonly nextRetryAtMs?: EpochMs;
-  /** Failures in a row since the last healthy time. */
+  /** The number of failures since the last healthy time. */
   readonly attempt: number;
   readonly reconnects: number;
   readonly relists: number;
-  /** Objects of the list under way that have come so far. */
+  /** The number of objects received so far of the list in progress. */
   readonly loaded?: number;
-  /** Objects of the list under way still to come, where the server says. */
+  /** The number of objects of the list in progress that are still to be received, if the server says so. */
   readonly remaining?: number;
   readonly resourceVersion: ResourceVersion | '';
-  /** While a proxy is known to hold events back: what is emitted comes late, up to 20 s, so `live` is false. */
+  /** Set while a proxy is known to hold events back. Deltas are then emitted up to 20 s late, so `live` is false. */
   readonly heldBack?: HeldBack;
 }
 
-/** Whether a watch that was answered is open. */
+/** Whether an answered watch is open. */
 function isWatching({ phase, opened }: ReflectorState): boolean {
   return phase === 'watching' && opened;
 }
 
 function phaseOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus['phase'] {
   if (state.queued) return 'queued';
-  // Behind a proxy that holds back, the answer is not expected before the end of the watch.
+  // A proxy that holds responses back delivers the response of a watch only at its end.
   const isExpected = heldBack === undefined || state.error !== undefined;
   const isAwaited = state.phase === 'watching' && !state.opened && isExpected;
   return isAwaited ? 'connecting' : state.phase;
 }
 
-/** The status that a state amounts to. */
+/** Converts a state to the status. */
 export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus {
   const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining } = state;
   return {
@@ -75,7 +74,7 @@ export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorS
   };
 }
 
-/** Whether nothing happened that a reader of the status would want to know: a moving version is no news. */
+/** Whether two states have the same status. The version is not compared, because it changes with every event. */
 export function sameStatus(a: ReflectorState, b: ReflectorState): boolean {
   return (
     phaseOf(a) === phaseOf(b) &&

@@ -1,18 +1,21 @@
-/** Watches a demand: for how long has it been closed? Time in which nobody reads is no silence of the server. */
+/**
+ * Measures how long a demand has been closed. The watchdog needs this, because time in which nothing is read is not
+ * silence of the server.
+ */
 import { Observable, type SchedulerLike } from 'rxjs';
 import type { Demand } from '../rx/demand.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 
-/** A demand that can be asked how long it has been closed. */
+/** A demand that knows how long it has been closed. */
 export interface TimedDemand {
   readonly demand: Demand;
-  /** For how long there has been no room, in milliseconds; `undefined` while there is. */
+  /** How long the demand has been closed, in milliseconds; `undefined` while it is open. */
   closedMs(): number | undefined;
-  /** A new request begins: nothing is waiting. */
+  /** Resets the time for a new request, which does not wait for the demand yet. */
   open(): void;
 }
 
-/** Passes a demand on and remembers when it closed. */
+/** Wraps a demand and remembers when it closed. */
 export function createTimedDemand(demand: Demand, scheduler: SchedulerLike): TimedDemand {
   const passedMs = stopwatch(scheduler);
   let since: number | undefined;
@@ -34,7 +37,7 @@ export function createTimedDemand(demand: Demand, scheduler: SchedulerLike): Tim
           if (waits) since = undefined;
           waits = false;
         };
-        // Also where the request ends in between: then nobody waits any more.
+        // The request may end first; then no read waits for the demand any more.
         subscriber.add(opened);
         return wait.subscribe({
           next: (value) => {

@@ -1,6 +1,6 @@
 /**
- * The reflector's machine: for every phase and every input, what follows. The table is total by its type; a
- * phase or an input without a rule does not compile.
+ * The transitions of the reflector's state machine: a table with a rule for every phase and every input. The type of
+ * the table makes it total: a phase or an input without a rule does not compile.
  */
 import { ApiError } from '../meta/api-error.ts';
 import type { Step } from '../rx/machine.ts';
@@ -8,12 +8,12 @@ import { readEvents, readStream } from './events.ts';
 import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
 import { emit, healthy, relisted, replaced, replacing } from './lists.ts';
 import {
-  goOn,
-  goOnAfterPause,
   noteRefresh,
   refreshAnswered,
   refreshWaiting,
   refreshWatching,
+  sendDue,
+  sendDueAfterPause,
 } from './refresh.ts';
 import { relist, watch } from './requests.ts';
 import type {
@@ -47,7 +47,7 @@ type Rules<T> = {
 /** A rule for every phase and input. */
 export type ReflectorTable<T> = { readonly [Phase in ReflectorPhase]: Rules<T> };
 
-/** Nothing follows: a late answer of a request that is no longer of interest. */
+/** Ignores an input, for example a late response to a request that no longer matters. */
 const ignore = <T>(state: ReflectorState): Next<T> => [state, []];
 const markQueued = <T>(state: ReflectorState): Next<T> => [{ ...state, queued: true }, []];
 const markSending = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
@@ -72,13 +72,13 @@ function watchEvents<T>(
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
-  const came =
+  const fresh =
     state.repeats === undefined ? undefined : withoutRepeats(input.events, state.repeats);
-  const reading = readEvents(came?.events ?? input.events, state, config.scope);
+  const reading = readEvents(fresh?.events ?? input.events, state, config.scope);
   const { deltas, resourceVersion, adopting } = reading;
   const live: ReflectorState = {
     ...healthy(state, moment),
-    repeats: came?.repeats,
+    repeats: fresh?.repeats,
     resourceVersion,
     adopting,
     staleSinceMs: undefined,
@@ -88,9 +88,9 @@ function watchEvents<T>(
     const [next, effects] = failed<T>(live, reading.error, moment, config);
     return [next, [...emit(deltas), ...effects]];
   }
-  if (reading.wentBack || came?.wentBack === true) {
+  if (reading.wentBack || fresh?.wentBack === true) {
     const message =
-      'the server went back behind what was seen: out of order, or its history is another one now';
+      'an event is older than a version already seen: events are out of order, or the server has another history now';
     const [next, effects] = failed<T>(
       { ...live, versionUnavailable: true },
       new ApiError({ code: 410, reason: 'Expired', message }),
@@ -120,22 +120,22 @@ function streamEvents<T>(
     const partial = { ...state, queued: false, opened: true, loaded: Math.max(0, loaded), blocked };
     return [partial, part];
   }
-  const inFront = emit(replacing<T>([], removed, rejected, config));
-  const [whole, commit] = replaced(state, end.resourceVersion, objects, [], config);
+  const lastPart = emit(replacing<T>([], removed, rejected, config));
+  const [listed, commit] = replaced(state, end.resourceVersion, objects, [], config);
   const watching: ReflectorState = {
-    ...healthy(whole, moment),
+    ...healthy(listed, moment),
     phase: 'watching',
     sinceMs: moment.nowMs,
     adopting: true,
   };
-  // The stream goes on as a watch: no second request.
+  // The stream continues as the watch, without a second request.
   const rest = { type: 'events', events: end.rest } as const;
   const [next, effects] =
     end.rest.length === 0 ? ignore<T>(watching) : watchEvents<T>(watching, rest, moment, config);
-  return [next, [...inFront, ...commit, ...effects]];
+  return [next, [...lastPart, ...commit, ...effects]];
 }
 
-/** Drops the request until the consumer has room. */
+/** Aborts the request until the demand opens. */
 const pause = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
   {
     ...state,
@@ -144,12 +144,12 @@ const pause = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<
     resume: state.phase === 'watching' ? 'watch' : 'relist',
     staleSinceMs: state.staleSinceMs ?? moment.nowMs,
   },
-  [{ type: 'await-room' }],
+  [{ type: 'await-demand' }],
 ];
 
-/** The table for objects of type `T`. */
+/** Creates the table for objects of type `T`. */
 export function reflectorTable<T>(): ReflectorTable<T> {
-  const deaf: Rules<T> = {
+  const ignoreAll: Rules<T> = {
     queued: ignore,
     sending: ignore,
     opened: ignore,
@@ -170,7 +170,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
   };
   return {
     listing: {
-      ...deaf,
+      ...ignoreAll,
       refresh: noteRefresh,
       queued: markQueued,
       sending: markSending,
@@ -199,7 +199,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       paused: (state, input, moment, config) => aborting(pause<T>(state, input, moment), config),
     },
     streaming: {
-      ...deaf,
+      ...ignoreAll,
       refresh: noteRefresh,
       queued: markQueued,
       sending: markSending,
@@ -211,7 +211,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       paused: (state, input, moment, config) => aborting(pause<T>(state, input, moment), config),
     },
     watching: {
-      ...deaf,
+      ...ignoreAll,
       queued: markQueued,
       sending: markSending,
       opened: (state, _input, moment) => [
@@ -222,7 +222,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       relisted,
       closed: (state, _input, moment, config) => {
         const livedMs = moment.nowMs - state.requestedMs;
-        // Less than nothing is no short life: the clock was set back in between.
+        // A negative time means that the clock was set back, not that the watch was short.
         if (livedMs >= 0 && livedMs < VERY_SHORT_MS)
           return shortWatch(state, livedMs, moment, config);
         const lived = { ...state, fruitless: 0, reconnects: state.reconnects + 1 };
@@ -236,20 +236,20 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       refresh: refreshWatching,
     },
     paused: {
-      ...deaf,
-      resumed: (state, _input, moment, config) => goOnAfterPause<T>(state, moment, config),
+      ...ignoreAll,
+      resumed: (state, _input, moment, config) => sendDueAfterPause<T>(state, moment, config),
       refresh: noteRefresh,
     },
     backoff: {
-      ...deaf,
-      elapsed: (state, _input, moment, config) => goOn<T>(state, moment, config),
+      ...ignoreAll,
+      elapsed: (state, _input, moment, config) => sendDue<T>(state, moment, config),
       refresh: refreshWaiting,
     },
-    stopped: deaf,
+    stopped: ignoreAll,
   };
 }
 
-/** The first step: the collection as a whole. */
+/** The first step: lists the complete collection. */
 export function startReflector<T>(
   state: ReflectorState,
   moment: Moment,
@@ -258,7 +258,7 @@ export function startReflector<T>(
   return relist(state, moment, config);
 }
 
-/** What becomes of a step after a failure, when the user wants no further try. */
+/** Replaces the step after a failure if `onError` returned 'stop': emits what is pending and completes. */
 export function stopReflector<T>([state, effects]: Next<T>, moment: Moment): Next<T> {
   const { nowMs } = moment;
   const stopped: ReflectorState = {
@@ -267,11 +267,11 @@ export function stopReflector<T>([state, effects]: Next<T>, moment: Moment): Nex
     sinceMs: nowMs,
     nextRetryAtMs: undefined,
   };
-  const told = effects.filter(({ type }) => type === 'emit' || type === 'refreshed');
-  return [stopped, [...told, { type: 'complete' }]];
+  const reports = effects.filter(({ type }) => type === 'emit' || type === 'refreshed');
+  return [stopped, [...reports, { type: 'complete' }]];
 }
 
-/** `next(state, input)` of the machine. Pure: time and chance come with the input. */
+/** The transition function of the machine. It is pure, because `moment` passes the time and the random number in. */
 export function nextReflector<T>(
   table: ReflectorTable<T>,
   state: ReflectorState,
@@ -279,7 +279,7 @@ export function nextReflector<T>(
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
-  // The table's type ties each input to its rule; TypeScript cannot follow that through an index.
+  // The type of the table ties each input to its rule, but TypeScript loses that tie in an indexed access.
   const rule = table[state.phase][input.type] as Rule<T, ReflectorInput<T>>;
   const step = refreshAnswered(rule(state, input, moment, config), moment, config);
   return scheduleRenewal(state, step, moment, config);

@@ -1,6 +1,7 @@
 /**
- * Make before break: the next watch is asked for while the one before still brings events, so that nothing waits for a
- * server that takes its time to answer. For a moment both bring the same; each is judged by its own order of versions.
+ * Make before break: the reflector requests the next watch while the current one still delivers events, so that no
+ * event waits for a server that answers slowly. For a moment both watches deliver the same events. Each is checked by
+ * its own order of versions.
  */
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
@@ -21,22 +22,25 @@ import type {
 
 type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 
-/** So long may the answer to the next watch take: a server's cache that begins anew needs over a minute. */
+/**
+ * How long the response to the next watch may take, in milliseconds. A server's cache that starts again needs more than
+ * a minute.
+ */
 export const HEAD_LIMIT_MS = 90_000;
-/** So long before its end is a watch followed by the next. */
+/** How long before the end of a watch the next one is requested, in milliseconds. */
 const LEAD_MS = 95_000;
 
 function isLive({ phase, opened }: ReflectorState): boolean {
   return phase === 'watching' && opened;
 }
 
-/** When the next watch is due; what it was waits no longer than the life of a watch, whatever the clock says. */
+/** The time until the next watch is due. It is limited, so that a clock that was set back does not delay the watch. */
 function dueMs({ requestedMs, timeoutMs }: ReflectorState, { nowMs }: Moment): number {
   const afterMs = timeoutMs - Math.min(LEAD_MS, timeoutMs / 2);
   return Math.min(Math.max(0, requestedMs + afterMs - nowMs), afterMs);
 }
 
-/** After each step: a watch that was answered is to be followed by the next, and one that is over is not. */
+/** Runs after each step. Schedules the next watch if a watch was answered, and drops it if that watch has ended. */
 export function scheduleRenewal<T>(
   before: ReflectorState,
   [state, effects]: Next<T>,
@@ -45,8 +49,8 @@ export function scheduleRenewal<T>(
 ): Next<T> {
   if (!isLive(state)) {
     if (state.renewal === undefined) return [state, effects];
-    const over = { ...state, renewal: undefined };
-    return [over, [{ type: 'drop-renewal' }, ...effects]];
+    const ended = { ...state, renewal: undefined };
+    return [ended, [{ type: 'drop-renewal' }, ...effects]];
   }
   const isNew = state.renewal === undefined || !isLive(before);
   if (!isNew || !config.renewsEarly) return [state, effects];
@@ -54,7 +58,7 @@ export function scheduleRenewal<T>(
   return [due, [...effects, { type: 'renew-after', delayMs: dueMs(state, moment) }]];
 }
 
-/** Asks for the next watch. */
+/** Requests the next watch, or the list of a refresh that waited for a Retry-After. */
 export function renew<T>(
   state: ReflectorState,
   _input: unknown,
@@ -63,9 +67,9 @@ export function renew<T>(
 ): Next<T> {
   const { resourceVersion, adopting } = state;
   if (state.renewal !== 'due') return [state, []];
-  // It has waited for the server's Retry-After, whatever the clock says.
+  // The refresh has waited for the server's Retry-After, so the clock is not checked again.
   if (state.refreshing !== undefined) return refreshNow(state, moment, config);
-  // Without an order of versions nobody could tell what comes twice.
+  // Without comparable versions, repeated events could not be recognized.
   if (!config.mayOverlap() || !adopting || !isResourceVersion(resourceVersion)) {
     return [{ ...state, renewal: 'given-up' }, []];
   }
@@ -75,7 +79,7 @@ export function renew<T>(
   return [{ ...state, renewal }, [{ ...effect, type: 'renew' }]];
 }
 
-/** The next watch takes the place of the one before; `answered` or not. */
+/** Replaces the current watch with the next one, which may not be answered (`opened`) yet. */
 function takeOver<T>(state: ReflectorState, opened: boolean): Next<T> {
   const { renewal, resourceVersion: until } = state;
   if (typeof renewal !== 'object') return [state, []];
@@ -93,7 +97,7 @@ export function renewed<T>(state: ReflectorState, _input: unknown, moment: Momen
   return takeOver(healthy(state, moment), true);
 }
 
-/** The next watch came to nothing. The one that lasts tells what matters; a Retry-After is kept for its end. */
+/** The next watch failed. The current one still delivers the events; a Retry-After is kept until its end. */
 export function renewalFailed<T>(
   state: ReflectorState,
   { error }: Extract<ReflectorInput<T>, { type: 'renewal-failed' }>,
@@ -107,8 +111,8 @@ export function renewalFailed<T>(
 }
 
 /**
- * A watch has ended in its time, and the next one was asked for already, or may not be asked for yet; `undefined` where
- * neither is so.
+ * The step after a watch has ended normally, if the next watch was requested already or must wait for a Retry-After;
+ * otherwise `undefined`.
  */
 export function endedEarly<T>(state: ReflectorState, moment: Moment): Next<T> | undefined {
   const { nowMs } = moment;
@@ -121,7 +125,7 @@ export function endedEarly<T>(state: ReflectorState, moment: Moment): Next<T> | 
   return waitFor(state, { delayMs, attempt: state.attempt, resume: 'watch' }, moment);
 }
 
-function cameOf<T>(event: WatchEvent<T>): string {
+function versionOfEvent<T>(event: WatchEvent<T>): string {
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -136,7 +140,7 @@ function cameOf<T>(event: WatchEvent<T>): string {
   }
 }
 
-/** What is left of a batch without that which the watch before has told. */
+/** Removes the events from a batch that the watch before it has delivered already. */
 export function withoutRepeats<T>(
   events: readonly WatchEvent<T>[],
   repeats: Repeats,
@@ -148,17 +152,17 @@ export function withoutRepeats<T>(
   let { resourceVersion } = repeats;
   const { until } = repeats;
   for (const [at, event] of events.entries()) {
-    const came = cameOf(event);
-    const order = compareResourceVersion(came, until);
+    const received = versionOfEvent(event);
+    const order = compareResourceVersion(received, until);
     if (order === undefined || order > 0) {
-      // An error ends the batch, but says nothing about how far the watch had come.
-      const over = event.type !== 'ERROR';
-      const left = over ? undefined : { resourceVersion, until };
+      // An ERROR ends the batch, but does not show that the repeated events are complete.
+      const isPast = event.type !== 'ERROR';
+      const left = isPast ? undefined : { resourceVersion, until };
       return { events: events.slice(at), repeats: left, wentBack: false };
     }
-    if (isOlder(came, resourceVersion)) {
+    if (isOlder(received, resourceVersion)) {
       if (event.type !== 'DELETED') return { events: [], repeats: undefined, wentBack: true };
-    } else resourceVersion = came;
+    } else resourceVersion = received;
   }
   const left = resourceVersion === until ? undefined : { resourceVersion, until };
   return { events: [], repeats: left, wentBack: false };

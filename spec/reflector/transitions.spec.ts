@@ -114,7 +114,7 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     closed: 'ignored',
     failed: ['backoff', 'emit replace-abort', 'wait 1200'],
     elapsed: 'ignored',
-    paused: ['paused', 'emit replace-abort', 'await-room'],
+    paused: ['paused', 'emit replace-abort', 'await-demand'],
     resumed: 'ignored',
     refresh: ['listing'],
     renew: 'ignored',
@@ -133,7 +133,7 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     closed: ['backoff', 'emit replace-abort', 'wait 1200'],
     failed: ['backoff', 'emit replace-abort', 'wait 1200'],
     elapsed: 'ignored',
-    paused: ['paused', 'emit replace-abort', 'await-room'],
+    paused: ['paused', 'emit replace-abort', 'await-demand'],
     resumed: 'ignored',
     refresh: ['streaming'],
     renew: 'ignored',
@@ -152,7 +152,7 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     closed: ['watching', 'watch 5'],
     failed: ['backoff', 'wait 1200'],
     elapsed: 'ignored',
-    paused: ['paused', 'await-room'],
+    paused: ['paused', 'await-demand'],
     resumed: 'ignored',
     refresh: ['streaming', 'stream '],
     renew: 'ignored',
@@ -285,7 +285,7 @@ const aConfig = fc
     ({ streams, ...rest }): ReflectorConfig => ({ ...config, ...rest, mayStream: () => streams }),
   );
 
-const SLOT = ['list', 'watch', 'wait', 'await-room'];
+const SLOT = ['list', 'watch', 'wait', 'await-demand'];
 const REQUEST = ['list', 'watch'];
 /** What may follow a request at once, without a wait. */
 function mayRequest({ phase: from, refreshing }: ReflectorState, input: Input): boolean {

@@ -39,7 +39,7 @@ describe('silence', () => {
   const silent = (seconds: number) => [
     seconds * 1000,
     'Silent',
-    `nothing came from the server for ${seconds} s. Is it overloaded, or was the connection lost?`,
+    `the server sent nothing for ${seconds} s. Is it overloaded, or was the connection lost?`,
   ];
   const open: Observable<WatchSignal<Pod>> = concat(of(opened), NEVER);
 
@@ -74,7 +74,7 @@ describe('silence', () => {
     const queued: WatchSignal<Pod> = { kind: 'queued' };
     const late = (kind: 'sending' | 'opened') => timer(200_000).pipe(map(() => ({ kind })));
     const waited = (kind: 'sending' | 'opened') => [concat(of(queued), late(kind), NEVER)];
-    const at = (ms: number) => [ms, 'Silent', expect.stringContaining('nothing came')];
+    const at = (ms: number) => [ms, 'Silent', expect.stringContaining('the server sent nothing')];
     // 30 s for the answer, 85 s after it.
     expect(endsAt({ lists, watches: waited('sending') })).toEqual(at(230_000));
     expect(endsAt({ lists, watches: waited('opened') })).toEqual(at(285_000));
@@ -183,7 +183,7 @@ describe('a half-open connection', () => {
     run.time.jump(8 * 3_600_000);
     await run.advance(6_000);
     expect(run.errors.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/nothing came .* while the clock jumped/),
+      expect.stringMatching(/the server sent nothing .* while the clock jumped/),
     ]);
     expect(run.told.slice(-1)).toEqual(['+b@3']);
     expect(run.asked()).toBe('S W2');

@@ -128,7 +128,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     // With a scheduler's clock, the check after the step back counts no time.
     await pass(scheduler === asyncScheduler ? 1 : 5_001);
     expect(errors).toEqual([
-      'nothing came from the server for 30 s. Is it overloaded, or was the connection lost?',
+      'the server sent nothing for 30 s. Is it overloaded, or was the connection lost?',
     ]);
     run.unsubscribe();
   },
