@@ -1,9 +1,9 @@
 /**
- * Compares a store with its server, again and again, while its watch is live. A watch can lose an event without anybody
- * noticing; what it lost is found here.
+ * Compares a store with its server periodically while the watch is live, to find events that the watch lost silently.
  *
- * A round asks for the collection's metadata exactly at the version of the store, so that nothing in flight differs. If
- * the server no longer has that version, the round asks for the newest one and compares once the store has reached it.
+ * A round requests the collection's metadata exactly at the version of the store, so that changes in flight do not
+ * count as differences. If the server no longer has that version, the round requests the newest one and compares it
+ * once the store has reached it.
  */
 import { Observable, Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
@@ -16,16 +16,17 @@ import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { ResolvedTiming } from '../rx/timing.ts';
 import { auditPage, type MetadataLister, type ReceivedPage } from './pages.ts';
-import { endOf, PendingDeletions } from './pending-deletions.ts';
+import { PendingDeletions, versionOfDeletion } from './pending-deletions.ts';
 import { Round } from './round.ts';
 import { AuditSchedule } from './schedule.ts';
 import { type AuditStatus, unaudited } from './status.ts';
 
-/** Objects a page. */
+/** Objects per page. */
 const PAGE = 500;
+/** How many differing keys a status shows. */
 const SHOWN = 10;
 
-/** What an audit compares, and how it learns of changes. */
+/** The inputs of an audit. */
 export interface AuditParts<T extends KubernetesObject> {
   readonly listMetadata: MetadataLister;
   readonly scope: string | undefined;
@@ -33,50 +34,50 @@ export interface AuditParts<T extends KubernetesObject> {
   readonly periodMs: number;
   readonly requestTimeoutMs: number;
   readonly timing: ResolvedTiming;
-  /** What the reflectors say, before it waits for its commit. */
+  /** The deltas of the reflectors, before they wait for their commit. */
   readonly received$: Observable<readonly Delta<T>[]>;
-  /** What the store has committed. */
+  /** The deltas that the store has committed. */
   readonly committed$: Observable<readonly Delta<T>[]>;
-  /** Whether the watch of this scope is live; emits its state when it is subscribed. */
+  /** Whether the watch of this scope is live. Emits the current value on subscription. */
   readonly live$: Observable<boolean>;
-  /** Orders a list in which content decides. */
-  heal(): void;
+  /** Requests a list that compares the contents of objects, not their versions. */
+  repair(): void;
 }
 
 class Auditor<T extends KubernetesObject> {
-  readonly #of: AuditParts<T>;
-  readonly #tell: (status: AuditStatus) => void;
-  readonly #passedMs: () => number;
-  readonly #pace: AuditSchedule;
-  /** The timer, or the request. */
+  readonly #parts: AuditParts<T>;
+  readonly #publish: (status: AuditStatus) => void;
+  readonly #elapsedMs: () => number;
+  readonly #schedule: AuditSchedule;
+  /** The current timer or request. */
   #task = new Subscription();
   #status = unaudited;
   #live = false;
-  /** A page is due, but the watch is not live. */
+  /** A page is due, but waits for the watch to be live. */
   #due = false;
-  /** How far the store is in this scope; '' before its first list. */
+  /** The version that the store has reached in this scope; '' before its first list. */
   #version = '';
-  readonly #ends = new PendingDeletions();
+  readonly #deletions = new PendingDeletions();
   #round: Round<T> | undefined;
   #beganMs = 0;
-  #beganAt = '';
+  #beganVersion = '';
   #token: string | undefined;
-  /** The token replaces one that expired, and has brought nothing yet. */
+  /** The token replaces an expired one, and no page was received with it yet. */
   #renewed = false;
-  /** The server does not have the version of the store. */
-  #newest = false;
-  /** A page of a version that the store has not reached. */
+  /** The server does not have the version of the store, so the newest version is requested. */
+  #useNewest = false;
+  /** A page at a version that the store has not reached. */
   #held: ReceivedPage | undefined;
-  #healing = false;
-  /** Until then the server wants no request of the audit: its Retry-After. */
+  #repairing = false;
+  /** No request is sent before this time, because of a Retry-After. */
   #quietUntilMs = 0;
   #stopped = false;
 
-  constructor(of: AuditParts<T>, tell: (status: AuditStatus) => void) {
-    this.#of = of;
-    this.#tell = tell;
-    this.#passedMs = stopwatch(of.timing.scheduler);
-    this.#pace = new AuditSchedule(of.periodMs);
+  constructor(parts: AuditParts<T>, publish: (status: AuditStatus) => void) {
+    this.#parts = parts;
+    this.#publish = publish;
+    this.#elapsedMs = stopwatch(parts.timing.scheduler);
+    this.#schedule = new AuditSchedule(parts.periodMs);
   }
 
   stop(): void {
@@ -91,113 +92,114 @@ class Auditor<T extends KubernetesObject> {
       this.#task.unsubscribe();
       this.#due = true;
     }
-    if (live && this.#due) this.#goWhenWanted();
+    if (live && this.#due) this.#requestWhenAllowed();
   }
 
   received(deltas: readonly Delta<T>[]): void {
     for (const delta of deltas) {
       if (delta.type !== 'deleted') continue;
-      const version = endOf(delta);
-      this.#round?.end(delta.key, version);
-      this.#ends.add(delta.key, version);
+      const version = versionOfDeletion(delta);
+      this.#round?.deleted(delta.key, version);
+      this.#deletions.add(delta.key, version);
     }
   }
 
   committed(deltas: readonly Delta<T>[]): void {
-    const { scope } = this.#of;
+    const { scope } = this.#parts;
     for (const delta of deltas) {
       if ('key' in delta) {
         if (!inScope(delta.key, scope)) continue;
-        if (delta.type === 'added' || delta.type === 'updated') this.#move(versionOf(delta.object));
-        else if (delta.type === 'refused') this.#move(delta.refused.resourceVersion);
-        else if (delta.type === 'deleted') this.#move(endOf(delta));
+        if (delta.type === 'added' || delta.type === 'updated')
+          this.#advance(versionOf(delta.object));
+        else if (delta.type === 'refused') this.#advance(delta.refused.resourceVersion);
+        else if (delta.type === 'deleted') this.#advance(versionOfDeletion(delta));
       } else if (delta.type === 'bookmark' || delta.type === 'replaced') {
         if ((delta.scope || undefined) !== (scope || undefined)) continue;
-        if (delta.type === 'bookmark') this.#move(delta.resourceVersion);
+        if (delta.type === 'bookmark') this.#advance(delta.resourceVersion);
         else this.#listed(delta.resourceVersion);
       }
     }
-    this.#ends.reached(this.#version);
+    this.#deletions.reached(this.#version);
     if (this.#round === undefined) return;
     for (const delta of deltas) {
-      if (delta.type === 'deleted') this.#round.end(delta.key, endOf(delta));
+      if (delta.type === 'deleted') this.#round.deleted(delta.key, versionOfDeletion(delta));
     }
     if (this.#held !== undefined && !isOlder(this.#version, this.#held.resourceVersion)) {
       this.#compare(this.#held, this.#round);
     }
   }
 
-  #move(version: string): void {
+  #advance(version: string): void {
     if (version !== '' && !isOlder(version, this.#version)) this.#version = version;
   }
 
-  /** A list is as good as a round, and it takes the store to another state: the next round begins after it. */
+  /** Ends the round without a result, because the list has compared all objects and changed the store. */
   #listed(version: string): void {
-    const { random } = this.#of.timing;
-    // Of another history, whose versions would never be reached.
-    if (isOlder(version, this.#version)) this.#ends.clear();
+    const { random } = this.#parts.timing;
+    // The server has another history now, whose versions may never reach those of the pending deletions.
+    if (isOlder(version, this.#version)) this.#deletions.clear();
     this.#version = version;
-    this.#forget();
-    this.#wait(this.#pace.afterList(this.#healing, random()));
-    this.#healing = false;
+    this.#reset();
+    this.#wait(this.#schedule.afterList(this.#repairing, random()));
+    this.#repairing = false;
   }
 
-  #forget(): void {
+  #reset(): void {
     this.#round = undefined;
     this.#token = undefined;
     this.#renewed = false;
     this.#held = undefined;
-    this.#newest = false;
+    this.#useNewest = false;
     this.#due = false;
     this.#task.unsubscribe();
   }
 
-  /** At once, unless the server wants to be left alone for now. */
-  #goWhenWanted(): void {
-    if (this.#quietUntilMs <= this.#passedMs()) this.#go();
+  /** Sends the next request immediately, or after the Retry-After. */
+  #requestWhenAllowed(): void {
+    if (this.#quietUntilMs <= this.#elapsedMs()) this.#next();
     else this.#wait(0);
   }
 
   #wait(leastMs: number): void {
-    const delayMs = Math.max(leastMs, this.#quietUntilMs - this.#passedMs());
+    const delayMs = Math.max(leastMs, this.#quietUntilMs - this.#elapsedMs());
     this.#task.unsubscribe();
-    // Whoever was told the status may have stopped the informer.
+    // A subscriber to the status may have stopped the informer.
     if (this.#stopped) return;
-    const { scheduler } = this.#of.timing;
-    this.#task = longTimer(delayMs, scheduler).subscribe(() => this.#go());
+    const { scheduler } = this.#parts.timing;
+    this.#task = longTimer(delayMs, scheduler).subscribe(() => this.#next());
   }
 
-  #go(): void {
-    if (this.#isLate()) return;
+  #next(): void {
+    if (this.#mustWait()) return;
     if (this.#held !== undefined) {
-      // It has waited for as long as rounds are apart.
+      // The page has waited for as long as the time between two rounds.
       const { resourceVersion } = this.#held;
-      this.#forget();
+      this.#reset();
       const message = `the audit: the watch has not reached version ${resourceVersion} of the list`;
       this.#fail(ApiError.local('Silent', message));
       return;
     }
     if (this.#round === undefined) {
-      this.#round = new Round(this.#of.store, this.#of.scope);
-      for (const [key, version] of this.#ends) this.#round.end(key, version);
-      this.#beganMs = this.#passedMs();
-      this.#beganAt = this.#version;
+      this.#round = new Round(this.#parts.store, this.#parts.scope);
+      for (const [key, version] of this.#deletions) this.#round.deleted(key, version);
+      this.#beganMs = this.#elapsedMs();
+      this.#beganVersion = this.#version;
     }
-    this.#ask(this.#round);
+    this.#request(this.#round);
   }
 
-  #ask(round: Round<T>): void {
-    const { listMetadata, timing, requestTimeoutMs } = this.#of;
+  #request(round: Round<T>): void {
+    const { listMetadata, timing, requestTimeoutMs } = this.#parts;
     const exact = { resourceVersion: this.#version, resourceVersionMatch: 'Exact' as const };
     const from =
       this.#token !== undefined
         ? { resourceVersion: '', continue: this.#token }
-        : this.#newest || this.#version === ''
+        : this.#useNewest || this.#version === ''
           ? { resourceVersion: '' }
           : exact;
     const { scheduler } = timing;
     this.#task.unsubscribe();
-    // Held before it is subscribed: a lister that answers synchronously must not be forgotten.
+    // Set before the request is subscribed, because a lister that responds synchronously may replace it.
     const task = new Subscription();
     this.#task = task;
     task.add(
@@ -213,35 +215,35 @@ class Auditor<T extends KubernetesObject> {
   }
 
   #received(page: ReceivedPage, round: Round<T>): void {
-    if (this.#isLate()) return;
-    this.#pace.succeeded();
+    if (this.#mustWait()) return;
+    this.#schedule.succeeded();
     this.#renewed = false;
     const { resourceVersion: version, next } = page;
-    if (isOlder(version, this.#beganAt)) this.#wentBack(version);
+    if (isOlder(version, this.#beganVersion)) this.#serverIsBehind(version);
     else if (next !== undefined && next === this.#token) {
-      this.#forget();
+      this.#reset();
       this.#fail(ApiError.local('Unexpected', 'the audit: the server repeated a continue token'));
     } else if (isOlder(this.#version, version)) {
       this.#held = page;
-      this.#wait(this.#pace.betweenMs);
+      this.#wait(this.#schedule.betweenMs);
     } else this.#compare(page, round);
   }
 
-  /** Nothing is asked or compared while the watch is not live: the page is asked for when it is again. */
-  #isLate(): boolean {
+  /** Nothing is requested or compared while the watch is not live. The page is requested when it is live again. */
+  #mustWait(): boolean {
     this.#due = !this.#live;
     return this.#due;
   }
 
-  /** The server has another history now, or an older server answered: the list that heals finds out which. */
-  #wentBack(version: string): void {
-    const message = `the audit: the server is at version ${version}, behind ${this.#beganAt} of the store`;
+  /** The server was restored, or a replica that lags behind has responded. The repairing list finds out which. */
+  #serverIsBehind(version: string): void {
+    const message = `the audit: the server is at version ${version}, behind ${this.#beganVersion} of the store`;
     const { differed } = this.#status;
     const error = ApiError.local('Unexpected', message);
     this.#show({ ...this.#status, differed: differed + 1, error });
-    this.#forget();
-    this.#wait(this.#pace.betweenMs);
-    this.#order();
+    this.#reset();
+    this.#wait(this.#schedule.betweenMs);
+    this.#repair();
   }
 
   #compare(page: ReceivedPage, round: Round<T>): void {
@@ -255,74 +257,74 @@ class Auditor<T extends KubernetesObject> {
     }
     this.#token = next;
     const pagesLeft = Math.ceil(round.left / Math.max(1, objects.size));
-    this.#wait(this.#pace.afterPage(this.#passedMs() - this.#beganMs, pagesLeft));
+    this.#wait(this.#schedule.afterPage(this.#elapsedMs() - this.#beganMs, pagesLeft));
   }
 
   #conclude({ compared, differed }: Round<T>): void {
     const { error: _error, ...before } = this.#status;
     this.#show({
       ...before,
-      lastAt: this.#of.timing.scheduler.now(),
+      lastAt: this.#parts.timing.scheduler.now(),
       compared: before.compared + compared,
       differed: before.differed + differed.length,
       ...(differed.length === 0 ? {} : { differedKeys: differed.slice(0, SHOWN) }),
     });
-    this.#forget();
-    this.#wait(this.#pace.afterRound(this.#passedMs() - this.#beganMs));
-    if (differed.length > 0) this.#order();
+    this.#reset();
+    this.#wait(this.#schedule.afterRound(this.#elapsedMs() - this.#beganMs));
+    if (differed.length > 0) this.#repair();
   }
 
-  /** Orders the list that heals. A committed list takes back the timer of the next round. */
-  #order(): void {
+  /** Requests the repairing list. When that list is committed, the timer of the next round starts again. */
+  #repair(): void {
     if (this.#stopped) return;
-    this.#healing = true;
-    this.#of.heal();
+    this.#repairing = true;
+    this.#parts.repair();
   }
 
-  /** A request failed: what to ask next, and when. */
+  /** Chooses the next request after a failure, and its time. */
   #refused(error: ApiError): void {
     const { retryAfterMs } = error;
-    if (retryAfterMs !== undefined) this.#quietUntilMs = this.#passedMs() + retryAfterMs;
-    if (this.#isLate()) return;
+    if (retryAfterMs !== undefined) this.#quietUntilMs = this.#elapsedMs() + retryAfterMs;
+    if (this.#mustWait()) return;
     const token = error.isExpired ? error.status?.metadata?.continue : undefined;
     if (this.#token !== undefined && token && !this.#renewed) {
-      // The server forgot the version of the pages before; from the same key on it shows a newer one.
+      // The server has compacted the version of the earlier pages. The new token continues at the newest version.
       this.#token = token;
       this.#renewed = true;
-      this.#goWhenWanted();
+      this.#requestWhenAllowed();
       return;
     }
     const answered = error.code >= 400 && error.code < 500 && error.code !== 429;
     const unavailable = answered || error.isTooLargeResourceVersion;
-    if (this.#token === undefined && !this.#newest && unavailable && !isDenied(error)) {
-      this.#newest = true;
-      this.#goWhenWanted();
+    if (this.#token === undefined && !this.#useNewest && unavailable && !isDenied(error)) {
+      this.#useNewest = true;
+      this.#requestWhenAllowed();
       return;
     }
-    // The round goes on with the same page if that can help.
-    if (!error.retryable) this.#forget();
+    // If a retry can help, the round continues with the same page.
+    if (!error.retryable) this.#reset();
     this.#fail(error);
   }
 
   #fail(error: ApiError): void {
     this.#show({ ...this.#status, error });
-    this.#wait(this.#pace.afterFailure());
+    this.#wait(this.#schedule.afterFailure());
   }
 
   #show(status: AuditStatus): void {
     this.#status = status;
-    this.#tell(status);
+    this.#publish(status);
   }
 }
 
-/** Whether another version would be refused as well. */
+/** Whether the server would refuse a request for another version, too. */
 function isDenied({ code }: ApiError): boolean {
   return code === 401 || code === 403 || code === 404 || code === 405 || code === 406;
 }
 
 /**
- * Audits one collection for as long as it is subscribed. Emits a status after each comparison and each failure; never
- * completes or errors. Nothing is compared or requested while the watch is not live.
+ * Audits one collection while it is subscribed. Emits a status after each comparison and each failure. Never completes
+ * or errors. Nothing is requested or compared while the watch is not live.
  */
 export function audit<T extends KubernetesObject>(parts: AuditParts<T>): Observable<AuditStatus> {
   return new Observable<AuditStatus>((subscriber) => {

@@ -1,4 +1,4 @@
-/** The audits of one run: one for each ListerWatcher, and what they say together. */
+/** The audits of one run, one per ListerWatcher, and their merged status. */
 import { BehaviorSubject, EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
@@ -15,39 +15,42 @@ import { type AuditStatus, mergeAudits, unaudited } from './status.ts';
 
 const LEAST_PERIOD_MS = 60_000;
 
-/** How an informer compares its store with the server. */
+/** The `audit` option: whether and how often an informer compares its store with the server. */
 export interface AuditOptions {
-  /** Every lost event is found and healed within this time, in milliseconds, at least 60000. `Infinity`: never. */
+  /**
+   * Every lost event is detected and repaired within this time, in milliseconds, after the watch has shown a later
+   * version. At least 60000. `Infinity` turns the audit off.
+   */
   readonly periodMs: number;
 }
 
-/** What {@link Audits} takes beside the ListerWatchers. */
+/** The inputs of {@link Audits} beside the ListerWatchers. */
 export interface AuditsParts<T extends KubernetesObject> extends AuditOptions {
   readonly store: KnownObjects<T>;
   readonly timing: ResolvedTiming;
   readonly requestTimeoutMs: number;
 }
 
-/** Throws a `TypeError` that names the option if the period is too short. */
+/** Validates the period. Throws a `TypeError` that names the option if the period is too short or not a number. */
 export function checkedAudit({ periodMs }: AuditOptions): AuditOptions {
   return { periodMs: checkedPeriod(periodMs, 'audit.periodMs', LEAST_PERIOD_MS) };
 }
 
-/** What an informer's status says of an audit that has not begun. */
-export function auditOf<T>(
+/** The `audit` of an informer's status before the audit begins. */
+export function initialAudit<T>(
   listerWatchers: readonly ListerWatcher<T>[],
 ): AuditStatus | 'unsupported' {
   const supported = listerWatchers.every(({ listMetadata }) => listMetadata !== undefined);
   return supported ? unaudited : 'unsupported';
 }
 
-/** The audits of one run, and where its stages tell them what happens. */
+/** The audits of one run. The stages of the run report their progress to it. */
 export class Audits<T extends KubernetesObject> {
   readonly #received = new Subject<readonly Delta<T>[]>();
   readonly #committed = new Subject<readonly Delta<T>[]>();
   readonly #live: readonly BehaviorSubject<boolean>[];
   readonly #orders: readonly Subject<RefreshOrder>[];
-  /** Audits for as long as it is subscribed; tells what all of them have found. Never completes or errors. */
+  /** The merged status of all audits, which run while this is subscribed. Never completes or errors. */
   readonly status$: Observable<AuditStatus>;
 
   constructor(listerWatchers: readonly ListerWatcher<T>[], parts: AuditsParts<T>) {
@@ -63,7 +66,7 @@ export class Audits<T extends KubernetesObject> {
         received$: this.#received,
         committed$: this.#committed,
         live$: this.#live[at] as BehaviorSubject<boolean>,
-        heal: () => this.#orders[at]?.next({ trustVersions: false }),
+        repair: () => this.#orders[at]?.next({ trustVersions: false }),
       }).pipe(
         map((status) => {
           statuses[at] = status;
@@ -74,23 +77,23 @@ export class Audits<T extends KubernetesObject> {
     this.status$ = merge(...each);
   }
 
-  /** The lists that heal, for the reflector of the ListerWatcher at this place. */
+  /** The repairing lists that the reflector of the ListerWatcher at this index must make. */
   orders(at: number): Observable<RefreshOrder> {
     return this.#orders[at] ?? EMPTY;
   }
 
-  /** The reflectors said this; it waits for its commit. */
+  /** Takes the deltas that a reflector has emitted, before their commit. */
   received(deltas: readonly Delta<T>[]): void {
     this.#received.next(deltas);
   }
 
-  /** The store shows this now. */
+  /** Takes the deltas that the store has committed. */
   committed(deltas: readonly Delta<T>[]): void {
     this.#committed.next(deltas);
   }
 
-  /** A reflector says this of itself. */
-  told(at: number, { live }: ReflectorStatus): void {
+  /** Takes the new status of the reflector at this index. */
+  onStatus(at: number, { live }: ReflectorStatus): void {
     this.#live[at]?.next(live);
   }
 }

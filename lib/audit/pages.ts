@@ -1,4 +1,4 @@
-/** One page of names and versions: a request, read to its end. */
+/** Requests one page of the metadata of a collection, and reads it completely. */
 import { defer, Observable, type SchedulerLike } from 'rxjs';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { ListMeta, ListPart } from '../decode/watch-event.ts';
@@ -11,10 +11,10 @@ import { isResourceVersion } from '../meta/resource-version.ts';
 import { idleTimeout } from '../rx/idle-timeout.ts';
 import type { AuditedPage, AuditedState } from './round.ts';
 
-/** Lists metadata: what a {@link ListerWatcher} needs for an audit. */
+/** The method of a {@link ListerWatcher} that an audit needs. */
 export type MetadataLister = NonNullable<ListerWatcher<unknown>['listMetadata']>;
 
-/** A page as it came. */
+/** A page that was read completely. */
 export interface ReceivedPage {
   readonly objects: AuditedPage;
   readonly resourceVersion: string;
@@ -25,8 +25,9 @@ export interface ReceivedPage {
 type Read = ListPart<PartialObjectMetadata> | { readonly turn: RequestTurn };
 
 /**
- * Asks for one page. Emits it once and completes; errors with an {@link ApiError}, also if nothing comes for
- * `timeoutMs` or if the page names no version that can be compared. Unsubscribing aborts the request.
+ * Requests one page. Emits the page and completes. Errors with an {@link ApiError} if the request fails, if nothing is
+ * received for `timeoutMs` milliseconds, or if the page has no version that can be compared. Unsubscribing aborts the
+ * request.
  */
 export function auditPage(
   listMetadata: MetadataLister,

@@ -1,10 +1,10 @@
-/** Ends of objects that a store has not reached yet. */
+/** Deletions that the store has not reached yet. */
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
 
-/** When an object ended; '' if that is not known. */
-export function endOf<T extends KubernetesObject>(
+/** The version of a deletion; '' if it is not known. */
+export function versionOfDeletion<T extends KubernetesObject>(
   delta: Extract<Delta<T>, { type: 'deleted' }>,
 ): string {
   const { resourceVersion, finalStateUnknown, object } = delta;
@@ -12,30 +12,30 @@ export function endOf<T extends KubernetesObject>(
 }
 
 /**
- * What has ended at a version that the store has not reached, oldest first. The queue may fold such an end away,
- * together with the object that it ends, so that no commit tells of it.
+ * The deletions at versions that the store has not reached, oldest first. They are kept here because the queue may fold
+ * a deletion together with the addition of the object, so that no commit contains it.
  */
 export class PendingDeletions {
-  readonly #ends = new Map<string, string>();
+  readonly #versions = new Map<string, string>();
 
   [Symbol.iterator](): IterableIterator<[string, string]> {
-    return this.#ends.entries();
+    return this.#versions.entries();
   }
 
   add(key: string, resourceVersion: string): void {
-    this.#ends.delete(key);
-    this.#ends.set(key, resourceVersion);
+    this.#versions.delete(key);
+    this.#versions.set(key, resourceVersion);
   }
 
-  /** The store is at this version now. */
+  /** Removes the deletions that the store has reached with this version. */
   reached(resourceVersion: string): void {
-    for (const [key, version] of this.#ends) {
+    for (const [key, version] of this.#versions) {
       if (isOlder(resourceVersion, version)) return;
-      this.#ends.delete(key);
+      this.#versions.delete(key);
     }
   }
 
   clear(): void {
-    this.#ends.clear();
+    this.#versions.clear();
   }
 }

@@ -1,16 +1,17 @@
 /**
- * One comparison of a store with its server: pages of names and versions come in, keys that differ come out. It knows
- * neither time nor requests.
+ * One comparison of a store with its server: takes pages of metadata and collects the keys that differ. Timing and
+ * requests are left to `audit.ts`.
  *
- * Every page shows the collection at one version, and it is compared once the store has reached that version. A state
- * in the store that is newer than the page says nothing about the page; any other state must be the page's own.
+ * Every page shows the collection at one version and is compared once the store has reached that version. An object
+ * whose stored state is newer than the page cannot be compared. Every other stored state must equal the one in the
+ * page.
  */
 import { inScope } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
 
-/** What a page says of one object, or what the store knows of it. */
+/** The state of one object, in a page or in the store. */
 export interface AuditedState {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -19,7 +20,7 @@ export interface AuditedState {
 /** The objects of one page, by key. */
 export type AuditedPage = ReadonlyMap<string, AuditedState>;
 
-/** The state of a key that the store knows: the stored one, or a newer one that was refused. */
+/** The newest state of a key that the store has received: the stored one, or a newer one that was refused. */
 function stateOf<T extends KubernetesObject>(
   store: KnownObjects<T>,
   key: string,
@@ -36,11 +37,14 @@ function stateOf<T extends KubernetesObject>(
 export class Round<T extends KubernetesObject> {
   readonly #store: KnownObjects<T>;
   readonly #scope: string | undefined;
-  /** What the store knew when the first page was compared, and no page has shown since. */
+  /** Keys that the store had when the first page was compared, and that no page has contained so far. */
   readonly #unseen = new Set<string>();
-  /** What ended since the round began, with the version of the end; '' if that is not known. */
-  readonly #ends = new Map<string, string>();
-  /** The oldest version of a page. A page may be newer than the one before it if the server forgot that version. */
+  /** Keys that were deleted since the round began, with the version of the deletion; '' if it is not known. */
+  readonly #deletions = new Map<string, string>();
+  /**
+   * The oldest version of a page. A later page may be newer, if the server has compacted the version of the earlier
+   * ones.
+   */
   #version: string | undefined;
   readonly #differed: string[] = [];
   #compared = 0;
@@ -50,7 +54,7 @@ export class Round<T extends KubernetesObject> {
     this.#scope = scope;
   }
 
-  /** How many objects of the store no page has shown yet. */
+  /** How many objects of the store no page has contained yet. */
   get left(): number {
     return this.#unseen.size;
   }
@@ -64,9 +68,11 @@ export class Round<T extends KubernetesObject> {
     return this.#differed;
   }
 
-  /** An object ended while the round was in progress. */
-  end(key: string, resourceVersion: string): void {
-    if (!isOlder(resourceVersion, this.#ends.get(key) ?? '')) this.#ends.set(key, resourceVersion);
+  /** Records that an object was deleted while the round was in progress. */
+  deleted(key: string, resourceVersion: string): void {
+    if (!isOlder(resourceVersion, this.#deletions.get(key) ?? '')) {
+      this.#deletions.set(key, resourceVersion);
+    }
   }
 
   /** Compares a page that shows the collection at `version`, which the store has reached. */
@@ -80,7 +86,7 @@ export class Round<T extends KubernetesObject> {
     }
   }
 
-  /** After the last page: the server does not have what no page has shown. */
+  /** Ends the round after the last page: objects that no page has contained are missing on the server. */
   finish(): void {
     for (const key of this.#unseen) {
       const known = stateOf(this.#store, key);
@@ -91,7 +97,7 @@ export class Round<T extends KubernetesObject> {
     this.#unseen.clear();
   }
 
-  /** By now the store has reached the version of the first page, so it knows all that there was. */
+  /** Collects the keys of the store, which has reached the version of the first page by now. */
   #begin(): void {
     for (const keys of [this.#store.keys(), this.#store.refused?.keys() ?? []]) {
       for (const key of keys) if (inScope(key, this.#scope)) this.#unseen.add(key);
@@ -101,15 +107,16 @@ export class Round<T extends KubernetesObject> {
   #differs(key: string, state: AuditedState, version: string): boolean {
     const known = stateOf(this.#store, key);
     if (known === undefined) {
-      const end = this.#ends.get(key);
-      // Ended after the page; or ended before it, and its successor never came.
-      return end === undefined || isOlder(end, state.resourceVersion);
+      const deletion = this.#deletions.get(key);
+      // No difference if the object was deleted after the state in the page. A deletion before that state means that
+      // the store never received the object that was created afterwards.
+      return deletion === undefined || isOlder(deletion, state.resourceVersion);
     }
     const same = known.resourceVersion === state.resourceVersion && known.uid === state.uid;
     return !same && this.#wasKnownAt(known, version);
   }
 
-  /** Whether the store's state was the newest at `version`; versions that cannot be compared prove nothing. */
+  /** Whether the store's state existed at `version`. False if the versions cannot be compared. */
   #wasKnownAt(known: AuditedState, version: string): boolean {
     const order = compareResourceVersion(known.resourceVersion, version);
     return order !== undefined && order <= 0;

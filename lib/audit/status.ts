@@ -1,22 +1,25 @@
-/** What the audit of an informer has found so far, in words a page can show. */
+/** The status of an audit, and how the audits of several scopes are merged into one. */
 
 import type { ApiError } from '../meta/api-error.ts';
 import type { EpochMs } from '../rx/epoch-ms.ts';
 
-/** The audit of one run. */
+/** The results of the audit in one run. */
 export interface AuditStatus {
   /**
-   * When the collection was last compared completely, or absent before the first
-   * comparison has ended. With several scopes, when the one that waits longest was.
+   * When the collection was last compared completely. Absent until the first comparison has ended. With several scopes,
+   * the time of the scope whose comparison is oldest.
    */
   readonly lastAt?: EpochMs;
-  /** How many objects have been compared with the server, in all comparisons of this run together. */
+  /** How many objects were compared with the server, summed over all comparisons of this run. */
   readonly compared: number;
-  /** How many of them differed, or were missing on either side. Each is healed by a list. */
+  /** How many of these objects differed, or were missing on either side. A list repairs them. */
   readonly differed: number;
-  /** Some keys that differed in the last comparison that found a difference. */
+  /** Some of the keys that differed, of the last comparison that found a difference. */
   readonly differedKeys?: readonly string[];
-  /** Why the last request of the audit failed, until a comparison ends well. The informer itself is not affected. */
+  /**
+   * Why the last request of the audit failed. Removed when a comparison is completed. The informer itself is not
+   * affected.
+   */
   readonly error?: ApiError;
 }
 
@@ -28,7 +31,7 @@ export function mergeAudits(parts: readonly AuditStatus[]): AuditStatus {
   const [first = unaudited, ...rest] = parts;
   let merged = first;
   for (const part of rest) {
-    // NaN is neither: a scope that was never compared completely leaves the collection without a time.
+    // NaN, because the collection has no time until every scope was compared completely.
     const lastAt = Math.min(merged.lastAt ?? Number.NaN, part.lastAt ?? Number.NaN);
     const differedKeys = merged.differedKeys ?? part.differedKeys;
     const error = merged.error ?? part.error;

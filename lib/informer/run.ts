@@ -12,7 +12,7 @@ import {
   Subject,
 } from 'rxjs';
 import { exhaustMap, finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
-import { Audits, auditOf, checkedAudit } from '../audit/audits.ts';
+import { Audits, checkedAudit, initialAudit } from '../audit/audits.ts';
 import { deltaFifo } from '../delta/delta-fifo.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -118,7 +118,7 @@ function reflectAll<T extends KubernetesObject>(
         known: parts.indexer,
         onStatus: (status) => {
           tell(() => parts.board.reflectors.set(listerWatcher.scope ?? String(at), status));
-          audits?.told(at, status);
+          audits?.onStatus(at, status);
         },
         onSkipped: (skipped) => {
           // What can be tried again travels with the others, to the commit.
@@ -140,11 +140,11 @@ function reflectAll<T extends KubernetesObject>(
 function auditsOf<T extends KubernetesObject>(parts: RunParts<T>): () => Audits<T> | undefined {
   const { listerWatchers, board, timing, options } = parts;
   const audit = options.audit && checkedAudit(options.audit);
-  if (audit !== undefined) board.expectAudit(auditOf(listerWatchers));
+  if (audit !== undefined) board.expectAudit(initialAudit(listerWatchers));
   return () => {
     if (audit === undefined || board.audit === 'unsupported') return undefined;
     const { requestTimeoutMs = 30_000 } = options;
-    board.audit = auditOf(listerWatchers);
+    board.audit = initialAudit(listerWatchers);
     return new Audits<T>(listerWatchers, {
       ...audit,
       store: parts.indexer,

@@ -1,4 +1,4 @@
-/** Hours of virtual time: nothing differs where nothing was lost, and whatever is lost is healed in time. */
+/** Hours of virtual time: the audit finds no difference if nothing was lost, and repairs every loss in time. */
 import { exponentialBackoff } from 'rx-informer';
 import { createFaultMachine, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
@@ -22,13 +22,13 @@ async function world(seed: number) {
     informer: {
       backoff: exponentialBackoff({ baseMs: 100, capMs: 2_000 }),
       compression: random() < 0.5 ? 'latest' : 'none',
-      // Now and then an index refuses who is let in a little later.
+      // An index function that sometimes refuses an object three times and then accepts it.
       indexers: {
-        moody: ({ metadata }) => {
+        unreliable: ({ metadata }) => {
           const key = metadata.name;
           const left = refused.get(key) ?? (random() < 0.05 ? 3 : 0);
           refused.set(key, Math.max(0, left - 1));
-          if (left > 0) throw new Error('not in this mood');
+          if (left > 0) throw new Error('refused by the index');
           return [];
         },
       },
@@ -51,8 +51,8 @@ async function world(seed: number) {
   return { rig, random, history };
 }
 
-describe('hours of an informer that audits itself', () => {
-  it('I94: an hour of churn, with faults on the way, is no difference', async () => {
+describe('hours of an informer with an audit', () => {
+  it('I94: an hour of writes and faults causes no difference', async () => {
     let compared = 0;
     for (let seed = 1; seed <= 6; seed++) {
       const { rig, random } = await world(seed);
@@ -74,9 +74,9 @@ describe('hours of an informer that audits itself', () => {
     expect(compared).toBeGreaterThan(1_000);
   }, 120_000);
 
-  it('I90: whatever a watch loses silently is healed within one period of a later version', async () => {
+  it('I90: every event that a watch loses silently is repaired within one period after a later version', async () => {
     let lost = 0;
-    let healed = 0;
+    let repaired = 0;
     for (let seed = 1; seed <= 6; seed++) {
       const { rig } = await world(seed);
       rig.informer.start();
@@ -95,10 +95,10 @@ describe('hours of an informer that audits itself', () => {
         }
       }
       lost += loss.hits;
-      healed += auditOf(rig).differed;
+      repaired += auditOf(rig).differed;
       await rig.informer.stop();
     }
     expect(lost).toBeGreaterThan(100);
-    expect(healed).toBeGreaterThan(30);
+    expect(repaired).toBeGreaterThan(30);
   }, 120_000);
 });

@@ -1,4 +1,4 @@
-/** An informer that compares its store with the server: what it asks, what it finds, and what it says. */
+/** The audit of an informer: its requests, the differences that it finds, and its status. */
 import { ApiError, createPollingListWatch, type InformerStatus } from 'rx-informer';
 import { BehaviorSubject, defer, EMPTY, throwError, timer } from 'rxjs';
 import { filter, mergeMap, take } from 'rxjs/operators';
@@ -10,14 +10,14 @@ const auditOf = ({ audit }: InformerStatus) => (typeof audit === 'object' ? audi
 
 describe('an informer with the audit option', () => {
   for (const change of ['create', 'modify', 'delete'] as const) {
-    it(`I90: finds and heals a lost ${change} within one period`, async () => {
+    it(`I90: a lost ${change} is detected and repaired within one period`, async () => {
       const rig = await auditRig();
       const { time, informer } = rig;
       informer.start();
       await time.advance(100_000);
       const { relists } = informer.status;
       rig.lose(change, change === 'create' ? 'new' : 'pod-0');
-      // A later event: from here on what came before it is lost and not late.
+      // A later event, after which the missing event counts as lost and not as late.
       rig.create('later');
       await time.advance(PERIOD_MS);
       expect(rig.wrong()).toEqual([]);
@@ -31,7 +31,7 @@ describe('an informer with the audit option', () => {
     });
   }
 
-  it('I90: finds a loss in a quiet collection within one period of the next bookmark', async () => {
+  it('I90: a loss in a quiet collection is repaired within one period after the next bookmark', async () => {
     const rig = await auditRig();
     rig.informer.start();
     await rig.time.advance(100_000);
@@ -42,11 +42,11 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I90: asks for pages of 500 objects, spread evenly, ten rounds in seven periods', async () => {
+  it('I90: rounds begin 70 % of a period apart and spread their pages of 500 objects evenly', async () => {
     const rig = await auditRig({ objects: 1_700 });
     rig.informer.start();
     await rig.time.advance(10 * PERIOD_MS);
-    const audits = rig.asked.filter(({ what }) => what === 'audit');
+    const audits = rig.requests.filter(({ what }) => what === 'audit');
     const first = audits.slice(0, 4);
     expect(first.map(({ query }) => [query['limit'], query['resourceVersionMatch']])).toEqual([
       ['500', 'Exact'],
@@ -65,7 +65,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I90: heals once a round, however much was lost', async () => {
+  it('I90: one list per round repairs all losses, however many there are', async () => {
     const rig = await auditRig({ objects: 60 });
     rig.informer.start();
     await rig.time.advance(100_000);
@@ -82,7 +82,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I90: audits each of several scopes by itself', async () => {
+  it('I90: each of several scopes has its own audit', async () => {
     const rig = await auditRig({ objects: 8, scopes: [{ namespace: 'a' }, { namespace: 'b' }] });
     rig.create('elsewhere', 'c');
     rig.informer.start();
@@ -92,25 +92,25 @@ describe('an informer with the audit option', () => {
     await rig.time.advance(PERIOD_MS);
     expect(rig.wrong()).toEqual([]);
     expect(auditOf(rig.informer.status)?.differed).toBe(1);
-    const lists = rig.asked.filter(({ what }) => what === 'list');
+    const lists = rig.requests.filter(({ what }) => what === 'list');
     expect(lists.length).toBeLessThanOrEqual(3);
     await rig.end();
     expect(rig.time.pending).toBe(0);
   });
 
-  it('I91: asks and compares nothing while the watch is not live, and goes on when it is', async () => {
+  it('I91: requests and compares nothing while the watch is not live, and continues when it is live again', async () => {
     const rig = await auditRig({ objects: 1_200 });
     rig.informer.start();
     await rig.time.advance(20_000);
     const outage = rig.server.faults.refuse();
     rig.server.faults.dropWatches();
-    const before = rig.asked.filter(({ what }) => what === 'audit').length;
+    const before = rig.requests.filter(({ what }) => what === 'audit').length;
     await rig.time.advance(10 * PERIOD_MS);
-    expect(rig.asked.filter(({ what }) => what === 'audit')).toHaveLength(before);
+    expect(rig.requests.filter(({ what }) => what === 'audit')).toHaveLength(before);
     expect(auditOf(rig.informer.status)?.error).toBeUndefined();
     outage.heal();
     await rig.time.advance(3 * PERIOD_MS);
-    expect(rig.asked.filter(({ what }) => what === 'audit').length).toBeGreaterThan(before + 3);
+    expect(rig.requests.filter(({ what }) => what === 'audit').length).toBeGreaterThan(before + 3);
     expect(auditOf(rig.informer.status)).toMatchObject({ differed: 0 });
     await rig.end();
     expect(rig.time.pending).toBe(0);
@@ -123,17 +123,17 @@ describe('an informer with the audit option', () => {
     ['another list', { status: 200, body: '{"kind":"PodList","metadata":{},"items":[]}' }],
     ['an empty page', { status: 200, body: '' }],
   ])(
-    'I91: a failing request (%s) is told, tried again ever later, and disturbs nobody',
+    'I91: a failed request (%s) is shown in the status, retried after growing waits, and affects nothing else',
     async (_, answer) => {
       const rig = await auditRig();
       rig.informer.start();
       await rig.time.advance(100_000);
       const phases: string[] = [];
       const watching = rig.informer.status$.subscribe(({ phase }) => phases.push(phase));
-      const [at] = rig.asked.filter(({ what }) => what === 'audit').slice(-1);
+      const [at] = rig.requests.filter(({ what }) => what === 'audit').slice(-1);
       const failing = rig.server.faults.failNext({ use: 'list' }, { ...answer, times: 1e6 });
       await rig.time.advance(10 * PERIOD_MS);
-      const audits = rig.asked.filter(
+      const audits = rig.requests.filter(
         ({ what, atMs }) => what === 'audit' && atMs > (at?.atMs ?? 0),
       );
       expect(audits.length).toBeGreaterThan(5);
@@ -150,19 +150,19 @@ describe('an informer with the audit option', () => {
     },
   );
 
-  it.each(['the watch is lost meanwhile', 'a list comes in between'])(
-    'I91: asks nothing before a Retry-After, also where %s',
-    async (what) => {
-      let asked = 0;
+  it.each(['the watch breaks', 'a list is made'])(
+    'I91: sends no request before the Retry-After, also if %s in the meantime',
+    async (event) => {
+      let requests = 0;
       let fails = true;
       const rig = await auditRig({
         wrap: (listWatch) => ({
           ...listWatch,
           listMetadata: (request) =>
             defer(() => {
-              asked++;
+              requests++;
               if (!fails) return listWatch.listMetadata?.(request) ?? EMPTY;
-              if (what.startsWith('the watch')) rig.server.faults.dropWatches();
+              if (event.startsWith('the watch')) rig.server.faults.dropWatches();
               const init = { retryAfterMs: 90_000 };
               return timer(1, rig.time).pipe(
                 mergeMap(() => throwError(() => ApiError.fromStatus({ code: 503 }, 503, init))),
@@ -171,19 +171,19 @@ describe('an informer with the audit option', () => {
         }),
       });
       rig.informer.start();
-      while (asked === 0) await rig.time.advance(100);
+      while (requests === 0) await rig.time.advance(100);
       await rig.time.advance(10);
       fails = false;
-      if (what.startsWith('a list')) void rig.informer.refresh();
+      if (event.startsWith('a list')) void rig.informer.refresh();
       await rig.time.advance(89_000);
-      expect([asked, rig.informer.status.live]).toEqual([1, true]);
+      expect([requests, rig.informer.status.live]).toEqual([1, true]);
       await rig.time.advance(2_000);
-      expect(asked).toBeGreaterThan(1);
+      expect(requests).toBeGreaterThan(1);
       await rig.end();
     },
   );
 
-  it('I91: a request that is never answered is given up after the request timeout', async () => {
+  it('I91: a request without a response fails after the request timeout', async () => {
     const rig = await auditRig();
     rig.informer.start();
     await rig.time.advance(10_000);
@@ -195,10 +195,10 @@ describe('an informer with the audit option', () => {
     expect(rig.time.pending).toBe(0);
   });
 
-  it('S28: a token that has expired goes on from its key at a newer version, and nothing differs', async () => {
+  it('S28: after an expired token the round continues from the same key at a newer version, without differences', async () => {
     const rig = await auditRig({ objects: 1_700 });
     rig.informer.start();
-    const pages = () => rig.asked.filter(({ what }) => what === 'audit');
+    const pages = () => rig.requests.filter(({ what }) => what === 'audit');
     while (pages().length < 2) await rig.time.advance(100);
     rig.create('meanwhile-0', 'a');
     rig.create('meanwhile-1', 'z');
@@ -215,7 +215,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('S28: a server that answers every token with another one is not asked again at once', async () => {
+  it('S28: a server that answers every token with another token is not asked again immediately', async () => {
     const rig = await auditRig({ objects: 600 });
     rig.informer.start();
     await rig.time.advance(5_000);
@@ -226,7 +226,7 @@ describe('an informer with the audit option', () => {
       reason: 'Expired',
       metadata: { continue: `token-${tokens++}` },
     });
-    const pages = () => rig.asked.filter(({ what }) => what === 'audit');
+    const pages = () => rig.requests.filter(({ what }) => what === 'audit');
     while (pages().length < 1) await rig.time.advance(100);
     for (let at = 0; at < 100; at++) {
       rig.server.faults.failNext(
@@ -242,16 +242,16 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('S28: a version that the server has forgotten is one more request, compared once the store is there', async () => {
+  it('S28: a compacted version costs one more request, for the newest version, which is compared once the store has reached it', async () => {
     const rig = await auditRig();
     rig.informer.start();
     await rig.time.advance(5_000);
-    // Versions that the store does not see before a bookmark.
+    // The store learns of these versions only from the next bookmark.
     rig.server.objects.advance(10);
     rig.server.objects.compact();
     rig.lose('modify', 'pod-0');
     await rig.time.advance(40_000);
-    const audits = rig.asked.filter(({ what }) => what === 'audit');
+    const audits = rig.requests.filter(({ what }) => what === 'audit');
     expect(audits.map(({ query }) => query['resourceVersionMatch'])).toEqual(['Exact', undefined]);
     expect(auditOf(rig.informer.status)).toEqual({ compared: 0, differed: 0 });
     await rig.time.advance(BOOKMARK_MS / 2);
@@ -260,7 +260,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I90: a server that went back behind the store is listed again', async () => {
+  it('I90: a server that was restored to a version before that of the store is listed again', async () => {
     const rig = await auditRig();
     rig.informer.start();
     await rig.time.advance(5_000);
@@ -270,7 +270,7 @@ describe('an informer with the audit option', () => {
       (draft as { status?: object }).status = { phase: 'Running' };
     });
     await rig.time.advance(1_000);
-    // The versions come a second time, for other objects.
+    // After the restore the same versions are used for other objects.
     rig.server.objects.restoreSnapshot(backup);
     rig.create('other');
     rig.create('another');
@@ -280,7 +280,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('S27: an object of the same UID and version with other content is not seen, and healed if anything else differs', async () => {
+  it('S27: different content under the same UID and version is not detected, but repaired if another object differs', async () => {
     const rig = await auditRig();
     rig.informer.start();
     await rig.time.advance(5_000);
@@ -307,7 +307,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I94: an object that came and went while the queue folded its changes is no difference', async () => {
+  it('I94: an object that is created and deleted while the queue folds its changes is not a difference', async () => {
     const open = new BehaviorSubject(true);
     const rig = await auditRig({
       informer: {
@@ -323,33 +323,33 @@ describe('an informer with the audit option', () => {
     rig.server.objects.delete(pods, { namespace: 'a', name: 'brief' });
     await rig.time.advance(1_000);
     open.next(true);
-    // The store has reached the version of 'lasting', at which 'brief' was there.
+    // The store has reached the version of 'lasting', at which 'brief' existed.
     await rig.time.advance(50_000);
     expect(auditOf(rig.informer.status)).toMatchObject({ compared: 5, differed: 0 });
     await rig.end();
   });
 
-  it('I92: says unsupported if a ListerWatcher cannot list metadata, and nothing without the option', async () => {
+  it('I92: status.audit is unsupported if a ListerWatcher cannot list metadata, and absent without the option', async () => {
     const polled = await auditRig({ wrap: (listWatch) => createPollingListWatch(listWatch) });
     expect(polled.informer.status.audit).toBe('unsupported');
     const off = await auditRig({ informer: { audit: undefined } as object });
     expect(off.informer.status).not.toHaveProperty('audit');
     off.informer.start();
     await off.time.advance(10 * PERIOD_MS);
-    expect(off.asked.filter(({ what }) => what === 'audit')).toEqual([]);
+    expect(off.requests.filter(({ what }) => what === 'audit')).toEqual([]);
     await off.end();
   });
 
-  it('I92: tells each comparison once, and counts in the metrics', async () => {
+  it('I92: each comparison is one emission of status$, and the metrics count its objects', async () => {
     const rig = await auditRig();
-    const told: InformerStatus['audit'][] = [];
+    const audits: InformerStatus['audit'][] = [];
     rig.informer.status$.subscribe(({ audit }) => {
-      if (told.at(-1) !== audit) told.push(audit);
+      if (audits.at(-1) !== audit) audits.push(audit);
     });
-    expect(told).toEqual([{ compared: 0, differed: 0 }]);
+    expect(audits).toEqual([{ compared: 0, differed: 0 }]);
     rig.informer.start();
     await rig.time.advance(3 * BETWEEN_MS);
-    const times = told.slice(1).map((audit) => (typeof audit === 'object' ? audit.lastAt : 0));
+    const times = audits.slice(1).map((audit) => (typeof audit === 'object' ? audit.lastAt : 0));
     expect(times).toHaveLength(3);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(BETWEEN_MS);
     let figures: object = {};
@@ -358,7 +358,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I93: refuses a period that is no number or shorter than a minute', async () => {
+  it('I93: a period that is not a number or is shorter than a minute is refused', async () => {
     for (const periodMs of [Number.NaN, -1, 0, 59_999, '60000', undefined]) {
       await expect(auditRig({ informer: { audit: { periodMs } } as object })).rejects.toThrow(
         /audit\.periodMs is .*; it must be 60000 or more milliseconds/,
@@ -367,7 +367,7 @@ describe('an informer with the audit option', () => {
     const never = await auditRig({ informer: { audit: { periodMs: Number.POSITIVE_INFINITY } } });
     never.informer.start();
     await never.time.advance(100 * PERIOD_MS);
-    expect(never.asked.filter(({ what }) => what === 'audit')).toEqual([]);
+    expect(never.requests.filter(({ what }) => what === 'audit')).toEqual([]);
     await never.end();
   });
 });

@@ -1,4 +1,4 @@
-/** An informer that audits itself, before a fake server, in virtual time. */
+/** The test setup of the audit: an informer with an audit over a fake server, in virtual time. */
 import {
   createClient,
   createListWatch,
@@ -13,13 +13,13 @@ import { type Pod, pods } from '../faults/history.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 export const PERIOD_MS = 60_000;
-/** From round to round. */
+/** From the beginning of one round to the beginning of the next. */
 export const BETWEEN_MS = 0.7 * PERIOD_MS;
-/** Bookmarks come once a minute: by then the version has passed every loss, so that it is one. */
+/** The server sends a bookmark once a minute. After it every missing event counts as lost, not as late. */
 export const BOOKMARK_MS = 60_000;
 
-/** One request, in short. */
-export interface Asked {
+/** A summary of one request. */
+export interface Requested {
   readonly atMs: number;
   readonly what: 'list' | 'audit' | 'watch';
   readonly query: Readonly<Record<string, string>>;
@@ -29,12 +29,12 @@ export interface AuditRig {
   readonly time: VirtualTime;
   readonly server: FakeApiServer;
   readonly informer: SharedInformer<Pod>;
-  readonly asked: Asked[];
-  /** Makes a pod on the server. */
+  readonly requests: Requested[];
+  /** Creates a pod on the server. */
   create(name: string, namespace?: string): void;
-  /** Changes a pod without a watch being told. */
+  /** Changes a pod without sending an event to any watch. */
   lose(change: 'create' | 'modify' | 'delete', name: string): void;
-  /** Keys of which the store does not hold what the server has. */
+  /** The keys whose objects differ between the store and the server. */
   wrong(): string[];
   end(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
     server.objects.create(pods, { metadata: { namespace, name } } as unknown as Pod);
   };
   for (let at = 0; at < objects; at++) create(`pod-${at}`, at % 2 === 0 ? 'a' : 'b');
-  const asked: Asked[] = [];
+  const requests: Requested[] = [];
   let lost = 0;
   const client = createClient({
     baseUrl: 'http://fake',
@@ -66,7 +66,7 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
       const accept = init?.headers?.['accept'] ?? '';
       const audits = accept.includes('PartialObjectMetadataList');
       const what = query['watch'] === 'true' ? 'watch' : audits ? 'audit' : 'list';
-      asked.push({ atMs: time.now(), what, query });
+      requests.push({ atMs: time.now(), what, query });
       return server.fetch(input, init as RequestInit);
     },
   });
@@ -82,7 +82,7 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
   });
   const namespaces = scopes.map(({ namespace }) => namespace);
   return {
-    ...{ time, server, informer, asked, create },
+    ...{ time, server, informer, requests, create },
     lose(change, name) {
       const at = { namespace: 'a', name };
       const write = { silent: true };

@@ -1,4 +1,4 @@
-/** The comparison by itself: what differs, what only looks so, and a model of both over random histories. */
+/** A round without requests: single cases, and a model over random histories. */
 import { ApiError, createIndexer } from 'rx-informer';
 import { seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ function refused(object: Pod) {
 }
 
 describe('a round', () => {
-  it('S27: finds an object that is missing, one that is gone, one that is older and one of another UID', () => {
+  it('S27: an object that is missing, deleted, older or of another UID is a difference', () => {
     const { round: compared } = round(
       pod('gone', 3),
       pod('old', 4),
@@ -44,42 +44,42 @@ describe('a round', () => {
     expect(compared.compared).toBe(5);
   });
 
-  it('S27: finds a state that the server has no more, as after a restore', () => {
+  it('S27: a state that the server no longer has, as after a restore, is a difference', () => {
     const { round: compared } = round(pod('web', 8));
     compared.page(of(pod('web', 5)), '9');
     expect(compared.differed).toEqual(['shop/web']);
   });
 
-  it('S27: what changed, came or ended after the version of the page is no difference', () => {
+  it('S27: an object that was created, changed or deleted after the version of the page is not a difference', () => {
     const { store, round: compared } = round(pod('changed', 3), pod('ended', 4), pod('remade', 5));
     store.update(pod('changed', 12));
     store.add(pod('new', 11));
     store.delete('shop/ended');
-    compared.end('shop/ended', '13');
+    compared.deleted('shop/ended', '13');
     store.update(pod('remade', 15, 'again'));
     compared.page(of(pod('changed', 3), pod('ended', 4), pod('remade', 5)), '10');
     compared.finish();
     expect(compared.differed).toEqual([]);
   });
 
-  it('S27: an object whose end is known, but not its successor, is missing', () => {
+  it('S27: an object that was recreated is missing if the store received only the deletion', () => {
     const { store, round: compared } = round(pod('web', 3));
     store.delete('shop/web');
-    compared.end('shop/web', '5');
+    compared.deleted('shop/web', '5');
     compared.page(of(pod('web', 7, 'again')), '9');
     expect(compared.differed).toEqual(['shop/web']);
   });
 
-  it('S27: an end without a version proves nothing, nor do versions that cannot be compared', () => {
+  it('S27: a deletion without a version, or versions that cannot be compared, are not differences', () => {
     const { store, round: compared } = round(pod('web', 3), pod('odd', 4));
     store.delete('shop/web');
-    compared.end('shop/web', '');
+    compared.deleted('shop/web', '');
     store.update({ metadata: { ...pod('odd', 0).metadata, resourceVersion: 'x7' } });
     compared.page(of(pod('web', 3), pod('odd', 4)), '9');
     expect(compared.differed).toEqual([]);
   });
 
-  it('S27: a refused object is no difference in the state that was refused, and is one in a later state', () => {
+  it('S27: a refused object is a difference only if the server has a later state than the refused one', () => {
     const { store, round: compared } = round(pod('kept', 3));
     for (const each of [pod('kept', 5), pod('out', 4), pod('late', 4)])
       store.refused.set(refused(each));
@@ -97,7 +97,7 @@ describe('a round', () => {
     expect(again.differed).toEqual(['shop/out']);
   });
 
-  it('S27: objects of another scope are not missed', () => {
+  it('S27: objects of another scope do not count as missing', () => {
     const store = createIndexer<Pod>();
     store.add(pod('web', 3));
     store.add(pod('db', 4, 'db', 'other'));
@@ -109,10 +109,10 @@ describe('a round', () => {
     expect(compared.differed).toEqual([]);
   });
 
-  it('S27: pages may come in any order and at several versions; what no page showed is judged by the oldest', () => {
+  it('S27: pages have any order and several versions; an object in no page is judged by the oldest version', () => {
     const { store, round: compared } = round(pod('a', 3), pod('z', 4), pod('m', 5));
     compared.page(of(pod('z', 4)), '9');
-    // Made after the first page, in its range: the second page, at a later version, says nothing of it.
+    // Created after the first page and in its range. The second page is at a later version, but does not cover it.
     store.add(pod('b', 11));
     compared.page(of(pod('a', 3)), '12');
     compared.finish();
@@ -123,13 +123,13 @@ describe('a round', () => {
 interface Write {
   readonly version: number;
   readonly name: string;
-  /** Absent: deleted. */
+  /** Absent for a deletion. */
   readonly object?: Pod;
 }
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/** A server that writes, and a store that gets each write later, or never. */
+/** A server with writes, and a store that receives each write later, or never. */
 class World {
   readonly #random: () => number;
   readonly #lossy: number;
@@ -173,7 +173,7 @@ class World {
     return state;
   }
 
-  /** The next event arrives, or is lost; what arrives tells the round of ends. */
+  /** Delivers the next event to the store, or loses it. A delivered deletion is recorded in the round. */
   deliver(): void {
     const write = this.log[this.#applied];
     if (write === undefined) return;
@@ -188,11 +188,11 @@ class World {
     if (object !== undefined) this.store.update(object);
     else if (this.store.has(`shop/${name}`)) {
       this.store.delete(`shop/${name}`);
-      this.round?.end(`shop/${name}`, String(version));
+      this.round?.deleted(`shop/${name}`, String(version));
     }
   }
 
-  /** Names whose store state is not the server's of `version`, because an event up to there was lost. */
+  /** Names whose state in the store differs from that of the server at `version`, because an event was lost. */
   wrongAt(version: number): string[] {
     return [...this.lost.values()]
       .filter((lost) => lost.version <= version)
@@ -200,7 +200,7 @@ class World {
   }
 }
 
-/** One round in pieces, with writes and events between them. Answers what differed, and what had to. */
+/** Plays one round with writes and events between its pages. Returns the found and the expected differences. */
 function play(world: World, random: () => number) {
   const busy = () => {
     for (let steps = world.below(8); steps > 0; steps--) {
@@ -214,10 +214,10 @@ function play(world: World, random: () => number) {
   let version = random() < 0.5 ? world.reached : world.version;
   const first = version;
   const names = [...NAMES].sort(() => random() - 0.5);
-  const must = new Set<string>();
-  const shownNames = new Set<string>();
+  const expected = new Set<string>();
+  const listedNames = new Set<string>();
   while (names.length > 0) {
-    // The token of the page before has expired: the rest comes at the newest version.
+    // The token of the previous page has expired, so the remaining pages are at the newest version.
     if (names.length < NAMES.length && random() < 0.2) version = world.version;
     const range = names.splice(0, 1 + world.below(3));
     const state = world.at(version);
@@ -227,25 +227,25 @@ function play(world: World, random: () => number) {
       world.deliver();
     }
     const page = range.flatMap((name) => state.get(name) ?? []);
-    for (const { metadata } of page) shownNames.add(metadata.name);
+    for (const { metadata } of page) listedNames.add(metadata.name);
     for (const name of world.wrongAt(version)) {
       const shown = state.get(name);
-      // Seen on its page; an object that the page lacks is judged at the end of the round.
-      if (range.includes(name) && shown !== undefined) must.add(`shop/${name}`);
+      // Found on its page. An object that is missing in the page is judged at the end of the round.
+      if (range.includes(name) && shown !== undefined) expected.add(`shop/${name}`);
     }
     compared.page(of(...page), String(version));
     busy();
   }
   for (const name of world.wrongAt(first)) {
-    if (world.store.has(`shop/${name}`) && !shownNames.has(name)) must.add(`shop/${name}`);
+    if (world.store.has(`shop/${name}`) && !listedNames.has(name)) expected.add(`shop/${name}`);
   }
   compared.finish();
   world.round = undefined;
-  return { differed: new Set(compared.differed), must };
+  return { differed: new Set(compared.differed), expected };
 }
 
 describe('a round over random histories', () => {
-  it('I94: finds no difference if nothing was lost, whatever is in flight', () => {
+  it('I94: a round finds no difference if nothing was lost, whatever changes are in flight', () => {
     for (let seed = 0; seed < 3_000; seed++) {
       const random = seededRandom(seed);
       const world = new World(random, 0);
@@ -255,14 +255,14 @@ describe('a round over random histories', () => {
     }
   });
 
-  it('S27: finds every loss up to its version, unless a later event has healed it', () => {
+  it('S27: a round finds every loss up to its version, unless a later event has repaired it', () => {
     let found = 0;
     for (let seed = 0; seed < 3_000; seed++) {
       const random = seededRandom(seed);
       const world = new World(random, 0.15);
       for (let rounds = 0; rounds < 4; rounds++) {
-        const { differed, must } = play(world, random);
-        for (const key of must) expect(differed, `seed ${seed}`).toContain(key);
+        const { differed, expected } = play(world, random);
+        for (const key of expected) expect(differed, `seed ${seed}`).toContain(key);
         found += differed.size;
       }
     }
