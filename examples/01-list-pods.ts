@@ -1,4 +1,4 @@
-/** A live list of pods, in ten lines: of a fake cluster, or with `--cluster` of that of your kubeconfig. */
+/** A live list of pods in ten lines: of a fake cluster or, with `--cluster`, of the cluster of your kubeconfig. */
 import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
@@ -17,7 +17,7 @@ informer.added$.subscribe(({ metadata }) =>
 );
 informer.deleted$.subscribe(({ key }) => console.log(`- ${key}`));
 await informer.whenSynced({ timeoutMs: 10_000 });
-console.log(`${informer.indexer.size} pods; what changes now shows by itself`);
+console.log(`${informer.indexer.size} pods; changes appear as they happen`);
 
 objects.create(pods, { metadata: { namespace: 'shop', name: 'web-1' } });
 objects.delete(pods, { namespace: 'shop', name: 'web-0' });

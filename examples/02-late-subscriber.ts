@@ -1,4 +1,4 @@
-/** Who comes late gets the state, not the history: no gap, no duplicate, and no second request. */
+/** A late subscriber receives the state, not the history: without gap or duplicate, and without a second request. */
 import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -25,7 +25,7 @@ await informer.whenObserved(
   { timeoutMs: 10_000 },
 );
 
-// The deleted pod is not replayed, because it is not there.
+// A late subscriber receives the current pods only, so the deleted pod does not appear.
 const late: string[] = [];
 informer.added$.subscribe((pod) => late.push(pod.metadata.name));
 console.log(`late:  ${late.join(' ')}`);

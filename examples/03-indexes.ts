@@ -1,4 +1,4 @@
-/** Questions that would be scans are look-ups: pods by node, by owner, by label. */
+/** Indexes replace scans of the store by lookups: pods by node, by owner, by label. */
 import {
   byLabel,
   byOwnerUid,
@@ -39,7 +39,7 @@ console.log(`on node-1: ${names(indexer.byIndex('node', 'node-1'))}`);
 console.log(`of rs-1: ${indexer.byIndex('owner', 'rs-1').length}`);
 console.log(`backend: ${names(indexer.byIndex('tier', 'back'))}`);
 
-// An index follows its objects.
+// An update moves the object to its new index value.
 const moved = server.objects.modify(pods, { namespace: 'shop', name: 'web-0' }, (pod) => {
   pod.spec = { ...pod.spec, containers: [], nodeName: 'node-1' };
 });

@@ -1,4 +1,4 @@
-/** Data never errors. What goes wrong is a value on `status$`, and heals by itself with nothing lost. */
+/** Data streams never error. Failures are values on `status$`, and the informer recovers without losing a change. */
 import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -20,12 +20,12 @@ informer.status$.subscribe(({ phase, synced, live, error }) => {
 informer.start();
 await informer.whenSynced({ timeoutMs: 10_000 });
 
-console.log('-- the connection is lost, and a pod comes while nobody looks');
+console.log('-- the connection is lost, and a pod is created meanwhile');
 server.faults.dropWatches();
 const missed = server.objects.create(pods, { metadata: place('web-1') });
 await informer.whenObserved('shop/web-1', missed.metadata.resourceVersion, { timeoutMs: 10_000 });
 
-console.log('-- the version is gone (410), and a pod goes while nobody looks');
+console.log('-- the version has expired (410), and a pod is deleted meanwhile');
 server.faults.expireWatches();
 const before = informer.indexer.get('shop/web-0');
 if (before === undefined) throw new Error('web-0 is not in the store');

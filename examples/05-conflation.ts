@@ -1,4 +1,4 @@
-/** A slow consumer never holds up the store, and never falls behind: what it missed is folded per pod. */
+/** A slow consumer does not delay the store and does not fall behind: its waiting changes are folded per pod. */
 
 import {
   conflateByKey,
@@ -17,7 +17,7 @@ server.objects.create(pods, { metadata: ref });
 const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 const informer = createSharedInformer(createListWatch(client, pods));
 
-/** Room at most once every 200 ms, like a screen that is painted five times a second. */
+/** A demand that is open at most every 200 ms, like a screen that is painted five times per second. */
 let paintedMs = Number.NEGATIVE_INFINITY;
 const ready: Demand = () => {
   const left = paintedMs + 200 - performance.now();
@@ -46,5 +46,5 @@ await new Promise((resolve) => setTimeout(resolve, 300));
 
 console.log(`many commits: ${commits > 20}`);
 console.log(`few paints: ${paints < commits / 2}`);
-console.log(`and the last one shows the truth: ${shown === '50'}`);
+console.log(`the last paint shows the newest state: ${shown === '50'}`);
 await informer.stop();

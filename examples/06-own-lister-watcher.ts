@@ -1,4 +1,4 @@
-/** An informer over anything that can be listed and watched: here a thermometer, no Kubernetes at all. */
+/** An informer over a custom ListerWatcher: a thermometer, without Kubernetes. */
 
 import { createSharedInformer, type ListerWatcher, type WatchSignal } from 'rx-informer';
 import { map, of, Subject } from 'rxjs';
@@ -20,7 +20,7 @@ function measure(name: string, celsius: number): void {
 }
 
 const thermometer: ListerWatcher<Room> = {
-  // No streaming lists: ask for a list, then for what changes.
+  // The source has no streaming lists, so the informer requests a list and then a watch.
   watchList: false,
   list: () => of({ items: [...rooms.values()], metadata: { resourceVersion: String(version) } }),
   watch: () =>

@@ -1,4 +1,4 @@
-/** A client from a kubeconfig, in Node: certificates, tokens and exec plugins are taken care of. */
+/** A client from a kubeconfig in Node, which handles certificates, tokens and exec plugins. */
 import { createListWatch, createSharedInformer } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
@@ -9,7 +9,7 @@ server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
 server.objects.create(pods, { metadata: { namespace: 'bank', name: 'ledger-0' } });
 const served = await server.serve({ port: 0 });
 
-// With a file: clientFromKubeConfig(), or clientFromKubeConfig({ file, context }).
+// From a file: clientFromKubeConfig(), or clientFromKubeConfig({ file, context }).
 const client = await clientFromKubeConfig({
   text: JSON.stringify({
     apiVersion: 'v1',
@@ -23,7 +23,7 @@ const client = await clientFromKubeConfig({
 const version = await client.request<{ gitVersion: string }>({ path: '/version' });
 console.log(`server version: ${version.gitVersion}`);
 
-// One namespace only, as a user with few rights would.
+// A user with few permissions can often list one namespace only.
 const informer = createSharedInformer(createListWatch(client, pods, { namespace: 'shop' }));
 informer.start();
 await informer.whenSynced({ timeoutMs: 10_000 });

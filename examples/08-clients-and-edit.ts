@@ -1,4 +1,4 @@
-/** Writes: typed clients, edits by draft that nobody overwrites, server-side apply, and reading what was written. */
+/** Writes: typed clients, edits without lost updates, server-side apply, and reading your own write. */
 import {
   createClient,
   createDynamicClient,
@@ -23,7 +23,7 @@ await shop.create({
   },
 });
 
-// Two people change it at once: each recipe sees what the other did, and neither is lost.
+// Two writers edit the Deployment concurrently. Each recipe sees the other's change, so neither change is lost.
 const [image, scale] = await Promise.all([
   shop.edit('web', ({ spec }) => {
     for (const each of spec?.template.spec?.containers ?? []) each.image = 'example.com/web:2';
@@ -37,12 +37,12 @@ const both = await shop.get('web');
 console.log(`image: ${both.spec?.template.spec?.containers[0]?.image}`);
 console.log(`replicas: ${both.spec?.replicas}`);
 
-// The object of a store is frozen, and a good base: nothing is read before it is written.
+// An edit can start from the object in the store, which saves the read before the write.
 const informer = createSharedInformer(createListWatch(client, deployments));
 informer.start();
 await informer.whenSynced({ timeoutMs: 10_000 });
 const stored = informer.indexer.get('shop/web');
-if (stored === undefined) throw new Error('it is not there');
+if (stored === undefined) throw new Error('shop/web is not in the store');
 const paused = await shop.edit(stored, ({ spec }) => {
   if (spec) spec.paused = true;
 });
@@ -50,13 +50,13 @@ const version = paused.metadata.resourceVersion;
 await informer.whenObserved('shop/web', version, { timeoutMs: 10_000 });
 console.log(`in the store: paused ${informer.indexer.get('shop/web')?.spec?.paused}`);
 
-// What shall be, not what to do: applying it twice changes nothing.
+// An apply states the wanted fields, so applying them twice changes nothing.
 const wanted = { metadata: { name: 'web', annotations: { owner: 'tea' } } };
 await shop.apply(wanted, { fieldManager: 'example' });
 const applied = await shop.apply(wanted, { fieldManager: 'example' });
 console.log(`owner: ${applied.metadata.annotations?.['owner']}`);
 
-// By name only, as a tool that reads manifests has it.
+// A dynamic client needs only the kind, for example from a manifest.
 const found = await createDynamicClient(client).resource({
   apiVersion: 'apps/v1',
   kind: 'Deployment',

@@ -1,4 +1,4 @@
-/** One informer however many ask: a factory over two namespaces, listers, rows as kubectl prints them. */
+/** A factory shares informers: here over two namespaces, with listers, and with table rows as kubectl prints them. */
 import { createClient, createDynamicInformerFactory, createInformerFactory } from 'rx-informer';
 import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -13,7 +13,7 @@ const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 const factory = createInformerFactory(client, { name: 'ui', namespaces: ['shop', 'till'] });
 const podLister = factory.lister(pods);
 factory.start();
-// Asked for after the start, it starts at once.
+// An informer that is requested after the start starts immediately.
 factory.informer(configMaps, { namespace: 'shop' });
 await factory.whenSynced({ timeoutMs: 10_000 });
 console.log(`informers: ${factory.informers.join(', ')}`);
@@ -22,10 +22,10 @@ console.log(`uid known: ${podLister.namespace('till').get('web-0').metadata.uid 
 try {
   podLister.get('elsewhere/web-0');
 } catch (error) {
-  console.log(`not ours: ${(error as Error).message}`);
+  console.log(`in no namespace of the factory: ${(error as Error).message}`);
 }
 
-// Read your own write.
+// Waits until the store shows the own write.
 const made = server.objects.create(pods, {
   metadata: { namespace: 'shop', name: 'web-1' },
   status: { phase: 'Pending' },
@@ -33,13 +33,13 @@ const made = server.objects.create(pods, {
 const fresh = await podLister.atLeast(made, { timeoutMs: 10_000 });
 console.log(`in the shop now: ${fresh.namespace('shop').list().length}`);
 
-// A panel that opens and closes: the last release ends its informer after the linger.
+// A panel that opens and closes: the last release stops the informer after the linger.
 const panel = factory.acquire(pods, { namespace: '', as: 'metadata' });
 await panel.informer.whenSynced({ timeoutMs: 10_000 });
 console.log(`metadata only: ${Object.keys(panel.lister.get('elsewhere/web-0')).sort().join(' ')}`);
 panel.release();
 
-// What kubectl get prints.
+// Table rows, as `kubectl get` prints them.
 const table = factory.informer(pods, { namespace: 'shop', as: 'table' });
 table.columns$.subscribe((columns) => {
   const shown = columns.filter(({ priority }) => priority === 0);
@@ -53,7 +53,7 @@ console.log(
     .join(', ')}`,
 );
 
-// Who is missing, and why: the server does not serve widgets, so the wait rejects immediately.
+// The server does not serve widgets, so the wait rejects immediately and names the informer.
 const dynamic = createDynamicInformerFactory(client);
 dynamic.lister({ group: 'example.com', version: 'v1', plural: 'widgets' });
 dynamic.start();

@@ -1,9 +1,9 @@
-/** The command line of the dashboard. What is wrong with it is said in one sentence. */
+/** Parses the command line of the dashboard. Each mistake is reported in one sentence. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface DashboardOptions {
-  /** 0: any free port. Absent: the usual one, or any when it is taken. */
+  /** 0: any free port. Left out: the default port, or any free one if it is taken. */
   readonly port?: number;
   readonly open: boolean;
   readonly embedded: boolean;
@@ -11,34 +11,34 @@ export interface DashboardOptions {
   readonly context?: string;
   /** Pods of the embedded cluster. */
   readonly objects: number;
-  /** Changes a second in the embedded cluster. */
+  /** Changes per second in the embedded cluster. */
   readonly rate: number;
   readonly seed: number;
 }
 
-/** The command line cannot be followed; the message is one sentence for a person. */
+/** The command line is invalid. The message is one sentence for the user. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Help was asked for and has been printed. */
+/** The help was requested and has been printed. */
 export class HelpShown extends Error {
   override readonly name = 'HelpShown';
 }
 
-function whole(from: number, to: number): (text: string) => number {
+function integer(from: number, to: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (value >= from && value <= to) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${from} to ${to}.`);
+    throw new InvalidArgumentError(`It must be an integer from ${from} to ${to}.`);
   };
 }
 
 function command(): Command {
   return (
     new Command('npm start --')
-      .description('Shows the pods of a cluster, live. Without a cluster it shows one of its own.')
-      .option('--port <number>', 'port on 127.0.0.1; 0 takes a free one', whole(0, 65_535))
+      .description('Shows the pods of a cluster, live. Without a cluster it shows an embedded one.')
+      .option('--port <number>', 'port on 127.0.0.1; 0 takes a free one', integer(0, 65_535))
       .option('--open', 'open the page in a browser', false)
       .addOption(
         new Option('--embedded', 'use the embedded cluster')
@@ -47,13 +47,13 @@ function command(): Command {
       )
       .option('--kubeconfig <file>', 'kubeconfig of the cluster')
       .option('--context <name>', 'context of the kubeconfig')
-      .option('--objects <number>', 'pods of the embedded cluster', whole(1, 100_000), 1000)
-      .option('--rate <number>', 'changes a second of the embedded cluster', whole(0, 5000), 20)
-      .option('--seed <number>', 'seed of the embedded cluster', whole(0, 2 ** 31), 1)
+      .option('--objects <number>', 'pods of the embedded cluster', integer(1, 100_000), 1000)
+      .option('--rate <number>', 'changes per second in the embedded cluster', integer(0, 5000), 20)
+      .option('--seed <number>', 'seed of the embedded cluster', integer(0, 2 ** 31), 1)
       .exitOverride()
       .allowExcessArguments(false)
       .showHelpAfterError(false)
-      // Errors are printed by the caller, once.
+      // The caller prints errors, so that each is printed once.
       .configureOutput({ writeErr: () => undefined })
   );
 }

@@ -1,4 +1,4 @@
-/** Builds the page with Vite, unless what it is made of is what it was last time. */
+/** Builds the page with Vite, unless its sources are unchanged since the last build. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** Where the built page is. */
+/** The folder of the built page. */
 export const pageFolder: string = join(root, 'node_modules/.cache/rx-informer/dashboard');
 
 async function hashOfInputs(): Promise<string> {
@@ -27,9 +27,9 @@ async function hashOfInputs(): Promise<string> {
 }
 
 async function buildForProduction(): Promise<void> {
-  // Loaded late: a start without a build does not need it.
+  // Loaded here because a start without a build does not need Vite.
   const { build } = await import('vite');
-  // Vite and React obey this variable, and whoever starts us (a test runner) may have set it.
+  // Vite and React read NODE_ENV, which a test runner, for example, may have set to another value.
   const before = process.env.NODE_ENV;
   process.env.NODE_ENV = 'production';
   try {
@@ -40,7 +40,7 @@ async function buildForProduction(): Promise<void> {
   }
 }
 
-/** Builds the page if it is not up to date; answers its folder. */
+/** Builds the page if it is not up to date, and returns its folder. */
 export async function buildPage(onBuild: () => void = () => undefined): Promise<string> {
   const stamp = join(pageFolder, '.inputs');
   const inputs = await hashOfInputs();

@@ -1,6 +1,6 @@
 /**
- * Which cluster to show. One that was asked for by name must answer; one that merely lies at hand (KUBECONFIG,
- * ~/.kube/config) is used when it answers; else the embedded cluster is.
+ * Chooses the cluster to show. A cluster that the options name must answer. The cluster of KUBECONFIG or
+ * ~/.kube/config is used if it answers, otherwise the embedded cluster is used.
  */
 import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -8,21 +8,21 @@ import { delimiter, join } from 'node:path';
 import type { KubeClient } from 'rx-informer';
 import type { DashboardOptions } from './arguments.ts';
 
-const PATIENCE_MS = 5000;
+const CONNECT_TIMEOUT_MS = 5000;
 
-/** A real cluster, connected. */
+/** A connection to a real cluster. */
 export interface RealCluster {
   readonly client: KubeClient;
-  /** For people. */
+  /** The name to display. */
   readonly name: string;
 }
 
-/** The cluster that was asked for cannot be used; the message is one sentence for a person. */
+/** The requested cluster cannot be used. The message is one sentence for the user. */
 export class ClusterError extends Error {
   override readonly name = 'ClusterError';
 }
 
-/** What was found: a cluster, or why there is none. */
+/** The cluster to show, or the reason for the embedded cluster. */
 export type Choice = { readonly cluster: RealCluster } | { readonly embeddedBecause: string };
 
 async function isThere(file: string): Promise<boolean> {
@@ -45,14 +45,14 @@ function reasonOf(error: unknown): string {
 }
 
 async function connect({ kubeconfig, context }: DashboardOptions): Promise<RealCluster> {
-  // Loaded late: reading kubeconfigs takes half a second that the embedded cluster does not need.
+  // Loaded here because loading takes half a second, which the embedded cluster does not need.
   const { clientFromKubeConfig } = await import('rx-informer/node');
   const client = await clientFromKubeConfig({
     ...(kubeconfig === undefined ? {} : { file: kubeconfig }),
     ...(context === undefined ? {} : { context }),
   });
   try {
-    await client.request({ path: '/version', signal: AbortSignal.timeout(PATIENCE_MS) });
+    await client.request({ path: '/version', signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
   } catch (error) {
     await client.close();
     throw error;
@@ -60,20 +60,20 @@ async function connect({ kubeconfig, context }: DashboardOptions): Promise<RealC
   return { client, name: context ?? new URL(client.baseUrl).host };
 }
 
-/** Finds the cluster to show. Throws {@link ClusterError} when one that was asked for does not answer. */
+/** Finds the cluster to show. Throws a {@link ClusterError} if a requested cluster does not answer. */
 export async function chooseCluster(options: DashboardOptions): Promise<Choice> {
-  if (options.embedded) return { embeddedBecause: 'it was asked for' };
-  const isAskedFor = options.kubeconfig !== undefined || options.context !== undefined;
+  if (options.embedded) return { embeddedBecause: 'it was requested' };
+  const isRequested = options.kubeconfig !== undefined || options.context !== undefined;
   if (options.kubeconfig !== undefined && !(await isThere(options.kubeconfig))) {
     throw new ClusterError(`The kubeconfig ${options.kubeconfig} cannot be read.`);
   }
-  if (!isAskedFor && !(await hasDefaultConfig())) {
+  if (!isRequested && !(await hasDefaultConfig())) {
     return { embeddedBecause: 'there is no kubeconfig' };
   }
   try {
     return { cluster: await connect(options) };
   } catch (error) {
-    if (isAskedFor) throw new ClusterError(`The cluster cannot be used: ${reasonOf(error)}.`);
+    if (isRequested) throw new ClusterError(`The cluster cannot be used: ${reasonOf(error)}.`);
     return {
       embeddedBecause: `the cluster of the kubeconfig does not answer (${reasonOf(error)})`,
     };

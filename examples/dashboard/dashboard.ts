@@ -1,4 +1,4 @@
-/** The dashboard as a whole: a cluster, the proxy to it, the page, and the server that brings them together. */
+/** Starts the dashboard: a cluster, the proxy to it, the page, and the server that connects them. */
 import { createClient } from 'rx-informer';
 import type { DashboardOptions } from './arguments.ts';
 import { buildPage } from './build-page.ts';
@@ -9,7 +9,7 @@ import { readPageFiles } from './server/page-files.ts';
 import { serveDashboard } from './server.ts';
 import type { Summary } from './summary-line.ts';
 
-/** A dashboard that runs. */
+/** A running dashboard. */
 export interface Dashboard {
   readonly url: string;
   readonly port: number;
@@ -18,14 +18,14 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-/** Where a dashboard says what it is doing, line by line. */
+/** Receives the progress messages of a dashboard, line by line. */
 export type Say = (line: string) => void;
 
-const USUAL_PORT = 8011;
+const DEFAULT_PORT = 8011;
 
 /**
- * Starts a dashboard. Rejects with a `ClusterError` when the cluster that was asked for does not answer, and
- * with the server's error when the port is taken.
+ * Starts a dashboard. Rejects with a `ClusterError` if the requested cluster does not answer, and with the server's
+ * error if the requested port is taken.
  */
 export async function startDashboard(options: DashboardOptions, say: Say): Promise<Dashboard> {
   const choice = await chooseCluster(options);
@@ -57,8 +57,8 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   };
   let server: Awaited<ReturnType<typeof serve>>;
   try {
-    // Nobody minds another port than the usual one; a port that was asked for is meant.
-    server = await serve(options.port ?? USUAL_PORT).catch((error: unknown) => {
+    // Another port replaces the default port if it is taken, but never a requested port.
+    server = await serve(options.port ?? DEFAULT_PORT).catch((error: unknown) => {
       if (options.port !== undefined) throw error;
       return serve(0);
     });

@@ -1,6 +1,6 @@
 /**
- * A cluster that needs no machines: a fake API server behind a real socket, in which a world lives. Faults are
- * those of a real connection, because there is one.
+ * An embedded cluster: a fake API server on a real socket, with a simulated world of pods. Its faults are those of
+ * real connections.
  */
 import type { Stored } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
@@ -12,41 +12,41 @@ import { Director } from './embedded/stories.ts';
 import { type PodWriter, World } from './embedded/world.ts';
 import type { FaultName, Truth } from './shared/messages.ts';
 
-/** What an embedded cluster is made of. */
+/** The options of an embedded cluster. */
 export interface EmbeddedClusterOptions {
   readonly objects: number;
-  /** Changes a second. */
+  /** Changes per second. */
   readonly rate: number;
   readonly seed: number;
 }
 
 /** A running embedded cluster. */
 export interface EmbeddedCluster {
-  /** Where its API server listens. */
+  /** The address of its API server. */
   readonly baseUrl: string;
-  /** Pods now. */
+  /** The current number of pods. */
   readonly pods: number;
-  /** Changes so far. */
+  /** The number of changes so far. */
   readonly changes: number;
-  /** Changes a second; may be set. */
+  /** Changes per second; writable. */
   rate: number;
-  /** All pods, as the server holds them. */
+  /** All pods that the server holds. */
   list(): readonly Pod[];
-  /** Writes pods beside those of the world. */
+  /** Writes further pods, beside those of the simulation. */
   readonly writer: PodWriter;
   hurt(fault: FaultName): void;
   truth(resourceVersion: string): Truth;
   close(): Promise<void>;
 }
 
-/** How long a fault that stands, stands. */
+/** How long a lasting fault lasts, in milliseconds. */
 const FAULT_MS = 3000;
 
 function refOf({ metadata }: Stored<Pod>): { name: string; namespace: string } {
   return { name: metadata.name, namespace: metadata.namespace ?? 'default' };
 }
 
-/** Writes to the server and keeps the books. */
+/** A writer that records every change in the ledger. */
 function recordingWriter(server: FakeApiServer, ledger: Ledger): PodWriter {
   const { objects } = server;
   const record = (before: Stored<Pod> | undefined, after: Stored<Pod> | undefined) => {
@@ -73,7 +73,7 @@ function recordingWriter(server: FakeApiServer, ledger: Ledger): PodWriter {
   };
 }
 
-/** Hurts the server; what stands heals by itself, the answer says how. */
+/** Injects a fault. Returns a function that ends the fault if it lasts. */
 function hurt({ faults, objects }: FakeApiServer, fault: FaultName): (() => void) | undefined {
   switch (fault) {
     case 'drop':
@@ -101,14 +101,14 @@ function hurt({ faults, objects }: FakeApiServer, fault: FaultName): (() => void
   }
 }
 
-/** Starts an embedded cluster and lets it live. */
+/** Starts an embedded cluster and its changes. */
 export async function createEmbeddedCluster(
   options: EmbeddedClusterOptions,
 ): Promise<EmbeddedCluster> {
   const { objects, seed } = options;
   const chance = new Random(seed + 1);
   const server = createFakeApiServer({
-    // A page can tell silence from a quiet cluster only by these.
+    // Without frequent bookmarks a page could not distinguish a silent connection from a quiet cluster.
     bookmarkIntervalMs: 2000,
     historyLimit: 20_000,
     requestsKept: 100,
@@ -118,7 +118,7 @@ export async function createEmbeddedCluster(
   const writer = recordingWriter(server, ledger);
   const world = new World(writer, { objects, seed });
   const director = new Director(world, objects);
-  // The page opens in the middle of things, not before the first one.
+  // Some stories run before the page opens, so that it shows pods in every state.
   for (let step = 0; step < objects / 4; step++) director.step();
   const served = await server.serve({ port: 0 });
   const pace = createPace(() => director.step(), options.rate);

@@ -1,7 +1,7 @@
 /**
- * The way from the page to the cluster, as wide as the page needs it: the list and the watch of pods. No other
- * path, verb or parameter passes, the browser's cookies and tokens stay here, and the cluster's credentials never
- * reach the page.
+ * The proxy from the page to the cluster. It forwards only the list and the watch of pods, and no other path, verb or
+ * parameter. It does not forward the browser's cookies and tokens, and the cluster's credentials never reach the
+ * page.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, type KubeClient } from 'rx-informer';
@@ -9,26 +9,29 @@ import { fromEvent } from 'rxjs';
 import { answerStatus, answerText } from './server/answer.ts';
 import { securityHeaders } from './server/guard.ts';
 
-/** What passes through a proxy, for the summary line. */
+/** The traffic of a proxy, for the summary line. */
 export interface ProxyTraffic {
-  /** Watches that are open now. */
+  /** The number of open watches. */
   readonly watches: number;
-  /** Watch events passed on so far. */
+  /** The number of watch events forwarded so far. */
   readonly events: number;
 }
 
 /** A proxy to one cluster. */
 export interface ClusterProxy {
   readonly traffic: ProxyTraffic;
-  /** Whether a path is the cluster's. */
+  /** Whether a path belongs to the Kubernetes API. */
   owns(path: string): boolean;
   forward(request: IncomingMessage, response: ServerResponse, url: URL): void;
 }
 
 const ROOTS = /^\/(api|apis)(\/|$)/;
-/** What the page shows. Secrets, logs, exec and proxies are other paths, so they are refused without a list of them. */
+/**
+ * The only path that is forwarded. Secrets, logs, exec and proxies have other paths, so they need no list of their
+ * own.
+ */
 const SHOWN = '/api/v1/pods';
-/** What an informer asks with. */
+/** The query parameters that an informer sends. */
 const PARAMETERS = [
   'allowWatchBookmarks',
   'continue',
@@ -39,7 +42,7 @@ const PARAMETERS = [
   'timeoutSeconds',
   'watch',
 ];
-/** The one projection that is passed on: what the page compares itself with. */
+/** The only projection that is forwarded: the page audits itself with lists of metadata. */
 const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const PASSED_ON = ['retry-after', 'warning'];
 const JSON_TYPE = /^application\/json\b/;
@@ -52,7 +55,9 @@ function newlinesIn(bytes: Uint8Array): number {
   return count;
 }
 
-/** A cluster's answer never becomes a page or a script of this origin, whatever it says that it is. */
+/**
+ * The headers of a forwarded response. Whatever its content type, it never becomes a page or a script of this origin.
+ */
 function headersOf(head: { header(name: string): string | null }): Record<string, string> {
   const isJson = JSON_TYPE.test(head.header('content-type') ?? '');
   const headers: Record<string, string> = {
@@ -96,7 +101,7 @@ export function createClusterProxy(client: KubeClient): ClusterProxy {
         headers: { accept: isMetadata ? METADATA : 'application/json' },
         ...(isMetadata ? { acceptGzip: true } : {}),
         use: isWatch ? 'watch' : 'list',
-        // Reads on when the browser has taken what it was sent.
+        // Reads further when the browser has received what was written.
         demand: () => (response.writableNeedDrain ? fromEvent(response, 'drain') : null),
       })
       .subscribe({
@@ -106,12 +111,12 @@ export function createClusterProxy(client: KubeClient): ClusterProxy {
             response.flushHeaders();
           } else if (event.kind === 'chunk') {
             if (isWatch) traffic.events += newlinesIn(event.bytes);
-            // The bytes are lent, and a write may wait.
+            // The bytes are copied, because they are valid only during this call and the write may wait.
             response.write(Buffer.from(event.bytes));
           }
         },
         error(error: unknown) {
-          const { message } = ApiError.from(error, 'The way to the cluster');
+          const { message } = ApiError.from(error, 'The request to the cluster');
           if (response.headersSent) response.destroy();
           else answerStatus(response, 502, 'BadGateway', message);
         },

@@ -12,18 +12,18 @@ import type { DashboardInfo } from './shared/messages.ts';
 
 const NOT_UNDERSTOOD = 'This request cannot be understood.';
 
-/** What a dashboard server is made of. */
+/** The parts of a dashboard server. */
 export interface DashboardServerOptions {
   readonly proxy: ClusterProxy;
   readonly files: PageFiles;
-  /** The cluster's name, for people. */
+  /** The cluster's name to display. */
   readonly cluster: string;
   readonly embedded?: EmbeddedCluster;
   /** 0: any free port. */
   readonly port: number;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface DashboardServer {
   readonly port: number;
   readonly url: string;
@@ -46,7 +46,7 @@ function infoOf(cluster: string, embedded: EmbeddedCluster | undefined): Dashboa
   return { cluster, embedded: { pods: embedded.pods, rate: embedded.rate } };
 }
 
-/** Serves the dashboard on 127.0.0.1. Rejects when the port is taken. */
+/** Serves the dashboard on 127.0.0.1. Rejects if the port is taken. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<DashboardServer> {
   const { proxy, files, cluster, embedded } = options;
   const pages = new PageClients();
@@ -58,7 +58,8 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     const target = request.url ?? '';
     const url = new URL(target, 'http://dashboard');
     const { pathname, searchParams } = url;
-    // A whole URL, a second slash, dots and backslashes all mean another path than they show.
+    // A complete URL, a second slash, dots and backslashes would be resolved to another path than the one that was
+    // sent.
     if (pathname !== target.split('?', 1)[0]) {
       return (response) => answerText(response, 400, NOT_UNDERSTOOD);
     }
@@ -87,12 +88,12 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     try {
       handlerOf(request)(response);
     } catch {
-      // A path that is no URL, or an escape in it that is none.
+      // The path is not a valid URL, or contains an invalid escape.
       if (!response.headersSent) answerText(response, 400, NOT_UNDERSTOOD);
       else response.destroy();
     }
   });
-  // No upgrade is answered: watches come over fetch.
+  // Upgrades are refused, because watches use fetch.
   server.on('upgrade', (_request, socket) => socket.destroy());
   port = await listen(server, options.port);
   return {

@@ -11,7 +11,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** One sentence for what a person can put right; anything else is a bug and shows itself whole. */
+/** One sentence for a problem that the user can solve. Any other error is a bug and is thrown with its stack. */
 function sentenceFor(error: unknown): string | undefined {
   if (error instanceof ClusterError) return error.message;
   const { code, port } = error as { code?: unknown; port?: unknown };
@@ -22,7 +22,7 @@ function sentenceFor(error: unknown): string | undefined {
 
 async function openPage(url: string): Promise<void> {
   const { default: open } = await import('open');
-  await open(url).catch(() => say('No browser could be opened; open the address yourself.'));
+  await open(url).catch(() => say('No browser could be opened; open the address in a browser.'));
 }
 
 async function run(options: DashboardOptions): Promise<void> {
@@ -39,7 +39,7 @@ async function run(options: DashboardOptions): Promise<void> {
   say(`Dashboard: ${dashboard.url}`);
   const stopSummary = printSummary(process.stdout, dashboard.summary);
   const stop = () => {
-    // A second Ctrl-C does what it always does.
+    // A second Ctrl-C ends the process immediately.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
     stopSummary();
     void dashboard.close().then(() => say('Stopped.'));

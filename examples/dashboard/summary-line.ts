@@ -1,10 +1,10 @@
-/** One line that says how the dashboard is doing: rewritten in place on a terminal, now and then elsewhere. */
+/** Prints a summary line: updated in place on a terminal, every ten seconds elsewhere. */
 
-/** What is told. */
+/** The values of the summary line. */
 export interface Summary {
   /** Known for the embedded cluster only. */
   readonly pods?: number;
-  /** Changes so far; the line shows how many a second. */
+  /** The number of changes so far; the line shows the changes per second. */
   readonly changes: number;
   readonly watches: number;
   readonly pages: number;
@@ -18,7 +18,7 @@ function counted(count: number, one: string, many: string): string {
   return `${number.format(count)} ${count === 1 ? one : many}`;
 }
 
-/** The line for a summary and a rate. */
+/** The text of the line for a summary and a rate. */
 export function summaryText(summary: Summary, changesPerSecond: number): string {
   const { pods, watches, pages } = summary;
   return [
@@ -29,7 +29,7 @@ export function summaryText(summary: Summary, changesPerSecond: number): string 
   ].join(' · ');
 }
 
-/** Begins to print; the answer ends it. */
+/** Starts to print. The returned function stops it. */
 export function printSummary(out: NodeJS.WriteStream, read: () => Summary): () => void {
   const everyMs = out.isTTY ? TTY_EVERY_MS : PLAIN_EVERY_MS;
   let before = read().changes;

@@ -1,4 +1,7 @@
-/** How the page is built. The library is taken from its sources, as the page's users would take the package. */
+/**
+ * How Vite builds the page. The library is imported by its package name, as an application would, and resolved to its
+ * sources.
+ */
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
@@ -14,9 +17,9 @@ export default defineConfig({
     outDir: here('../../node_modules/.cache/rx-informer/dashboard'),
     emptyOutDir: true,
     target: 'es2023',
-    // They know `light-dark()`: rewritten for older ones it would lose the page's own variables.
+    // These browsers support `light-dark()`. Rewriting it for older ones would lose the page's own variables.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    // A data: URL would need a hole in the policy for scripts and styles.
+    // A data: URL would need an exception in the page's policy for scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1500,

@@ -1,4 +1,4 @@
-/** Teaches a cluster what a Foo is. */
+/** Installs the definition of the custom resource Foo in a cluster. */
 import {
   ApiError,
   and,
@@ -19,7 +19,7 @@ const definition: CustomResourceDefinition = {
   kind: 'CustomResourceDefinition',
   metadata: {
     name: NAME,
-    // The group belongs to Kubernetes; the server asks who has agreed.
+    // The group is reserved by Kubernetes, so the server requires this annotation.
     annotations: { 'api-approved.kubernetes.io': 'unapproved, experimental-only' },
   },
   spec: {
@@ -31,7 +31,8 @@ const definition: CustomResourceDefinition = {
         name: foos.version,
         served: true,
         storage: true,
-        // With this, a write of the spec cannot touch the status, and the other way round.
+        // With the subresource, a write of the spec cannot change the status, and a write of the status cannot change
+        // the spec.
         subresources: { status: {} },
         schema: {
           openAPIV3Schema: {
@@ -57,13 +58,13 @@ const definition: CustomResourceDefinition = {
   },
 };
 
-/** Installs the definition where it is missing, and waits until the server serves it. */
+/** Creates the definition if it is missing, and waits until the server serves Foos. */
 export async function installFoo(client: KubeClient, signal?: AbortSignal): Promise<void> {
   const options = signal === undefined ? {} : { signal };
   try {
     await createResourceClient(client, customResourceDefinitions).create(definition, options);
   } catch (error) {
-    // Another process was faster.
+    // Another process may have created the definition first.
     if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
   }
   const established = and(exists, conditionTrue('Established'));

@@ -1,4 +1,6 @@
-/** A short life of three Foos on a fake API server, so that the sample can be seen without a cluster. */
+/**
+ * A demo on a fake API server: creates, changes and deletes three Foos, so that the sample runs without a cluster.
+ */
 import {
   and,
   createClient,
@@ -18,16 +20,19 @@ import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { standInForDeployments } from './deployment-stand-in.ts';
 import { type Foo, foos } from './foo.ts';
 
-/** A cluster in this process. */
+/** A fake cluster in this process. */
 export interface DemoCluster {
   readonly client: KubeClient;
   readonly server: FakeApiServer;
-  /** Plays the story; resolves when it is over. */
+  /** Runs the demo, and resolves at its end. */
   play(log: (line: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens it. The fake server has no controllers, nor does it serve what a definition defines: both are played. */
+/**
+ * Opens the fake cluster. The fake server neither runs controllers nor establishes definitions, so this function does
+ * both.
+ */
 export function openDemoCluster(): DemoCluster {
   const server = createFakeApiServer({
     resources: [customResourceDefinitions, deployments, eventsV1Events, leases],
@@ -59,18 +64,18 @@ export function openDemoCluster(): DemoCluster {
         await calls.create({ metadata: { name }, spec: { deploymentName: name, replicas: 2 } });
       }
       for (const name of names) await until(name, available(2));
-      log('-- three Foos, and each has its Deployment');
+      log('-- three Foos were created, and each has its Deployment');
 
       const place = { namespace: 'default', name: 'green' };
       server.objects.delete(deployments, place);
       await untilCondition(client, deployments, place, exists, { timeoutMs: 20_000 });
-      log('-- the Deployment of green was deleted behind its back, and is there again');
+      log('-- the Deployment of green was deleted by another client and created again');
 
       await calls.edit('blue', (draft) => {
         draft.spec.replicas = 3;
       });
       await until('blue', available(3));
-      log('-- blue wanted one replica more, and has it');
+      log('-- blue was scaled to three replicas');
 
       for (const name of names) await calls.delete(name);
       for (const name of names) await until(name, deleted());

@@ -1,6 +1,6 @@
 /**
- * Plays the deployment controller where there is none: on the fake API server, and on a kube-apiserver that runs
- * alone. As soon as a Deployment wants replicas, it has them.
+ * Stands in for the deployment controller on the fake API server, and on a kube-apiserver that runs without
+ * controllers. It reports the wanted replicas of each Deployment as available.
  */
 import {
   createController,
@@ -11,7 +11,7 @@ import {
 } from 'rx-informer';
 import { deployments } from 'rx-informer/resources';
 
-/** Starts to play; the answer ends it. */
+/** Starts the stand-in. The returned function stops it. */
 export function standInForDeployments(client: KubeClient, namespace?: string): () => Promise<void> {
   const scope = namespace === undefined ? {} : { namespace };
   const informer = createSharedInformer(createListWatch(client, deployments, scope));

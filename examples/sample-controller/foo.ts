@@ -1,4 +1,4 @@
-/** The resource that the sample controller is about: a Foo wants a Deployment with so many replicas. */
+/** The custom resource of the sample controller. A Foo requests a Deployment with a number of replicas. */
 import { defineResource, type KubernetesObject, type ObjectMeta, type Resource } from 'rx-informer';
 
 export interface Foo extends KubernetesObject {

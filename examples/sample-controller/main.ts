@@ -1,9 +1,9 @@
 /**
- * A controller in the manner of Kubernetes' sample-controller. On a cluster, with as many processes as you like:
+ * A controller modelled on Kubernetes' sample-controller. On a cluster, with any number of processes:
  *
  *     node --conditions=rx-informer-source examples/sample-controller/main.ts --kubeconfig ~/.kube/config
  *
- * Without one it plays a short story on a fake API server:
+ * Without a cluster it runs a demo on a fake API server:
  *
  *     node --conditions=rx-informer-source examples/sample-controller/main.ts --embedded
  *
@@ -29,23 +29,37 @@ interface Arguments {
   readonly retryPeriod: number;
 }
 
-function whole(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+function integer(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be an integer.');
   return Number(text);
 }
 
 const command = new Command('main.ts')
   .description('Keeps a Deployment for each Foo.')
-  .addOption(new Option('--embedded', 'play a story on a fake API server').conflicts('kubeconfig'))
-  .option('--kubeconfig <file>', 'kubeconfig of the cluster (default: as kubectl finds it)')
-  .option('--namespace <name>', 'where the Foos are (default: everywhere)')
-  .option('--lease-namespace <name>', 'where the Lease is', 'default')
-  .option('--identity <name>', 'who this process is', `${hostname()}-${randomUUID().slice(0, 8)}`)
-  .option('--workers <number>', 'Foos at once', whole, 2)
-  .option('--qps <number>', 'requests a second; 0: no limit', whole, 50)
-  .option('--lease-duration <ms>', 'a lease that is not renewed ends after', whole, 15_000)
-  .option('--renew-deadline <ms>', 'a leader that cannot renew gives up after', whole, 10_000)
-  .option('--retry-period <ms>', 'between renewals', whole, 2_000);
+  .addOption(new Option('--embedded', 'run a demo on a fake API server').conflicts('kubeconfig'))
+  .option('--kubeconfig <file>', 'kubeconfig of the cluster (default: the one that kubectl uses)')
+  .option('--namespace <name>', 'namespace of the Foos (default: all namespaces)')
+  .option('--lease-namespace <name>', 'namespace of the Lease', 'default')
+  .option(
+    '--identity <name>',
+    'identity of this process in the election',
+    `${hostname()}-${randomUUID().slice(0, 8)}`,
+  )
+  .option('--workers <number>', 'Foos that are reconciled concurrently', integer, 2)
+  .option('--qps <number>', 'requests per second; 0: no limit', integer, 50)
+  .option(
+    '--lease-duration <ms>',
+    'time after which a lease that is not renewed expires',
+    integer,
+    15_000,
+  )
+  .option(
+    '--renew-deadline <ms>',
+    'time after which a leader that cannot renew stops leading',
+    integer,
+    10_000,
+  )
+  .option('--retry-period <ms>', 'time between two renewals', integer, 2_000);
 
 const options = command.parse().opts<Arguments>();
 const log = (line: string) => {
@@ -70,14 +84,14 @@ if (options.embedded) {
   await sample.stop();
   await cluster.close();
 } else {
-  // Loaded late: reading kubeconfigs takes half a second that the story does not need.
+  // Loaded here because loading takes half a second, which the demo does not need.
   const { clientFromKubeConfig } = await import('rx-informer/node');
   const { kubeconfig: file, qps } = options;
   const client = await clientFromKubeConfig({ qps, ...(file === undefined ? {} : { file }) });
   await installFoo(client);
   const sample = startSampleController(client, settings);
   const stop = () => {
-    // A second Ctrl-C does what it always does.
+    // A second Ctrl-C ends the process immediately.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
     void sample
       .stop()

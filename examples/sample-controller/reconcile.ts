@@ -1,6 +1,6 @@
 /**
- * What is to be done for one Foo. It looks at what there is, compares with what is wanted, and closes the gap; it
- * does not ask what has happened, so it is right after a crash, a missed event, or a second call.
+ * Reconciles one Foo: compares the current state with the wanted state and corrects the difference. It does not
+ * depend on what has happened, so it is right after a crash, a missed event or a repeated call.
  */
 import {
   type EventRecorder,
@@ -17,22 +17,22 @@ import {
 import type { Deployment } from 'rx-informer/resources';
 import { type Foo, foos } from './foo.ts';
 
-/** The finalizer that keeps a Foo until its Deployments are gone. */
+/** The finalizer that keeps a Foo until its Deployments are deleted. */
 export const FINALIZER = 'samplecontroller.k8s.io/deployments';
-/** On each Deployment: which process wrote it last. */
+/** Annotation of each Deployment: the process that wrote it last. */
 export const WRITTEN_BY = 'samplecontroller.k8s.io/written-by';
-/** On each Deployment: the UID of its Foo. */
+/** Label of each Deployment: the UID of its Foo. */
 export const FOO_UID = 'samplecontroller.k8s.io/foo-uid';
 
-/** A cache that is so far behind is an error, and the Foo is tried again. */
+/** If a cache does not show a write within this time, the reconcile fails and is retried. */
 const OBSERVED = { timeoutMs: 10_000 };
 
-/** What a reconcile works with. */
-export interface Workshop {
+/** The clients and caches of a reconcile. */
+export interface ReconcileContext {
   readonly identity: string;
   readonly foos: ResourceClient<Foo>;
   readonly deployments: ResourceClient<Deployment>;
-  /** The caches: read from them, never write to them. */
+  /** The caches, which are read-only. */
   readonly wanted: SharedInformer<Foo>;
   readonly known: SharedInformer<Deployment>;
   readonly recorder: EventRecorder;
@@ -59,35 +59,35 @@ function deploymentFor(foo: Stored<Foo>, identity: string): Deployment {
       },
     },
   };
-  // The reference wakes this controller when the Deployment changes, and lets garbage collection find it.
+  // The reference queues the Foo when the Deployment changes, and lets the garbage collector delete the Deployment.
   return setControllerReference(foo, deployment, foos);
 }
 
-/** The Deployment as it should be; made, corrected, or as it is. */
+/** Creates or corrects the Deployment if necessary, and returns it. */
 async function ensureDeployment(
   foo: Stored<Foo>,
   { namespace }: ObjectName,
-  workshop: Workshop,
+  context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<Deployment> {
-  const { identity, deployments, known, recorder } = workshop;
+  const { identity, deployments, known, recorder } = context;
   const { deploymentName, replicas } = foo.spec;
   if (!deploymentName) {
-    // No retry puts that right; the next change of the Foo will bring it here again.
+    // A retry cannot succeed; the next change of the Foo queues it again.
     throw new TerminalError('spec.deploymentName must be given');
   }
   const key = `${namespace}/${deploymentName}`;
   const current = known.indexer.getByKey(key);
   if (current === undefined) {
-    const made = await deployments.create(deploymentFor(foo, identity), { signal });
-    // Before the cache shows it, the next reconcile would want to make it a second time.
-    await known.whenObserved(key, made.metadata.resourceVersion, OBSERVED);
-    const message = `made Deployment ${deploymentName}`;
-    recorder.event(foo, { reason: 'Created', action: 'Reconcile', message, related: made });
-    return made;
+    const created = await deployments.create(deploymentFor(foo, identity), { signal });
+    // Waits for the cache, because otherwise the next reconcile would create the Deployment again.
+    await known.whenObserved(key, created.metadata.resourceVersion, OBSERVED);
+    const message = `created Deployment ${deploymentName}`;
+    recorder.event(foo, { reason: 'Created', action: 'Reconcile', message, related: created });
+    return created;
   }
   if (!isControlledBy(current, foo)) {
-    const message = `Deployment ${deploymentName} exists and belongs to somebody else`;
+    const message = `Deployment ${deploymentName} exists and belongs to another owner`;
     recorder.event(foo, {
       ...{ type: 'Warning', reason: 'ErrResourceExists', action: 'Reconcile', message },
       related: current,
@@ -109,11 +109,15 @@ async function ensureDeployment(
   return edited;
 }
 
-async function remove(deployment: Stored<Deployment>, workshop: Workshop, signal: AbortSignal) {
+async function remove(
+  deployment: Stored<Deployment>,
+  context: ReconcileContext,
+  signal: AbortSignal,
+) {
   const { name, namespace = '', uid } = deployment.metadata;
-  const { deployments, known } = workshop;
+  const { deployments, known } = context;
   try {
-    // This one and no other of its name.
+    // The UID protects another Deployment of the same name.
     await deployments.delete({ name, namespace }, { preconditions: { uid }, signal });
   } catch (error) {
     const { code } = error as { readonly code?: number };
@@ -122,35 +126,35 @@ async function remove(deployment: Stored<Deployment>, workshop: Workshop, signal
   await known.whenObserved(`${namespace}/${name}`, { uid, deleted: true }, OBSERVED);
 }
 
-/** The reconcile of Foos. */
-export function reconcileFoos(workshop: Workshop): ReconcileObject<Foo> {
-  const { deployments, wanted, known, recorder } = workshop;
-  return finalizer<Foo>(workshop.foos, FINALIZER, {
+/** Creates the reconcile function of Foos. */
+export function reconcileFoos(context: ReconcileContext): ReconcileObject<Foo> {
+  const { deployments, wanted, known, recorder } = context;
+  return finalizer<Foo>(context.foos, FINALIZER, {
     async apply(foo, { key, name, signal }) {
-      const deployment = await ensureDeployment(foo, name, workshop, signal);
-      // What it had before its spec named another one.
+      const deployment = await ensureDeployment(foo, name, context, signal);
+      // Deployments that the Foo had under an earlier name.
       for (const other of known.indexer.byIndex('owner', foo.metadata.uid)) {
-        if (other.metadata.name !== foo.spec.deploymentName) await remove(other, workshop, signal);
+        if (other.metadata.name !== foo.spec.deploymentName) await remove(other, context, signal);
       }
       const availableReplicas = deployment.status?.availableReplicas ?? 0;
       if (foo.status?.availableReplicas === availableReplicas) return;
-      const written = await workshop.foos.patchStatus(
+      const written = await context.foos.patchStatus(
         name,
         { merge: { status: { availableReplicas } } },
         { signal },
       );
-      // The next reconcile compares with the cache. One that still showed the status before would make it believe
-      // that there is nothing to write, and nobody would wake it again.
+      // Waits for the cache, because the next reconcile compares with it. If the cache still had the old status, that
+      // reconcile could leave out a write that is needed, and nothing would queue the Foo again.
       await wanted.whenObserved(key, written.metadata.resourceVersion, OBSERVED);
     },
     async cleanup(foo, { name, signal }) {
-      // The last chance to find them: ask the server, whatever the cache has seen so far.
+      // Reads from the server, because the cache may be stale and there is no later reconcile.
       const { items } = await deployments.list({
         namespace: name.namespace,
         labelSelector: `${FOO_UID}=${foo.metadata.uid}`,
         signal,
       });
-      for (const deployment of items) await remove(deployment, workshop, signal);
+      for (const deployment of items) await remove(deployment, context, signal);
       const message = `removed ${items.length} Deployments`;
       recorder.event(foo, { reason: 'Removed', action: 'Finalize', message });
     },

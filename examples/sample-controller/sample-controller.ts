@@ -1,4 +1,4 @@
-/** Puts the parts together: informers, recorder, election, controller. */
+/** Connects the parts of the sample controller: informers, recorder, election, controller. */
 import {
   byOwnerUid,
   type Controller,
@@ -15,31 +15,31 @@ import { deployments } from 'rx-informer/resources';
 import { foos } from './foo.ts';
 import { reconcileFoos } from './reconcile.ts';
 
-/** What the sample controller is told. */
+/** The options of the sample controller. */
 export interface SampleControllerOptions {
-  /** Unlike that of every other process. */
+  /** The identity of this process, different from that of every other process. */
   readonly identity: string;
-  /** Where the Foos are. @defaultValue everywhere */
+  /** The namespace of the Foos. @defaultValue all namespaces */
   readonly namespace?: string;
-  /** Where the Lease is. @defaultValue 'default' */
+  /** The namespace of the Lease. @defaultValue 'default' */
   readonly leaseNamespace?: string;
-  /** @defaultValue 2 */
+  /** The number of Foos that are reconciled concurrently. @defaultValue 2 */
   readonly workers?: number;
   readonly leaseDurationMs?: number;
   readonly renewDeadlineMs?: number;
   readonly retryPeriodMs?: number;
-  /** Told what happens, line by line. */
+  /** Receives a line for each outcome and for each change of the lead. */
   readonly log: (line: string) => void;
 }
 
-/** A sample controller at work. */
+/** A running sample controller. */
 export interface SampleController {
   readonly controller: Controller;
-  /** Work first, then the lease, then the informers. */
+  /** Stops the work, then releases the Lease, then stops the informers. */
   stop(): Promise<void>;
 }
 
-/** Starts it: informers fill, then it competes, then it works. */
+/** Starts the sample controller: the informers fill, then it competes for the lead, then it works. */
 export function startSampleController(
   client: KubeClient,
   options: SampleControllerOptions,
@@ -70,7 +70,7 @@ export function startSampleController(
     name: 'sample-controller',
     for: wanted,
     owns: [known],
-    // The status is written by this controller itself: that is no reason to begin again.
+    // The controller writes the status itself, so a change of the status needs no reconcile.
     predicates: [generationChanged],
     concurrency: workers,
     leaderElection: elector,

@@ -1,8 +1,8 @@
-/** The dashboard's command line. */
+/** Tests the dashboard's command line. */
 import { expect, test } from 'vitest';
 import { readArguments, UsageError } from '../../examples/dashboard/arguments.ts';
 
-test('without arguments: the cluster at hand, or a thousand pods', () => {
+test('without arguments, the defaults are the local cluster, or an embedded cluster of a thousand pods', () => {
   expect(readArguments([])).toMatchObject({
     open: false,
     embedded: false,
@@ -11,7 +11,7 @@ test('without arguments: the cluster at hand, or a thousand pods', () => {
   });
 });
 
-test('numbers are read', () => {
+test('numeric options are parsed', () => {
   const argv = ['--embedded', '--objects', '10000', '--rate', '500', '--port', '0', '--seed', '7'];
   expect(readArguments(argv)).toMatchObject({
     embedded: true,

@@ -1,4 +1,4 @@
-/** The dashboard's server: who may talk to it, and what it passes on to the cluster. */
+/** Tests the dashboard's server: which requests it accepts, and which it forwards to the cluster. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
@@ -15,7 +15,7 @@ let files: PageFiles;
 let server: DashboardServer;
 let sent: TransportRequest[];
 let isBroken: boolean;
-/** Of the cluster's answers. */
+/** The headers of the cluster's responses. */
 let headers: Record<string, string>;
 
 interface Answer {
@@ -24,7 +24,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** A request with any headers, as `fetch` would not send them. */
+/** Sends a request with any headers, also those that `fetch` does not send. */
 function ask(
   path: string,
   options: { readonly method?: string; readonly headers?: Record<string, string> } = {},
@@ -49,8 +49,11 @@ function ask(
   });
 }
 
-/** What is answered to these bytes, until the server ends the connection or a second is over. */
-function say(text: string): Promise<string> {
+/**
+ * Sends raw bytes and returns the response head, at the latest when the server closes the connection or after a
+ * second.
+ */
+function sendRaw(text: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(server.port, '127.0.0.1', () => socket.write(text));
     let answer = '';
@@ -99,8 +102,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-describe('who may talk to it', () => {
-  test('the page comes with a strict policy and a nonce of its own', async () => {
+describe('accepted requests', () => {
+  test('each response of the page has a strict policy and its own nonce', async () => {
     const [first, second] = await Promise.all([ask('/'), ask('/')]);
     expect(first.status).toBe(200);
     expect(first.body).not.toBe(second.body);
@@ -138,7 +141,7 @@ describe('who may talk to it', () => {
     expect(sent).toEqual([]);
   });
 
-  test('localhost and its own Origin are welcome, and so is a link from elsewhere', async () => {
+  test('localhost, the Origin of the page and a link from another site are accepted', async () => {
     const host = `localhost:${server.port}`;
     const own = await ask('/dashboard/info', { headers: { host, origin: `http://${host}` } });
     expect(own.status).toBe(200);
@@ -146,7 +149,7 @@ describe('who may talk to it', () => {
     expect((await ask('/', { headers: link })).status).toBe(200);
   });
 
-  test('paths that lead elsewhere lead nowhere', async () => {
+  test('a path outside the page is not found', async () => {
     for (const path of [
       '/../package.json',
       '/%2e%2e/package.json',
@@ -159,8 +162,8 @@ describe('who may talk to it', () => {
   });
 });
 
-describe('what it passes on', () => {
-  test('reads of the API, without cookies, tokens or any other header of the browser', async () => {
+describe('forwarded requests', () => {
+  test('reads of the API are forwarded, without cookies, tokens or any other header of the browser', async () => {
     const headers = { cookie: 'a=b', authorization: 'Bearer x', 'x-remote-user': 'root' };
     const { status, body, headers: answered } = await ask('/api/v1/pods?limit=500', { headers });
     expect({ status, body }).toEqual({ status: 200, body: '{}\n' });
@@ -176,7 +179,7 @@ describe('what it passes on', () => {
     expect(Object.keys(sent[0]?.headers ?? {})).toEqual(['accept']);
   });
 
-  test('W30: a list of metadata, with which the page compares itself, and no other projection', async () => {
+  test('W30: the list of metadata for the audit is forwarded, and no other projection', async () => {
     const as = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
     const metadata = as('PartialObjectMetadataList');
     for (const [query, accept] of [
@@ -229,15 +232,15 @@ describe('what it passes on', () => {
     'http://evil.example/api/v1/pods',
     'http://127.0.0.1/api/v1/pods',
     'api/v1/pods',
-  ])('%s is not understood, whatever it would come to', async (path) => {
+  ])('%s is refused, because it would be resolved to another path', async (path) => {
     const host = `127.0.0.1:${server.port}`;
-    const answer = await say(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    const answer = await sendRaw(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
     expect(answer.slice(0, 12)).toBe('HTTP/1.1 400');
     expect(sent).toEqual([]);
   });
 
   test.each(['..%2fsecrets', '%2e%2e%2fsecrets', '..%252fsecrets', '%00', ';/../secrets'])(
-    'nothing behind /api/v1/pods/%s',
+    'nothing below /api/v1/pods/%s is forwarded',
     async (rest) => {
       const { status } = await ask(`/api/v1/pods/${rest}`);
       expect([400, 403]).toContain(status);
@@ -245,33 +248,33 @@ describe('what it passes on', () => {
     },
   );
 
-  test('no tunnel, no upgrade and no second Host', async () => {
+  test('a tunnel, an upgrade and a second Host are refused', async () => {
     const host = `Host: 127.0.0.1:${server.port}`;
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==';
-    expect(await say(`CONNECT 127.0.0.1:6443 HTTP/1.1\r\n${host}\r\n\r\n`)).toBe('');
-    expect(await say(`GET /api/v1/pods HTTP/1.1\r\n${host}\r\n${upgrade}\r\n\r\n`)).toBe('');
-    const twice = await say(`GET / HTTP/1.1\r\nHost: evil.example\r\n${host}\r\n\r\n`);
+    expect(await sendRaw(`CONNECT 127.0.0.1:6443 HTTP/1.1\r\n${host}\r\n\r\n`)).toBe('');
+    expect(await sendRaw(`GET /api/v1/pods HTTP/1.1\r\n${host}\r\n${upgrade}\r\n\r\n`)).toBe('');
+    const twice = await sendRaw(`GET / HTTP/1.1\r\nHost: evil.example\r\n${host}\r\n\r\n`);
     expect(twice).toMatch(/^HTTP\/1.1 40[03] /);
     expect(sent).toEqual([]);
   });
 
-  test('no parameter that an informer does not need', async () => {
+  test('a parameter that an informer does not need is dropped', async () => {
     await ask('/api/v1/pods?watch=true&resourceVersion=7&__proto__=x&pretty=true&impersonate=root');
     expect(sent[0]?.query).toEqual({ watch: 'true', resourceVersion: '7' });
   });
 
   test.each(['text/html', 'text/javascript', 'image/svg+xml', ''])(
-    'an answer that calls itself %j is text here',
+    'a response of type %j becomes plain text',
     async (type) => {
       headers = { 'content-type': type, warning: '299 - "…"', 'retry-after': '1' };
       const { headers: answered, body } = await ask('/api/v1/pods');
       expect(answered['content-type']).toBe('text/plain; charset=utf-8');
-      // What no header can carry would end the process.
+      // Characters that no header allows would end the process.
       expect([answered.warning, answered['retry-after'], body]).toEqual([undefined, '1', '{}\n']);
     },
   );
 
-  test('nothing outside of the API', async () => {
+  test('nothing outside of the API is forwarded', async () => {
     for (const path of [
       '/metrics',
       '/apisx',
@@ -287,14 +290,14 @@ describe('what it passes on', () => {
     expect(sent).toEqual([]);
   });
 
-  test('a broken way to the cluster is an answer that the informer can read', async () => {
+  test('a failed request to the cluster becomes a Status that the informer can read', async () => {
     isBroken = true;
     const { status, body } = await ask('/api/v1/pods');
     expect(status).toBe(502);
     expect(JSON.parse(body)).toMatchObject({ kind: 'Status', code: 502, message: 'no way' });
   });
 
-  test('a watch ends when the page goes', async () => {
+  test('a watch ends when the page is closed', async () => {
     let isOpen = false;
     const proxy = createClusterProxy({
       ...client,

@@ -1,4 +1,4 @@
-/** `npm start` as a person meets it: what it says when it cannot start, and that it starts and stops. */
+/** Tests `npm start` as a process: how it starts and stops, and its message if it cannot start. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -46,7 +46,7 @@ async function kubeconfig(server: string): Promise<string> {
   return file;
 }
 
-describe('it says in one sentence why it cannot start', { timeout: 60_000 }, () => {
+describe('a failed start gives its reason in one sentence', { timeout: 60_000 }, () => {
   test.each([
     [['--rate', 'fast'], 2, /--rate/],
     [['--embedded', '--kubeconfig', 'x'], 2, /--embedded/],
@@ -59,7 +59,7 @@ describe('it says in one sentence why it cannot start', { timeout: 60_000 }, () 
     expect(said.out).toBe('');
   });
 
-  test('a cluster that was asked for and does not answer', async () => {
+  test('a requested cluster does not answer', async () => {
     const file = await kubeconfig('http://127.0.0.1:9');
     for (const args of [
       ['--kubeconfig', file],
@@ -73,7 +73,7 @@ describe('it says in one sentence why it cannot start', { timeout: 60_000 }, () 
   });
 });
 
-describe('it starts', { timeout: 90_000 }, () => {
+describe('a start', { timeout: 90_000 }, () => {
   async function started(args: readonly string[], env?: Readonly<Record<string, string>>) {
     const dashboard = start(args, env);
     await expect
@@ -82,7 +82,7 @@ describe('it starts', { timeout: 90_000 }, () => {
     return { ...dashboard, url: /Dashboard: (http:\S+)/.exec(dashboard.said.out)?.[1] ?? '' };
   }
 
-  test('on the embedded cluster when that of the kubeconfig does not answer, and stops', async () => {
+  test('uses the embedded cluster if the cluster of the kubeconfig does not answer, and stops', async () => {
     const env = { KUBECONFIG: await kubeconfig('http://127.0.0.1:9') };
     const { child, said, ended, url } = await started(['--port', '0', '--objects', '30'], env);
     expect(said.out).toMatch(/embedded cluster, because [^\n]+\.\n/);
@@ -93,7 +93,7 @@ describe('it starts', { timeout: 90_000 }, () => {
     expect(said.err).toBe('');
   });
 
-  test('on a port that is taken only if it was not asked for', async () => {
+  test('fails if a requested port is taken', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');
     const { port } = blocker.address() as { port: number };

@@ -1,4 +1,4 @@
-/** Every numbered example runs as a person would run it, ends by itself, and prints what it promises. */
+/** Runs every numbered example as a user would, and checks that it ends and prints the expected lines. */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,11 +8,11 @@ import { describe, test } from 'vitest';
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
 const run = promisify(execFile);
 
-/** What each prints, line by line; a pattern stands for one line. */
+/** The expected output of each example, line by line; a pattern matches one line. */
 const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   '01-list-pods.ts': [
     '+ shop/web-0',
-    '1 pods; what changes now shows by itself',
+    '1 pods; changes appear as they happen',
     '+ shop/web-1',
     '- shop/web-0',
   ],
@@ -35,11 +35,11 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'backoff (ServiceUnavailable)',
     /^streaming/,
     'watching, synced, live',
-    '-- the connection is lost, and a pod comes while nobody looks',
+    '-- the connection is lost, and a pod is created meanwhile',
     'backoff, synced (Network)',
     /^connecting, synced/,
     'watching, synced, live',
-    '-- the version is gone (410), and a pod goes while nobody looks',
+    '-- the version has expired (410), and a pod is deleted meanwhile',
     /^backoff, synced/,
     /^streaming, synced/,
     'watching, synced, live',
@@ -50,7 +50,7 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   '05-conflation.ts': [
     'many commits: true',
     'few paints: true',
-    'and the last one shows the truth: true',
+    'the last paint shows the newest state: true',
   ],
   '06-own-lister-watcher.ts': ['warm: kitchen', 'cellar: 12 → 23', 'warm: kitchen cellar'],
   '07-node-kubeconfig.ts': [/^server version: v\d/, 'pods of shop: shop/web-0'],
@@ -67,7 +67,7 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'informers: ui/pods/shop+till, ui/configmaps/shop',
     'web in both: 2',
     'uid known: true',
-    'not ours: pods "web-0" not found',
+    'in no namespace of the factory: pods "web-0" not found',
     'in the shop now: 2',
     'metadata only: apiVersion kind metadata',
     'columns: Name Ready Status Restarts Age',
@@ -79,11 +79,11 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
 const files = readdirSync(folder).filter((name) => /^\d\d-.*\.ts$/.test(name));
 
 describe('examples', () => {
-  test('are all known here', ({ expect }) => {
+  test('all have an expected output', ({ expect }) => {
     expect(files.toSorted()).toEqual(Object.keys(printed));
   });
 
-  // Side by side: most of their time they wait.
+  // Run concurrently, because they spend most of their time waiting.
   test.concurrent.for(files)('%s', { timeout: 30_000 }, async (name, { expect }) => {
     const { stdout, stderr } = await run(
       process.execPath,

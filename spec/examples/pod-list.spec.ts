@@ -1,4 +1,4 @@
-/** The list behind the dashboard's table, against filter and sort from scratch. */
+/** Tests the list behind the dashboard's table against filtering and sorting from scratch. */
 import fc from 'fast-check';
 import type { Pod } from 'rx-informer/resources';
 import { changeSet } from 'rx-informer/testing';
@@ -65,7 +65,7 @@ function podIn(place: number, restarts: number, phase: string, version: number):
   };
 }
 
-test('rows and counts are what filter, sort and count from scratch give', () => {
+test('rows and counts are equal to those that are filtered, sorted and counted from scratch', () => {
   fc.assert(
     fc.property(fc.array(fc.array(step, { maxLength: 8 }), { maxLength: 12 }), (batches) => {
       const list = new PodList({ key: 'name', descending: false });
@@ -120,7 +120,7 @@ test('rows and counts are what filter, sort and count from scratch give', () => 
   );
 });
 
-test('a pod that looks the same keeps its row', () => {
+test('a pod whose columns have not changed keeps its row', () => {
   const list = new PodList({ key: 'name', descending: false });
   const before = podIn(1, 0, 'Running', 1);
   const object = podIn(1, 0, 'Running', 2);
@@ -131,7 +131,7 @@ test('a pod that looks the same keeps its row', () => {
   expect(list.getSnapshot().fingerprint).toBe(versionHash('uid-1', '2'));
 });
 
-test('a reset forgets what was there', () => {
+test('a reset replaces all rows', () => {
   const list = new PodList({ key: 'name', descending: false });
   list.apply(changeSet({ added: [podIn(1, 0, 'Running', 1), podIn(2, 0, 'Failed', 2)] }));
   list.apply(changeSet({ reset: true, added: [podIn(3, 0, 'Running', 3)] }));

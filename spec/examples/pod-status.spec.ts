@@ -1,4 +1,7 @@
-/** How the dashboard says how a pod is: as kubectl does, which a real kube-apiserver is asked in the conformance suite. */
+/**
+ * Tests the dashboard's status of a pod against the output of kubectl, which the conformance suite requests from a
+ * real kube-apiserver.
+ */
 import type { Pod } from 'rx-informer/resources';
 import { changeSet } from 'rx-informer/testing';
 import { describe, expect, test } from 'vitest';
@@ -18,17 +21,17 @@ function podOf({ init, containers, status, deleted }: PrintedPod): Pod {
 
 const named = (what: string) => {
   const found = printedPods.find((each) => each.what === what);
-  if (found === undefined) throw new Error(`no pod is ${what}`);
+  if (found === undefined) throw new Error(`there is no pod: ${what}`);
   return podRow(podOf(found));
 };
 
 describe('a row', () => {
-  test.each(printedPods)('says of $what: $columns', (pod) => {
+  test.each(printedPods)('shows for $what: $columns', (pod) => {
     const { ready, containers, status, restarts } = podRow(podOf(pod));
     expect([`${ready}/${containers}`, status, restarts]).toEqual(pod.columns);
   });
 
-  test('feels as its status', () => {
+  test('has the tone of its status', () => {
     expect(named('one with a native sidecar').tone).toBe('good');
     expect(named('one whose native sidecar is not ready').tone).toBe('busy');
     expect(named('one that scheduling gates hold').tone).toBe('busy');
@@ -40,7 +43,7 @@ describe('a row', () => {
   });
 });
 
-describe('a pod that is adopted', () => {
+describe('an adopted pod', () => {
   const pod = (owner: string, resourceVersion: string, controller = true): Pod => ({
     metadata: {
       ...{ uid: 'u', name: 'p', namespace: 'shop', resourceVersion },
@@ -52,7 +55,7 @@ describe('a pod that is adopted', () => {
     status: { phase: 'Running' },
   });
 
-  test('has its new owner, in sort and filter, too', () => {
+  test('shows its new owner, also in sort and filter', () => {
     const list = new PodList({ key: 'owner', descending: false });
     const before = pod('old', '5');
     const beside: Pod = {
@@ -70,7 +73,7 @@ describe('a pod that is adopted', () => {
     expect(owners()).toEqual(['ReplicaSet/alpha', 'ReplicaSet/middle']);
   });
 
-  test('keeps its row where nothing that is shown changes', () => {
+  test('keeps its row if no column changes', () => {
     const row = podRow(pod('old', '5'));
     expect(podRow(pod('old', '6'), row)).toBe(row);
     for (const other of [pod('new', '6'), { ...pod('old', '6'), status: { phase: 'Failed' } }]) {

@@ -1,4 +1,4 @@
-/** The sample controller on the fake API server: as a person starts it, and where its world is in the way. */
+/** Tests the sample controller on the fake API server: as a process, and with objects of others in its way. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,16 +13,16 @@ import { startSampleController } from '../../examples/sample-controller/sample-c
 const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
 const run = promisify(execFile);
 
-test('it plays its story and ends', { timeout: 40_000 }, async () => {
+test('the demo runs and ends', { timeout: 40_000 }, async () => {
   const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
   const { stdout, stderr } = await run(process.execPath, [...flags, main, '--embedded'], {
     timeout: 30_000,
   });
   expect(stderr).toBe('');
   expect(stdout.split('\n').filter((line) => line.startsWith('--'))).toEqual([
-    '-- three Foos, and each has its Deployment',
-    '-- the Deployment of green was deleted behind its back, and is there again',
-    '-- blue wanted one replica more, and has it',
+    '-- three Foos were created, and each has its Deployment',
+    '-- the Deployment of green was deleted by another client and created again',
+    '-- blue was scaled to three replicas',
     '-- all Foos are deleted; Deployments left: 0',
   ]);
   expect(stdout).not.toMatch(/failed|gaveUp|dropped/);
@@ -69,7 +69,7 @@ describe('on the fake API server', () => {
     expect(order.filter((what) => what === 'POST default/deployments')).toHaveLength(1);
   });
 
-  test('a Deployment of somebody else is left alone, told of, and tried again', async () => {
+  test('a Deployment of another owner is not changed; the conflict is reported and retried', async () => {
     const { server, lines, foo } = started();
     const foreign = { name: 'taken', namespace: 'default' };
     const spec = { replicas: 7, selector: {}, template: {} };
@@ -90,7 +90,7 @@ describe('on the fake API server', () => {
     });
   });
 
-  test('a Foo that names another Deployment has that one, and no longer the first', async () => {
+  test('a Foo that names another Deployment gets it, and its first Deployment is deleted', async () => {
     const { server, foo, names } = started();
     await foo('web', 'first');
     await soon(() => expect(names()).toEqual(['first']));

@@ -1,4 +1,4 @@
-/** What the dashboard says about its informer. */
+/** Tests the dashboard's words for the status of its informer. */
 import { ApiError, type InformerStatus } from 'rx-informer';
 import { describe, expect, test } from 'vitest';
 import { ageText } from '../../examples/dashboard/page/cluster/clock.ts';
@@ -40,7 +40,7 @@ describe('statusWords', () => {
       `${live}, compared with the server at 12:05`,
     );
     expect(said({ audit: { ...audit, lastAt, differed: 3 } })).toBe(
-      `${live}, compared with the server at 12:05, 3 differed and were read again`,
+      `${live}, compared with the server at 12:05, 3 differed and were repaired`,
     );
     const error = ApiError.fromStatus({ message: 'jane may not list pods' }, 403);
     expect(said({ audit: { ...audit, lastAt, error } })).toBe(
@@ -48,16 +48,16 @@ describe('statusWords', () => {
     );
   });
 
-  test('loading, with and without an end in sight', () => {
+  test('loading, with and without a known total', () => {
     const listing = { phase: 'listing', synced: false } as const;
-    expect(said(listing)).toBe('Loading — asking the server');
+    expect(said(listing)).toBe('Loading — waiting for the server');
     expect(said({ ...listing, loaded: 500 })).toBe('Loading — 500 pods so far');
     expect(said({ ...listing, loaded: 4500, remaining: 5500 })).toBe(
       'Loading — 4,500 of 10,000 pods',
     );
   });
 
-  test('reconnecting, with what is shown meanwhile', () => {
+  test('reconnecting, with the age of the data on screen', () => {
     const status: Partial<InformerStatus> = {
       phase: 'backoff',
       staleSinceMs: noon,
@@ -79,7 +79,7 @@ describe('statusWords', () => {
   });
 });
 
-test('ages read as those of kubectl', () => {
+test('ages have the format of kubectl', () => {
   const texts = [42, 450, 600, 18_720, 100_000, 273_600, 6_912_000].map((s) => ageText(s * 1000));
   expect(texts).toEqual(['42s', '7m30s', '10m', '5h12m', '27h', '3d4h', '80d']);
 });

@@ -1,13 +1,13 @@
 /**
- * What the server held at each of its latest versions, as a count and a fingerprint: so a page can be compared
- * with the truth of the very version that it shows, while the cluster goes on.
+ * Records the state of the server at each recent version, as a count and a fingerprint. A page can so be compared
+ * with the server at the version that the page shows, while the cluster changes further.
  */
 import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import { versionHash, withHash, withoutHash } from '../shared/fingerprint.ts';
 import type { Truth } from '../shared/messages.ts';
 
-interface Page {
+interface Entry {
   readonly version: number;
   readonly count: number;
   readonly fingerprint: number;
@@ -19,24 +19,24 @@ function hashOf(pod: Stored<Pod>): number {
   return versionHash(pod.metadata.uid, pod.metadata.resourceVersion);
 }
 
-/** The books of the embedded server. Its versions are small, so that numbers can hold them. */
+/** The ledger of the embedded server. Its versions are small enough for numbers. */
 export class Ledger {
-  #pages: Page[] = [{ version: 0, count: 0, fingerprint: 0 }];
+  #entries: Entry[] = [{ version: 0, count: 0, fingerprint: 0 }];
   #changes = 0;
 
-  /** Changes so far. */
+  /** The number of changes so far. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Pods now. */
+  /** The current number of pods. */
   get count(): number {
-    return this.#pages.at(-1)?.count ?? 0;
+    return this.#entries.at(-1)?.count ?? 0;
   }
 
-  /** One pod took the place of another; either may be missing. `version` is that of the change. */
+  /** Records one change at `version`. Without `before` the pod was created, without `after` it was deleted. */
   record(before: Stored<Pod> | undefined, after: Stored<Pod> | undefined, version: string): void {
-    let { count, fingerprint } = this.#pages.at(-1) ?? { count: 0, fingerprint: 0 };
+    let { count, fingerprint } = this.#entries.at(-1) ?? { count: 0, fingerprint: 0 };
     if (before !== undefined) {
       count--;
       fingerprint = withoutHash(fingerprint, hashOf(before));
@@ -46,25 +46,25 @@ export class Ledger {
       fingerprint = withHash(fingerprint, hashOf(after));
     }
     this.#changes++;
-    this.#pages.push({ version: Number(version), count, fingerprint });
-    if (this.#pages.length > KEPT * 2) this.#pages = this.#pages.slice(-KEPT);
+    this.#entries.push({ version: Number(version), count, fingerprint });
+    if (this.#entries.length > KEPT * 2) this.#entries = this.#entries.slice(-KEPT);
   }
 
-  /** What the server held at a version. */
+  /** The state of the server at a version. */
   truth(resourceVersion: string): Truth {
     const version = Number(resourceVersion);
     let low = 0;
-    let high = this.#pages.length - 1;
+    let high = this.#entries.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      if ((this.#pages[middle]?.version ?? 0) <= version) low = middle;
+      if ((this.#entries[middle]?.version ?? 0) <= version) low = middle;
       else high = middle - 1;
     }
-    const { count = 0, fingerprint = 0 } = this.#pages[low] ?? {};
-    const newest = this.#pages.at(-1);
-    // Changes that undo each other leave nothing to catch up with.
+    const { count = 0, fingerprint = 0 } = this.#entries[low] ?? {};
+    const newest = this.#entries.at(-1);
+    // If later changes cancelled each other out, the page has nothing to catch up with.
     const isSame = newest?.count === count && newest.fingerprint === fingerprint;
-    const ahead = isSame ? 0 : this.#pages.length - 1 - low;
+    const ahead = isSame ? 0 : this.#entries.length - 1 - low;
     return { count, fingerprint, ahead, resourceVersion: String(newest?.version ?? 0) };
   }
 }

@@ -1,17 +1,17 @@
-/** Does something so many times a second, evenly, whatever the timer's own pace. */
+/** Calls a function at an even rate, whatever the resolution of the timer. */
 
-/** A pace that can be changed and stopped. */
+/** A rate that can be changed and stopped. */
 export interface Pace {
-  /** Times a second. */
+  /** Calls per second. */
   rate: number;
   stop(): void;
 }
 
-const BEAT_MS = 20;
-/** After a standstill of the process, no more than this is made up for. */
+const TICK_MS = 20;
+/** After a pause of the process, at most this much time is caught up on, in milliseconds. */
 const MOST_BEHIND_MS = 200;
 
-/** Starts at once. */
+/** Starts immediately. */
 export function createPace(act: () => void, rate: number): Pace {
   let owed = 0;
   let last = performance.now();
@@ -21,6 +21,6 @@ export function createPace(act: () => void, rate: number): Pace {
     owed += (Math.min(now - last, MOST_BEHIND_MS) * pace.rate) / 1000;
     last = now;
     for (; owed >= 1; owed--) act();
-  }, BEAT_MS);
+  }, TICK_MS);
   return pace;
 }

@@ -1,9 +1,9 @@
-/** Pods as a cluster would hold them: how a new one looks, and how its status turns. */
+/** Creates pods as a cluster holds them, and changes their status. */
 import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import type { Random } from './random.ts';
 
-/** What pods belong to. */
+/** The owner of pods. */
 export interface Owner {
   readonly kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job';
   readonly name: string;
@@ -14,15 +14,15 @@ export interface Owner {
   readonly uid: string;
 }
 
-/** Holds a pod back while it ends, as a kubelet would. */
+/** The finalizer that keeps a pod while it terminates, as a kubelet would. */
 export const STOPPING = 'embedded.example/stopping';
 
-/** What happens to a pod. */
+/** A transition of a pod. */
 export type PodTurn =
   | { readonly to: 'creating' | 'starting' | 'running' | 'crashed' | 'backing-off' | 'completed' }
   | { readonly to: 'waiting' | 'failed'; readonly reason: string; readonly message: string };
 
-/** A new pod of an owner, on a node, not started yet. */
+/** A new pod of an owner on a node, not started yet. */
 export function newPod(owner: Owner, node: string, random: Random, createdMs: number): Pod {
   const { namespace, app, image } = owner;
   const name = `${owner.name}-${random.suffix(5)}`;
@@ -123,7 +123,7 @@ const phases: Readonly<Record<PodTurn['to'], string>> = {
   completed: 'Succeeded',
 };
 
-/** The pod after a turn. Only the first container has troubles; a back-off counts a restart. */
+/** The pod after a transition. Only the first container fails; a back-off counts as a restart. */
 export function turned(pod: Stored<Pod>, turn: PodTurn, nowMs: number): Stored<Pod> {
   const before = pod.status?.containerStatuses ?? [];
   const ready = turn.to === 'running';

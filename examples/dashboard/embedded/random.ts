@@ -1,18 +1,18 @@
-/** Chance that can be repeated: the same seed gives the same cluster. */
+/** Reproducible randomness: the same seed gives the same cluster. */
 import { seededRandom } from 'rx-informer/testing';
 
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** A source of chance. */
+/** A source of random values. */
 export class Random {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   readonly next: () => number;
 
   constructor(seed: number) {
     this.next = seededRandom(seed);
   }
 
-  /** A whole number in [0, below). */
+  /** An integer in [0, limit). */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
@@ -23,14 +23,14 @@ export class Random {
     return one;
   }
 
-  /** A UID of the usual shape. */
+  /** A UID in the usual format. */
   uid(): string {
     const hex = (digits: number) =>
       Array.from({ length: digits }, () => this.below(16).toString(16)).join('');
     return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
   }
 
-  /** Letters as the API server puts them behind `generateName`. */
+  /** Random letters, as the API server appends them to `generateName`. */
   suffix(length: number): string {
     return Array.from({ length }, () => LETTERS[this.below(LETTERS.length)]).join('');
   }

@@ -1,11 +1,11 @@
 /**
- * What happens in the embedded cluster: rollouts, crash loops, drains, jobs. Each story is a generator; each
- * step is one change of one pod, so that any number of stories can be told at any pace.
+ * The events in the embedded cluster: rollouts, crash loops, drains, jobs. Each story is a generator that changes one
+ * pod per step, so that any number of stories can run at any rate.
  */
 import type { Owner } from './pod-shapes.ts';
 import type { Resident, World } from './world.ts';
 
-/** One change a step. */
+/** Makes one change per step. */
 export type Story = Generator<void, void, void>;
 
 const isWell = ({ pod }: Resident) => pod.status?.phase === 'Running';
@@ -47,7 +47,7 @@ function* rollout(world: World): Story {
   const after = world.nextVersion(before);
   const old = world.residents.filter(({ owner, busy }) => owner === before && !busy);
   for (const resident of old) resident.busy = true;
-  // Some add before they take away, others the other way round: the number of pods stays.
+  // Some rollouts create before they delete, others the reverse. The number of pods stays the same.
   const surges = world.random.next() < 0.5;
   for (const resident of [first, ...old]) {
     if (surges) yield* start(world, after);
@@ -56,7 +56,7 @@ function* rollout(world: World): Story {
   }
 }
 
-/** A container fails again and again, and recovers in the end. */
+/** A container fails repeatedly and recovers in the end. */
 function* crashLoop(world: World): Story {
   const resident = world.hold(isWell);
   if (resident === undefined) return;
@@ -76,7 +76,7 @@ function* crashLoop(world: World): Story {
   resident.busy = false;
 }
 
-/** A node is emptied: its pods end there and begin elsewhere. */
+/** A node is drained: its pods are deleted and created again on other nodes. */
 function* drain(world: World): Story {
   const node = world.random.pick(world.nodes);
   const residents = world.residents.filter(
@@ -90,7 +90,7 @@ function* drain(world: World): Story {
   }
 }
 
-/** A job runs to its end, and an earlier one is cleaned up. */
+/** A job runs until it ends, and an earlier job is deleted. */
 function* job(world: World): Story {
   const names = ['report', 'backup', 'reindex', 'invoice-run', 'thumbnail-batch'];
   const { namespace } = world.random.pick(world.owners);
@@ -142,26 +142,26 @@ function begin(world: World): Story {
   for (const [weight, plot] of plots) {
     left -= weight;
     if (left >= 0) continue;
-    // A job adds a pod: it waits until there is room.
+    // A job adds a pod, so none starts while the cluster is full.
     return plot === job && world.isFull ? blip(world) : plot(world);
   }
   return blip(world);
 }
 
-/** Tells many stories at once: each step of it is one step of one of them. */
+/** Runs many stories concurrently. Each step of the director is one step of one story. */
 export class Director {
   readonly #world: World;
   readonly #stories: Story[] = [];
 
   constructor(world: World, objects: number) {
     this.#world = world;
-    const atOnce = Math.min(400, Math.max(4, Math.round(objects / 25)));
-    for (let count = 0; count < atOnce; count++) this.#stories.push(begin(world));
+    const concurrent = Math.min(400, Math.max(4, Math.round(objects / 25)));
+    for (let count = 0; count < concurrent; count++) this.#stories.push(begin(world));
   }
 
-  /** One change. */
+  /** Makes one change. */
   step(): void {
-    // A story may end, or find nothing to do; the next one then takes the step.
+    // If a story has ended or has nothing to do, another story takes the step.
     for (let tries = 0; tries < 50; tries++) {
       const at = this.#world.random.below(this.#stories.length);
       if (this.#stories[at]?.next().done === false) return;

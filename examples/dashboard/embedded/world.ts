@@ -1,21 +1,21 @@
-/** The embedded cluster as its stories see it: nodes, owners, pods, and one way to write each. */
+/** The simulated cluster that stories change: nodes, owners and pods. */
 import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import { newPod, type Owner, type PodTurn, turned } from './pod-shapes.ts';
 import { Random } from './random.ts';
 
-/** A pod that a story can hold. At most one story holds it at a time. */
+/** A pod that a story can reserve. At most one story holds a pod at a time. */
 export interface Resident {
   pod: Stored<Pod>;
   owner: Owner;
   busy: boolean;
 }
 
-/** Where pods are written. */
+/** Writes pods. */
 export interface PodWriter {
   create(pod: Pod): Stored<Pod>;
   update(pod: Stored<Pod>): Stored<Pod>;
-  /** Marks a pod that a finalizer holds as ending; answers `undefined` when it is gone. */
+  /** Deletes a pod. A pod that a finalizer keeps is marked as terminating and returned. */
   delete(pod: Stored<Pod>): Stored<Pod> | undefined;
 }
 
@@ -44,7 +44,7 @@ const apps: readonly (readonly [namespace: string, app: string, share: number])[
 ];
 const DAY_MS = 86_400_000;
 
-/** Holds everything that stories change. */
+/** The state that stories change. */
 export class World {
   readonly random: Random;
   readonly nodes: readonly string[];
@@ -62,11 +62,11 @@ export class World {
       { length: count },
       (_, index) => `node-${String(index + 1).padStart(3, '0')}`,
     );
-    // Room for what rollouts and jobs add for a while.
+    // Leaves capacity for the pods that rollouts and jobs add temporarily.
     this.#populate(Math.max(1, Math.floor(options.objects * 0.99)));
   }
 
-  /** More pods than there should be. */
+  /** Whether the world has more pods than it should. */
   get isFull(): boolean {
     return this.residents.length > this.#objects * 1.005;
   }
@@ -86,7 +86,7 @@ export class World {
     return owner;
   }
 
-  /** Replaces an owner by its next version, as a rollout does. */
+  /** Replaces an owner by its next version, as in a rollout. */
   nextVersion(owner: Owner): Owner {
     const at = this.owners.indexOf(owner);
     if (at !== -1) this.owners.splice(at, 1);
@@ -104,12 +104,12 @@ export class World {
     resident.pod = this.#writer.update(turned(resident.pod, turn, nowMs));
   }
 
-  /** The pod begins to end. */
+  /** Deletes the pod, which terminates until `remove`. */
   end(resident: Resident): void {
     resident.pod = this.#writer.delete(resident.pod) ?? resident.pod;
   }
 
-  /** The pod is gone. */
+  /** Removes the finalizer, so that the server removes the pod. */
   remove(resident: Resident): void {
     const { finalizers: _, ...metadata } = resident.pod.metadata ?? {};
     this.#writer.update({ ...resident.pod, metadata });
@@ -118,7 +118,7 @@ export class World {
     if (last !== undefined && last !== resident) this.residents[at] = last;
   }
 
-  /** A pod that no story holds; it is held from now on. */
+  /** Reserves a suitable pod that no story holds. */
   hold(suits: (resident: Resident) => boolean): Resident | undefined {
     for (let tries = 0; tries < 20; tries++) {
       const resident = this.residents[this.random.below(this.residents.length)];
@@ -135,7 +135,7 @@ export class World {
     for (const [namespace, app, share] of apps) {
       const isDaemon = namespace === 'observability';
       const kind = isDaemon ? 'DaemonSet' : app === 'broker' ? 'StatefulSet' : 'ReplicaSet';
-      // Larger clusters have more deployments, not only more replicas.
+      // Larger clusters have more deployments, and not only more replicas.
       const copies = Math.max(1, Math.round((objects * share) / shares / 40));
       for (let copy = 0; copy < copies; copy++) {
         const name = copy === 0 ? app : `${app}-${copy + 1}`;

@@ -11,7 +11,7 @@ import { theme } from './theme.ts';
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
 
-// The page allows only styles that carry the nonce of this answer.
+// The page allows only styles that carry the nonce of this response.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 
 const stop = startLivePods();

@@ -1,7 +1,7 @@
-/** The look of the page: Mantine's components in a calm palette, and figures that do not jump. */
+/** The theme of the page. */
 import { createTheme } from '@mantine/core';
 
-/** The page's Mantine theme. */
+/** The colours, fonts and radius of the page's Mantine components. */
 export const theme = createTheme({
   primaryColor: 'cyan',
   primaryShade: { light: 8, dark: 6 },

@@ -1,4 +1,4 @@
-/** Short answers, always with the security headers. */
+/** Writes short responses, always with the security headers. */
 import type { ServerResponse } from 'node:http';
 import { securityHeaders } from './guard.ts';
 
@@ -23,7 +23,7 @@ export function answerJson(response: ServerResponse, code: number, value: unknow
   response.end(JSON.stringify(value));
 }
 
-/** Ends a response as an API server would that failed: the informer in the page reads it as such. */
+/** Ends a response with a Status, as an API server does for a failure, so that the page's informer can read it. */
 export function answerStatus(
   response: ServerResponse,
   code: number,

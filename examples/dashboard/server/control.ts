@@ -1,4 +1,4 @@
-/** Reads a control message: hurt the embedded server, or set how fast its cluster changes. */
+/** Reads a control message: a fault for the embedded server, or the rate of changes of its cluster. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EmbeddedCluster } from '../embedded-cluster.ts';
 import { type Control, faultNames } from '../shared/messages.ts';
@@ -22,13 +22,13 @@ function parse(text: string): Control | undefined {
   return isRate ? { rate } : undefined;
 }
 
-/** Answers a `POST /embedded/control`. */
+/** Handles a `POST /embedded/control`. */
 export function readControl(
   request: IncomingMessage,
   response: ServerResponse,
   embedded: EmbeddedCluster,
 ): void {
-  // A form of a foreign page cannot send this type without asking first.
+  // A form of a foreign page cannot send this content type without a preflight request.
   const isJson = request.headers['content-type'] === 'application/json';
   if (request.method !== 'POST' || !isJson) {
     request.resume();
@@ -44,7 +44,7 @@ export function readControl(
   request.on('end', () => {
     const control = parse(text);
     if (control === undefined) {
-      answerText(response, 400, 'This is no control message.');
+      answerText(response, 400, 'This is not a control message.');
       return;
     }
     if ('fault' in control) embedded.hurt(control.fault);

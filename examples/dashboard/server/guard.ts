@@ -1,11 +1,11 @@
 /**
- * Who may talk to the dashboard. It listens on loopback, but a browser can be led there by any page: a name
- * that an attacker points at 127.0.0.1 (DNS rebinding) shows in `Host`, a foreign page in `Origin` or in the
- * fetch metadata. Both are refused before anything is read.
+ * Decides which requests the dashboard accepts. It listens on loopback, but any page can make a browser send requests
+ * to it. A name that an attacker resolves to 127.0.0.1 (DNS rebinding) appears in `Host`; a foreign page appears in
+ * `Origin` or in the fetch metadata. Both are refused before the request is read.
  */
 import type { IncomingMessage } from 'node:http';
 
-/** Why a request is refused, in one sentence; `undefined` when it is welcome. */
+/** The reason to refuse a request, in one sentence; `undefined` if the request is accepted. */
 export function refusal(request: IncomingMessage, port: number): string | undefined {
   const { host, origin } = request.headers;
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
@@ -23,7 +23,7 @@ export function refusal(request: IncomingMessage, port: number): string | undefi
   return undefined;
 }
 
-/** Headers of every answer. `nonce` names the styles that the page may use. */
+/** The headers of every response. `nonce` names the styles that the page may use. */
 export function securityHeaders(nonce?: string): Record<string, string> {
   const styles = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
   const policy = {

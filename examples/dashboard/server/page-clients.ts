@@ -1,4 +1,6 @@
-/** Counts open pages: each asks every few seconds and is forgotten when it has not asked for a while. */
+/**
+ * Counts open pages. Each page sends a request every few seconds, and is forgotten after twelve seconds without one.
+ */
 
 const FORGOTTEN_AFTER_MS = 12_000;
 const MOST = 1000;

@@ -1,4 +1,4 @@
-/** The built page, from memory: what is not one of its files does not exist, so no path can lead elsewhere. */
+/** Serves the built page from memory. Only its own files exist, so no path can lead to another file. */
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Answers with a file of the page; false when there is none of that path. */
+/** Responds with a file of the page. Returns false if the page has no file of that path. */
 export type PageFiles = (path: string, response: ServerResponse) => boolean;
 
 function html(content: Buffer, values: Readonly<Record<string, string>>): string {
@@ -21,7 +21,7 @@ function html(content: Buffer, values: Readonly<Record<string, string>>): string
     .replaceAll(/%([A-Z_]+)%/g, (mark, name: string) => values[name] ?? mark);
 }
 
-/** Reads all files of a folder. The page is told which kind of cluster it looks at. */
+/** Reads all files of a folder. The page learns from a placeholder which type of cluster it shows. */
 export async function readPageFiles(
   folder: string,
   cluster: 'embedded' | 'real',
@@ -43,7 +43,7 @@ export async function readPageFiles(
       response.end(html(content, { STYLE_NONCE: nonce, CLUSTER: cluster }));
       return true;
     }
-    // Names of assets carry a hash of their content.
+    // The names of assets contain a hash of their content.
     const cache = name.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache';
     response.writeHead(200, { ...securityHeaders(), 'content-type': type, 'cache-control': cache });
     response.end(content);

@@ -1,6 +1,6 @@
 /**
- * A number that two sides can compare instead of 10,000 pods: the sum of a hash of each pod's UID and version.
- * A sum does not depend on the order and can be kept up to date by adding and subtracting.
+ * A fingerprint of all pods: the sum of a hash of each pod's UID and version. Two sides compare one number instead of
+ * 10,000 pods. A sum does not depend on the order, and is updated by adding and subtracting.
  */
 
 /** A 52-bit hash of one pod's UID and version (FNV-1a over two halves). */
@@ -23,7 +23,7 @@ export function withHash(fingerprint: number, hash: number): number {
   return (fingerprint + hash) % SPACE;
 }
 
-/** Takes a hash out of a fingerprint. */
+/** Subtracts a hash from a fingerprint. */
 export function withoutHash(fingerprint: number, hash: number): number {
   return (fingerprint - hash + SPACE) % SPACE;
 }

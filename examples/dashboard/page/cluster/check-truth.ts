@@ -1,6 +1,6 @@
 /**
- * Compares what the page shows with what the server held at the same resourceVersion. One number
- * stands for all pods, kept up to date as they change, so that comparing 10,000 of them costs nothing.
+ * Compares the page with the server at the same resourceVersion. Both sides keep a fingerprint of all pods up to
+ * date, so that comparing 10,000 of them costs nothing.
  */
 import type { Truth } from '../../shared/messages.ts';
 import { podList } from './live-pods.ts';
@@ -11,11 +11,11 @@ export interface Verdict {
   /** Pods on the page. */
   readonly count: number;
   readonly resourceVersion: string;
-  /** Changes that the server has made since. */
+  /** The number of later changes on the server. */
   readonly ahead: number;
 }
 
-/** `undefined` before the first list is in. Rejects when the server cannot be asked. */
+/** Returns `undefined` before the initial list. Rejects if the server does not answer. */
 export async function checkTruth(): Promise<Verdict | undefined> {
   const { synced, total, resourceVersion, fingerprint } = podList.getSnapshot();
   if (!synced) return undefined;

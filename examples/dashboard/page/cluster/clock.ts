@@ -1,4 +1,6 @@
-/** One clock for the whole page: ages tick together, and a cell renders only when its own text has changed. */
+/**
+ * One clock for the page. All ages are updated at the same time, and a cell renders only if its own text has changed.
+ */
 import { useSyncExternalStore } from 'react';
 
 const listeners = new Set<() => void>();
@@ -17,7 +19,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** A text that depends on the time, renewed each second. */
+/** A text that depends on the time, updated every second. */
 export function useClockText(text: (nowMs: number) => string): string {
   return useSyncExternalStore(subscribe, () => text(Date.now()));
 }

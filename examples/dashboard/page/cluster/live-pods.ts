@@ -1,6 +1,6 @@
 /**
- * The one informer of the page. Everything that is shown comes from here: it lists and watches all pods over
- * `fetch`, and hands on what changed, folded per pod, a few times a second.
+ * The informer of the page. It lists and watches all pods over `fetch`; changes are folded per pod and shown five
+ * times per second.
  */
 
 import {
@@ -16,10 +16,10 @@ import { type Pod, pods } from 'rx-informer/resources';
 import { timer } from 'rxjs';
 import { PodList } from '../pods/pod-list.ts';
 
-/** How often the screen changes at most: often enough to feel live, seldom enough to leave time for input. */
+/** The shortest time between two renderings, in milliseconds, so that time is left for input. */
 const PAINT_EVERY_MS = 200;
 
-/** Room once every `periodMs`; what comes in between is folded per key. */
+/** A demand that is open once every `periodMs`; changes in between are folded per key. */
 function atMostEvery(periodMs: number): Demand {
   let last = Number.NEGATIVE_INFINITY;
   return () => {
@@ -32,33 +32,33 @@ function atMostEvery(periodMs: number): Demand {
 
 const client = createClient({ baseUrl: window.location.origin });
 
-/** The embedded cluster sends a bookmark every two seconds; a real one every minute. */
+/** The embedded cluster sends a bookmark every two seconds, a real one every minute. */
 const isEmbedded = document.querySelector('meta[name="cluster"][content="embedded"]') !== null;
 
-/** Compares what is shown with the server: an event that was lost without an error is found within this time. */
+/** The period of the audit, in milliseconds: an event that was lost without an error is found within this time. */
 const AUDIT_PERIOD_MS = 600_000;
 
-/** Lists and watches all pods while somebody looks. */
+/** Lists and watches all pods while it has subscribers. */
 export const informer = createSharedInformer(createListWatch(client, pods), {
   audit: { periodMs: AUDIT_PERIOD_MS },
   ...(isEmbedded ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {}),
 });
 
-/** What the table shows. */
+/** The list behind the table. */
 export const podList = new PodList({ key: 'name', descending: false });
 
-/** Whole pods by UID, for the details of one. */
+/** Complete pods by UID, for the details of one pod. */
 export const podsByUid: View<Pod> = informer.changes$.pipe(
   conflateByKey({ ready: atMostEvery(PAINT_EVERY_MS) }),
   toView(),
 );
 
-/** Begins to watch; the answer ends it. */
+/** Starts to watch. The returned function stops it. */
 export function startLivePods(): () => void {
   const subscription = informer.changes$
     .pipe(conflateByKey({ ready: atMostEvery(PAINT_EVERY_MS) }))
     .subscribe((set) => podList.apply(set));
-  // Held all the time, so that details open with the pod at hand.
+  // Always subscribed, so that the details of a pod open with its data.
   subscription.add(podsByUid.subscribe(() => undefined));
   return () => subscription.unsubscribe();
 }

@@ -1,18 +1,18 @@
 /**
- * The informer's status in words that a person can act on: what it is doing, since when, and whether what is
- * on screen may be old.
+ * Describes the informer's status in words: the current activity, since when, and whether the data on screen may be
+ * old.
  */
 import type { InformerStatus } from 'rx-informer';
 
-/** How the status should look. */
+/** The appearance of a status. */
 export type StatusTone = 'live' | 'busy' | 'stale' | 'stopped';
 
-/** A status in words. */
+/** A description of a status. */
 export interface StatusWords {
   readonly tone: StatusTone;
   readonly headline: string;
   readonly detail: string;
-  /** 0 to 1 while the first list loads and the server says how much is left. */
+  /** 0 to 1 while the initial list loads, if the server says how much is left. */
   readonly progress?: number;
 }
 
@@ -23,7 +23,7 @@ const blockedWords = {
   unauthorized: 'Not signed in',
   forbidden: 'Forbidden',
   'no-such-resource': 'Not found on this server',
-  'wrong-kind': 'Not what was asked for',
+  'wrong-kind': 'Another kind than requested',
 } as const;
 
 function showing(status: InformerStatus): string {
@@ -31,11 +31,11 @@ function showing(status: InformerStatus): string {
   return `showing data from ${clock.format(status.staleSinceMs ?? status.sinceMs)}`;
 }
 
-/** What comparing with the server has shown, to stand behind another text. */
+/** The result of the last audit, as an addition to another text. */
 function audited({ audit }: InformerStatus): string {
   if (typeof audit !== 'object') return '';
   const { lastAt, differed, error } = audit;
-  const found = differed === 0 ? '' : `, ${number.format(differed)} differed and were read again`;
+  const found = differed === 0 ? '' : `, ${number.format(differed)} differed and were repaired`;
   if (error !== undefined) return `, not compared with the server (${error.message})${found}`;
   return lastAt === undefined
     ? ''
@@ -45,10 +45,10 @@ function audited({ audit }: InformerStatus): string {
 function loading(status: InformerStatus): StatusWords {
   const { loaded = 0, remaining } = status;
   if (status.synced && status.relists > 0) {
-    return { tone: 'busy', headline: 'Reading the list again', detail: showing(status) };
+    return { tone: 'busy', headline: 'Relisting', detail: showing(status) };
   }
   if (remaining === undefined || loaded === 0) {
-    const detail = loaded === 0 ? 'asking the server' : `${number.format(loaded)} pods so far`;
+    const detail = loaded === 0 ? 'waiting for the server' : `${number.format(loaded)} pods so far`;
     return { tone: 'busy', headline: 'Loading', detail };
   }
   const total = loaded + remaining;
@@ -73,7 +73,7 @@ function waiting(status: InformerStatus, nowMs: number): StatusWords {
   };
 }
 
-/** Says what an informer is doing. `resourceVersion` is that of what is on screen. */
+/** Describes a status. `resourceVersion` is that of the data on screen. */
 export function statusWords(
   status: InformerStatus,
   resourceVersion: string,
@@ -81,7 +81,7 @@ export function statusWords(
 ): StatusWords {
   switch (status.phase) {
     case 'idle':
-      return { tone: 'stopped', headline: 'Idle', detail: 'nobody is looking' };
+      return { tone: 'stopped', headline: 'Idle', detail: 'no subscriber' };
     case 'stopped':
       return { tone: 'stopped', headline: 'Stopped', detail: showing(status) };
     case 'queued':

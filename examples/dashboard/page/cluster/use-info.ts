@@ -1,11 +1,14 @@
-/** What the page is connected to, asked now and then; asking tells the server that the page is still open. */
+/**
+ * Reads what the page is connected to, every few seconds. The request also shows the server that the page is still
+ * open.
+ */
 import { useEffect, useState } from 'react';
 import type { DashboardInfo } from '../../shared/messages.ts';
 
 const EVERY_MS = 5000;
 const page = crypto.randomUUID();
 
-/** The server's answer; `undefined` until the first has come. */
+/** The latest response of the server; `undefined` before the first one. */
 export function useInfo(): DashboardInfo | undefined {
   const [info, setInfo] = useState<DashboardInfo>();
   useEffect(() => {
@@ -14,7 +17,7 @@ export function useInfo(): DashboardInfo | undefined {
       const answer = await fetch(`/dashboard/info?page=${page}`, { signal: ending.signal });
       if (answer.ok) setInfo((await answer.json()) as DashboardInfo);
     };
-    // An answer that does not come is asked for again at the next beat.
+    // A failed request is repeated at the next tick.
     const quietly = () => void ask().catch(() => undefined);
     quietly();
     const timer = setInterval(quietly, EVERY_MS);

@@ -1,4 +1,4 @@
-/** React's view of the live data. Each hook renders its component only when its own part has changed. */
+/** React hooks for the live data. Each hook renders its component only if its own part has changed. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { InformerStatus } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
@@ -10,7 +10,7 @@ export function usePodList<P>(select: (snapshot: PodListSnapshot) => P): P {
   return useSyncExternalStore(podList.subscribe, () => select(podList.getSnapshot()));
 }
 
-/** The informer's status, as it changes. */
+/** The informer's current status. */
 export function useStatus(): InformerStatus | undefined {
   const [status, setStatus] = useState<InformerStatus>();
   useEffect(() => {
@@ -20,7 +20,7 @@ export function useStatus(): InformerStatus | undefined {
   return status;
 }
 
-/** One pod as it is now; `undefined` once it is gone. */
+/** The current state of one pod; `undefined` once it is deleted. */
 export function usePod(uid: string): Pod | undefined {
   const [one] = useState(() => podsByUid.select(uid));
   return useSyncExternalStore(one.subscribe, one.getSnapshot);

@@ -1,4 +1,4 @@
-/** The page as a whole: what is shown where. */
+/** The layout of the page. */
 import { AppShell } from '@mantine/core';
 import { useState } from 'react';
 import { useInfo } from '../cluster/use-info.ts';

@@ -1,4 +1,4 @@
-/** The bar at the top: what this page is, which cluster it looks at, light or dark. */
+/** The header: the title, the name of the cluster, and the switch between light and dark. */
 import {
   ActionIcon,
   Badge,

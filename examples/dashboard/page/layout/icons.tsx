@@ -1,4 +1,4 @@
-/** The page's icons, drawn inline so that no image is loaded. All are decoration: the text says the same. */
+/** The page's icons, inline so that no image is loaded. All are decoration, because the text says the same. */
 import type { ReactNode } from 'react';
 
 function icon(path: ReactNode) {

@@ -1,4 +1,4 @@
-/** What the informer went through lately: each turn of its status, with the time. */
+/** The log of the informer's recent status changes, with their times. */
 import { Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { informer } from '../cluster/live-pods.ts';
@@ -34,7 +34,7 @@ export function ActivityLog() {
   return (
     <section aria-labelledby="log">
       <Text component="h2" id="log" className={classes.heading}>
-        What the informer did
+        Informer activity
       </Text>
       <ul className={classes.log} data-testid="log">
         {lines.map(({ id, atMs, text }) => (

@@ -1,4 +1,4 @@
-/** How many pods live in which namespace. Each line is a button that shows only these. */
+/** The number of pods per namespace. Each line is a button that filters by its namespace. */
 import { ScrollArea, Text, UnstyledButton } from '@mantine/core';
 import { podList } from '../cluster/live-pods.ts';
 import { usePodList } from '../cluster/use-live.ts';

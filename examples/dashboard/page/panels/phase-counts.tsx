@@ -1,4 +1,4 @@
-/** How many pods are in which phase. Each count is a button that shows only these. */
+/** The number of pods per phase. Each count is a button that filters by its phase. */
 import { UnstyledButton } from '@mantine/core';
 import { podList } from '../cluster/live-pods.ts';
 import { usePodList } from '../cluster/use-live.ts';

@@ -1,4 +1,4 @@
-/** One pod in full, live: follows its own object only, and says so when the pod is gone. */
+/** The details of one pod, live. If the pod is deleted, its last known state stays visible. */
 import { Alert, Drawer, Stack, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { Pod } from 'rx-informer/resources';
@@ -14,7 +14,7 @@ interface PodDetailsProps {
 
 export function PodDetails({ uid, onClose }: PodDetailsProps) {
   const now = usePod(uid);
-  // What a pod was stays readable after it has gone.
+  // Keeps the last known state of a deleted pod.
   const [last, setLast] = useState(now);
   if (now !== undefined && now !== last) setLast(now);
   const pod = now ?? last;
@@ -24,7 +24,8 @@ export function PodDetails({ uid, onClose }: PodDetailsProps) {
       onClose={onClose}
       position="right"
       size="md"
-      // Locking the scroll would need styles that the page's policy forbids; nothing behind it scrolls.
+      // Locking the scroll would need styles that the page's policy forbids, and the page behind the drawer does not
+      // scroll.
       lockScroll={false}
       overlayProps={{ backgroundOpacity: 0.2 }}
       title={pod?.metadata.name ?? 'Pod'}
@@ -32,8 +33,8 @@ export function PodDetails({ uid, onClose }: PodDetailsProps) {
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {now === undefined && (
-        <Alert color="orange" mb="md" title="This pod is gone">
-          What follows is how it was last seen.
+        <Alert color="orange" mb="md" title="This pod was deleted">
+          Its last known state is shown below.
         </Alert>
       )}
       {pod !== undefined && <Facts pod={pod} />}

@@ -1,4 +1,7 @@
-/** The embedded server: how busy it is, how to hurt it, and whether the page still tells the truth. */
+/**
+ * The controls of the embedded server: its rate of changes, its faults, and the comparison of the page with the
+ * server.
+ */
 import { Button, Divider, ScrollArea, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Control, FaultName } from '../../shared/messages.ts';
@@ -19,20 +22,25 @@ const faults: readonly {
   readonly what: string;
   readonly Icon: typeof GaugeIcon;
 }[] = [
-  { name: 'drop', label: 'Drop connections', what: 'Cuts every open socket', Icon: UnplugIcon },
+  { name: 'drop', label: 'Drop connections', what: 'Cuts every open connection', Icon: UnplugIcon },
   {
     name: 'expire',
     label: 'Expire versions (410)',
-    what: 'Forgets history and ends the watch: the list is read again',
+    what: 'Deletes the history and ends the watch, so that the informer relists',
     Icon: HourglassIcon,
   },
   {
     name: 'throttle',
     label: 'Answer 429',
-    what: 'Ends the watch and is too busy for the next requests',
+    what: 'Ends the watch and refuses the next requests as too many',
     Icon: GaugeIcon,
   },
-  { name: 'restart', label: 'Restart', what: 'Goes away for a few seconds', Icon: RestartIcon },
+  {
+    name: 'restart',
+    label: 'Restart',
+    what: 'Refuses connections for a few seconds',
+    Icon: RestartIcon,
+  },
   {
     name: 'half-open',
     label: 'Half-open',
@@ -56,9 +64,9 @@ export function ServerPanel({ rate }: { readonly rate: number }) {
       <Stack gap="md">
         <Rate rate={rate} />
         <Divider />
-        <section aria-labelledby="hurt">
-          <Text component="h2" id="hurt" className={classes.heading}>
-            Hurt the server
+        <section aria-labelledby="faults">
+          <Text component="h2" id="faults" className={classes.heading}>
+            Disturb the server
           </Text>
           <Stack gap={6}>
             {faults.map(({ name, label, what, Icon }) => (
@@ -92,7 +100,7 @@ function Rate({ rate }: { readonly rate: number }) {
   return (
     <section aria-labelledby="rate">
       <Text component="h2" id="rate" className={classes.heading}>
-        Changes a second
+        Changes per second
       </Text>
       <SegmentedControl
         fullWidth

@@ -1,4 +1,4 @@
-/** What the informer is doing, in words: live, loading, reconnecting, or why it may not. */
+/** Shows the informer's status in words: live, loading, reconnecting, or the reason for a refusal. */
 import { Button, Group, Paper, Progress, Text } from '@mantine/core';
 import { useClockText } from '../cluster/clock.ts';
 import { informer } from '../cluster/live-pods.ts';
@@ -12,7 +12,7 @@ export function StatusLine() {
   const status = useStatus();
   const resourceVersion = usePodList((list) => list.resourceVersion);
   const changes = usePodList((list) => list.changes);
-  // Words depend on the time (a countdown), so the clock renders them when they change.
+  // The words can contain a countdown, so the clock renders them again if they have changed.
   const text = useClockText((now) =>
     status === undefined ? '' : JSON.stringify(statusWords(status, resourceVersion, now)),
   );
@@ -22,7 +22,7 @@ export function StatusLine() {
     <Paper withBorder className={classes.line} data-tone={words.tone} data-testid="status">
       <Group gap="sm" wrap="nowrap" className={classes.words}>
         <span className={classes.dot} />
-        {/* Announced when it turns, not at each resourceVersion. */}
+        {/* Screen readers announce a new headline only, not each resourceVersion. */}
         <Text fw={650} size="sm" className={classes.headline} aria-live="polite">
           {words.headline}
         </Text>
@@ -53,7 +53,7 @@ export function StatusLine() {
   );
 }
 
-/** Does not wait for the next try. Whether it works is in the status. */
+/** Tries immediately. The status shows the outcome. */
 function tryNow(): void {
   informer.refresh().catch(() => undefined);
 }

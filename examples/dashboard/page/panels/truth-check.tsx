@@ -1,4 +1,4 @@
-/** Asks the server what it holds and compares: the proof that nothing was lost. */
+/** Compares the page with the server, which shows whether a change was lost. */
 import { Button, Text } from '@mantine/core';
 import { useCallback, useEffect, useState } from 'react';
 import { checkTruth, type Verdict } from '../cluster/check-truth.ts';
@@ -42,7 +42,7 @@ export function TruthCheck() {
               <Text size="xs" c="dimmed">
                 at resourceVersion {verdict.resourceVersion}
                 {verdict.ahead > 0 &&
-                  `; ${number.format(verdict.ahead)} ${verdict.ahead === 1 ? 'change' : 'changes'} on the way`}
+                  `; ${number.format(verdict.ahead)} ${verdict.ahead === 1 ? 'change' : 'changes'} not received yet`}
               </Text>
             </span>
           </>

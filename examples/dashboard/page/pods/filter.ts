@@ -1,7 +1,7 @@
-/** Which pods are looked at: some text, a phase, a namespace. */
+/** The filter of the table: text, phase, namespace. */
 import type { PodRow } from './pod-row.ts';
 
-/** Empty fields let everything through. */
+/** A filter. An empty field matches every pod. */
 export interface Filter {
   readonly text: string;
   readonly phase: string;
@@ -10,15 +10,15 @@ export interface Filter {
   readonly trouble: boolean;
 }
 
-/** Lets everything through. */
+/** The filter that matches every pod. */
 export const noFilter: Filter = { text: '', phase: '', namespace: '', trouble: false };
 
-/** Whether a filter lets everything through. */
+/** Whether a filter matches every pod. */
 export function isOpen(filter: Filter): boolean {
   return filter.text.trim() === '' && !filter.phase && !filter.namespace && !filter.trouble;
 }
 
-/** The test of a filter. Words of the text must all occur, in any order. */
+/** The predicate of a filter. All words of the text must occur, in any order. */
 export function testOf(filter: Filter): (row: PodRow) => boolean {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   const { phase, namespace, trouble } = filter;

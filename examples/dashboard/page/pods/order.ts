@@ -1,10 +1,10 @@
 /**
- * The orders in which pods can stand. Each is total (the name decides, then the UID), so that the place of a
- * row is found by binary search, and each compares ready-made keys: `localeCompare` costs a hundred times a `<`.
+ * The sort orders of the table. Each order is total (ties go by name, namespace and UID), so that binary search finds
+ * the place of a row. Each compares prepared keys, because `localeCompare` costs a hundred times as much as `<`.
  */
 import type { PodRow } from './pod-row.ts';
 
-/** What the table can be sorted by. */
+/** The sort keys of the table. */
 export type SortKey =
   | 'name'
   | 'namespace'
@@ -21,7 +21,7 @@ export interface Sort {
   readonly descending: boolean;
 }
 
-/** Negative: `a` stands before `b`. Zero only for the same pod. */
+/** Negative if `a` comes before `b`. Zero only for the same pod. */
 export type Compare = (a: PodRow, b: PodRow) => number;
 
 function byText(a: string, b: string): number {
@@ -36,13 +36,13 @@ const keys: Record<SortKey, Compare> = {
   status: (a, b) => byText(a.status, b.status),
   ready: (a, b) => share(a) - share(b) || a.containers - b.containers,
   restarts: (a, b) => a.restarts - b.restarts,
-  // Age grows as the time of creation falls.
+  // A pod is older if it was created earlier.
   age: (a, b) => b.createdMs - a.createdMs,
   node: (a, b) => byText(a.node, b.node),
   owner: (a, b) => byText(a.owner, b.owner),
 };
 
-/** The order of a sort. Ties are broken upwards by name, namespace and UID in both directions. */
+/** The comparator of a sort. Ties go by name, namespace and UID, ascending in both directions. */
 export function orderOf({ key, descending }: Sort): Compare {
   const primary = keys[key];
   const sign = descending ? -1 : 1;

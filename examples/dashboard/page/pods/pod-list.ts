@@ -1,6 +1,6 @@
 /**
- * What the page shows, kept up to date from change sets: rows in order, rows let through by the filter, and
- * counts. A batch costs its own size plus one copy of pointers, at any length of the list.
+ * The data of the page, updated by change sets: sorted rows, filtered rows, and counts. The cost of a batch is
+ * proportional to the batch, plus one copy of the array of rows.
  */
 import type { ChangeSet } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
@@ -11,7 +11,7 @@ import { type PodRow, podRow } from './pod-row.ts';
 import { mergeRows } from './sorted-rows.ts';
 import { type Count, Tally } from './tally.ts';
 
-/** One moment of the list. A new object for each change, the parts keep their identity where they can. */
+/** A snapshot of the list. Each change creates a new snapshot, in which unchanged parts keep their identity. */
 export interface PodListSnapshot {
   readonly rows: readonly PodRow[];
   readonly total: number;
@@ -22,15 +22,15 @@ export interface PodListSnapshot {
   readonly phases: readonly Count[];
   readonly namespaces: readonly Count[];
   readonly trouble: number;
-  /** Of all pods and their versions, to compare with the server's. */
+  /** The fingerprint of all pods and their versions, to compare with the server's. */
   readonly fingerprint: number;
-  /** Changes seen since the page was opened. */
+  /** The number of changes received since the page was opened. */
   readonly changes: number;
 }
 
 interface Entry {
   readonly row: PodRow;
-  /** Of the pod's UID and version. */
+  /** The hash of the pod's UID and version. */
   readonly hash: number;
 }
 

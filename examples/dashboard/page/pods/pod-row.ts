@@ -1,11 +1,11 @@
 /**
- * A pod as one line of the table. Rows are small and hold ready-made sort and search keys, so that sorting,
- * filtering and painting never reach into a whole pod again.
+ * A pod as one row of the table. Rows are small and hold prepared sort and search keys, so that sorting, filtering
+ * and rendering do not read the complete pod again.
  */
 import type { Pod } from 'rx-informer/resources';
 import { podStatus, type Tone } from './pod-status.ts';
 
-/** What the table shows of one pod. */
+/** The columns of one pod. */
 export interface PodRow {
   readonly uid: string;
   readonly name: string;
@@ -19,25 +19,25 @@ export interface PodRow {
   readonly createdMs: number;
   readonly node: string;
   readonly owner: string;
-  /** All that the text filter looks at, in lower case. */
+  /** The text that the filter searches, in lower case. */
   readonly text: string;
 }
 
-/** The owner that controls a pod, else the first; '' where it has none. */
+/** The owner that controls a pod, otherwise the first owner, or '' if the pod has none. */
 export function ownerOf(pod: Pod): string {
   const owners = pod.metadata?.ownerReferences ?? [];
   const owner = owners.find((reference) => reference.controller) ?? owners[0];
   return owner === undefined ? '' : `${owner.kind}/${owner.name}`;
 }
 
-function looksAs(row: PodRow, before: PodRow): boolean {
+function isSameRow(row: PodRow, before: PodRow): boolean {
   for (const field of Object.keys(row) as (keyof PodRow)[]) {
     if (row[field] !== before[field]) return false;
   }
   return true;
 }
 
-/** The row of a pod; `before` itself where nothing that is shown has changed. */
+/** The row of a pod; `before` itself if no column has changed. */
 export function podRow(pod: Pod, before?: PodRow): PodRow {
   const { metadata = {}, spec, status } = pod;
   const { text: statusText, tone, ready, containers, restarts } = podStatus(pod);
@@ -59,5 +59,5 @@ export function podRow(pod: Pod, before?: PodRow): PodRow {
     owner,
     text: `${namespace}/${name} ${node} ${owner}`.toLowerCase(),
   };
-  return before !== undefined && looksAs(row, before) ? before : row;
+  return before !== undefined && isSameRow(row, before) ? before : row;
 }

@@ -1,18 +1,18 @@
 /**
- * How a pod is, as `kubectl get pods` has it: the phase says little, the reason why a container waits or ended says
- * what a person wants to know. An init container that always restarts is a native sidecar: it counts as a container.
- * kubectl: pkg/printers/internalversion/printers.go, printPod.
+ * The status of a pod, as `kubectl get pods` prints it. The reason for which a container waits or has ended says more
+ * than the phase. An init container that always restarts is a native sidecar and counts as a container. kubectl:
+ * pkg/printers/internalversion/printers.go, printPod.
  */
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 
-/** How a status should feel: all well, under way, in trouble, over. */
+/** The appearance of a status: healthy, in progress, in trouble, ended. */
 export type Tone = 'good' | 'busy' | 'bad' | 'done';
 
-/** The columns of a pod that tell how it is. */
+/** The columns of a pod that show its status. */
 export interface PodStatus {
   readonly text: string;
   readonly tone: Tone;
-  /** So many of its containers are ready. */
+  /** The number of ready containers. */
   readonly ready: number;
   readonly containers: number;
   readonly restarts: number;
@@ -39,18 +39,18 @@ function hasCondition(pod: Pod, type: string): boolean {
   return conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
-interface Told {
-  /** `undefined`: nothing new. */
+interface ContainersStatus {
+  /** `undefined` if the containers do not change the status. */
   readonly text: string | undefined;
   readonly ready: number;
   readonly restarts: number;
 }
 
-/** Up to the first init container that is neither done nor up. */
+/** The status of the init containers, up to the first one that has neither completed nor started. */
 function initialization(
   pod: Pod,
   sidecars: ReadonlySet<string>,
-): Told & { sidecarRestarts: number } {
+): ContainersStatus & { sidecarRestarts: number } {
   const statuses = pod.status?.initContainerStatuses ?? [];
   let ready = 0;
   let restarts = 0;
@@ -73,8 +73,8 @@ function initialization(
   return { text: undefined, ready, restarts, sidecarRestarts };
 }
 
-/** What the first container that tells something says; the last is asked first. */
-function running(pod: Pod, before: string): Told {
+/** The status of the containers. Walks them backwards, so that the first container with a reason decides. */
+function running(pod: Pod, before: string): ContainersStatus {
   let text = before;
   let failed: string | undefined;
   let ready = 0;
@@ -96,14 +96,14 @@ function running(pod: Pod, before: string): Told {
   return { text, ready, restarts };
 }
 
-function toneOf(text: string, whole: boolean): Tone {
+function toneOf(text: string, isReady: boolean): Tone {
   if (DONE.has(text)) return 'done';
   if (BUSY.has(text) || /^Init:\d/.test(text)) return 'busy';
   if (text !== 'Running') return 'bad';
-  return whole ? 'good' : 'busy';
+  return isReady ? 'good' : 'busy';
 }
 
-/** How a pod is, and how that should feel. */
+/** The status of a pod and its appearance. */
 export function podStatus(pod: Pod): PodStatus {
   const { spec, status, metadata } = pod;
   const phase = status?.phase ?? 'Unknown';

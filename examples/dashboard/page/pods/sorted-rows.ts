@@ -1,11 +1,11 @@
 /**
- * A sorted array kept sorted: a batch costs one pass that copies pointers, never a sort. Sorting 10,000 rows
- * anew for each batch would cost ten times as much.
+ * Keeps an array sorted. A batch costs one pass that copies references; sorting 10,000 rows for each batch would cost
+ * ten times as much.
  */
 import type { Compare } from './order.ts';
 import type { PodRow } from './pod-row.ts';
 
-/** The array without `gone` and with `fresh`, still in order. `rows` itself where nothing changes. */
+/** The array without `gone` and with `fresh`, in order. Returns `rows` itself if nothing changes. */
 export function mergeRows(
   rows: readonly PodRow[],
   gone: ReadonlySet<PodRow>,
@@ -17,7 +17,7 @@ export function mergeRows(
   const merged: PodRow[] = [];
   let from = 0;
   for (const row of incoming) {
-    const to = placeOf(rows, row, compare, from);
+    const to = insertionIndex(rows, row, compare, from);
     copy(rows, from, to, gone, merged);
     merged.push(row);
     from = to;
@@ -26,8 +26,13 @@ export function mergeRows(
   return merged;
 }
 
-/** Where `row` belongs: the first index, not below `from`, whose row does not stand before it. */
-export function placeOf(rows: readonly PodRow[], row: PodRow, compare: Compare, from = 0): number {
+/** The index at which to insert `row`: the first index from `from` on whose row does not come before it. */
+export function insertionIndex(
+  rows: readonly PodRow[],
+  row: PodRow,
+  compare: Compare,
+  from = 0,
+): number {
   let low = from;
   let high = rows.length;
   while (low < high) {

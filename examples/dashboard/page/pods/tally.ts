@@ -1,12 +1,12 @@
-/** Counts of pods by a key, kept by adding and subtracting: a change costs the same at ten pods and at 10,000. */
+/** Counts pods by a key. Each change adds or subtracts, so its cost does not depend on the number of pods. */
 
-/** One line of a tally. */
+/** A key and its count. */
 export interface Count {
   readonly key: string;
   readonly count: number;
 }
 
-/** A bag of keys. */
+/** A multiset of keys. */
 export class Tally {
   readonly #counts = new Map<string, number>();
   #sorted: readonly Count[] | undefined = [];
@@ -28,7 +28,7 @@ export class Tally {
     this.#sorted = [];
   }
 
-  /** By key. The same array until a count changes. */
+  /** The counts, sorted by key. Returns the same array until a count changes. */
   get counts(): readonly Count[] {
     this.#sorted ??= [...this.#counts]
       .map(([key, count]) => ({ key, count }))

@@ -1,4 +1,4 @@
-/** The head of a column: a button that sorts, and the word to a screen reader how it is sorted. */
+/** A column header: a button that sorts, and the sort order for screen readers. */
 import { UnstyledButton } from '@mantine/core';
 import { FlexRender, type Header, type SortDirection } from '@tanstack/react-table';
 import { DownIcon, UpIcon } from '../layout/icons.tsx';

@@ -1,11 +1,11 @@
-/** The columns of the table. Their ids are the sort keys; sorting itself is done by the list, not here. */
+/** The columns of the table. Their ids are the sort keys; the list sorts, not the table. */
 import { createColumnHelper, rowSortingFeature, tableFeatures } from '@tanstack/react-table';
 import { ageText, useClockText } from '../cluster/clock.ts';
 import type { SortKey } from '../pods/order.ts';
 import type { PodRow } from '../pods/pod-row.ts';
 import classes from './pod-table.module.css';
 
-/** What the table uses of TanStack Table: columns, and the state of sorting. */
+/** The features of TanStack Table that the table uses: columns and the state of sorting. */
 export const features = tableFeatures({ rowSortingFeature });
 
 const helper = createColumnHelper<typeof features, PodRow>();

@@ -1,4 +1,4 @@
-/** Text, phase and namespace to look for, and how many pods are left. */
+/** The inputs of the filter (text, phase, namespace), and the number of matching pods. */
 import { Button, CloseButton, Group, Select, Text, TextInput } from '@mantine/core';
 import { podList } from '../cluster/live-pods.ts';
 import { usePodList } from '../cluster/use-live.ts';

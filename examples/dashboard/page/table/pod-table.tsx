@@ -1,6 +1,6 @@
 /**
- * The table. TanStack Virtual says which rows are on screen and TanStack Table is given only these: its row
- * model costs the window, not the list. Order and filter are the list's own work.
+ * The table. TanStack Table receives only the rows that TanStack Virtual finds on screen, so its cost depends on the
+ * window and not on the list. The list itself sorts and filters.
  */
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -15,7 +15,7 @@ import { TableRow } from './table-row.tsx';
 import { TableState } from './table-state.tsx';
 import { useRowKeys } from './use-row-keys.ts';
 
-/** Height of a row, in pixels: also in the style sheet. */
+/** The height of a row, in pixels; the style sheet repeats it. */
 const ROW_HEIGHT = 34;
 
 interface PodTableProps {

@@ -1,4 +1,4 @@
-/** One line of the table. Rendered again only when its pod, its place or its mark has changed. */
+/** One row of the table. It renders again only if its pod, its position or its highlighting has changed. */
 import { FlexRender, type Row } from '@tanstack/react-table';
 import { memo } from 'react';
 import type { PodRow } from '../pods/pod-row.ts';
@@ -15,7 +15,7 @@ interface TableRowProps {
   readonly onSelect: (uid: string) => void;
 }
 
-// The table makes new `Row` objects for each window; what they show is `original`.
+// The table creates new `Row` objects for each window, so the comparison uses `original`.
 export const TableRow = memo(
   function TableRow({ row, index, top, active, selected, onSelect }: TableRowProps) {
     return (

@@ -1,4 +1,4 @@
-/** What stands where rows would be: still loading, failed, an empty cluster, or a filter that hides all. */
+/** The placeholder for an empty table: loading, failed, an empty cluster, or a filter that matches nothing. */
 import { Button, EmptyState, Loader } from '@mantine/core';
 import { podList } from '../cluster/live-pods.ts';
 import { statusWords } from '../cluster/status-words.ts';
@@ -18,7 +18,7 @@ export function TableState() {
         icon={<FilterIcon size={28} />}
         withIndicatorBackground
         title="No pod matches the filter"
-        description="Pods that match will appear here by themselves."
+        description="Matching pods will appear here automatically."
       >
         <Button variant="light" size="xs" onClick={() => podList.filter(noFilter)}>
           Clear filters
@@ -47,7 +47,7 @@ export function TableState() {
         icon={<InboxIcon size={28} />}
         withIndicatorBackground
         title="There are no pods in this cluster"
-        description="The first one will appear here by itself."
+        description="New pods will appear here automatically."
       />
     );
   }
@@ -55,8 +55,8 @@ export function TableState() {
     <EmptyState
       className={classes.state}
       icon={<Loader size="sm" />}
-      title="Reading the list of pods"
-      description="Rows appear as they come."
+      title="Loading the list of pods"
+      description="Rows appear as they arrive."
     />
   );
 }

@@ -1,4 +1,6 @@
-/** Keys in the table: arrows, Page Up and Down, Home and End move the active row, Enter opens it. */
+/**
+ * The keyboard navigation of the table: arrows, Page Up and Down, Home and End move the active row, Enter opens it.
+ */
 import type { Virtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useState } from 'react';
 import type { PodRow } from '../pods/pod-row.ts';
@@ -9,7 +11,7 @@ interface RowKeysOptions {
   readonly onSelect: (uid: string) => void;
 }
 
-/** The active row and the keys that move it. */
+/** The active row, and the handler of the keys that move it. */
 export interface RowKeys {
   readonly activeIndex: number;
   readonly activeId: string | undefined;
