@@ -331,6 +331,7 @@ export {
 export type { MutationGuard } from './store/mutation-guard.ts';
 export type { Quarantine, RefusedObjects } from './store/quarantine.ts';
 // transport: HTTP requests as streams of bytes
+export type { KubeRequest } from './transport/call.ts';
 export {
   createFetchTransport,
   type Fetch,
@@ -341,7 +342,6 @@ export {
   createClient,
   type KubeClient,
   type KubeClientOptions,
-  type KubeRequest,
 } from './transport/kube-client.ts';
 export type {
   HttpProtocol,

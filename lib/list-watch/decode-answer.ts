@@ -3,7 +3,8 @@ import { Observable, type SchedulerLike } from 'rxjs';
 import type { Decoder } from '../decode/decoding.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
-import { errorAnswer, type KubeClient } from '../transport/kube-client.ts';
+import { errorAnswer } from '../transport/answer.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 
 /** A signal about a response. `alive`: bytes arrived that did not complete an event or item. */

@@ -9,23 +9,19 @@ import {
   firstValueFrom,
   fromEvent,
   merge,
-  Observable,
-  of,
+  type Observable,
   type SchedulerLike,
   Subject,
   throwError,
 } from 'rxjs';
-import { mergeMap, retry, takeUntil } from 'rxjs/operators';
-import { ApiError, parseRetryAfterMs, type Status } from '../meta/api-error.ts';
+import { mergeMap, takeUntil } from 'rxjs/operators';
+import { ApiError } from '../meta/api-error.ts';
 import { checkedLimit, checkedRate } from '../rx/checked-option.ts';
-import { longTimer } from '../rx/long-timer.ts';
-import { stoppedWith } from '../rx/stopped-with.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
+import { type CallParts, call, type KubeRequest, whereOf } from './call.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
-import { GatheredBytes } from './gathered-bytes.ts';
 import { queuedUntil } from './queued-until.ts';
 import { laneLimits, tokenBucket } from './rate-limit.ts';
-import { type SentBody, sentBody } from './request-body.ts';
 import type { Transport, TransportEvent, TransportRequest, TransportTraits } from './transport.ts';
 
 /** The options of {@link createClient}. */
@@ -53,25 +49,6 @@ export interface KubeClientOptions {
   readonly maxBodyBytes?: number | undefined;
 }
 
-/** The argument of {@link KubeClient.request}. */
-export interface KubeRequest {
-  /** @defaultValue 'GET' */
-  readonly method?: string | undefined;
-  /** The path from the server's root, encoded, without a query: `/api/v1/namespaces`. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>> | undefined;
-  /** Text, bytes (a view, a buffer) and a Blob are sent as they are, everything else as JSON. */
-  readonly body?: unknown | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /**
-   * The calls of one lane share a rate limit with the client's `qps` and `burst`, and do not wait for the calls of
-   * other lanes. Use a lane for the few calls that must not be delayed, such as the lease renewals of a leader.
-   * @defaultValue the lane of all other requests
-   */
-  readonly lane?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * A client for one API server. Its traits are those of its {@link Transport}. If `hidesEncoding` is true, lists are
  * streamed only with `initialList: 'stream'`.
@@ -97,109 +74,6 @@ export interface KubeClient extends TransportTraits {
    * reason `Stopped`.
    */
   close(): Promise<void>;
-}
-
-const MAX_RETRIES = 10;
-
-/** Creates the error of an error response. */
-export function errorAnswer(
-  where: string,
-  head: { readonly status: number; header(name: string): string | null },
-  body: string,
-  nowMs: number,
-): ApiError {
-  const retryAfterMs = parseRetryAfterMs(head.header('retry-after'), nowMs);
-  const hint =
-    head.status < 400
-      ? 'redirects are not followed. Give the final address as baseUrl'
-      : 'without a Status. Is this an API server, or a proxy?';
-  let status: Status = { message: `the server answered ${head.status}, ${hint}` };
-  try {
-    const parsed: unknown = JSON.parse(body);
-    if (typeof parsed === 'object' && parsed !== null && (parsed as Status).kind === 'Status') {
-      status = parsed as Status;
-    }
-  } catch {
-    // Not JSON: a proxy's page or the server's plain text. Short plain text is quoted. Markup is not, nor is a
-    // fragment of JSON, which may be part of a Secret.
-    const text = body.trim();
-    const isPlain = /^text\/plain\b/i.test(head.header('content-type') ?? 'text/plain');
-    if (isPlain && /^[^<>{}[\]]+$/.test(text) && text.length <= 200) status = { message: text };
-  }
-  return ApiError.fromStatus(status, head.status, {
-    where,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
-}
-
-interface Answer {
-  readonly status: number;
-  header(name: string): string | null;
-  readonly body: string;
-}
-
-/** Collects a complete response. Errors if its body is longer than `maxBytes`. */
-export function collect(
-  events: Observable<TransportEvent>,
-  where: string,
-  maxBytes: number,
-): Observable<Answer> {
-  return new Observable<Answer>((subscriber) => {
-    const bytes = new GatheredBytes();
-    let head: { status: number; header(name: string): string | null } | undefined;
-    const finish = (answer: NonNullable<typeof head>) => {
-      const { status } = answer;
-      const header = answer.header.bind(answer);
-      subscriber.next({ status, header, body: new TextDecoder().decode(bytes.take()) });
-      subscriber.complete();
-    };
-    return events.pipe(stoppedWith(subscriber)).subscribe({
-      next: (event) => {
-        if (event.kind === 'head') head = event;
-        if (event.kind !== 'chunk') return;
-        if (bytes.length + event.bytes.length > maxBytes) {
-          bytes.drop();
-          const message = `${where}: the response is longer than ${maxBytes} bytes; request less, or raise maxBodyBytes`;
-          subscriber.error(ApiError.local('TooLarge', message));
-          return;
-        }
-        bytes.add(event.bytes);
-      },
-      error: (error) => {
-        // An error response whose body is cut is still reported, with its Retry-After.
-        if (head !== undefined && head.status >= 400) finish(head);
-        else subscriber.error(error);
-      },
-      complete: () => {
-        if (head !== undefined) finish(head);
-        else
-          subscriber.error(
-            ApiError.local('Network', `${where}: the connection ended before the response`),
-          );
-      },
-    });
-  });
-}
-
-function parseAnswer(answer: Answer, where: string): unknown {
-  if (answer.body === '') return undefined;
-  const type = answer.header('content-type') ?? '';
-  if (!type.includes('json')) return answer.body;
-  try {
-    return JSON.parse(answer.body);
-  } catch {
-    // The parser's message quotes the text, which may be a Secret.
-    const message = `${where}: the response is not the JSON that it claims to be (${answer.body.length} characters)`;
-    throw ApiError.local('Malformed', message);
-  }
-}
-
-/** Returns the wait before a failed call is retried, in milliseconds, or `undefined` if it is not retried. */
-function retryDelayMs(error: unknown, method: string, attempt: number): number | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  if (error.retryAfterMs !== undefined && error.code >= 400) return error.retryAfterMs;
-  if (error.code === 429 && method !== 'POST') return Math.min(30_000, 1000 * 2 ** (attempt - 1));
-  return undefined;
 }
 
 /**
@@ -250,46 +124,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
       return turn === null ? sent : queuedUntil(turn, () => sent);
     }).pipe(takeUntil(closing));
 
-  const whereOf = ({ method = 'GET', path }: KubeRequest) => `${method} ${baseUrl}${path}`;
-  const call = (request: KubeRequest): Observable<unknown> => {
-    const where = whereOf(request);
-    return sentBody(request.body, where).pipe(mergeMap((sent) => callWith(request, where, sent)));
-  };
-  const callWith = (
-    request: KubeRequest,
-    where: string,
-    { body, contentType }: SentBody,
-  ): Observable<unknown> => {
-    const method = request.method ?? 'GET';
-    const headers: Record<string, string> = contentType ? { 'content-type': contentType } : {};
-    for (const [name, value] of Object.entries(request.headers ?? {})) {
-      headers[name.toLowerCase()] = value;
-    }
-    const call: TransportRequest = {
-      method,
-      path: request.path,
-      headers,
-      use: 'call',
-      ...(request.query === undefined ? {} : { query: request.query }),
-      ...(body === undefined ? {} : { body }),
-    };
-    const sent = send(call, request.lane);
-    return collect(sent, where, maxBodyBytes).pipe(
-      mergeMap((answer) =>
-        answer.status >= 200 && answer.status < 300
-          ? of(parseAnswer(answer, where))
-          : throwError(() => errorAnswer(where, answer, answer.body, scheduler.now())),
-      ),
-      retry({
-        count: MAX_RETRIES,
-        delay: (error, attempt) => {
-          const delayMs = retryDelayMs(error, method, attempt);
-          return delayMs === undefined ? throwError(() => error) : longTimer(delayMs, scheduler);
-        },
-      }),
-      takeUntil(closing),
-    );
-  };
+  const parts: CallParts = { baseUrl, maxBodyBytes, scheduler, send };
 
   return {
     baseUrl,
@@ -312,13 +147,15 @@ export function createClient(options: KubeClientOptions): KubeClient {
     },
     request: <R>(request: KubeRequest) => {
       const { signal } = request;
-      const aborted = () => ApiError.local('Aborted', `${whereOf(request)}: aborted by the caller`);
+      const aborted = () =>
+        ApiError.local('Aborted', `${whereOf(baseUrl, request)}: aborted by the caller`);
       if (signal?.aborted) return Promise.reject(aborted());
       const abort =
         signal === undefined
           ? EMPTY
           : fromEvent(signal, 'abort').pipe(mergeMap(() => throwError(aborted)));
-      return firstValueFrom(merge(call(request), abort)) as Promise<R>;
+      const answer = call(request, parts).pipe(takeUntil(closing));
+      return firstValueFrom(merge(answer, abort)) as Promise<R>;
     },
   };
 }

@@ -276,7 +276,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
 const MOMENTS: Record<string, string> = {
   'lib/list-watch/decode-answer.ts': 'Retry-After may be a date',
   'lib/list-watch/buffering-proxy.ts': 'since when events are held back',
-  'lib/transport/kube-client.ts': 'Retry-After may be a date',
+  'lib/transport/call.ts': 'Retry-After may be a date',
   'lib/client/pod-calls.ts': 'Retry-After may be a date',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/status-board.ts': 'since when the informer is idle, for the status',

@@ -6,7 +6,8 @@ import type { SchedulerLike, Subscription } from 'rxjs';
 import { ApiError } from '../../meta/api-error.ts';
 import { resourcePath } from '../../meta/resource.ts';
 import { longTimer } from '../../rx/long-timer.ts';
-import type { KubeClient, KubeRequest } from '../../transport/kube-client.ts';
+import type { KubeRequest } from '../../transport/call.ts';
+import type { KubeClient } from '../../transport/kube-client.ts';
 import { EVENTS, type Series } from './event-series.ts';
 
 const TRIES = 12;
