@@ -1,7 +1,6 @@
 /**
- * One resource in the log: its objects as they are now, and the changes that led there, back to the last compaction.
- * A version comes with the object that carries it. The writer of the log may count versions, or take them from the
- * server that it copies.
+ * The log of one resource: its current objects, and the changes since the last compaction. Each object carries its
+ * version, which the writer of the log either counts itself or takes from the server that it copies.
  */
 import type { LoggedResource } from './logged-resource.ts';
 import { eventText, keyOf, type StoredObject } from './stored-object.ts';
@@ -12,16 +11,16 @@ export interface LogEntry {
   readonly version: bigint;
   readonly key: string;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** Of a deletion: the last state, under the version of the deletion. */
+  /** For a deletion, the last state with the version of the deletion. */
   readonly object: StoredObject;
   readonly previous: StoredObject | undefined;
-  /** Never sent to a watch. */
+  /** Whether the change is kept from all watches. */
   readonly silent: boolean;
-  /** The line of a watch without a selector, encoded once for all watches. */
+  /** The event as a line of a watch without a selector, encoded once for all watches. */
   bytes(): Uint8Array;
 }
 
-/** The newest version of a log. The collections of one server share it. */
+/** The newest version of a log, shared by the collections of one server. */
 export interface NewestVersion {
   newest: bigint;
 }
@@ -32,18 +31,18 @@ const encoder = /* @__PURE__ */ new TextEncoder();
 export class Collection<R extends LoggedResource = LoggedResource> {
   readonly served: R;
   readonly objects: Map<string, StoredObject> = new Map();
-  /** Called after each change. */
+  /** Called after each change and each advance of the version. */
   readonly listeners: Set<() => void> = new Set();
   /** The oldest version from which all changes are known. */
   floor: bigint;
-  /** How many entries have been dropped from the front: positions count from the first entry ever. */
+  /** How many entries were dropped from the front. Positions count from the first entry that was ever appended. */
   #dropped = 0;
   #entries: LogEntry[] = [];
   #sorted: string[] | undefined;
   readonly #versions: NewestVersion;
   readonly #limit: number;
 
-  /** `limit` is the number of changes that are kept at least. */
+  /** At least `limit` changes are kept. */
   constructor(served: R, versions: NewestVersion, limit: number) {
     this.served = served;
     this.floor = versions.newest;
@@ -51,7 +50,7 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     this.#limit = limit;
   }
 
-  /** The version of a list that is made now. */
+  /** The version that a list has now. */
   get version(): bigint {
     return this.#versions.newest;
   }
@@ -61,12 +60,12 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     return this.#dropped + this.#entries.length;
   }
 
-  /** The entry at a position; `undefined` at the end, and for an entry that has been dropped. */
+  /** The entry at a position; `undefined` at the end, and for a dropped entry. */
   entry(position: number): LogEntry | undefined {
     return this.#entries[position - this.#dropped];
   }
 
-  /** Whether all entries from this position on are still in the log. */
+  /** Whether the log still contains all entries from this position on. */
   reaches(position: number): boolean {
     return position >= this.#dropped;
   }
@@ -84,8 +83,8 @@ export class Collection<R extends LoggedResource = LoggedResource> {
   }
 
   /**
-   * Records a change under the version that the object carries. A deletion carries its own version, with the last
-   * state of the object. Throws a `RangeError` if the version is not newer than that of the last change.
+   * Records a change with the version of the object. For a deletion, pass the last state of the object with the version
+   * of the deletion. Throws a `RangeError` if the version is not newer than that of the last change.
    */
   append(type: LogEntry['type'], object: StoredObject, silent = false): void {
     const version = BigInt(object.metadata.resourceVersion);
@@ -110,7 +109,7 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     this.advance(version);
   }
 
-  /** Records that nothing else has changed up to a version, as a bookmark says it. Older versions are ignored. */
+  /** Records that there are no further changes up to a version, as after a bookmark. An older version is ignored. */
   advance(version: bigint): void {
     if (version > this.#versions.newest) this.#versions.newest = version;
     for (const listener of this.listeners) listener();
@@ -124,13 +123,13 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     this.#dropped += count;
   }
 
-  /** Forgets the changes up to a version. */
+  /** Drops the changes up to a version. */
   compact(version: bigint): void {
     this.#drop(this.after(version) - this.#dropped);
     if (version > this.floor) this.floor = version;
   }
 
-  /** Replaces everything by `objects` as of `version`, without changes before it. Open watches fall behind. */
+  /** Replaces the contents with `objects` at `version` and drops all changes. Open watches then end with a 410. */
   restore(objects: ReadonlyMap<string, StoredObject>, version: bigint): void {
     this.#dropped += this.#entries.length;
     this.#entries = [];
@@ -141,13 +140,13 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     this.#sorted = undefined;
   }
 
-  /** All objects in the order of their keys. */
+  /** All objects, sorted by key. */
   sorted(): StoredObject[] {
     this.#sorted ??= [...this.objects.keys()].sort();
     return this.#sorted.map((key) => this.objects.get(key) as StoredObject);
   }
 
-  /** All objects as they were at a version that has not been compacted, in the order of their keys. */
+  /** All objects at a version that was not compacted, sorted by key. */
   at(version: bigint): StoredObject[] {
     const start = this.after(version);
     if (start === this.end) return this.sorted();

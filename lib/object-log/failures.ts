@@ -1,7 +1,7 @@
-/** The failures of a read, as `ApiError` with the `Status` that kube-apiserver would send. */
+/** Builds the errors of reads: an `ApiError` with the `Status` that kube-apiserver would send. */
 import { ApiError, type Status } from '../meta/api-error.ts';
 
-/** Why an object or an option is invalid, and in which field. */
+/** One reason why an object or an option is invalid, and its field. */
 export type Cause = { reason: string; message: string; field: string };
 
 /** An `ApiError` with a complete `Status`. */
@@ -29,18 +29,18 @@ export function badRequest(message: string): ApiError {
   return failure(400, 'BadRequest', message);
 }
 
-/** 422 with its causes. `kind` and `group` are those of the refused object or options. */
+/** A 422 with its causes. `kind` and `group` are those of the invalid object or options. */
 export function invalid(
   target: { kind: string; name: string; group?: string },
   ...causes: readonly Cause[]
 ): ApiError {
   const { kind, name, group } = target;
   const qualified = group ? `${kind}.${group}` : kind;
-  const told = causes.map(({ field, message }) => `${field}: ${message}`).join(', ');
+  const text = causes.map(({ field, message }) => `${field}: ${message}`).join(', ');
   return failure(
     422,
     'Invalid',
-    `${qualified} ${JSON.stringify(name)} is invalid: ${causes.length > 1 ? `[${told}]` : told}`,
+    `${qualified} ${JSON.stringify(name)} is invalid: ${causes.length > 1 ? `[${text}]` : text}`,
     {
       ...(name === '' ? {} : { name }),
       ...(group ? { group } : {}),

@@ -1,9 +1,9 @@
-/** The query of a LIST, read and checked as kube-apiserver does it. */
+/** Parses and validates the query of a LIST like kube-apiserver. */
 import { badRequest, forbiddenOption, unsupportedOption } from './failures.ts';
 
 const OPTIONS = 'ListOptions';
 
-/** Reads a whole number as the server does. */
+/** Parses an integer like kube-apiserver. Throws a 400 if the text is not an integer. */
 export function integer(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? '0';
   if (!/^[+-]?[0-9]+$/.test(text)) {
@@ -12,12 +12,12 @@ export function integer(query: URLSearchParams, name: string): number {
   return Number(text);
 }
 
-/** Whether a query parameter is set to true, as Go's `strconv.ParseBool` and presence read it. */
+/** Whether a query parameter is true: it is present, and neither `0` nor `false`. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value !== 'false';
 }
 
-/** Throws the failure of options that contradict each other. */
+/** Throws the error of kube-apiserver if the options are invalid or contradict each other. */
 export function checkListOptions(query: URLSearchParams): void {
   const version = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';

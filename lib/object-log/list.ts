@@ -1,6 +1,6 @@
 /**
- * LIST: which version it shows, and in what pages. A resourceVersion without a match means "not older
- * than", but "exactly" together with a limit.
+ * Answers a LIST: chooses the version and cuts the result into pages. A resourceVersion without `resourceVersionMatch`
+ * means "not older than", but "exactly" if there is also a limit.
  * client-go: apiserver/pkg/storage/etcd3/store.go, GetList.
  */
 import type { Collection } from './collection.ts';
@@ -15,17 +15,17 @@ const LIST_TOO_OLD = 'The resourceVersion for the provided list is too old.';
 const CONTINUE_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** Which objects to start from, and under which version. */
+/** The objects that the list selects from, their version, and the key at which the page starts. */
 function viewOf(
   collection: Collection,
   query: URLSearchParams,
   limit: number,
 ): { version: bigint; objects: StoredObject[]; start: string } {
-  const asked = query.get('resourceVersion') ?? '';
+  const requested = query.get('resourceVersion') ?? '';
   const token = query.get('continue');
   if (token) {
     const { version, start } = readToken(token);
-    if (asked !== '' && asked !== '0') {
+    if (requested !== '' && requested !== '0') {
       throw badRequest('specifying resource version is not allowed when using continue');
     }
     if (version < 0n) return { version: collection.version, objects: collection.sorted(), start };
@@ -35,8 +35,8 @@ function viewOf(
     }
     return { version, objects: collection.at(version), start };
   }
-  const version = asked === '' ? 0n : BigInt(asked);
-  if (version > collection.version) throw tooLargeVersion(asked, collection.version);
+  const version = requested === '' ? 0n : BigInt(requested);
+  if (version > collection.version) throw tooLargeVersion(requested, collection.version);
   const match = query.get('resourceVersionMatch') ?? '';
   const exact = match === 'Exact' || (match === '' && limit > 0 && version > 0n);
   if (!exact) return { version: collection.version, objects: collection.sorted(), start: '' };
@@ -50,16 +50,17 @@ export interface Page {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a page. Throws the `ApiError` that a real server would answer. */
+/** Returns one page. Throws the `ApiError` that kube-apiserver would send. */
 export function list(scope: Scope, query: URLSearchParams, pageSizeMax: number): Page {
   checkListOptions(query);
-  const asked = integer(query, 'limit');
+  const requested = integer(query, 'limit');
   const { collection, namespace } = scope;
   const selection = selectionOf(scope, query);
-  const { version, objects, start } = viewOf(collection, query, asked);
+  const { version, objects, start } = viewOf(collection, query, requested);
   const cached = query.get('resourceVersion') === '0' && !query.get('continue');
-  // A list from "any" version is answered from the watch cache, which knows no limit.
-  const limit = asked > 0 && !cached ? Math.min(asked, pageSizeMax) : Number.POSITIVE_INFINITY;
+  // A list at any version ("0") is answered from the watch cache, which ignores the limit.
+  const limit =
+    requested > 0 && !cached ? Math.min(requested, pageSizeMax) : Number.POSITIVE_INFINITY;
 
   const prefix = namespace === '' ? '' : `${namespace}/`;
   const candidates = objects.filter((object) => {

@@ -1,6 +1,6 @@
 /**
- * One open watch of a collection. It keeps a position in the log instead of a queue, so that a slow reader costs no
- * memory, and reads all changes since its last read at once.
+ * One open watch of a collection. The watch has a position in the log instead of a queue, so that a slow reader costs
+ * no memory and reads all changes since its last read together.
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -33,11 +33,12 @@ export interface WatchTimes {
   readonly bookmarkIntervalMs: number;
 }
 
-/** A last bookmark is sent this long before the watch ends. */
+/** How long before the end of the watch its last bookmark is sent. */
 const LAST_BOOKMARK_MS = 2000;
 
+/** One open watch, which its reader reads event by event. */
 export class LogWatch {
-  /** Called after a change, a bookmark or the end, once for all that happens before the reader runs. */
+  /** Called after a change, a bookmark or the end; once for everything that happens before the reader runs. */
   onReadable: (() => void) | undefined;
 
   readonly #collection: Collection;
@@ -47,7 +48,7 @@ export class LogWatch {
   #initialAt = 0;
   #endMarkDue: boolean;
   #bookmarkDue = false;
-  /** Set: the watch ends after the events that are due, with this error if there is one. */
+  /** If set, the watch ends after the events that are due, with `error` if it has one. */
   #ending: { readonly error?: unknown } | undefined;
   #ended = false;
   #wakeQueued = false;
@@ -82,7 +83,7 @@ export class LogWatch {
     }
   }
 
-  /** Calls `onReadable` soon. */
+  /** Calls `onReadable` in a microtask. */
   readonly wake = (): void => {
     if (this.#wakeQueued) return;
     this.#wakeQueued = true;
@@ -117,7 +118,7 @@ export class LogWatch {
     for (const timer of this.#timers) timer.unsubscribe();
   }
 
-  /** The next event; `undefined` if none is due, `null` at the end. */
+  /** Returns the next event; `undefined` if no event is due, `null` at the end. */
   next(): LogEvent | null | undefined {
     if (this.#ended) return null;
     const event = this.#plan.failure === undefined ? this.#due() : undefined;
@@ -145,11 +146,11 @@ export class LogWatch {
     const change = this.#change();
     if (change !== undefined || !this.#bookmarkDue) return change;
     this.#bookmarkDue = false;
-    // A watch that waits for a future version has nothing to bookmark.
+    // A watch from a future version gets no bookmark before the log has reached that version.
     return this.#collection.version >= this.#plan.after ? this.#bookmark('bookmark') : undefined;
   }
 
-  /** Ends with a 410, even if the watch was to end without an error: a bookmark would hide the lost events. */
+  /** Ends with a 410, also if the watch is closing without an error, because a bookmark would hide the lost events. */
   #fallBehind(): void {
     const { floor, end } = this.#collection;
     this.#ending = { error: expired(`too old resource version: the watch fell behind ${floor}`) };
@@ -157,19 +158,19 @@ export class LogWatch {
     this.#position = end;
   }
 
-  /** The next change that the selection shows. */
+  /** The next change that the selection includes. */
   #change(): LogEvent | undefined {
     for (;;) {
       const entry = this.#collection.entry(this.#position);
       if (entry === undefined) return undefined;
       this.#position++;
-      const event = this.#seen(entry);
+      const event = this.#eventOf(entry);
       if (event !== undefined) return event;
     }
   }
 
-  /** An entry as the selection shows it: an object that no longer matches appears as deleted. */
-  #seen(entry: LogEntry): LogEvent | undefined {
+  /** Converts an entry for the selection: an object that no longer matches is sent as deleted. */
+  #eventOf(entry: LogEntry): LogEvent | undefined {
     const { selection, after } = this.#plan;
     const { type, object, previous, silent, version } = entry;
     if (silent || version <= after) return undefined;
@@ -191,7 +192,7 @@ export class LogWatch {
     const { kind: objectKind, apiVersion } = served.resource;
     const isEnd = kind === 'end-mark';
     const metadata = {
-      // Changes since the watch was planned are sent after the end mark.
+      // The end mark has the version of the plan, because later changes are sent after it.
       resourceVersion: String(isEnd ? this.#plan.version : version),
       ...(isEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };

@@ -1,4 +1,4 @@
-/** A resource as the log knows it. */
+/** The description of a resource that the log needs. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 

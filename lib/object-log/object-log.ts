@@ -1,4 +1,4 @@
-/** The collections of one server, which share one newest version, as the resources of one etcd do. */
+/** The collections of one server. They share one newest version, like the resources in one etcd. */
 import { resourceName } from '../meta/resource.ts';
 import { Collection, type NewestVersion } from './collection.ts';
 import type { LoggedResource } from './logged-resource.ts';
@@ -10,9 +10,9 @@ export interface Snapshot {
   readonly objects: ReadonlyMap<string, ReadonlyMap<string, StoredObject>>;
 }
 
-/** All collections and the version they share. */
+/** All collections and their shared version. */
 export class ObjectLog<R extends LoggedResource = LoggedResource> {
-  /** By the name of the resource: `pods`, `deployments.apps`. */
+  /** The collections by the name of the resource: `pods`, `deployments.apps`. */
   readonly collections: Map<string, Collection<R>> = new Map();
   readonly #versions: NewestVersion;
   readonly #historyLimit: number;
@@ -32,7 +32,7 @@ export class ObjectLog<R extends LoggedResource = LoggedResource> {
     this.collections.set(resourceName(served.resource), collection);
   }
 
-  /** Counts one version up, for a writer whose versions come from this log. */
+  /** Increments the version and returns it, for a writer that takes its versions from this log. */
   nextVersion(): string {
     this.#versions.newest += 1n;
     return String(this.#versions.newest);

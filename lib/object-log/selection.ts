@@ -1,21 +1,21 @@
-/** Which objects a list or a watch wants: its namespace and its selectors. */
+/** The namespace and the selectors of a list or a watch, as a predicate on objects. */
 import { parseFieldSelector } from '../meta/field-selector.ts';
 import { parseLabelSelector } from '../meta/label-selector.ts';
 import type { Collection } from './collection.ts';
 import { badRequest } from './failures.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** Where a request reads. */
+/** The collection and the namespace that a request reads. */
 export interface Scope {
   readonly collection: Collection;
   /** '' for all namespaces, and for cluster-scoped resources. */
   readonly namespace: string;
 }
 
-/** The objects that a request is about. */
+/** The objects that a request selects. */
 export interface Selection {
   readonly namespace: string;
-  /** Has selectors: what matches may change while an object lives. */
+  /** Whether there are selectors. With selectors, an object may start or stop matching when it changes. */
   readonly selects: boolean;
   includes(object: StoredObject): boolean;
 }
@@ -28,7 +28,7 @@ function parsed<S>(parse: (text: string) => S, text: string): S {
   }
 }
 
-/** Reads `labelSelector` and `fieldSelector`. Throws a 400 on one that cannot be read or is not supported. */
+/** Parses `labelSelector` and `fieldSelector`. Throws a 400 if a selector is invalid or its field is not supported. */
 export function selectionOf({ collection, namespace }: Scope, query: URLSearchParams): Selection {
   const labels = parsed(parseLabelSelector, query.get('labelSelector') ?? '');
   const fields = parsed(parseFieldSelector, query.get('fieldSelector') ?? '');

@@ -1,11 +1,11 @@
 /**
- * Objects as the log keeps them: frozen, with their JSON cached, so that each version of an object is serialized once
- * for all lists and watches.
+ * The objects of the log. They are frozen, and their JSON is cached, so that each version of an object is serialized
+ * once for all lists and watches.
  */
 import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts';
 import type { LoggedResource } from './logged-resource.ts';
 
-/** An object in the log: name, UID and resourceVersion are always there. */
+/** An object in the log, which always has a name, a UID and a resourceVersion. */
 export interface StoredObject extends KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -13,7 +13,7 @@ export interface StoredObject extends KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-// Without `kind` and `apiVersion`, which items of built-in lists do not carry.
+// The JSON of each object without `kind` and `apiVersion`, because the items of built-in lists do not have them.
 const texts = /* @__PURE__ */ new WeakMap<object, string>();
 
 function freeze(value: unknown): void {
@@ -22,7 +22,7 @@ function freeze(value: unknown): void {
   for (const inner of Object.values(value)) freeze(inner);
 }
 
-/** A frozen copy of `object`, as JSON would carry it, with the given metadata. */
+/** Returns a frozen copy of `object`, as after a round trip through JSON, with the given metadata. */
 export function store(
   { resource }: LoggedResource,
   object: KubernetesObject,
@@ -50,13 +50,13 @@ function itemText(object: StoredObject): string {
   return text;
 }
 
-/** The whole object as JSON. */
+/** The complete object as JSON. */
 export function objectText(object: StoredObject): string {
   const head = `{"kind":${JSON.stringify(object.kind)},"apiVersion":${JSON.stringify(object.apiVersion)},`;
   return head + itemText(object).slice(1);
 }
 
-/** A `*List` body. */
+/** The JSON of a list response. */
 export function listText(
   { resource, custom }: LoggedResource,
   objects: readonly StoredObject[],
@@ -71,7 +71,7 @@ export function listText(
   return `${head.slice(0, -1)},"items":[${items}]}\n`;
 }
 
-/** One line of a watch. */
+/** The JSON of a watch event, as one line. */
 export function eventText(type: string, object: StoredObject): string {
   return `{"type":"${type}","object":${objectText(object)}}\n`;
 }

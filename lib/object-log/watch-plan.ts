@@ -1,5 +1,5 @@
 /**
- * WATCH: the query of a request, as a plan for a `LogWatch`.
+ * Turns the query of a WATCH into a plan for a `LogWatch`.
  * client-go: apimachinery/pkg/apis/meta/internalversion/validation; apiserver/pkg/storage/cacher.
  */
 import {
@@ -13,14 +13,14 @@ import { integer, isTrue } from './list-options.ts';
 import { type Scope, type Selection, selectionOf } from './selection.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** What a watch has to send. */
+/** The events that a watch must send. */
 export interface WatchPlan {
   readonly selection: Selection;
-  /** Sent as ADDED before everything else. */
+  /** Objects that are sent as ADDED before all other events. */
   readonly initial: readonly StoredObject[];
-  /** After the initial events a bookmark marks their end. */
+  /** Whether a bookmark marks the end of the initial events. */
   readonly endMark: boolean;
-  /** Of the log when the watch was planned: the version that the initial events show. */
+  /** The version of the log when the watch was planned, which is the version of the initial events. */
   readonly version: bigint;
   readonly bookmarks: boolean;
   /** Events up to this version are not sent. */
@@ -28,14 +28,14 @@ export interface WatchPlan {
   /** The position in the log of the first event to send. */
   readonly position: number;
   readonly timeoutMs: number;
-  /** A failure to report in the stream, instead of events. */
+  /** A failure that is sent in the stream instead of events. */
   readonly failure?: unknown;
 }
 
 const OPTIONS = 'ListOptions';
 const MATCH = 'resourceVersionMatch';
 const INITIAL = 'sendInitialEvents';
-/** A watch that names no timeout ends after 30 to 60 minutes. */
+/** A watch without a `timeoutSeconds` ends after 30 to 60 minutes. */
 const MIN_TIMEOUT_MS = 1_800_000;
 
 function checkOptions(query: URLSearchParams, watchList: boolean): void {
@@ -56,7 +56,7 @@ function checkOptions(query: URLSearchParams, watchList: boolean): void {
   if (match !== 'NotOlderThan') throw unsupportedOption(OPTIONS, MATCH, match, ['NotOlderThan']);
 }
 
-/** Reads the options of a watch. Throws the `ApiError` that a real server would answer. */
+/** Parses the options of a watch. Throws the `ApiError` that kube-apiserver would send. */
 export function watchPlan(
   scope: Scope,
   query: URLSearchParams,
@@ -68,34 +68,38 @@ export function watchPlan(
   const seconds = integer(query, 'timeoutSeconds');
   const timeoutMs = seconds > 0 ? seconds * 1000 : MIN_TIMEOUT_MS * (1 + options.random());
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
-  const asked = query.get('resourceVersion') ?? '';
-  if (!/^[0-9]*$/.test(asked)) {
-    const text = JSON.stringify(asked);
+  const requested = query.get('resourceVersion') ?? '';
+  if (!/^[0-9]*$/.test(requested)) {
+    const text = JSON.stringify(requested);
     const message = `resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`;
     throw failure(500, undefined, message);
   }
-  const version = asked === '' ? 0n : BigInt(asked);
-  const state = isTrue(query.get(INITIAL));
+  const version = requested === '' ? 0n : BigInt(requested);
+  const streaming = isTrue(query.get(INITIAL));
   const planned = { version: collection.version, initial: [], endMark: false };
   const base = { selection, bookmarks, timeoutMs, ...planned };
-  const whole = {
+  const withInitialEvents = {
     ...base,
     initial: collection.sorted().filter((object) => selection.includes(object)),
-    // Unasked, a server with streaming lists marks the end of every initial state.
+    // A server with streaming lists marks the end of the initial events also if that was not requested.
     endMark: bookmarks && options.watchList,
     after: 0n,
     position: collection.end,
   };
-  if (state) {
+  if (streaming) {
     const tooLarge = version > collection.version;
-    return tooLarge ? { ...whole, failure: tooLargeVersion(asked, collection.version) } : whole;
+    return tooLarge
+      ? { ...withInitialEvents, failure: tooLargeVersion(requested, collection.version) }
+      : withInitialEvents;
   }
   if (version === 0n) {
-    // `sendInitialEvents=false` asks for no state, from whatever version is now.
-    return query.has(INITIAL) ? { ...whole, initial: [], endMark: false } : whole;
+    // `sendInitialEvents=false` requests no initial events, only the changes from now on.
+    return query.has(INITIAL)
+      ? { ...withInitialEvents, initial: [], endMark: false }
+      : withInitialEvents;
   }
   const plan = { ...base, after: version, position: collection.after(version) };
   if (version >= collection.floor) return plan;
-  const tooOld = `too old resource version: ${asked} (${collection.floor})`;
+  const tooOld = `too old resource version: ${requested} (${collection.floor})`;
   return { ...plan, failure: expired(tooOld) };
 }

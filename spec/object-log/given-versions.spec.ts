@@ -1,4 +1,4 @@
-/** A log that copies another server: the versions come with the objects, and the log counts none itself. */
+/** An object log that copies another server: it takes the versions of the objects and counts no versions itself. */
 import { defineResource } from 'rx-informer';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -49,12 +49,12 @@ function watch(collection: Collection, query: string): () => string[] {
     scheduler.maxFrames += 60_000;
     scheduler.flush();
     const events: string[] = [];
-    for (let event = reader.next(); event; event = reader.next()) events.push(told(event));
+    for (let event = reader.next(); event; event = reader.next()) events.push(textOf(event));
     return events;
   };
 }
 
-function told({ type, object }: LogEvent): string {
+function textOf({ type, object }: LogEvent): string {
   const { metadata, reason } = object as { metadata?: StoredObject['metadata']; reason?: string };
   return `${type} ${reason ?? metadata?.name ?? ''}@${metadata?.resourceVersion ?? ''}`;
 }
@@ -86,7 +86,7 @@ describe('a log with versions from another server', () => {
     expect([one.version, other.version]).toEqual([101n, 5000n]);
   });
 
-  it('A71: a change that is not newer than the last one throws and changes nothing', () => {
+  it('A71: append throws for a change that is not newer than the last one, and changes nothing', () => {
     const collection = copyOf(100n, pod('a', '90'));
     const old = 'cannot append MODIFIED shop/a at resourceVersion 100: the last change in the log';
     expect(() => collection.append('MODIFIED', pod('a', '100'))).toThrow(RangeError);
@@ -96,7 +96,7 @@ describe('a log with versions from another server', () => {
     expect(page(collection)).toEqual({ names: ['a'], metadata: { resourceVersion: '105' } });
   });
 
-  it('A72: a version without a change is in the next list and the next bookmark', () => {
+  it('A72: the next list and the next bookmark carry a version that was recorded without a change', () => {
     const collection = copyOf(100n);
     const read = watch(collection, 'resourceVersion=100');
     collection.advance(150n);
@@ -114,7 +114,7 @@ describe('a log with versions from another server', () => {
     expect(read()).toEqual(['ERROR Expired@']);
   });
 
-  it('A74: an object that stops or starts to match a selector is a deletion or an addition', () => {
+  it('A74: an object that stops matching a selector is sent as deleted, one that starts matching as added', () => {
     const collection = copyOf(100n, pod('a', '90'));
     const read = watch(collection, 'resourceVersion=100&fieldSelector=status.phase=Running');
     collection.append('MODIFIED', pod('a', '101', 'Failed'));
