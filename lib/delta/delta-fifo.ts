@@ -1,11 +1,10 @@
 /**
- * The queue between the network and the store: a keyed scan. Deltas pass in order; where the consumer has no
- * room they gather, and there they are folded. Lists and resyncs are resolved when they are popped, against what
- * the consumer knows by then. client-go: tools/cache/delta_fifo.go and the_real_fifo.go.
+ * `deltaFifo`, the queue between the reflector and the store. Deltas leave it in order. While the demand is closed they
+ * accumulate and can be folded per key. Lists and resyncs are resolved when they are popped, against the objects that
+ * the consumer knows then. client-go: tools/cache/delta_fifo.go and the_real_fifo.go.
  *
- * It is one `Observable` with its state made in `subscribe`, not `merge(…).pipe(scan(…))`: a scan emits for every
- * input, so nothing would ever gather, and with an immutable state it is thirty times slower. The scan is its
- * oracle in the specs.
+ * The state is created in `subscribe`. `merge(…).pipe(scan(…))` would not work: a scan emits for every input, so nothing
+ * would accumulate, and with an immutable state it is thirty times slower. The specs use that scan as an oracle.
  */
 import { EMPTY, Observable, type OperatorFunction } from 'rxjs';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
@@ -18,38 +17,45 @@ import { told } from '../rx/report-unhandled.ts';
 import { DeltaQueue } from './delta-queue.ts';
 import type { Compression } from './pending-deltas.ts';
 
-/** What {@link deltaFifo} takes. */
+/** The options of {@link deltaFifo}. */
 export interface DeltaFifoOptions<T> {
-  /** What the consumer has. @defaultValue what has passed through */
+  /** The objects that the consumer has. @defaultValue the objects that have left this queue */
   readonly known?: KnownObjects<T> | undefined;
-  /** Asked before each pop. @defaultValue room always */
+  /** Checked before each pop; the deltas wait while it is closed. @defaultValue always open */
   readonly ready?: Demand | undefined;
-  /** Each emission delivers every known object again, but those with something pending. Not a relist. */
+  /** Each emission delivers every known object without pending deltas again, without a list request. */
   readonly resync$?: Observable<unknown> | undefined;
   /** How deltas of one key are folded while they wait. @defaultValue 'none' */
   readonly compression?: Compression | undefined;
-  /** Told of a DELETED for a key that nobody knows; it is not passed on. */
+  /** Called for a deletion of an unknown key. The deletion is not passed on. */
   readonly onUnknownDeletion?: ((key: string) => void) | undefined;
-  /** Given each subscription's queue when it begins: its size tells how much waits. */
+  /** Called with the queue of each new subscription. Its `size` is the number of waiting entries. */
   readonly onQueue?: ((queue: { readonly size: number }) => void) | undefined;
 }
 
-/** Throws a `TypeError` for a store whose keys are not those of deltas: relists would tombstone all it holds. */
-export function checkKeys<T>(known: KnownObjects<T> | undefined, who: string): void {
+/**
+ * Throws a `TypeError` if a store has other keys than deltas have, because a relist would then delete all its objects.
+ */
+export function checkKeys<T>(known: KnownObjects<T> | undefined, caller: string): void {
   const keyOf = known?.keyOf;
   if (keyOf === undefined || keyOf === (metaNamespaceKeyFunc as unknown)) return;
   throw new TypeError(
-    `${who}: deltas are keyed by namespace/name, but the store has its own keyOf`,
+    `${caller}: deltas are keyed by namespace/name, but the store has its own keyOf`,
   );
 }
 
 /**
- * Folds deltas per key, resolves lists to one `replaced` with tombstones before it, and injects resyncs.
+ * Queues deltas until the consumer has capacity. Folds deltas per key, resolves each list to one `replaced` with
+ * tombstones before it, and inserts resyncs.
  *
- * Emits one array a pop, never an empty one. A list's end comes out as `deleted` (with `finalStateUnknown`, and the
- * newest state known: a queued one beats a stored one) for every key that is missing, then `replaced` with its
- * objects; on an empty store the parts go through as `replacing` and `replaced` says `flowed`. Source completion pops what is left, then completes; a source error passes at once; unsubscribing drops
- * what is queued.
+ * Emits one array per pop, never an empty one. At the end of a list the queue emits a `deleted` for every known key
+ * that the list does not contain, then a `replaced` with the objects. The `deleted` has `finalStateUnknown` and carries
+ * the newest known state; a queued state takes precedence over a stored one. On an empty store the parts of a list are
+ * passed on as `replacing`, and `replaced` says `flowed`.
+ *
+ * If the source completes, the waiting deltas are popped, then the result completes. An error of the source, of
+ * `resync$` or of `ready` is passed on immediately. Unsubscribing drops the waiting deltas. Throws a `TypeError` if
+ * `known` is a store whose keys are not `namespace/name`.
  *
  * ```
  * source   a1-a2-b1---c1--|       ready: closed until p
@@ -84,7 +90,7 @@ export function deltaFifo<T extends KubernetesObject>(
       onQueue(queue.pending);
       let ended = false;
       const error = (thrown: unknown) => subscriber.error(thrown);
-      // What the consumer sends back while it is told is resolved against what it knows then: never within a pop.
+      // Deltas that the consumer pushes while it handles a pop are resolved in the next pop, against its new state.
       const loop = createDemandLoop({
         ready,
         hasWork: () => queue.hasWork,

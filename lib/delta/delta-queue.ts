@@ -1,22 +1,25 @@
-/** The state of one `deltaFifo`: the deltas that wait, the lists that are still arriving, and a due resync or retry. */
+/**
+ * The state of one `deltaFifo` subscription: the waiting deltas, the lists in progress, and whether a resync or a retry
+ * is due.
+ */
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { Overlay, OwnKnownObjects } from './overlay.ts';
 import { type Compression, type Entry, Pending } from './pending-deltas.ts';
-import { isEmptyScope, RelistUnderWay, type WholeList } from './relist.ts';
+import { type CompleteList, isEmptyScope, RelistInProgress } from './relist.ts';
 import { Resolution } from './resolution.ts';
 
 export class DeltaQueue<T extends KubernetesObject> {
-  /** A resync is due. */
+  /** Whether a resync is due. */
   resync = false;
-  /** Everything in order, one entry per list, bookmark or, folded, key. */
+  /** The waiting entries in order: one per list and bookmark, and one per delta or, if folded, per key. */
   readonly pending: Pending<T>;
   readonly #own: OwnKnownObjects<T> | undefined;
   readonly #known: KnownObjects<T>;
   readonly #onUnknownDeletion: (key: string) => void;
-  readonly #wholes = new Map<Delta<T>, WholeList<T>>();
-  readonly #relists = new Map<string | undefined, RelistUnderWay<T>>();
+  readonly #completeLists = new Map<Delta<T>, CompleteList<T>>();
+  readonly #relists = new Map<string | undefined, RelistInProgress<T>>();
   #retry = false;
 
   constructor(
@@ -38,25 +41,25 @@ export class DeltaQueue<T extends KubernetesObject> {
     const { pending } = this;
     switch (delta.type) {
       case 'replacing': {
-        const through = this.#relistOf(delta.scope).part(
+        const part = this.#relistOf(delta.scope).part(
           delta,
           () => pending.size === 0 && isEmptyScope(this.#known, delta.scope),
         );
-        if (through !== undefined) pending.pushWhole(through);
+        if (part !== undefined) pending.pushUnkeyed(part);
         return;
       }
       case 'replace-abort':
-        if (this.#relistOf(delta.scope).abort()) pending.pushWhole(delta);
+        if (this.#relistOf(delta.scope).abort()) pending.pushUnkeyed(delta);
         return;
       case 'replaced': {
-        // A place of its own, also if a source sends one delta twice.
+        // A copy, because a source may send the same delta twice and each needs its own list.
         const place = { ...delta };
-        this.#wholes.set(place, this.#relistOf(delta.scope).end(delta));
-        pending.pushWhole(place);
+        this.#completeLists.set(place, this.#relistOf(delta.scope).end(delta));
+        pending.pushUnkeyed(place);
         return;
       }
       case 'bookmark':
-        pending.pushWhole(delta);
+        pending.pushUnkeyed(delta);
         return;
       case 'retry':
         this.#retry = true;
@@ -66,12 +69,12 @@ export class DeltaQueue<T extends KubernetesObject> {
     }
   }
 
-  /** Takes everything that waits, resolved against the known objects. */
+  /** Removes all waiting entries and returns their deltas, resolved against the known objects. */
   pop(): readonly Delta<T>[] {
     const entries = this.pending.take();
     const resolution = new Resolution<T>(
       new Overlay(this.#known),
-      (place) => this.#takeWhole(place),
+      (place) => this.#takeList(place),
       this.#onUnknownDeletion,
     );
     const { out } = resolution;
@@ -88,16 +91,16 @@ export class DeltaQueue<T extends KubernetesObject> {
     return out;
   }
 
-  #takeWhole(place: Delta<T>): WholeList<T> | undefined {
-    const list = this.#wholes.get(place);
-    this.#wholes.delete(place);
+  #takeList(place: Delta<T>): CompleteList<T> | undefined {
+    const list = this.#completeLists.get(place);
+    this.#completeLists.delete(place);
     return list;
   }
 
-  #relistOf(scope: string | undefined): RelistUnderWay<T> {
+  #relistOf(scope: string | undefined): RelistInProgress<T> {
     let relist = this.#relists.get(scope);
     if (relist === undefined) {
-      relist = new RelistUnderWay<T>();
+      relist = new RelistInProgress<T>();
       this.#relists.set(scope, relist);
     }
     return relist;

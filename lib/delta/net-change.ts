@@ -1,33 +1,33 @@
 /**
- * The one algebra of changes: what a queue holds per key, what a commit amounts to, and what a slow consumer has
- * missed are the same fold. It is associative: folding sets one by one, or folds of them, gives the same.
+ * Folds changes of one key into their net change. Commits and the queues of slow consumers use the same fold. It is
+ * associative: folding change sets one by one and folding their folds give the same result.
  */
 import type { Stored } from '../meta/stored.ts';
 
-/** One object's change, as one consumer sees it. */
+/** The change of one object, as one consumer sees it. */
 export interface Change<T> {
-  /** The UID; the key where an object has none. An object is its UID: a new one under an old name is another. */
+  /** The UID, or the key if the object has no UID. An object with another UID under the same name is another object. */
   readonly id: string;
   readonly key: string;
-  /** As this consumer had it; absent: new to this consumer. */
+  /** The state that this consumer had; absent if the object is new to this consumer. */
   readonly previous?: Stored<T>;
-  /** As it is now; absent: gone. */
+  /** The state now; absent if the object was deleted. */
   readonly object?: Stored<T>;
-  /** Of a deletion: the newest state of the same UID. */
+  /** For a deletion: the newest known state of the same UID. */
   readonly last?: Stored<T>;
-  /** Of a deletion: it was missed, and `last` may be older than the object's end. */
+  /** For a deletion: the deletion event was missed, so `last` may be older than the last state on the server. */
   readonly finalStateUnknown?: true;
 }
 
-/** An object that is gone. client-go: DeletedFinalStateUnknown, DeletedObject[T]. */
+/** A deleted object. client-go: DeletedFinalStateUnknown, DeletedObject[T]. */
 export interface DeletedObject<T> {
   readonly key: string;
   readonly uid: string;
-  /** As this consumer had it: what a counter must subtract. */
+  /** The state that this consumer had, for example for a counter that must subtract it. */
   readonly previous: Stored<T>;
-  /** The newest state known of the same UID. */
+  /** The newest known state of the same UID. */
   readonly object: Stored<T>;
-  /** The deletion was missed: `object` may be older than the object's end. */
+  /** Whether the deletion event was missed, so that `object` may be older than the last state on the server. */
   readonly finalStateUnknown: boolean;
 }
 
@@ -36,23 +36,23 @@ interface Identified<T> {
   readonly object: Stored<T>;
 }
 
-/** What one key amounts to between two moments of one consumer. */
+/** The net change of one key between two moments of one consumer. */
 export interface Net<T> {
   readonly key: string;
-  /** What the consumer had. */
+  /** The object that the consumer had. */
   readonly seen: Identified<T> | undefined;
-  /** What there is now. */
+  /** The object that exists now. */
   now: Identified<T> | undefined;
-  /** The newest state of the UID that the consumer had: a tombstone never carries another object's state. */
+  /** The newest state of the UID that the consumer had. A tombstone never carries the state of another object. */
   last: Stored<T> | undefined;
   finalStateUnknown: boolean;
-  /** The object that was seen went away at some time. */
-  gone: boolean;
-  /** Deliver it even if nothing changed. */
+  /** Whether the object that the consumer had was deleted at some time. */
+  deleted: boolean;
+  /** Whether to deliver the object even if it has not changed. */
   resync: boolean;
 }
 
-/** A key about which nothing has happened yet. */
+/** The net of a key that has not changed yet. */
 export function untouched<T>(key: string, seen: Identified<T> | undefined): Net<T> {
   return {
     key,
@@ -60,29 +60,29 @@ export function untouched<T>(key: string, seen: Identified<T> | undefined): Net<
     now: seen,
     last: seen?.object,
     finalStateUnknown: false,
-    gone: false,
+    deleted: false,
     resync: false,
   };
 }
 
-/** The object is there, in this state. */
-export function come<T>(net: Net<T>, id: string, object: Stored<T>): void {
+/** Records that an object exists, in this state. */
+export function foldState<T>(net: Net<T>, id: string, object: Stored<T>): void {
   net.now = { id, object };
   if (net.seen === undefined) return;
   if (net.seen.id === id) {
     net.last = object;
-    net.gone = false;
+    net.deleted = false;
     net.finalStateUnknown = false;
   }
-  // Replaced without a deletion in between: its end was missed.
-  else if (!net.gone) {
-    net.gone = true;
+  // The object was replaced by another one, so its deletion was missed.
+  else if (!net.deleted) {
+    net.deleted = true;
     net.finalStateUnknown = true;
   }
 }
 
-/** The object is not there any more; `id` and `object` tell its last state where that is known. */
-export function go<T>(
+/** Records a deletion. `ended` is the deleted object in its last state, if it is known. */
+export function foldDeletion<T>(
   net: Net<T>,
   ended: { readonly id: string; readonly object: Stored<T> } | undefined,
   finalStateUnknown: boolean,
@@ -90,9 +90,9 @@ export function go<T>(
   net.now = undefined;
   if (net.seen === undefined) return;
   const same = ended !== undefined && ended.id === net.seen.id;
-  if (net.gone && !same) return;
-  net.gone = true;
-  // What ended is another object: the end of the one that was seen was missed.
+  if (net.deleted && !same) return;
+  net.deleted = true;
+  // If another object was deleted, the deletion of the one that the consumer had was missed.
   net.finalStateUnknown = finalStateUnknown || !same;
   if (same) net.last = ended.object;
 }
@@ -107,18 +107,18 @@ export function foldChange<T>(nets: Map<string, Net<T>>, change: Change<T>): voi
   }
   if (object === undefined) {
     const ended = last ?? previous;
-    go(
+    foldDeletion(
       net,
       ended === undefined ? undefined : { id, object: ended },
       change.finalStateUnknown === true,
     );
     return;
   }
-  come(net, id, object);
+  foldState(net, id, object);
   if (previous === object) net.resync = true;
 }
 
-/** What the nets amount to: deletions first, then the rest, each in the order in which keys were touched. */
+/** The changes of the nets: deletions first, then the others, both in the order in which the keys first changed. */
 export function unfold<T>(nets: Iterable<Net<T>>): Change<T>[] {
   const deletions: Change<T>[] = [];
   const others: Change<T>[] = [];

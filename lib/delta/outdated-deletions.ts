@@ -1,26 +1,27 @@
-/** Ends that come too late: what they end is not what there is any more. */
+/** Recognizes outdated deletions, which must not delete a newer state or another object of the same name. */
 import type { RefusedState } from '../meta/known-objects.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 
-/** What is told of an end. */
-interface End {
+/** The parts of a deletion that decide whether it is outdated. */
+interface Deletion {
   readonly object?: unknown;
   readonly finalStateUnknown: boolean;
   readonly resourceVersion?: string;
 }
 
-/** What there is of a name: an object, or one whose state was refused. */
+/** The identity and the version of an object's state. */
 export function stateOf(object: KubernetesObject): RefusedState {
   return { uid: uidOf(object), resourceVersion: versionOf(object) };
 }
 
 /**
- * Whether the end of an object says nothing of the newest one of that name: another one that came after it, or the same
- * one at a later version. An end that was missed is told with a state as old as it may be, and counts.
+ * Whether a deletion does not apply to the newest object of that name, because that object is another one that was
+ * created later, or the same one at a later version. The state in a missed deletion may be old, so such a deletion of
+ * the same object always applies.
  */
 export function isOutdatedDeletion(
-  { object: ended, finalStateUnknown, resourceVersion }: End,
+  { object: ended, finalStateUnknown, resourceVersion }: Deletion,
   newest: RefusedState,
 ): boolean {
   if (resourceVersion !== undefined) return isOlder(resourceVersion, newest.resourceVersion);

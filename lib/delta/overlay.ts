@@ -1,15 +1,18 @@
-/** What is known while the queue is resolved: what has passed through, and what stands before in the same pop. */
+/**
+ * The objects that are known while a pop is resolved: those that the consumer has, or that have left the queue, and the
+ * changes earlier in the same pop.
+ */
 import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects, RefusedState } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 
-/** `undefined` for an object without a name: it goes on to the store, which refuses and reports it. */
+/** The key, or `undefined` if the object has no name. Such an object is passed on; the store refuses and reports it. */
 export function keyOrNone(object: KubernetesObject): string | undefined {
   return object.metadata?.name ? metaNamespaceKeyFunc(object) : undefined;
 }
 
-/** Knows what has passed through: what the operator resolves against when it stands alone. */
+/** Keeps the objects that have left the queue. The operator uses it if the consumer gives no `known` objects. */
 export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects<T> {
   readonly #objects = new Map<string, T>();
   readonly refused: Map<string, RefusedState> = new Map<string, RefusedState>();
@@ -39,21 +42,21 @@ export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects
         case 'added':
         case 'updated':
         case 'sync':
-          this.#has(delta.key, delta.object);
+          this.#store(delta.key, delta.object);
           break;
         case 'replacing':
         case 'replaced':
-          this.#listed(delta);
+          this.#applyList(delta);
       }
     }
   }
 
-  #has(key: string, object: T): void {
+  #store(key: string, object: T): void {
     this.#objects.set(key, object);
     this.refused.delete(key);
   }
 
-  #listed(delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>): void {
+  #applyList(delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>): void {
     if (delta.type === 'replaced' && delta.flowed !== true) {
       for (const key of this.refused.keys()) {
         if (inScope(key, delta.scope)) this.refused.delete(key);
@@ -61,7 +64,7 @@ export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects
     }
     for (const object of delta.objects) {
       const key = keyOrNone(object);
-      if (key !== undefined) this.#has(key, object);
+      if (key !== undefined) this.#store(key, object);
     }
     for (const refused of delta.rejected ?? []) this.refused.set(refused.key, refused);
     if (delta.type !== 'replacing') return;
@@ -72,11 +75,11 @@ export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects
   }
 }
 
-/** What is known when a pop is resolved: the consumer's objects, and on top what stands before in the queue. */
+/** The consumer's objects, with the changes earlier in the same pop laid over them. */
 export class Overlay<T> {
   readonly #known: KnownObjects<T>;
   readonly #over = new Map<string, T | undefined>();
-  /** `undefined`: not refused any more. */
+  /** `undefined` means no longer refused. */
   readonly #refused = new Map<string, RefusedState | undefined>();
 
   constructor(known: KnownObjects<T>) {
@@ -92,7 +95,7 @@ export class Overlay<T> {
     this.#over.set(key, object);
   }
 
-  /** The state in which it was refused last, unless that is over. */
+  /** The state of the object that was refused last; `undefined` if it is not refused any more. */
   refused(key: string): RefusedState | undefined {
     return this.#refused.has(key) ? this.#refused.get(key) : this.#known.refused?.get(key);
   }
@@ -101,7 +104,10 @@ export class Overlay<T> {
     this.#refused.set(key, state);
   }
 
-  /** A list says who is refused in its scope, and who is not, unless its parts went through and said so before. */
+  /**
+   * Replaces the refused states of a scope by those of a complete list. If the parts of the list were passed on before
+   * (`flowed`), they have done so already, and only the new states are added.
+   */
   refuseListed(
     states: ReadonlyMap<string, RefusedState>,
     scope: string | undefined,
@@ -112,7 +118,7 @@ export class Overlay<T> {
     for (const [key, state] of states) this.#refused.set(key, state);
   }
 
-  /** Something stands in the queue for it. */
+  /** Whether this pop has changed the key. */
   touched(key: string): boolean {
     return this.#over.has(key) || this.#refused.get(key) !== undefined;
   }

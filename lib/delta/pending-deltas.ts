@@ -1,13 +1,13 @@
 /**
- * What waits in the queue, in order of arrival, and where each key stands in it. Folding never crosses a relist,
- * and never makes an update of a delete and a recreate.
+ * The waiting deltas in the order of their arrival, and the folding per key. Deltas are never folded across a relist,
+ * and a delete and a recreate are never folded into an update.
  */
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 
-/** How deltas of one key are folded while they wait: not at all, or to one net delta. */
+/** How deltas of one key are folded while they wait: not at all (`none`), or to one net delta (`latest`). */
 export type Compression = 'none' | 'latest';
 
 type Keyed<T> = Extract<Delta<T>, { key: string }>;
@@ -15,19 +15,22 @@ type Deleted<T> = Extract<Delta<T>, { type: 'deleted' }>;
 type Refusal<T> = Extract<Delta<T>, { type: 'refused' }>;
 type Present<T> = Exclude<Keyed<T>, Deleted<T> | Refusal<T>>;
 
-/** A place in the queue: a delta, a whole list, or what one key amounts to. */
+/** A place in the queue: a single delta, which may stand for a complete list, or the net delta of one key. */
 export type Entry<T> =
   | { readonly kind: 'delta'; delta: Delta<T> }
   | {
       readonly kind: 'net';
-      /** Deleted first, where it was; then there again, where it is. */
+      /** The deletion to deliver first. `present`, if set, is delivered after it. */
       deleted: Deleted<T> | undefined;
-      /** The last end of another object under this name: of two, one is that of the object the consumer has. */
-      ended: Deleted<T> | undefined;
+      /**
+       * A later deletion of another object of this name. Both are kept, because the consumer has one of the two
+       * objects.
+       */
+      deletedLater: Deleted<T> | undefined;
       present: Present<T> | undefined;
-      /** Its newest state, behind the one that was let in. */
+      /** The newest state, if it was refused. It is delivered after `present`, the newest accepted state. */
       refused: Refusal<T> | undefined;
-      /** It came and went while it waited. */
+      /** Whether an object was created and deleted while it waited, so its deletion may be unknown to the consumer. */
       fleeting: boolean;
     };
 
@@ -37,23 +40,26 @@ function uid(object: unknown): string {
   return uidOf(object as KubernetesObject);
 }
 
-/** Whether two deletions of one key end one object. */
-function isSameEnd<T>(a: Deleted<T>, b: Deleted<T>): boolean {
+/** Whether two deletions of one key delete the same object. */
+function isSameDeletion<T>(a: Deleted<T>, b: Deleted<T>): boolean {
   return uid(a.object ?? b.object) === uid(b.object ?? a.object);
 }
 
-/** Of two ends of one object; the later where both know as much. client-go: delta_fifo.go, dedupDeltas. */
+/**
+ * The one of two deletions of an object that has more information; if they have the same, the later one.
+ * client-go: delta_fifo.go, dedupDeltas.
+ */
 function betterInformed<T>(a: Deleted<T>, b: Deleted<T>): Deleted<T> {
   const known = (delta: Deleted<T>) =>
     (delta.finalStateUnknown ? 0 : 2) + (delta.object === undefined ? 0 : 1);
   return known(a) > known(b) ? a : b;
 }
 
-/** The deltas between two pops. */
+/** The deltas that wait between two pops. */
 export class Pending<T> {
   readonly #compression: Compression;
   entries: Entry<T>[] = [];
-  /** Each key's last entry since the last wall. */
+  /** The last entry of each key since the last relist, across which deltas are not folded. */
   #last = new Map<string, Entry<T>>();
 
   constructor(compression: Compression) {
@@ -64,8 +70,8 @@ export class Pending<T> {
     return this.entries.length;
   }
 
-  /** A delta that concerns no single key. A relist is a wall. */
-  pushWhole(delta: Delta<T>): void {
+  /** Queues a delta without a key. */
+  pushUnkeyed(delta: Delta<T>): void {
     this.entries.push({ kind: 'delta', delta });
     if (delta.type === 'replaced') this.#last = new Map();
   }
@@ -76,7 +82,7 @@ export class Pending<T> {
     else this.#append(delta, last);
   }
 
-  /** Empties the queue. */
+  /** Removes and returns all entries. */
   take(): Entry<T>[] {
     const { entries } = this;
     this.entries = [];
@@ -89,7 +95,7 @@ export class Pending<T> {
       delta.type === 'deleted' &&
       last?.kind === 'delta' &&
       last.delta.type === 'deleted' &&
-      isSameEnd(last.delta, delta)
+      isSameDeletion(last.delta, delta)
     ) {
       last.delta = betterInformed(last.delta, delta);
       return;
@@ -104,7 +110,7 @@ export class Pending<T> {
       const entry: Entry<T> = {
         kind: 'net',
         deleted: delta.type === 'deleted' ? delta : undefined,
-        ended: undefined,
+        deletedLater: undefined,
         present: delta.type === 'deleted' || delta.type === 'refused' ? undefined : delta,
         refused: delta.type === 'refused' ? delta : undefined,
         fleeting: false,
@@ -114,8 +120,8 @@ export class Pending<T> {
       return;
     }
     if (delta.type === 'refused') this.#foldRefusal(delta, last);
-    // Something is pending for the key: that is delivered, and a resync says nothing beside it.
-    else if (delta.type === 'deleted') this.#foldEnd(delta, last);
+    // A `sync` of a key with a pending delta is dropped, because the pending delta is newer.
+    else if (delta.type === 'deleted') this.#foldDeletion(delta, last);
     else if (delta.type !== 'sync') this.#foldState(delta, last);
   }
 
@@ -124,7 +130,7 @@ export class Pending<T> {
     if (!isOlder(delta.refused.resourceVersion, newest)) last.refused = delta;
   }
 
-  #foldEnd(delta: Deleted<T>, last: Net<T>): void {
+  #foldDeletion(delta: Deleted<T>, last: Net<T>): void {
     const { present, refused } = last;
     if (
       present !== undefined &&
@@ -135,10 +141,10 @@ export class Pending<T> {
     if (refused !== undefined && !isOutdatedDeletion(delta, refused.refused))
       last.refused = undefined;
     if (last.deleted === undefined) last.fleeting = true;
-    // Without a state of its own it ends the newest one that waits.
+    // A deletion without a state carries the newest waiting state.
     const state = delta.object ?? present?.object;
     const ended = state === undefined ? delta : { ...delta, object: state };
-    this.#end(last, ended, present === undefined);
+    this.#addDeletion(last, ended, present === undefined);
     last.present = undefined;
   }
 
@@ -149,10 +155,10 @@ export class Pending<T> {
       last.refused = undefined;
     }
     if (present !== undefined && uid(present.object) !== uid(delta.object)) {
-      // Another object under the same name: the end of the one before was missed.
+      // Another object has the same name now, so the deletion of the one before was missed.
       const { key } = delta;
       const { object } = present;
-      this.#end(last, { type: 'deleted', key, object, finalStateUnknown: true }, false);
+      this.#addDeletion(last, { type: 'deleted', key, object, finalStateUnknown: true }, false);
       last.present = { ...delta, type: 'added' };
       return;
     }
@@ -160,11 +166,12 @@ export class Pending<T> {
     last.present = { ...delta, type };
   }
 
-  #end(net: Net<T>, delta: Deleted<T>, adjacent: boolean): void {
-    const last = net.ended ?? net.deleted;
+  /** `adjacent` says that no other delta of the key arrived between the last deletion and this one. */
+  #addDeletion(net: Net<T>, delta: Deleted<T>, adjacent: boolean): void {
+    const last = net.deletedLater ?? net.deleted;
     if (last === undefined) net.deleted = delta;
-    else if (!adjacent || !isSameEnd(last, delta)) net.ended = delta;
-    else if (net.ended === undefined) net.deleted = betterInformed(last, delta);
-    else net.ended = betterInformed(last, delta);
+    else if (!adjacent || !isSameDeletion(last, delta)) net.deletedLater = delta;
+    else if (net.deletedLater === undefined) net.deleted = betterInformed(last, delta);
+    else net.deletedLater = betterInformed(last, delta);
   }
 }

@@ -1,6 +1,7 @@
 /**
- * A list under way. On an empty store its parts flow through at once: the first page paints, and nothing is held
- * twice. A later list gathers here and is handed over whole.
+ * Collects the parts of a list in progress. If the store has no objects of the scope, the parts are passed on as they
+ * arrive, so that a page can show the first objects early and nothing is held in memory twice. The parts of a later
+ * list are held back until the list is complete.
  */
 import type { Refused } from '../decode/watch-event.ts';
 import { inScope } from '../meta/key.ts';
@@ -12,41 +13,41 @@ import { keyOrNone } from './overlay.ts';
 type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 
-/** What is known of one scope is nothing yet. */
+/** Whether no object of a scope is known yet. */
 export function isEmptyScope<T>(known: KnownObjects<T>, scope: string | undefined): boolean {
   if (known.size === 0) return true;
   for (const key of known.keys()) if (inScope(key, scope)) return false;
   return true;
 }
 
-/** The whole of a list, once it has ended. */
-export interface WholeList<T> {
+/** A complete list. */
+export interface CompleteList<T> {
   readonly delta: Replaced<T>;
-  /** Objects that were held back. */
+  /** The objects that were held back. */
   readonly held: ReadonlyMap<string, T>;
-  /** Its parts went through on an empty store, so that what is known of the scope by now is of this list. */
+  /** Whether the parts were passed on, on an empty store, so that every known object of the scope is in the list. */
   readonly flowed: boolean;
-  /** Objects that exist, as far as they were held back, in a state that was refused. */
+  /** The refused objects of the parts that were held back. They exist on the server. */
   readonly rejected: ReadonlyMap<string, Refused>;
-  /** Objects without a key, for the store to refuse. */
+  /** The objects without a key, which the store refuses. */
   readonly keyless: readonly T[];
 }
 
-/** Gathers the parts of one scope's list. */
-export class RelistUnderWay<T extends KubernetesObject> {
+/** Collects the parts of the list of one scope. */
+export class RelistInProgress<T extends KubernetesObject> {
   #held = new Map<string, T>();
   #rejected = new Map<string, Refused>();
   #keyless: T[] = [];
   #begun = false;
   #flows = false;
 
-  /** Takes a part. What it answers goes through at once. */
+  /** Takes a part. Returns it if it is to be passed on; `undefined` if it is held back. */
   part(part: Part<T>, storeIsEmpty: () => boolean): Part<T> | undefined {
     if (!this.#begun) {
       this.#begun = true;
       this.#flows = storeIsEmpty();
     }
-    // What flows is counted by the store: no second set of keys beside it.
+    // The store records the parts that are passed on, so they are not recorded here, too.
     if (this.#flows) return part;
     this.#take(part.objects);
     for (const key of part.removed ?? []) {
@@ -57,11 +58,11 @@ export class RelistUnderWay<T extends KubernetesObject> {
     return undefined;
   }
 
-  /** The list ended well. */
-  end(delta: Replaced<T>): WholeList<T> {
+  /** Completes the list. */
+  end(delta: Replaced<T>): CompleteList<T> {
     this.#take(delta.objects);
     this.#refuse(delta.rejected);
-    const whole = {
+    const list = {
       delta,
       held: this.#held,
       flowed: this.#flows,
@@ -69,10 +70,13 @@ export class RelistUnderWay<T extends KubernetesObject> {
       keyless: this.#keyless,
     };
     this.#reset();
-    return whole;
+    return list;
   }
 
-  /** The list came to nothing. What flowed through stays until a whole list says otherwise; whether any did. */
+  /**
+   * Discards the list. Returns whether parts of it were passed on; those objects stay in the store until a complete
+   * list does not contain them.
+   */
   abort(): boolean {
     const flowed = this.#flows;
     this.#reset();
@@ -99,7 +103,7 @@ export class RelistUnderWay<T extends KubernetesObject> {
     }
   }
 
-  /** Their new state is refused: whatever state is known stays. */
+  /** Records objects whose new state is refused; the known states are kept. */
   #refuse(rejected: readonly Refused[] = []): void {
     for (const refused of rejected) {
       this.#held.delete(refused.key);

@@ -1,6 +1,6 @@
 /**
- * One pop of the queue: its entries in order, resolved against what the consumer knows and what this pop has already
- * emitted. A list becomes one `replaced` with tombstones before it.
+ * Resolves one pop of the queue: the waiting entries, in order, against the objects that the consumer knows and the
+ * changes earlier in the pop. A list becomes one `replaced` with tombstones before it.
  */
 import { inScope } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -8,7 +8,7 @@ import type { Delta } from '../reflector/delta.ts';
 import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 import { keyOrNone, type Overlay } from './overlay.ts';
 import type { Entry } from './pending-deltas.ts';
-import type { WholeList } from './relist.ts';
+import type { CompleteList } from './relist.ts';
 
 type Deletion<T> = Extract<Delta<T>, { type: 'deleted' }>;
 
@@ -16,15 +16,15 @@ export class Resolution<T extends KubernetesObject> {
   /** The deltas to emit. */
   readonly out: Delta<T>[] = [];
   readonly #overlay: Overlay<T>;
-  readonly #listOf: (place: Delta<T>) => WholeList<T> | undefined;
+  readonly #listOf: (place: Delta<T>) => CompleteList<T> | undefined;
   readonly #onUnknownDeletion: (key: string) => void;
-  /** Nothing is resolved after the current entry, so the overlay need not learn it. */
+  /** Whether no entry is resolved after the current one, so that the overlay need not record its changes. */
   #isLast = false;
 
-  /** `listOf` gives the complete list that a queued `replaced` stands for, once. */
+  /** `listOf` returns the complete list that a queued `replaced` stands for. It can be called once per list. */
   constructor(
     overlay: Overlay<T>,
-    listOf: (place: Delta<T>) => WholeList<T> | undefined,
+    listOf: (place: Delta<T>) => CompleteList<T> | undefined,
     onUnknownDeletion: (key: string) => void,
   ) {
     this.#overlay = overlay;
@@ -39,7 +39,7 @@ export class Resolution<T extends KubernetesObject> {
       return;
     }
     if (entry.deleted !== undefined) this.#remove(entry.deleted, entry.fleeting);
-    if (entry.ended !== undefined) this.#remove(entry.ended, true);
+    if (entry.deletedLater !== undefined) this.#remove(entry.deletedLater, true);
     if (entry.present !== undefined) this.#delta(entry.present);
     if (entry.refused !== undefined) this.#delta(entry.refused);
   }
@@ -61,10 +61,10 @@ export class Resolution<T extends KubernetesObject> {
       return;
     }
     this.out.push(delta);
-    if (!this.#isLast) this.#learn(delta);
+    if (!this.#isLast) this.#record(delta);
   }
 
-  #learn(delta: Exclude<Delta<T>, { type: 'deleted' | 'replaced' }>): void {
+  #record(delta: Exclude<Delta<T>, { type: 'deleted' | 'replaced' }>): void {
     const overlay = this.#overlay;
     if (delta.type === 'replacing') {
       for (const object of delta.objects) {
@@ -97,7 +97,7 @@ export class Resolution<T extends KubernetesObject> {
     this.out.push(hasState ? delta : { ...delta, object: newest });
   }
 
-  #replace({ delta, held, flowed, rejected, keyless }: WholeList<T>): void {
+  #replace({ delta, held, flowed, rejected, keyless }: CompleteList<T>): void {
     const overlay = this.#overlay;
     const { scope } = delta;
     const missing: string[] = [];
@@ -117,7 +117,7 @@ export class Resolution<T extends KubernetesObject> {
       if (!this.#isLast) overlay.set(key, object);
     }
     objects.push(...keyless);
-    // Objects that flowed through are not emitted again: a first list is processed once.
+    // Objects that were passed on in parts are not emitted again, so that the first list is processed once.
     this.out.push({
       ...delta,
       objects,

@@ -3,7 +3,7 @@
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import type { Refused } from '../decode/watch-event.ts';
-import { come, go, type Net, unfold, untouched } from '../delta/net-change.ts';
+import { foldDeletion, foldState, type Net, unfold, untouched } from '../delta/net-change.ts';
 import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope } from '../meta/key.ts';
@@ -199,7 +199,7 @@ export class Committer<T extends KubernetesObject> {
         // Before the write: the net remembers what was there.
         const net = this.#net(key, work, had);
         work.transaction.put(object, key);
-        come(net, uidOf(object) || key, object as Stored<T>);
+        foldState(net, uidOf(object) || key, object as Stored<T>);
       }
       // One that is told late says nothing of the state that was refused after it.
       const newest = refused.get(key);
@@ -287,7 +287,7 @@ export class Committer<T extends KubernetesObject> {
     const net = this.#net(key, work, had);
     const last = { id: uidOf(ended) || key, object: this.#guarded(ended, had, work) };
     work.transaction.remove(key);
-    go(net, last, delta.finalStateUnknown);
+    foldDeletion(net, last, delta.finalStateUnknown);
   }
 
   /** A last state that cannot be guarded, as one that is nested without measure, is told as it was stored. */

@@ -18,7 +18,7 @@ import {
 } from './pods.ts';
 
 describe('deltaFifo: order', () => {
-  it('F1: deltas of all keys leave in the order of arrival, none folded (TestRealFIFO_basic, TestRealFIFO_addUpdate)', () => {
+  it('F1: deltas of all keys leave in the order of arrival and are not folded (TestRealFIFO_basic, TestRealFIFO_addUpdate)', () => {
     const { send, pop } = gated();
     send(added(pod('a', 1)), added(pod('b', 2)));
     send(updated(pod('a', 3)));
@@ -26,14 +26,14 @@ describe('deltaFifo: order', () => {
     expect(pop()).toEqual(['+a@1 +b@2 ~a@3 -b@4 +b@5 ~a@6']);
   });
 
-  it('F1: a key that comes again keeps its first place when folded (TestDeltaFIFO_detectLineJumpers)', () => {
+  it('F1: a folded key keeps the place of its first delta (TestDeltaFIFO_detectLineJumpers)', () => {
     const { send, pop } = gated({ compression: 'latest' });
     send(added(pod('a', 1)), added(pod('b', 2)), added(pod('c', 3)));
     send(updated(pod('b', 4)), updated(pod('a', 5)));
     expect(pop()).toEqual(['+a@5 +b@4 +c@3']);
   });
 
-  it('F13: a bookmark stays behind what came before it and is a delta of its own (TestRealFIFO_ReplaceAtomic)', () => {
+  it('F13: a bookmark is a separate delta and stays behind earlier deltas (TestRealFIFO_ReplaceAtomic)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const { send, pop } = gated({ compression, known: knowing(pod('c', 1)) });
       send(added(pod('a', 1)), bookmark(2), bookmark(3), added(pod('b', 4)));
@@ -45,7 +45,7 @@ describe('deltaFifo: order', () => {
 });
 
 describe('deltaFifo: folding', () => {
-  it('F2: adding and updating is one delta with the newest state, and its verb is added (TestDeltaFIFO_addUpdate)', () => {
+  it('F2: an add and its updates are folded into one `added` with the newest state (TestDeltaFIFO_addUpdate)', () => {
     const { send, pop } = gated({ compression: 'latest' });
     send(added(pod('a', 1)), updated(pod('a', 2)), updated(pod('a', 3)));
     expect(pop()).toEqual(['+a@3']);
@@ -53,7 +53,7 @@ describe('deltaFifo: folding', () => {
     expect(pop()).toEqual(['~a@5']);
   });
 
-  it('F2: a delete and a recreate stay two, whoever tells of them', () => {
+  it('F2: a delete and a recreate stay two deltas, also if the delete was missed', () => {
     const known = knowing(pod('a', 1, 'first'));
     const { send, pop } = gated({ compression: 'latest', known });
     send(
@@ -66,7 +66,7 @@ describe('deltaFifo: folding', () => {
     expect(pop()).toEqual(['-a@5? +a@6']);
   });
 
-  it('F2: of what came and went while it waited nothing is told, and nothing is counted', () => {
+  it('F2: an object that was created and deleted while it waited is neither delivered nor counted', () => {
     const { send, pop, unknown } = gated({ compression: 'latest' });
     send(added(pod('a', 1)), updated(pod('a', 2)), deleted(pod('a', 3)));
     send(updated(pod('b', 4)), deleted(pod('b', 5)));
@@ -74,10 +74,10 @@ describe('deltaFifo: folding', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('F2: of two ends of one key that of the object which the consumer has is told', () => {
+  it('F2: of two deletions of one key, the deletion of the object that the consumer has is delivered', () => {
     const known = knowing(pod('a', 10, 'second'));
     const { send, pop } = gated({ compression: 'latest', known });
-    // Told again after a reconnect: the end of the first, then the second's life.
+    // The events are repeated after a reconnect: the deletion of the first object, then those of the second.
     send(
       deleted(pod('a', 8, 'first')),
       added(pod('a', 10, 'second')),
@@ -86,22 +86,22 @@ describe('deltaFifo: folding', () => {
     expect(pop()).toEqual(['-a@12']);
   });
 
-  // Faults, seed 1270: the end of the first came behind the second.
+  // Faults, seed 1270: the deletion of the first object arrived after the second object.
   it.each(['none', 'latest'] as const)(
-    'F2: an end that comes behind a newer object of that name, or a later version, ends nothing; compression %s',
+    'F2: a deletion that arrives after a newer object of that name, or after a later version, has no effect; compression %s',
     (compression) => {
       const known = knowing(pod('a', 10, 'first'), pod('b', 10));
       const { send, pop } = gated({ compression, known });
       send(added(pod('a', 14, 'second')), deleted(pod('a', 13, 'first')));
       send(updated(pod('b', 16)), deleted(pod('b', 15)));
       expect(pop()).toEqual(['+a@14 ~b@16']);
-      // One that was missed has an old state for what ends now.
+      // A missed deletion carries an old state of the object that is deleted now.
       send(updated(pod('b', 18)), missed(pod('b', 15)));
       expect(pop().join()).toContain('-b@15?');
     },
   );
 
-  it('F2: a sync that comes with the deltas never takes the place of news', () => {
+  it('F2: a `sync` among the deltas never replaces a pending change', () => {
     const { send, pop } = gated({
       compression: 'latest',
       known: knowing(pod('a', 1), pod('b', 1)),
@@ -111,7 +111,7 @@ describe('deltaFifo: folding', () => {
     expect(pop()).toEqual(['~a@2 -b@3']);
   });
 
-  it('F2, S18: a deletion without a state of its own carries the newest that waited', () => {
+  it('F2, S18: a deletion without a state carries the newest waiting state', () => {
     for (const compression of ['none', 'latest'] as const) {
       const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
       send(updated(pod('a', 5)), lost('a'));
@@ -119,7 +119,7 @@ describe('deltaFifo: folding', () => {
     }
   });
 
-  it('F3: two adjacent deletes are one, and the better informed stands (TestDeltaFIFO_replaceWithDeleteDeltaIn)', () => {
+  it('F3: two adjacent deletions are folded, and the one with more information is kept (TestDeltaFIFO_replaceWithDeleteDeltaIn)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const known = knowing(pod('a', 1));
       const { send, pop } = gated({ compression, known });
@@ -139,7 +139,7 @@ describe('deltaFifo: folding', () => {
     }
   });
 
-  it('F3: deletes that something stands between, or of two objects, are two', () => {
+  it('F3: deletions of two objects, with another delta between them, are not folded', () => {
     const { send, pop } = gated({ known: knowing(pod('a', 1, 'first')) });
     send(
       deleted(pod('a', 2, 'first')),
@@ -150,22 +150,22 @@ describe('deltaFifo: folding', () => {
   });
 });
 
-describe('deltaFifo: deletions that nobody asked for', () => {
-  it('F8: a key that neither the store nor the queue knows is counted, not passed on (TestDeltaFIFO_enqueueingNoLister)', () => {
+describe('deltaFifo: deletions of unknown keys', () => {
+  it('F8: a deletion of a key that neither the store nor the queue knows is counted, not passed on (TestDeltaFIFO_enqueueingNoLister)', () => {
     const { send, pop, unknown } = gated({ known: knowing(pod('a', 1)) });
     send(deleted(pod('x', 2)), lost('y'), deleted(pod('a', 3)), deleted(pod('x', 4)));
     expect(pop()).toEqual(['-a@3']);
     expect(unknown).toEqual(['x', 'y']);
   });
 
-  it('F8: a key that only waits in the queue is known (TestRealFIFO_DeleteExistingNonPropagated)', () => {
+  it('F8: a key that is only in the queue counts as known (TestRealFIFO_DeleteExistingNonPropagated)', () => {
     const { send, pop, unknown } = gated({ known: knowing() });
     send(added(pod('a', 1)), deleted(pod('a', 2)));
     expect(pop()).toEqual(['+a@1 -a@2']);
     expect(unknown).toEqual([]);
   });
 
-  it('F8: the stale end of an object whose name is taken says nothing of the newer one', () => {
+  it('F8: an outdated deletion of an object does not delete a newer object of the same name', () => {
     const { send, pop, unknown } = gated({ known: knowing(pod('a', 10, 'second')) });
     send(deleted(pod('a', 8, 'first')), deleted(pod('a', 11, 'second')));
     expect(pop()).toEqual(['-a@11']);
@@ -173,7 +173,7 @@ describe('deltaFifo: deletions that nobody asked for', () => {
   });
 });
 
-describe('deltaFifo: room', () => {
+describe('deltaFifo: demand', () => {
   const values = {
     a: [added(pod('a', 1))],
     b: [updated(pod('a', 2))],
@@ -181,7 +181,7 @@ describe('deltaFifo: room', () => {
     d: [updated(pod('c', 4)), deleted(pod('a', 5))],
   };
 
-  it('F11: while it is closed deltas gather, and opening it gives one batch', () => {
+  it('F11: while the demand is closed deltas accumulate; when it opens, they are delivered as one batch', () => {
     marbles(({ hot, expectObservable }) => {
       const open = hot('              -----o----o---', { o: 0 });
       const source = hot('            a-b-c----d--|', values);
@@ -193,7 +193,7 @@ describe('deltaFifo: room', () => {
     });
   });
 
-  it('F2, F11: with latest the batch is folded', () => {
+  it('F2, F11: with the compression `latest` the batch is folded', () => {
     marbles(({ hot, expectObservable }) => {
       const open = hot('      -----o-------o-', { o: 0 });
       const source = hot('    a-b-c----d--|', values);
@@ -205,7 +205,7 @@ describe('deltaFifo: room', () => {
     });
   });
 
-  it('F7, F11: a resync while it is closed skips what waits, and many resyncs are one', () => {
+  it('F7, F11: resyncs while the demand is closed are one resync, which leaves out keys with pending deltas', () => {
     marbles(({ hot, expectObservable }) => {
       const known = knowing(pod('a', 1), pod('c', 1), pod('k', 1));
       const open = hot('      -------o--o-', { o: 0 });
@@ -219,7 +219,7 @@ describe('deltaFifo: room', () => {
     });
   });
 
-  it('F11: completion drains what waits; a source error and the end of the demand do not wait', () => {
+  it('F11: completion of the source delivers the waiting deltas; an error of the source or of the demand is passed on immediately', () => {
     const { source, send, pop, out } = gated();
     send(added(pod('a', 1)));
     source.complete();
@@ -232,19 +232,19 @@ describe('deltaFifo: room', () => {
     expect(failing.out).toEqual(['error boom']);
     expect(failing.open.observed).toBe(false);
 
-    const unlucky = gated({ ready: () => throwError(() => 'no room') });
-    unlucky.send(added(pod('a', 1)));
-    expect(unlucky.out).toEqual(['error no room']);
+    const broken = gated({ ready: () => throwError(() => 'demand failed') });
+    broken.send(added(pod('a', 1)));
+    expect(broken.out).toEqual(['error demand failed']);
   });
 
-  it('F11: a demand that completes without a value opens too (TestRealFIFO_PopShouldUnblockWhenClosed)', () => {
+  it('F11: a demand that completes without a value counts as open (TestRealFIFO_PopShouldUnblockWhenClosed)', () => {
     const { send, open, out } = gated();
     send(added(pod('a', 1)));
     open.complete();
     expect(out).toEqual(['+a@1']);
   });
 
-  it('F11: unsubscribing drops what waits, and lets go of source, demand and resync', () => {
+  it('F11: unsubscribing drops the waiting deltas and unsubscribes from the source, the demand and the resync', () => {
     const { source, open, resync$, send, subscription, out } = gated();
     send(added(pod('a', 1)));
     subscription.unsubscribe();
@@ -253,7 +253,7 @@ describe('deltaFifo: room', () => {
     expect(out).toEqual([]);
   });
 
-  it('F11: nothing is asked for where nothing waits, and no batch is empty', () => {
+  it('F11: the demand is not checked while nothing waits, and no batch is empty', () => {
     let asked = 0;
     const out: unknown[] = [];
     const source = new Subject<never[]>();
@@ -267,7 +267,7 @@ describe('deltaFifo: room', () => {
     expect([asked, out]).toEqual([1, []]);
   });
 
-  it('F1, F11: what a subscriber pushes while it is told comes after it, and finds its pop known', () => {
+  it('F1, F11: deltas that a subscriber pushes while it handles a pop are delivered after it and resolved against its result', () => {
     const source = new Subject<readonly ReturnType<typeof added>[]>();
     const known = knowing();
     const out: string[] = [];
@@ -290,7 +290,7 @@ describe('deltaFifo: room', () => {
     expect(out).toEqual(['+a@1', '+b@2 -b@3 -a@4']);
   });
 
-  it('F11: a synchronous flood of 30,000 deltas passes, with and without room', () => {
+  it('F11: 30,000 synchronous deltas pass, with an open and with a closed demand', () => {
     const flood = Array.from({ length: 30_000 }, (_, at) => [added(pod(`p${at}`, at + 1))]);
     let popped = 0;
     of(...flood)
@@ -302,7 +302,7 @@ describe('deltaFifo: room', () => {
     const closed = gated();
     for (const deltas of flood) closed.send(...deltas);
     expect(closed.pop()[0]?.split(' ')).toHaveLength(30_000);
-    // One by one from within: no recursion.
+    // Each delta is pushed while the one before is delivered, which must not recurse.
     const loop = new Subject<readonly ReturnType<typeof added>[]>();
     let turns = 0;
     loop.pipe(deltaFifo()).subscribe(() => {
@@ -312,7 +312,7 @@ describe('deltaFifo: room', () => {
     expect(turns).toBe(30_000);
   });
 
-  it('F12: each subscription has a queue of its own', () => {
+  it('F12: each subscription has its own queue', () => {
     const source = new Subject<readonly ReturnType<typeof added>[]>();
     const open = new Subject<void>();
     const queue = source.pipe(deltaFifo({ ready: () => open }), map(brief));

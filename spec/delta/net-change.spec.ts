@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Change,
-  come,
   foldChange,
-  go,
+  foldDeletion,
+  foldState,
   type Net,
   unfold,
   untouched,
@@ -35,7 +35,7 @@ const miss = (id: string, previous: Thing, last = previous): Change<Thing> => {
   return { ...remove(id, previous, last), finalStateUnknown: true };
 };
 
-/** Sets of one consumer: what happens to four keys, in sets that keep the laws of a change set. */
+/** Random steps on four keys, grouped into the change sets of one consumer. */
 const history = fc.array(
   fc.array(
     fc.record({
@@ -84,7 +84,7 @@ function play(steps: Steps): { sets: Changes[]; truth: Map<string, Thing> } {
   return { sets, truth: new Map([...there].map(([key, { object }]) => [key, object])) };
 }
 
-/** What a consumer has after these changes; every `previous` must be what it had. */
+/** Applies changes to a consumer's view; every `previous` must be the state that the view had. */
 function consume(view: Map<string, Thing>, changes: Changes): void {
   for (const { key, previous, object } of changes) {
     expect(view.get(key)).toBe(previous);
@@ -94,7 +94,7 @@ function consume(view: Map<string, Thing>, changes: Changes): void {
 }
 
 describe('net change', () => {
-  it('S14: folding one by one and folding folds give the same', () => {
+  it('S14: folding sets one by one and folding their folds give the same result', () => {
     fc.assert(
       fc.property(history, fc.array(fc.nat(11)), (steps, cuts) => {
         const { sets } = play(steps);
@@ -107,7 +107,7 @@ describe('net change', () => {
     );
   });
 
-  it('S14, S15: whoever takes at random points ends where the truth is, and had what is called previous', () => {
+  it('S14, S15: a consumer that takes folds at random points ends in the true state, and every `previous` is the state it had', () => {
     fc.assert(
       fc.property(history, fc.array(fc.nat(4), { minLength: 1 }), (steps, sizes) => {
         const { sets, truth } = play(steps);
@@ -123,7 +123,7 @@ describe('net change', () => {
     );
   });
 
-  it('S7: deletions stand first, the rest in the order in which keys were touched, and no id stands twice', () => {
+  it('S7: deletions are first, the others are in the order in which keys first changed, and no id occurs twice', () => {
     const changes = fold(
       [add('u1', a1, 'one')],
       [update('u2', a1, a2, 'two'), remove('u3', a1, a1, 'three')],
@@ -147,14 +147,14 @@ describe('net change', () => {
     );
   });
 
-  it('S7: an object is its UID: a delete and a recreate are two changes, also when nobody told of the delete', () => {
+  it('S7: a delete and a recreate are two changes, also if the delete was missed, because the UID is the id', () => {
     expect(fold([remove('u1', a1, a2)], [add('u2', b1)])).toEqual([
       remove('u1', a1, a2),
       add('u2', b1),
     ]);
     const net = untouched('k', { id: 'u1', object: a1 });
-    come(net, 'u1', a2);
-    come(net, 'u2', b1);
+    foldState(net, 'u1', a2);
+    foldState(net, 'u2', b1);
     expect(unfold([net])).toEqual([miss('u1', a1, a2), add('u2', b1)]);
   });
 
@@ -176,28 +176,28 @@ describe('net change', () => {
     expect(fold(...sets)).toEqual(expected);
   });
 
-  it('S18: a tombstone has the newest state of its own UID, and says whether the end was missed', () => {
+  it('S18: a tombstone carries the newest state of its own UID, and says whether the deletion was missed', () => {
     const end = (...steps: ((net: Net<Thing>) => void)[]) => {
       const net = untouched('k', { id: 'u1', object: a1 });
       for (const step of steps) step(net);
       return unfold([net])[0];
     };
-    const coming = (id: string, object: Thing) => (net: Net<Thing>) => come(net, id, object);
-    const going = (id: string, object: Thing, unknown: boolean) => (net: Net<Thing>) =>
-      go(net, { id, object }, unknown);
+    const state = (id: string, object: Thing) => (net: Net<Thing>) => foldState(net, id, object);
+    const deletion = (id: string, object: Thing, unknown: boolean) => (net: Net<Thing>) =>
+      foldDeletion(net, { id, object }, unknown);
 
-    expect(end(going('u1', a2, false))).toEqual(remove('u1', a1, a2));
-    expect(end(coming('u1', a2), going('u1', a2, true))).toEqual(miss('u1', a1, a2));
-    // Its successor's end is not its own.
-    expect(end(going('u1', a2, false), coming('u2', b1), going('u2', b1, true))).toEqual(
+    expect(end(deletion('u1', a2, false))).toEqual(remove('u1', a1, a2));
+    expect(end(state('u1', a2), deletion('u1', a2, true))).toEqual(miss('u1', a1, a2));
+    // The deletion of its successor is not its own.
+    expect(end(deletion('u1', a2, false), state('u2', b1), deletion('u2', b1, true))).toEqual(
       remove('u1', a1, a2),
     );
-    expect(end(coming('u1', a2), going('u2', b1, false))).toEqual(miss('u1', a1, a2));
-    expect(end(coming('u2', b1), going('u2', b1, false))).toEqual(miss('u1', a1, a1));
-    // Told after all.
-    expect(end(going('u1', a1, true), going('u1', a3, false))).toEqual(remove('u1', a1, a3));
-    // Back under its own UID (a restored etcd), then replaced without an end.
-    expect(end(going('u1', a2, false), coming('u1', a3), coming('u2', b1))).toEqual(
+    expect(end(state('u1', a2), deletion('u2', b1, false))).toEqual(miss('u1', a1, a2));
+    expect(end(state('u2', b1), deletion('u2', b1, false))).toEqual(miss('u1', a1, a1));
+    // The deletion event arrives after the deletion was noticed.
+    expect(end(deletion('u1', a1, true), deletion('u1', a3, false))).toEqual(remove('u1', a1, a3));
+    // The same UID exists again (a restored etcd), then another object replaces it.
+    expect(end(deletion('u1', a2, false), state('u1', a3), state('u2', b1))).toEqual(
       miss('u1', a1, a3),
     );
   });

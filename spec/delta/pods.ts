@@ -1,4 +1,4 @@
-/** Deltas of small pods, and a short notation for them, so that a test reads as the story that it tells. */
+/** Small pods, their deltas, and a short notation for deltas that keeps the tests readable. */
 import {
   ApiError,
   type Delta,
@@ -17,7 +17,7 @@ type Keyed = Extract<Delta<Pod>, { key: string }>;
 type Replaced = Extract<Delta<Pod>, { type: 'replaced' }>;
 type Replacing = Extract<Delta<Pod>, { type: 'replacing' }>;
 
-/** `a`, or `shop/a` for one in a namespace. */
+/** A pod with the key `a`, or `shop/a` for a pod in a namespace. */
 export function pod(key: string, version: number | string, uid = `u-${key}`): Pod {
   const [first = '', name] = key.split('/');
   const resourceVersion = String(version);
@@ -42,7 +42,7 @@ export function deleted(object: Pod): Keyed {
   return { type: 'deleted', key: keyOf(object), object, finalStateUnknown: false };
 }
 
-/** What was refused of `object`; `retry` gives it. */
+/** The refusal of `object`; its `retry` returns the object. */
 export function refusal(object: Pod): Refused {
   const { uid, resourceVersion } = object.metadata;
   const key = keyOf(object);
@@ -56,7 +56,7 @@ export function refused(object: Pod): Keyed {
 
 export const retry = { type: 'retry' } as const;
 
-/** A deletion of which no state is known. */
+/** A deletion without a known state. */
 export function lost(key: string): Keyed {
   return { type: 'deleted', key, finalStateUnknown: true };
 }
@@ -118,19 +118,20 @@ function word(delta: Delta<Pod>): string {
 }
 
 /**
- * `+a@1` `~a@2` `=a@2` `-a@3` (`?` missed) `xa@4` refused `*` retry `(a@1)` part `[a@1]@9 too` list, after parts that went
- * through `!` abort `^9` bookmark.
+ * Writes deltas in the short notation: `+a@1` added, `~a@2` updated, `=a@2` sync, `-a@3` deleted (`-a@3?` if the
+ * deletion was missed), `xa@4` refused, `*` retry, `(a@1)` a part, `[a@1]@9` a list (followed by `too` if its parts were
+ * passed on), `!` abort, `^9` bookmark.
  */
 export function brief(deltas: readonly Delta<Pod>[]): string {
   return deltas.map(word).join(' ');
 }
 
-/** What a store of these pods would tell the queue. */
+/** The known objects of a store with these pods. */
 export function knowing(...objects: Pod[]): Map<string, Pod> {
   return new Map(objects.map((object) => [keyOf(object), object]));
 }
 
-/** A queue whose demand opens by hand, and what came out of it. */
+/** A queue whose demand the test opens, and its output. */
 export function gated(options: DeltaFifoOptions<Pod> = {}) {
   const source = new Subject<readonly Delta<Pod>[]>();
   const open = new Subject<void>();

@@ -26,7 +26,7 @@ describe('deltaFifo: a relist', () => {
   it.each([
     ['deleted already', threeKnown, [deleted(pod('baz', 10)), listed], '-baz@10 -bar@6? [foo@5]@0'],
     [
-      'added while it waits',
+      'added while the list waits',
       threeKnown,
       [added(pod('baz', 10)), listed],
       '+baz@10 -bar@6? -baz@10? [foo@5]@0',
@@ -38,22 +38,22 @@ describe('deltaFifo: a relist', () => {
       '-bar@6 +bar@100 -bar@100? -baz@7? [foo@5]@0',
     ],
     [
-      'newer in a list before it',
+      'newer in an earlier list',
       threeKnown,
       [replaced([pod('bar', 100), pod('foo', 5)], 0), listed],
       '-baz@7? [bar@100 foo@5]@0 -bar@100? [foo@5]@0',
     ],
-    ['known to the queue only', [], [added(pod('baz', 10)), listed], '+baz@10 -baz@10? [foo@5]@0'],
+    ['known only to the queue', [], [added(pod('baz', 10)), listed], '+baz@10 -baz@10? [foo@5]@0'],
   ])(
-    'F4: one that misses objects makes their tombstones, with the newest state, of one that was %s (TestRealFIFO_ReplaceMakesDeletions)',
-    (_story, stored, deltas, expected) => {
+    'F4: a missing object is delivered as deleted, with the newest known state, if it was %s (TestRealFIFO_ReplaceMakesDeletions)',
+    (_case, stored, deltas, expected) => {
       const { send, pop } = gated({ known: knowing(...stored) });
       send(...deltas);
       expect(pop()).toEqual([expected]);
     },
   );
 
-  it('F4: is one replaced, with a tombstone before it for each known key that it misses (TestRealFIFO_ReplaceMakesDeletionsReplaced)', () => {
+  it('F4: a relist is one `replaced`, after a tombstone for each known key that it does not contain (TestRealFIFO_ReplaceMakesDeletionsReplaced)', () => {
     const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1));
     const { send, pop } = gated({ known });
     send(replaced([pod('b', 1), pod('n', 5)], 9));
@@ -62,33 +62,48 @@ describe('deltaFifo: a relist', () => {
 
   const stored = [pod('s', 1)];
   it.each([
-    ['never popped and not in the list', [], [added(pod('x', 2))], '+x@2 -x@2? []@9'],
+    ['never popped', [], [added(pod('x', 2))], '+x@2 -x@2? []@9'],
     [
-      'in several states that wait: the newest is told',
+      'waiting in several states, of which the newest is delivered',
       [],
       [added(pod('x', 2)), updated(pod('x', 3))],
       '+x@2 ~x@3 -x@3? []@9',
     ],
     ['stored and changed since', stored, [updated(pod('s', 4))], '~s@4 -s@4? []@9'],
-    ['stored and deleted already: none', stored, [deleted(pod('s', 4))], '-s@4 []@9'],
-    ['added and deleted: none', [], [added(pod('x', 2)), deleted(pod('x', 3))], '+x@2 -x@3 []@9'],
     [
-      'added and deleted and added',
+      'stored and deleted already, without a second tombstone',
+      stored,
+      [deleted(pod('s', 4))],
+      '-s@4 []@9',
+    ],
+    [
+      'added and deleted, without a second tombstone',
+      [],
+      [added(pod('x', 2)), deleted(pod('x', 3))],
+      '+x@2 -x@3 []@9',
+    ],
+    [
+      'added, deleted and added again',
       [],
       [added(pod('x', 2)), deleted(pod('x', 3)), added(pod('x', 4, 'x2'))],
       '+x@2 -x@3 +x@4 -x@4? []@9',
     ],
-    ['lost already: none', stored, [lost('s')], '-s@1? []@9'],
+    [
+      'deleted without a state already, without a second tombstone',
+      stored,
+      [lost('s')],
+      '-s@1? []@9',
+    ],
   ])(
-    'F4: one tombstone, for an object that was %s (TestRealFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue)',
-    (_story, known, deltas, expected) => {
+    'F4: a relist delivers one tombstone for a missing object that was %s (TestRealFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue)',
+    (_case, known, deltas, expected) => {
       const { send, pop } = gated({ known: knowing(...known) });
       send(...deltas, replaced([], 9));
       expect(pop()).toEqual([expected]);
     },
   );
 
-  it('F4: several in a row make one tombstone a key (kubernetes/kubernetes#115620)', () => {
+  it('F4: several relists in a row deliver one tombstone per key (kubernetes/kubernetes#115620)', () => {
     const { send, pop } = gated({ known: knowing() });
     send(replaced([pod('a', 1), pod('b', 1)], 5), replaced([pod('b', 1)], 6), replaced([], 7));
     expect(pop()).toEqual(['[a@1 b@1]@5 -a@1? [b@1]@6 -b@1? []@7']);
@@ -96,7 +111,7 @@ describe('deltaFifo: a relist', () => {
     expect(pop()).toEqual(['[a@8]@8']);
   });
 
-  it('F4, F10: a delete that waits is kept, and the list follows it (TestRealFIFO_replaceWithDeleteDeltaIn)', () => {
+  it('F4, F10: a waiting deletion is delivered before the list (TestRealFIFO_replaceWithDeleteDeltaIn)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
       send(deleted(pod('a', 2)), replaced([pod('a', 3, 'a2')], 4));
@@ -104,21 +119,21 @@ describe('deltaFifo: a relist', () => {
     }
   });
 
-  it('F10: nothing is folded across it (TestRealFIFO_addReplace, TestRealFIFO_ReplaceAtomic)', () => {
+  it('F10: deltas are not folded across a relist (TestRealFIFO_addReplace, TestRealFIFO_ReplaceAtomic)', () => {
     const { send, pop } = gated({ compression: 'latest', known: knowing() });
     send(added(pod('a', 1)), updated(pod('a', 2)), replaced([pod('a', 3)], 4));
     send(updated(pod('a', 5)), updated(pod('a', 6)), replaced([pod('a', 6)], 7), bookmark(8));
     expect(pop()).toEqual(['+a@2 [a@3]@4 ~a@6 [a@6]@7 ^8']);
   });
 
-  it('F4: one delta that a source sends twice is two lists', () => {
+  it('F4: a `replaced` that a source sends twice is two lists', () => {
     const { send, pop } = gated({ known: knowing() });
     const empty = replaced([], 9);
     send(added(pod('a', 1)), empty, added(pod('a', 2, 'a2')), empty);
     expect(pop()).toEqual(['+a@1 -a@1? []@9 +a@2 -a@2? []@9']);
   });
 
-  it('F4: keys whose state was refused are not missing, wherever the list said so', () => {
+  it('F4: refused objects do not count as missing, whether a part or the end of the list contains them', () => {
     const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1));
     const source = new Subject<Parameters<typeof brief>[0]>();
     const refused: unknown[] = [];
@@ -130,7 +145,7 @@ describe('deltaFifo: a relist', () => {
     expect(refused).toEqual(['[xa@2 xb@2 xc@3]@9']);
   });
 
-  it('F4: an object without a name goes on, for the store to refuse; the rest stays in order (TestRealFIFO_PopBrokenItemsInBatch)', () => {
+  it('F4: an object without a name is passed on for the store to refuse, and the others stay in order (TestRealFIFO_PopBrokenItemsInBatch)', () => {
     const broken = { metadata: { uid: 'x', resourceVersion: '1' } } as ReturnType<typeof pod>;
     for (const known of [knowing(), knowing(pod('z', 1))]) {
       const source = new Subject<Parameters<typeof brief>[0]>();
@@ -152,7 +167,7 @@ describe('deltaFifo: a relist', () => {
 });
 
 describe('deltaFifo: the parts of a list', () => {
-  it('F5: flow through on an empty store; a later list is held back until it is whole', () => {
+  it('F5: parts are passed on to an empty store as they arrive; a later list is held back until it is complete', () => {
     marbles(({ hot, expectObservable }) => {
       const source = hot('a-b-c---d-e-f|', {
         a: [replacing([pod('a', 1)])],
@@ -171,13 +186,13 @@ describe('deltaFifo: the parts of a list', () => {
     });
   });
 
-  it('F5: are held back behind what waits, although the store is empty', () => {
+  it('F5: parts are held back if other deltas wait, although the store is empty', () => {
     const { send, pop } = gated({ known: knowing() });
     send(added(pod('a', 1)), replacing([pod('b', 1)]), replaced([pod('c', 1)], 5));
     expect(pop()).toEqual(['+a@1 -a@1? [b@1 c@1]@5']);
   });
 
-  it('F5: a second state of an object within one list stands', () => {
+  it('F5: of two states of an object within one list, the second counts', () => {
     const flowing = gated();
     flowing.send(replacing([pod('a', 1), pod('b', 1)]), replacing([pod('a', 2)]), replaced([], 5));
     expect(flowing.pop()).toEqual(['(a@1 b@1) (a@2) []@5 too']);
@@ -186,7 +201,7 @@ describe('deltaFifo: the parts of a list', () => {
     expect(holding.pop()).toEqual(['-z@1? [a@2]@5']);
   });
 
-  it('F6: a list that comes to nothing deletes nothing, and leaves nothing for the next', () => {
+  it('F6: an aborted list deletes nothing, and its parts do not reach the next list', () => {
     const { send, pop } = gated({ known: knowing(pod('a', 1)) });
     send(replacing([pod('b', 2)], { removed: ['a'], rejected: [refusal(pod('c', 2))] }), abort);
     expect(pop()).toEqual([]);
@@ -194,7 +209,7 @@ describe('deltaFifo: the parts of a list', () => {
     expect(pop()).toEqual(['-a@1? [d@3]@9']);
   });
 
-  it('F6: what flowed through before it came to nothing stays until a whole list misses it', () => {
+  it('F6: objects that an aborted list passed on stay until a complete list does not contain them', () => {
     const source = new Subject<Parameters<typeof brief>[0]>();
     const out: string[] = [];
     source.pipe(deltaFifo()).subscribe((deltas) => out.push(brief(deltas)));
@@ -206,7 +221,7 @@ describe('deltaFifo: the parts of a list', () => {
     expect(out[2]).toBe('-a@1? [b@1]@9');
   });
 
-  it('F9: a relist of one scope deletes nothing of another, and scopes gather by themselves', () => {
+  it('F9: a relist of one scope deletes nothing of another scope, and the parts of each scope are collected separately', () => {
     const known = knowing(
       pod('shop/a', 1),
       pod('shop/b', 1),
@@ -223,7 +238,7 @@ describe('deltaFifo: the parts of a list', () => {
     expect(pop()).toEqual(['-shop/a@1? [shop/c@2 shop/b@1]@9']);
   });
 
-  it('F5, F9: a scope of which nothing is known flows, whatever is known of others', () => {
+  it('F5, F9: the parts of a scope without known objects are passed on, also if other scopes have objects', () => {
     const { send, pop } = gated({ known: knowing(pod('lab/a', 1)) });
     send(replacing([pod('shop/a', 1)], { scope: 'shop' }));
     expect(pop()).toEqual(['(shop/a@1)']);
@@ -231,7 +246,7 @@ describe('deltaFifo: the parts of a list', () => {
 });
 
 describe('deltaFifo: resync', () => {
-  it('F7: gives every known key, once, after what waits (TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic)', () => {
+  it('F7: a resync delivers every known key once, after the waiting deltas (TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic)', () => {
     const { send, pop, resync$ } = gated({ known: knowing(pod('a', 1), pod('b', 1)) });
     resync$.next();
     resync$.next();
@@ -241,7 +256,7 @@ describe('deltaFifo: resync', () => {
     expect(pop()).toEqual(['+n@2 =a@1 =b@1']);
   });
 
-  it('F7: gives none for a key that is unknown, or known as nothing (TestRealFIFO_ResyncNonExisting)', () => {
+  it('F7: a resync delivers nothing for a key that is unknown or has no object (TestRealFIFO_ResyncNonExisting)', () => {
     const known = knowing(pod('a', 1));
     const { send, pop, resync$ } = gated({
       known: { size: 2, get: (key) => known.get(key), keys: () => ['a', 'nothing'] },
@@ -253,7 +268,7 @@ describe('deltaFifo: resync', () => {
     expect(pop()).toEqual(['-a@2']);
   });
 
-  it('F7: gives none for a key with something pending (TestRealFIFO_UpdateResyncRace)', () => {
+  it('F7: a resync delivers nothing for a key with pending deltas (TestRealFIFO_UpdateResyncRace)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1), pod('d', 1));
       const { send, pop, resync$ } = gated({ compression, known });

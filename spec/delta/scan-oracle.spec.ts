@@ -16,7 +16,7 @@ import {
 } from './pods.ts';
 import { scanFifo } from './scan-oracle.ts';
 
-/** What a server and a reflector may do, as numbers that a history is made of. */
+/** A random step of the server or the reflector. */
 const step = fc.record({
   what: fc.constantFrom(
     ...(['put', 'put', 'put', 'put', 'delete', 'delete', 'lose', 'recreate', 'unknown'] as const),
@@ -31,7 +31,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 type Act = { pop: true } | { resync: true } | { deltas: Delta<Pod>[] };
 
-/** Plays the steps: versions grow, an object has one UID from its first day to its last. */
+/** Plays the steps. Versions grow, and an object keeps its UID until it is deleted. */
 function play(steps: readonly Step[]): Act[] {
   const there = new Map<string, Pod>();
   let version = 0;
@@ -91,7 +91,7 @@ function play(steps: readonly Step[]): Act[] {
   });
 }
 
-/** Tombstones of one list, the objects of a list and syncs come in no order of their own. */
+/** Sorts the tombstones of a list, the objects of a list and syncs, because their order is not defined. */
 function lines(deltas: readonly Delta<Pod>[]): unknown[] {
   const out: unknown[] = [];
   let run: { key: string }[] = [];
@@ -135,9 +135,9 @@ function run(acts: readonly Act[], compression: Compression) {
   return { operator, oracle };
 }
 
-describe('deltaFifo and its definition', () => {
+describe('deltaFifo compared with its definition', () => {
   it.each<Compression>(['none', 'latest'])(
-    'F12, F16, F17: equals the literal keyed scan on random histories, compression %s',
+    'F12, F16, F17: the queue gives the same results as the literal keyed scan on random histories, compression %s',
     (compression) => {
       let popped = 0;
       fc.assert(

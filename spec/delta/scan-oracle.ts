@@ -1,6 +1,6 @@
 /**
- * The queue as its definition says: one `scan` over three tagged inputs, with an immutable state. Folding and
- * lists are worked out at the pop from everything that came, so nothing here is shared with the operator.
+ * The oracle of the queue, written as its definition: one `scan` over three tagged inputs, with an immutable state. It
+ * computes folds and lists at the pop, from all deltas since the last one, and shares no code with the operator.
  */
 import type { Compression, Delta, Refused } from 'rx-informer';
 import { merge, type Observable, type OperatorFunction } from 'rxjs';
@@ -35,7 +35,7 @@ interface State {
   readonly resync: boolean;
   readonly retry: boolean;
   readonly known: World;
-  /** Who exists in a state that was refused. */
+  /** The keys of objects that exist in a refused state. */
   readonly refused: ReadonlySet<string>;
   readonly out: readonly Delta<Pod>[];
 }
@@ -48,7 +48,7 @@ const withList = (state: State, scope: string | undefined, list: List | undefine
   return { ...state, lists: new Map(list ? [...others, [scope, list]] : others) };
 };
 
-function arrive(state: State, delta: Delta<Pod>): State {
+function push(state: State, delta: Delta<Pod>): State {
   switch (delta.type) {
     case 'replacing': {
       const nothing = ![...state.known.keys()].some((key) => within(key, delta.scope));
@@ -77,18 +77,18 @@ function arrive(state: State, delta: Delta<Pod>): State {
 
 const uidOf = (delta: Keyed) =>
   delta.type === 'refused' ? delta.refused.uid : delta.object?.metadata.uid;
-const oneEnd = (a: Keyed, b: Keyed) =>
+const isSameObject = (a: Keyed, b: Keyed) =>
   uidOf(a) === undefined || uidOf(b) === undefined || uidOf(a) === uidOf(b);
 const knows = (delta: Deleted) => (delta.finalStateUnknown ? 0 : 2) + (delta.object ? 1 : 0);
 const better = (a: Deleted, b: Deleted) => (knows(a) > knows(b) ? a : b);
 
-/** Adjacent ends of one object are one, at the first's place. */
-function mergeEnds(history: readonly Keyed[]): (Keyed | undefined)[] {
+/** Merges adjacent deletions of one object into one, at the place of the first. */
+function mergeDeletions(history: readonly Keyed[]): (Keyed | undefined)[] {
   const merged: (Keyed | undefined)[] = [];
   let first = 0;
   for (const [at, delta] of history.entries()) {
     const last = merged[first];
-    if (delta.type === 'deleted' && last?.type === 'deleted' && oneEnd(last, delta)) {
+    if (delta.type === 'deleted' && last?.type === 'deleted' && isSameObject(last, delta)) {
       merged[first] = better(last, delta);
       merged.push(undefined);
     } else {
@@ -99,50 +99,50 @@ function mergeEnds(history: readonly Keyed[]): (Keyed | undefined)[] {
   return merged;
 }
 
-/** One life after the other: each is its newest state, or its end. A refusal counts as long as it is the last word. */
-function lives(history: readonly Keyed[]): Keyed[] {
+/** The net deltas of one key: per object its newest state, or its deletion. A refusal counts only if it is last. */
+function netDeltas(history: readonly Keyed[]): Keyed[] {
   const last = history.at(-1);
   const accepted = history.filter((delta) => delta.type !== 'refused');
-  return last?.type === 'refused' ? [...acceptedLives(accepted), last] : acceptedLives(accepted);
+  return last?.type === 'refused' ? [...netOfAccepted(accepted), last] : netOfAccepted(accepted);
 }
 
-function acceptedLives(history: readonly (Present | Deleted)[]): Keyed[] {
-  const story: (Present | Deleted)[] = [];
+function netOfAccepted(history: readonly (Present | Deleted)[]): Keyed[] {
+  const net: (Present | Deleted)[] = [];
   for (const delta of history) {
-    const last = story.at(-1);
-    if (last === undefined) story.push(delta);
+    const last = net.at(-1);
+    if (last === undefined) net.push(delta);
     else if (last.type === 'deleted' && delta.type === 'deleted') {
-      if (oneEnd(last, delta)) story.splice(-1, 1, better(last, delta));
-      else story.push(delta);
+      if (isSameObject(last, delta)) net.splice(-1, 1, better(last, delta));
+      else net.push(delta);
     } else if (last.type === 'deleted') {
-      story.push({ ...(delta as Present), type: 'added' });
+      net.push({ ...(delta as Present), type: 'added' });
     } else if (delta.type === 'deleted') {
-      story.splice(-1, 1, delta.object ? delta : { ...delta, object: last.object });
+      net.splice(-1, 1, delta.object ? delta : { ...delta, object: last.object });
     } else if (uidOf(last) === uidOf(delta)) {
-      story.splice(-1, 1, { ...delta, type: last.type === 'added' ? 'added' : delta.type });
+      net.splice(-1, 1, { ...delta, type: last.type === 'added' ? 'added' : delta.type });
     } else {
       const { key, object } = last;
       const ended: Deleted = { type: 'deleted', key, object, finalStateUnknown: true };
-      story.splice(-1, 1, ended, { ...delta, type: 'added' });
+      net.splice(-1, 1, ended, { ...delta, type: 'added' });
     }
   }
-  return story;
+  return net;
 }
 
-/** All that waits for one key between two lists, as what is delivered for it at each of its places. */
+/** Folds the deltas of one key between two lists. Returns the deltas to deliver at each of their places. */
 function fold(history: readonly Keyed[], compression: Compression): Keyed[][] {
-  if (compression === 'latest') return [lives(history), ...history.slice(1).map(() => [])];
-  return mergeEnds(history).map((delta) => (delta === undefined ? [] : [delta]));
+  if (compression === 'latest') return [netDeltas(history), ...history.slice(1).map(() => [])];
+  return mergeDeletions(history).map((delta) => (delta === undefined ? [] : [delta]));
 }
 
-/** The queue with every key folded at its places. */
+/** The queue with the deltas of every key folded. */
 function folded(queue: readonly Item[], compression: Compression): readonly (Item | Keyed[])[] {
-  const wall = queue.findIndex((item) => item.kind === 'list');
-  if (wall >= 0) {
+  const relistAt = queue.findIndex((item) => item.kind === 'list');
+  if (relistAt >= 0) {
     return [
-      ...folded(queue.slice(0, wall), compression),
-      queue[wall] as Item,
-      ...folded(queue.slice(wall + 1), compression),
+      ...folded(queue.slice(0, relistAt), compression),
+      queue[relistAt] as Item,
+      ...folded(queue.slice(relistAt + 1), compression),
     ];
   }
   const histories = new Map<string, Keyed[]>();
@@ -159,7 +159,7 @@ function folded(queue: readonly Item[], compression: Compression): readonly (Ite
   });
 }
 
-/** What a list hands over with its end: what flowed, flowed with those who were refused. */
+/** The contents of the `replaced` of a list; without the parts that were passed on before. */
 function contents({ flows, parts }: List, end: Replaced) {
   const objects = new Map<string, Pod>();
   const rejected = new Map<string, Refused>();
@@ -196,7 +196,7 @@ function pop(state: State, compression: Compression): State {
     touched.add(key);
     refused.add(key);
   };
-  const tell = (delta: Keyed) => {
+  const emit = (delta: Keyed) => {
     const { key } = delta;
     if (delta.type !== 'deleted') {
       out.push(delta);
@@ -208,9 +208,9 @@ function pop(state: State, compression: Compression): State {
     out.push(object === undefined ? delta : { ...delta, object });
     put(key, undefined);
   };
-  const tellList = ({ list, end }: Extract<Item, { kind: 'list' }>) => {
+  const emitList = ({ list, end }: Extract<Item, { kind: 'list' }>) => {
     const { objects, rejected } = contents(list, end);
-    // What flowed on an empty store is all there is of the scope: nothing can be missing.
+    // Parts that were passed on to an empty store are all objects of the scope, so none can be missing.
     for (const [key, object] of list.flows ? [] : [...world]) {
       if (objects.has(key) || rejected.has(key) || !within(key, end.scope)) continue;
       out.push({ type: 'deleted', key, object, finalStateUnknown: true });
@@ -226,7 +226,7 @@ function pop(state: State, compression: Compression): State {
       ...(rejected.size > 0 ? { rejected: [...rejected.values()] } : {}),
     });
   };
-  const tellWhole = (delta: Extract<Item, { kind: 'delta' }>['delta']) => {
+  const emitUnkeyed = (delta: Extract<Item, { kind: 'delta' }>['delta']) => {
     out.push(delta);
     if (delta.type !== 'replacing') return;
     for (const object of delta.objects) put(keyOf(object), object);
@@ -234,9 +234,9 @@ function pop(state: State, compression: Compression): State {
     for (const key of delta.removed ?? []) put(key, undefined);
   };
   for (const item of folded(state.queue, compression)) {
-    if (Array.isArray(item)) item.forEach(tell);
-    else if (item.kind === 'list') tellList(item);
-    else tellWhole(item.delta);
+    if (Array.isArray(item)) item.forEach(emit);
+    else if (item.kind === 'list') emitList(item);
+    else emitUnkeyed(item.delta);
   }
   if (state.retry) out.push({ type: 'retry' });
   if (state.resync) {
@@ -247,7 +247,7 @@ function pop(state: State, compression: Compression): State {
   return { ...state, queue: [], resync: false, retry: false, known: world, refused, out };
 }
 
-/** The literal keyed scan. */
+/** The queue as a literal keyed scan. */
 export function scanFifo(
   pop$: Observable<unknown>,
   resync$: Observable<unknown>,
@@ -272,7 +272,7 @@ export function scanFifo(
         const state: State = { ...before, out: [] };
         if (input.kind === 'pop') return pop(state, compression);
         if (input.kind === 'resync') return { ...state, resync: true };
-        return input.deltas.reduce(arrive, state);
+        return input.deltas.reduce(push, state);
       }, start),
       map((state) => state.out),
       filter((out) => out.length > 0),

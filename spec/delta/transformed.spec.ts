@@ -1,4 +1,4 @@
-/** The queue behind a transform: what leaves it, tombstones too, was transformed once. */
+/** A queue of transformed objects: every object that leaves it, also in a tombstone, was transformed once. */
 import {
   createClient,
   createListWatch,
@@ -29,12 +29,12 @@ const event = (type: string, name: string, version: number) =>
       metadata: { name, uid: `u-${name}`, resourceVersion: String(version) },
     },
   });
-const gone = JSON.stringify({
+const expired = JSON.stringify({
   type: 'ERROR',
   object: { kind: 'Status', code: 410, reason: 'Expired' },
 });
 
-/** A server whose lists are empty, and whose watches send these lines and then a 410. */
+/** A server with empty lists. Each watch sends its lines and then a 410. */
 function server(watches: readonly (readonly string[])[]) {
   let version = 0;
   let watched = 0;
@@ -46,12 +46,12 @@ function server(watches: readonly (readonly string[])[]) {
     }
     const lines = watches[watched++];
     if (lines === undefined) return await new Promise<Response>(() => {});
-    return new Response([...lines, gone, ''].join('\n'));
+    return new Response([...lines, expired, ''].join('\n'));
   };
 }
 
-describe('deltaFifo behind a transform', () => {
-  it('D4, F4: gives every state transformed once, a tombstone with it (TestRealFIFO_transformer)', async () => {
+describe('deltaFifo after a transform', () => {
+  it('D4, F4: every emitted state, also that of a tombstone, was transformed once (TestRealFIFO_transformer)', async () => {
     const time = new VirtualTime();
     const fetch = server([
       [
