@@ -1,5 +1,5 @@
 /// <reference types="node" />
-/** The command `rx-informer`: what it can do, and how it says what it cannot. */
+/** The command `rx-informer`: its arguments, its output and its error messages. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -13,15 +13,15 @@ Writes TypeScript for custom resources: an interface and a resource for every se
 
   --file <path>        a file with CustomResourceDefinitions, YAML or JSON; - is the standard input
   --name <name>        a CustomResourceDefinition of the cluster: widgets.example.com
-  --out <path>         where to write it (default: the standard output)
-  --kubeconfig <path>  another kubeconfig
-  --context <name>     another context of the kubeconfig
-  --help               this text
+  --out <path>         the file to write (default: the standard output)
+  --kubeconfig <path>  the kubeconfig to use (default: as for kubectl)
+  --context <name>     the context to use (default: the current context)
+  --help               show this help
 
 --file and --name can be given several times.
 `;
 
-/** Where a command reads and writes. */
+/** The streams from which a command reads and to which it writes. */
 export interface CommandStreams {
   readonly input: AsyncIterable<string | Uint8Array>;
   out(text: string): void;
@@ -37,14 +37,15 @@ async function textOf(input: AsyncIterable<string | Uint8Array>): Promise<string
   return text + decoder.decode();
 }
 
-/** The definitions in a file of YAML or JSON: one, many documents, or a list. */
+/** Returns the definitions in a YAML or JSON file: a single one, several documents, or a list. */
 async function definitionsIn(text: string, file: string): Promise<CustomResourceDefinitionLike[]> {
   const { parseAllDocuments } = await needed('crd-types', 'yaml', () => import('yaml'));
   const found: CustomResourceDefinitionLike[] = [];
   const documents = parseAllDocuments(text);
   for (const document of Array.isArray(documents) ? documents : []) {
     const [error] = document.errors;
-    // Its message quotes the lines around the error, and a file of a release may have Secrets in it.
+    // The parser's message is not repeated, because it quotes the lines around the error. The file may contain
+    // Secrets.
     if (error !== undefined) {
       const line = error.linePos?.[0].line;
       const where = line === undefined ? '' : ` at line ${line}`;
@@ -53,7 +54,7 @@ async function definitionsIn(text: string, file: string): Promise<CustomResource
     const value = document.toJS() as (KubernetesObject & { items?: unknown }) | null;
     if (value === null || typeof value !== 'object') continue;
     const all = Array.isArray(value.items) ? (value.items as KubernetesObject[]) : [value];
-    // A file of a release has more in it than definitions.
+    // A release file contains other objects, too.
     found.push(...all.filter(({ kind }) => kind === 'CustomResourceDefinition'));
   }
   if (found.length === 0) throw new TypeError(`${file} contains no CustomResourceDefinition`);
@@ -65,7 +66,7 @@ async function definitionsOf(
   source: { readonly file?: string; readonly context?: string },
 ): Promise<CustomResourceDefinitionLike[]> {
   if (names.length === 0) return [];
-  // Files need neither undici nor client-node.
+  // Imported only here, because the option --file needs neither undici nor client-node.
   const { clientFromKubeConfig } = await import('./kube-config.ts');
   const client = await clientFromKubeConfig(source);
   try {
@@ -105,7 +106,7 @@ async function crdTypesCommand(args: readonly string[], streams: CommandStreams)
   else await writeFile(out, text);
 }
 
-/** Runs a command; the answer is its exit code. */
+/** Runs a command and returns its exit code. */
 export async function runCommand(
   args: readonly string[],
   streams: CommandStreams,
@@ -117,7 +118,7 @@ export async function runCommand(
   }
   try {
     if (command !== 'crd-types') {
-      throw new TypeError(`there is no command ${JSON.stringify(command)}; see --help`);
+      throw new TypeError(`unknown command ${JSON.stringify(command)}; see --help`);
     }
     await crdTypesCommand(rest, streams);
     return 0;

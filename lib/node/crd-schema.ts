@@ -1,9 +1,10 @@
 /**
- * A CRD's structural schema as a JSON Schema of the same shape: what OpenAPI has no words for is written as the
- * TypeScript it means, and what only restricts values is left out, because it is no type.
+ * Converts a CRD's structural schema to a JSON Schema of the same shape. Kubernetes extensions are replaced by the
+ * TypeScript type that they mean. Rules that only restrict values are left out, because TypeScript cannot express
+ * them.
  */
 
-/** `JSONSchemaProps` of apiextensions.k8s.io/v1, as far as it says what is there. */
+/** The fields of `JSONSchemaProps` (apiextensions.k8s.io/v1) that determine types. */
 export interface CrdSchema {
   readonly type?: string;
   readonly description?: string;
@@ -21,10 +22,10 @@ export interface CrdSchema {
 /** A schema for json-schema-to-typescript. */
 export type TypeSchema = Record<string, unknown>;
 
-/** What stands for an object of which nothing is known. */
+/** The type of an object whose fields are not declared. */
 const anything = 'Record<string, unknown>';
 
-/** The metadata of an object inside an object is as free as the rest of it. */
+/** The types of the fields that every embedded object has. */
 const embedded: Readonly<Record<string, TypeSchema>> = {
   apiVersion: { tsType: 'string' },
   kind: { tsType: 'string' },
@@ -41,12 +42,12 @@ function described({ description, nullable }: CrdSchema): TypeSchema {
 function objectSchema(schema: CrdSchema, own: Readonly<Record<string, TypeSchema>>): TypeSchema {
   const { required, additionalProperties } = schema;
   const properties: Record<string, TypeSchema> = { ...own };
-  // In one order: an API server sends its fields sorted, a file has them in any order.
+  // Sorted, because an API server returns the fields sorted and a file has them in any order.
   const sorted = Object.entries(schema.properties ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, value] of sorted) {
     if (Object.hasOwn(own, name)) continue;
     const field = { value: typeSchema(value), enumerable: true, configurable: true };
-    // Never by assignment: the name may be __proto__.
+    // Defined, not assigned, because the name may be `__proto__`.
     Object.defineProperty(properties, name, field);
   }
   const open = schema['x-kubernetes-preserve-unknown-fields'] === true;
@@ -59,7 +60,7 @@ function objectSchema(schema: CrdSchema, own: Readonly<Record<string, TypeSchema
   };
 }
 
-/** The type of a value. */
+/** Converts the schema of a value. */
 export function typeSchema(schema: CrdSchema): TypeSchema {
   const head = described(schema);
   if (schema['x-kubernetes-int-or-string'] === true) return { ...head, tsType: 'number | string' };
@@ -90,7 +91,7 @@ export function typeSchema(schema: CrdSchema): TypeSchema {
   }
 }
 
-/** The type of the object itself; its spec and status get names of their own. */
+/** Converts the schema of the object itself. Its spec and status get names of their own. */
 export function rootSchema(
   schema: CrdSchema,
   own: Readonly<Record<string, TypeSchema>>,

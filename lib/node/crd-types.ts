@@ -1,12 +1,12 @@
 /// <reference types="node" />
 /**
- * TypeScript for custom resources, from their definitions: for every served version an interface and the resource
- * of it, as `rx-informer/resources` has them for what is built in.
+ * `crdTypes`, which generates TypeScript from CustomResourceDefinitions: for every served version an interface and
+ * its resource, like those of `rx-informer/resources` for built-in resources.
  */
 import { type CrdSchema, rootSchema, type TypeSchema } from './crd-schema.ts';
 import { needed } from './optional-package.ts';
 
-/** A CustomResourceDefinition of apiextensions.k8s.io/v1, as far as types need it. */
+/** The fields of a CustomResourceDefinition (apiextensions.k8s.io/v1) that types need. */
 export interface CustomResourceDefinitionLike {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -32,7 +32,10 @@ interface Version {
   readonly schema: CrdSchema;
 }
 
-/** Names that stand for the real ones until the text is there: the compiler has its own idea of good names. */
+/**
+ * Placeholders for the names. They are replaced in the compiled text, because the compiler would change the real
+ * names.
+ */
 const PLACE = { root: 'RxInformerRoot', spec: 'RxInformerSpec', status: 'RxInformerStatus' };
 const PACKAGE = 'rx-informer';
 const IMPORTED = ['KubernetesObject', 'ObjectMeta', 'Resource', 'defineResource'];
@@ -54,7 +57,7 @@ function constantName({ kind, plural }: Version): string {
   return identifier(camel.slice(0, shared) + plural.slice(shared));
 }
 
-/** v2, v1, v1beta2, v1beta1, v1alpha1, then the rest by name: as servers prefer them. */
+/** Sorts like the version preference of API servers: v2, v1, v1beta2, v1beta1, v1alpha1, then the rest by name. */
 function byStability(a: Version, b: Version): number {
   const rank = ({ version }: Version): [number, number, number] => {
     const [, major, stage, minor] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
@@ -91,7 +94,10 @@ function versionsOf(definition: CustomResourceDefinitionLike): Version[] {
     .sort(byStability);
 }
 
-/** The first has the plain names; the others have version, or group and version, in front. */
+/**
+ * Returns names that are not taken yet: the plain names, or names that begin with the version, or with the group and
+ * the version.
+ */
 function chooseNames(version: Version, taken: Set<string>): { type: string; constant: string } {
   const plain = { type: upperFirst(identifier(version.kind)), constant: constantName(version) };
   const label = identifier(version.group.split('.')[0] ?? '');
@@ -108,7 +114,9 @@ function chooseNames(version: Version, taken: Set<string>): { type: string; cons
     for (const name of all) taken.add(name);
     return { type, constant };
   }
-  throw new TypeError(`crd-types: no name is left for ${plain.type}; give its definition alone`);
+  throw new TypeError(
+    `crd-types: all names for ${plain.type} are taken; generate the types of its definition separately`,
+  );
 }
 
 function quoted(text: string): string {
@@ -141,7 +149,7 @@ async function versionText(
     .replaceAll(PLACE.root, type)
     .replaceAll(PLACE.spec, `${type}Spec`)
     .replaceAll(PLACE.status, `${type}Status`)
-    // One line of description is one line of comment.
+    // Writes a one-line description as a one-line comment.
     .replace(/\/\*\*\n\s*\* (.*)\n\s*\*\//g, '/** $1 */')
     .replace(/\}\n(?=\/\*\*|export )/g, '}\n\n');
   const scope = namespaced ? 'namespaced' : 'cluster-scoped';
@@ -158,12 +166,12 @@ export const ${constant}: Resource<${type}> = /* @__PURE__ */ defineResource<${t
 }
 
 /**
- * The text of a TypeScript file with the types and resources of these definitions: for each served version an
- * interface that extends `KubernetesObject` and a `Resource` of it. The most stable version has the plain names.
+ * Returns the text of a TypeScript file with the types and resources of these definitions: for each served version an
+ * interface that extends `KubernetesObject`, and its `Resource`. The most stable version gets the plain names.
  *
- * Needs the package `json-schema-to-typescript`. Rejects with a `TypeError` on what is no
- * CustomResourceDefinition of apiextensions.k8s.io/v1, and when the package is not there. The command
- * `rx-informer crd-types` does the same from files and clusters.
+ * Needs the package `json-schema-to-typescript`. Rejects with a `TypeError` if the package is not installed, or if a
+ * definition is not a CustomResourceDefinition of apiextensions.k8s.io/v1. The command `rx-informer crd-types` does
+ * the same for files and clusters.
  *
  * @example
  * ```ts
@@ -190,7 +198,7 @@ export async function crdTypes(
   const versions = definitions.map(versionsOf);
   if (versions.length === 0) throw new TypeError('crd-types: no definition was given');
   const taken = new Set(IMPORTED);
-  // Preferred versions of all definitions first: a plain name goes to the best of each.
+  // The preferred versions of all definitions come first, so that each of them gets its plain name.
   const ranked = [...versions.map(([first]) => first), ...versions.flatMap(([, ...rest]) => rest)];
   const texts = new Map<Version, string>();
   for (const version of ranked) {

@@ -1,8 +1,8 @@
 /// <reference types="node" />
 /**
- * Who we are, asked anew for each request and answered from memory for a while: token files rotate, plugins
- * give tokens that expire. Many requests at once make one call of a plugin; nothing that it prints gets into
- * an error.
+ * The credentials of a kubeconfig user. They are read again after a few seconds, because token files rotate and the
+ * tokens of plugins expire. Concurrent requests share one call of a plugin. No output of a plugin appears in an
+ * error.
  */
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
@@ -12,36 +12,45 @@ import type { FullUser } from './kube-config-fields.ts';
 import { addedTo, copy } from './load-kube-config.ts';
 import type { TlsOptions } from './undici/pool-options.ts';
 
-/** What one request needs. */
+/** The credentials of one request. */
 export interface Credentials {
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsOptions;
 }
 
 /** The credentials of one user. */
 export interface CredentialSource {
-  /** At once where they are known and fresh. Rejects with an {@link ApiError} of reason `Credentials`. */
+  /**
+   * Returns the credentials synchronously if they are known and fresh. Otherwise the promise may reject with an
+   * {@link ApiError} of reason `Credentials`.
+   */
   current(): Credentials | Promise<Credentials>;
-  /** The server refused these: the next `current()` asks again. False when asking cannot help. */
+  /**
+   * Call this when the server has refused the credentials, so that the next `current()` reads them again. Returns
+   * false if reading them again cannot help.
+   */
   refused(credentials: Credentials): boolean;
 }
 
-/** How long an answer is used, beside what client-node keeps (tokens until they expire, files a minute). */
+/**
+ * How long credentials are reused, in milliseconds, in addition to the caching of client-node (tokens until they
+ * expire, files for a minute).
+ */
 const FRESH_MS = 5_000;
-/** A plugin may open a browser and wait for a person. */
+/** How long to wait for credentials, in milliseconds. A plugin may open a browser and wait for a login. */
 const PATIENCE_MS = 120_000;
 
 const TLS = ['ca', 'cert', 'key', 'pfx', 'passphrase', 'rejectUnauthorized', 'servername'] as const;
 
-/** What to do about a plugin that failed: its author's hint is shown, whatever the failure was. */
+/** Returns what to do if a plugin has failed. The `installHint` is always shown, whatever the failure was. */
 function nextStep(exec: { readonly installHint?: unknown } | undefined): string {
   const hint = exec?.installHint;
   const shown = typeof hint === 'string' && hint !== '' ? `. Its installHint: ${hint}` : '';
   return shownText(`try the same with kubectl${shown}`);
 }
 
-async function ask(config: KubeConfig): Promise<Credentials> {
+async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const headers: Record<string, string> = {};
@@ -51,7 +60,7 @@ async function ask(config: KubeConfig): Promise<Credentials> {
   }
   const user: FullUser | null = config.getCurrentUser();
   if (user?.username) {
-    // client-node makes 'undefined' of no password.
+    // client-node would send a missing password as 'undefined'.
     const pair = `${user.username}:${user.password ?? ''}`;
     headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
   }
@@ -68,7 +77,9 @@ async function ask(config: KubeConfig): Promise<Credentials> {
   return { headers, tls };
 }
 
-/** Names the failure without repeating it: a plugin's output, or a parser's excerpt of it, has secrets. */
+/**
+ * Describes the failure without quoting it, because a plugin's output, or a parser's excerpt of it, contains secrets.
+ */
 function failure(config: KubeConfig, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const user = config.getCurrentUser();
@@ -91,7 +102,7 @@ function within<T>(answer: Promise<T>, late: () => ApiError): Promise<T> {
   });
 }
 
-/** Credentials through client-node's public `applyToHTTPSOptions`. */
+/** Reads credentials through client-node's public `applyToHTTPSOptions`. */
 export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource {
   let config = kubeConfig;
   let known: { credentials: Credentials; atMs: number } | undefined;
@@ -99,19 +110,19 @@ export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource 
   const late = () =>
     ApiError.local(
       'Credentials',
-      `the credentials did not come within ${PATIENCE_MS / 1000} s; does a credential plugin wait for a login?`,
+      `no credentials were returned within ${PATIENCE_MS / 1000} s; does a credential plugin wait for a login?`,
     );
 
   const fetch = (): Promise<Credentials> => {
     const from = config;
-    const answer = within(ask(from), late).then(
+    const answer = within(credentialsOf(from), late).then(
       (credentials) => {
-        // Not if they were refused while they were asked for.
+        // Credentials are not kept if earlier ones were refused while these were requested.
         if (from === config) known = { credentials, atMs: performance.now() };
         return credentials;
       },
       (error) => {
-        // client-node has kept what the plugin gave, also where it could not use it.
+        // A new copy drops the output of the plugin, which client-node caches even if it cannot use it.
         if (from === config) config = copy(from);
         throw failure(from, error);
       },
@@ -134,11 +145,11 @@ export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource 
       const user = config.getCurrentUser();
       const files = user?.certFile ?? user?.keyFile ?? user?.exec ?? user?.authProvider;
       if (!files && addedTo(config).length === 0) return false;
-      // Of many requests refused at once, the first drops them.
+      // If many requests are refused together, only the first drops the credentials.
       if (known?.credentials === credentials) {
         known = undefined;
         inFlight = undefined;
-        // client-node keeps a plugin's token until it expires, and cannot be told that it was refused.
+        // A new copy drops the plugin's token, which client-node would keep until it expires.
         config = copy(config);
       }
       return true;

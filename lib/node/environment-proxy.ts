@@ -1,5 +1,5 @@
 /// <reference types="node" />
-/** The proxy that the environment names, as kubectl reads it. golang.org/x/net/http/httpproxy. */
+/** Determines the proxy from the environment variables, as kubectl does. golang.org/x/net/http/httpproxy. */
 import { BlockList, isIP } from 'node:net';
 
 const familyOf = (ip: string) => (isIP(ip) === 6 ? 'ipv6' : 'ipv4');
@@ -31,8 +31,8 @@ function covers(entry: string, host: string, port: string): boolean {
 }
 
 /**
- * The proxy for a URL: that of `HTTPS_PROXY` or `HTTP_PROXY`, by the URL's scheme, also in small letters; none for this
- * machine and for what `NO_PROXY` covers.
+ * Returns the proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by the URL's scheme, also in lower case. Hosts of this
+ * machine and hosts that `NO_PROXY` covers have no proxy.
  */
 export function environmentProxy(
   baseUrl: string,
@@ -46,8 +46,8 @@ export function environmentProxy(
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (host === 'localhost') return undefined;
   if (isIP(host) > 0 && (within(host, '127.0.0.0', 8) || within(host, '::1'))) return undefined;
-  const but = (env.NO_PROXY || env.no_proxy || '').toLowerCase().split(',');
+  const exceptions = (env.NO_PROXY || env.no_proxy || '').toLowerCase().split(',');
   const at = port || (secure ? '443' : '80');
-  if (but.some((entry) => covers(entry.trim(), host, at))) return undefined;
+  if (exceptions.some((entry) => covers(entry.trim(), host, at))) return undefined;
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
 }

@@ -1,16 +1,17 @@
 /// <reference types="node" />
 /**
- * From where a credential plugin runs and what it is told, as with kubectl; client-node runs it from the working
- * directory, so that whoever owns that decides what runs, and tells it nothing.
- * client-go: plugin/pkg/client/auth/exec/exec.go; tools/clientcmd, ResolveLocalPaths.
+ * Prepares credential plugins as kubectl does: resolves their commands against the folder of the kubeconfig, and
+ * passes them KUBERNETES_EXEC_INFO. client-node runs a plugin from the working directory, so that the owner of that
+ * directory decides which program runs, and passes no information. client-go: plugin/pkg/client/auth/exec/exec.go;
+ * tools/clientcmd, ResolveLocalPaths.
  */
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
 
-/** A cluster, with what of it is for plugins only. */
+/** A cluster, with the fields that only plugins need. */
 export interface FullCluster extends Cluster {
-  /** Of the extension `client.authentication.k8s.io/exec`. */
+  /** The extension `client.authentication.k8s.io/exec`. */
   readonly execConfig?: unknown;
   readonly disableCompression?: boolean;
 }
@@ -23,19 +24,19 @@ interface Plugin {
   readonly provideClusterInfo?: unknown;
 }
 
-/** A bare name is looked for in PATH, whatever the folder. */
+/** Whether a command is a relative path. A name without a separator is looked up in PATH instead. */
 function isRelative(command: unknown): command is string {
   const separated = typeof command === 'string' && (command.includes('/') || command.includes(sep));
   return separated && !isAbsolute(command);
 }
 
-/** The same fields, where this one is a relative command in the folder. */
+/** Resolves the field `name` against the folder if it is a relative command. */
 function inFolder<T>(fields: T, name: string, folder: string): T {
   const command = (fields as Record<string, unknown> | null | undefined)?.[name];
   return isRelative(command) ? { ...fields, [name]: resolve(folder, command) } : fields;
 }
 
-/** A user whose plugin runs from the kubeconfig's folder. */
+/** Resolves the commands of a user's plugins against the folder of the kubeconfig. */
 export function withResolvedCommands(user: User, folder: string): User {
   const { exec, authProvider } = user;
   const own = { ...user, exec: inFolder(exec, 'command', folder) };
@@ -45,26 +46,26 @@ export function withResolvedCommands(user: User, folder: string): User {
   return { ...own, authProvider: { ...authProvider, config: provided } };
 }
 
-/** Throws a `TypeError` on a plugin that would run from the working directory, or that cannot be served. */
+/** Throws a `TypeError` if a plugin would run from the working directory, or if it needs a terminal. */
 export function checkPlugin(user: User): void {
   const config = user.authProvider?.config;
   const plugin: Plugin | undefined = user.exec ?? config?.exec;
   for (const command of [plugin?.command, config?.['cmd-path']]) {
     if (!isRelative(command)) continue;
     throw new TypeError(
-      `clientFromKubeConfig: the command '${command}' of user '${user.name}' is relative to a folder that is not known; give an absolute path, a bare name, or the file of the kubeconfig`,
+      `clientFromKubeConfig: the command '${command}' of user '${user.name}' is a relative path, and the folder of the kubeconfig is not known; give an absolute path, a name in PATH, or the option file`,
     );
   }
   if (plugin?.interactiveMode === 'Always') {
     throw new TypeError(
-      `clientFromKubeConfig: the plugin '${plugin.command}' of user '${user.name}' needs a terminal (interactiveMode: Always), and there is none here; log in with it first, and use IfAvailable`,
+      `clientFromKubeConfig: the plugin '${plugin.command}' of user '${user.name}' needs a terminal (interactiveMode: Always), but no terminal is available; log in with the plugin first, and set interactiveMode to IfAvailable`,
     );
   }
 }
 
 async function clusterInfo(cluster: FullCluster): Promise<object> {
   const { server, tlsServerName, skipTLSVerify, caData, caFile, proxyUrl } = cluster;
-  // One that cannot be read is told with the first request.
+  // A CA file that cannot be read is reported by the first request.
   const ca = caData || (caFile ? await readFile(caFile, 'base64').catch(() => '') : '');
   return {
     server,
@@ -77,7 +78,10 @@ async function clusterInfo(cluster: FullCluster): Promise<object> {
   };
 }
 
-/** A user whose plugin is told what kubectl tells one: which version to answer in, and the cluster where it asks for that. */
+/**
+ * Adds the variable KUBERNETES_EXEC_INFO, as kubectl does: the API version to answer in, and the cluster if the
+ * plugin requests it.
+ */
 export async function withExecInfo(user: User, cluster: FullCluster): Promise<User> {
   const exec: Plugin | undefined = user.exec;
   if (!exec) return user;

@@ -1,7 +1,10 @@
 /// <reference types="node" />
-/** Who is acted as: `as`, `as-uid`, `as-groups` and `as-user-extra`. client-go: transport/round_trippers.go. */
+/**
+ * The headers of impersonation: `as`, `as-uid`, `as-groups` and `as-user-extra`. client-go:
+ * transport/round_trippers.go.
+ */
 
-/** What a user of a kubeconfig says of it. */
+/** The fields of a kubeconfig user that request impersonation. */
 export interface ImpersonationFields {
   readonly as?: unknown;
   readonly 'as-uid'?: unknown;
@@ -9,7 +12,7 @@ export interface ImpersonationFields {
   readonly 'as-user-extra'?: unknown;
 }
 
-/** Headers by name in lower case; those of several values are sent as a line each. */
+/** Headers by name, in lower case. Each value is sent in a header line of its own. */
 export type RepeatedHeaders = Readonly<Record<string, readonly string[]>>;
 
 const isText = (value: unknown): value is string =>
@@ -17,10 +20,12 @@ const isText = (value: unknown): value is string =>
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(isText);
 
-/** Header values are bytes, and a server reads these as UTF-8. */
+/** Encodes text as the bytes of its UTF-8 form, because a server reads these headers as UTF-8. */
 const bytesOf = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
-/** What may not stand in a header's name is escaped as in a URL. */
+/**
+ * Returns the header name of an extra field. Characters that a header name cannot contain are escaped as in a URL.
+ */
 function nameOf(key: string): string {
   const escaped = [...Buffer.from(key, 'utf8')].map((byte) => {
     const char = String.fromCharCode(byte);
@@ -29,15 +34,23 @@ function nameOf(key: string): string {
   return `impersonate-extra-${escaped.join('')}`.toLowerCase();
 }
 
-/** The headers. Throws a `TypeError` on what kubectl refuses, with the field's name. */
+/** Returns the headers. Throws a `TypeError` with the field's name if kubectl would refuse the field. */
 export function impersonation(user: string, fields: ImpersonationFields): RepeatedHeaders {
   const refuse = (what: string) => new TypeError(`clientFromKubeConfig: user '${user}' ${what}`);
   const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = fields;
-  if (as && !isText(as)) throw refuse('has an as that is not text');
-  if (uid && !isText(uid)) throw refuse('has an as-uid that is not text');
-  if (groups && !isTexts(groups)) throw refuse('has as-groups that are not a list of texts');
+  if (as && !isText(as))
+    throw refuse('has an invalid as: it must be a string without control characters');
+  if (uid && !isText(uid))
+    throw refuse('has an invalid as-uid: it must be a string without control characters');
+  if (groups && !isTexts(groups))
+    throw refuse(
+      'has invalid as-groups: they must be a list of strings without control characters',
+    );
   const isExtra = typeof extra === 'object' && Object.values(extra ?? {}).every(isTexts);
-  if (extra && !isExtra) throw refuse('has an as-user-extra that is not a map of lists of texts');
+  if (extra && !isExtra)
+    throw refuse(
+      'has an invalid as-user-extra: it must be a map of lists of strings without control characters',
+    );
   const more = Object.entries((extra ?? {}) as Record<string, readonly string[]>);
   const all: [string, readonly string[]][] = [
     ['impersonate-user', isText(as) && as ? [as] : []],
@@ -45,11 +58,11 @@ export function impersonation(user: string, fields: ImpersonationFields): Repeat
     ['impersonate-group', isTexts(groups) ? groups : []],
     ...more.map(([key, values]): [string, readonly string[]] => [nameOf(key), values]),
   ];
-  const said = all.filter(([, values]) => values.length > 0);
-  if (said.length > 0 && !as) {
+  const given = all.filter(([, values]) => values.length > 0);
+  if (given.length > 0 && !as) {
     throw refuse(
       'has as-groups, as-uid or as-user-extra without as, which names the user to impersonate',
     );
   }
-  return Object.fromEntries(said.map(([name, values]) => [name, values.map(bytesOf)]));
+  return Object.fromEntries(given.map(([name, values]) => [name, values.map(bytesOf)]));
 }

@@ -1,4 +1,6 @@
-/** For Node: undici as transport, kubeconfigs as configuration. */
+/**
+ * `rx-informer/node`: a transport over undici, clients from a kubeconfig, and types from CustomResourceDefinitions.
+ */
 export type { CrdSchema } from './crd-schema.ts';
 export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';

@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /**
- * Fields of a kubeconfig that kubectl obeys and client-node does not read, or reads otherwise: obeyed here, or refused
- * by name. client-go: tools/clientcmd.
+ * Handles the kubeconfig fields that kubectl obeys and client-node ignores or interprets differently. Each is either
+ * obeyed, or refused by name. client-go: tools/clientcmd.
  */
 import { resolve } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
@@ -13,7 +13,7 @@ import {
 } from './exec-plugin.ts';
 import { type ImpersonationFields, impersonation, type RepeatedHeaders } from './impersonation.ts';
 
-/** A user, with the headers of whom it acts as. */
+/** A user, with its impersonation headers. */
 export interface FullUser extends User {
   readonly impersonation?: RepeatedHeaders;
 }
@@ -25,13 +25,13 @@ interface RawCluster {
   readonly 'disable-compression'?: unknown;
   readonly extensions?: readonly { name?: unknown; extension?: unknown }[] | null;
 }
-/** A kubeconfig as it is written. */
+/** A kubeconfig as written in the file. */
 export interface RawKubeConfig {
   readonly users?: readonly { readonly user?: RawUser | null }[] | null;
   readonly clusters?: readonly { readonly cluster?: RawCluster | null }[] | null;
 }
 
-/** client-node ignores `tokenFile`, which for kubectl goes before `token`. */
+/** Uses `tokenFile`, which client-node ignores. In kubectl it takes precedence over `token`. */
 function withTokenFile(user: User, file: unknown, folder: string): User {
   if (typeof file !== 'string' || file === '') return user;
   const { token, ...rest } = user;
@@ -39,7 +39,7 @@ function withTokenFile(user: User, file: unknown, folder: string): User {
   return { ...rest, authProvider: { name: 'tokenFile', config } };
 }
 
-/** A user that was read from a folder's kubeconfig; throws a `TypeError` on a field that is none. */
+/** Returns a user read from a kubeconfig in the folder. Throws a `TypeError` if a field is invalid. */
 export function fullUser(user: User, raw: RawUser, folder: string | undefined): FullUser {
   const own = folder === undefined ? user : withResolvedCommands(user, folder);
   return {
@@ -48,7 +48,7 @@ export function fullUser(user: User, raw: RawUser, folder: string | undefined): 
   };
 }
 
-/** A cluster, with what its plugins are told. */
+/** Returns a cluster, with the fields that plugins receive. */
 export function fullCluster(cluster: Cluster, raw: RawCluster): FullCluster {
   const { 'disable-compression': uncompressed, extensions } = raw;
   const own = (Array.isArray(extensions) ? extensions : []).find(
@@ -61,7 +61,7 @@ export function fullCluster(cluster: Cluster, raw: RawCluster): FullCluster {
   };
 }
 
-/** What client-node can serve; what a caller has added to it is not known by name. */
+/** The providers that client-node supports. The names of authenticators that a caller has added are not known. */
 const PROVIDERS: readonly unknown[] = ['azure', 'gcp', 'oidc', 'exec', 'tokenFile'];
 
 function checkWays(user: User, hasOwn: boolean): void {
@@ -82,13 +82,13 @@ function checkWays(user: User, hasOwn: boolean): void {
   if (!authProvider || hasOwn || PROVIDERS.includes(provider)) return;
   if (config?.exec || config?.tokenFile) return;
   throw refuse(
-    `has the auth-provider '${provider}', which is not known here: use exec, or a KubeConfig with an authenticator of your own`,
+    `has the auth-provider '${provider}', which is not supported; use exec, or a KubeConfig with your own authenticator`,
   );
 }
 
 /**
- * The chosen user and cluster as client-node is to have them. Throws a `TypeError` on what would be sent otherwise than
- * kubectl does.
+ * Returns the chosen user and cluster in the form that client-node needs. Throws a `TypeError` if the credentials
+ * would be sent differently from kubectl.
  */
 export async function effective(
   user: FullUser,
@@ -99,7 +99,7 @@ export async function effective(
   checkPlugin(user);
   const { caFile, ...withoutCaFile } = cluster;
   const { certFile, keyFile, ...withoutFiles } = user;
-  // client-node takes the file where there are both, kubectl the data.
+  // If both a file and inline data are given, client-node takes the file, and kubectl the data.
   const own: FullUser = {
     ...withoutFiles,
     ...(certFile && !user.certData ? { certFile } : {}),

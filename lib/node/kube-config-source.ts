@@ -1,11 +1,12 @@
 /// <reference types="node" />
 /**
- * Where a kubeconfig comes from. The types of `@kubernetes/client-node` do not stand in it: that package is optional,
- * and its declarations import one that has none, so a program with `skipLibCheck: false` would not compile.
+ * The sources of a kubeconfig. The types of `@kubernetes/client-node` are not used here, because that package is
+ * optional, and its declarations import a package without types, so that a program with `skipLibCheck: false` would
+ * not compile.
  */
 import type { RequestOptions } from 'node:https';
 
-/** The part of client-node's `KubeConfig` by which one is recognized; an instance of that class is needed. */
+/** The part of client-node's `KubeConfig` that this library checks. An instance of that class is needed. */
 export interface KubeConfigLike {
   readonly clusters: readonly { readonly name: string; readonly server: string }[];
   readonly users: readonly { readonly name: string }[];
@@ -18,14 +19,20 @@ export interface KubeConfigLike {
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 
-/** Which kubeconfig. */
+/** Selects a kubeconfig and a context. */
 export interface KubeConfigSource {
-  /** Path of a kubeconfig; paths in it are relative to its folder. */
+  /** The path of a kubeconfig. Paths in the file are relative to its folder. */
   readonly file?: string | undefined;
-  /** A kubeconfig, YAML or JSON; paths in it are relative to the working directory, but a plugin's must not be relative. */
+  /**
+   * The text of a kubeconfig, in YAML or JSON. Paths in it are relative to the working directory, but the command of
+   * a plugin must not be relative.
+   */
   readonly text?: string | undefined;
-  /** A `KubeConfig` of client-node, with the fields that it knows: not `as-groups`, `as-uid` and `as-user-extra`. */
+  /**
+   * A `KubeConfig` of client-node. It lacks the fields that client-node does not know: `as-groups`, `as-uid` and
+   * `as-user-extra`.
+   */
   readonly config?: KubeConfigLike | undefined;
-  /** @defaultValue its `current-context` */
+  /** The context to use. @defaultValue the `current-context` of the kubeconfig */
   readonly context?: string | undefined;
 }

@@ -1,5 +1,8 @@
 /// <reference types="node" />
-/** From a kubeconfig to a client: credentials in front of the transport, one pool of connections behind. */
+/**
+ * `clientFromKubeConfig`, which creates a client from a kubeconfig: it adds credentials to each request and sends it
+ * through a pool of connections.
+ */
 import { defer, from, type Observable } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
@@ -15,16 +18,19 @@ import { checkPool, checkProxy, type TlsOptions } from './undici/pool-options.ts
 import { loadUndici } from './undici/undici-pool.ts';
 import { createUndiciTransport, type UndiciTransport } from './undici/undici-transport.ts';
 
-/** What {@link clientFromKubeConfig} takes. */
+/** The options of {@link clientFromKubeConfig}. */
 export interface KubeConfigClientOptions
   extends KubeConfigSource,
     Omit<KubeClientOptions, 'baseUrl' | 'fetch' | 'transport'> {
-  /** The most connections at once, Infinity for no limit; over HTTP/1.1 each watch holds one. @defaultValue no limit */
+  /**
+   * The largest number of connections; Infinity means no limit. Over HTTP/1.1 each watch holds a connection.
+   * @defaultValue no limit
+   */
   readonly maxConnections?: number | undefined;
   /**
-   * How long the head of an answer may take, in milliseconds. Over HTTP/2, a connection on which one did not come is
-   * asked for a sign of life, and replaced when that takes as long again: keep it below the reflector's
-   * `requestTimeoutMs`. Infinity: for ever. @defaultValue 30 000
+   * How long to wait for the head of a response, in milliseconds. Over HTTP/2 a connection on which no head arrived
+   * is pinged, and replaced if the ping is not answered within the same time again. Keep this value below the
+   * reflector's `requestTimeoutMs`. Infinity means no limit. @defaultValue 30 000
    */
   readonly headersTimeoutMs?: number | undefined;
 }
@@ -37,11 +43,14 @@ class Refused {
 }
 
 function sameTls(a: TlsOptions, b: TlsOptions): boolean {
-  // Buffers of certificates become text of their bytes.
+  // JSON shows the bytes of certificates that are Buffers.
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Sends with the credentials of the moment, once more with new ones when the server says 401. */
+/**
+ * A transport that sends each request with the current credentials, and once more with new credentials if the server
+ * responds with 401.
+ */
 function authorized(
   credentials: CredentialSource,
   connect: (tls: TlsOptions) => UndiciTransport,
@@ -50,7 +59,7 @@ function authorized(
   const transports = new Set<UndiciTransport>();
   let closed = false;
 
-  /** A pool belongs to its certificates; one that has been replaced ends with its last request. */
+  /** Each pool belongs to its certificates. A pool that has been replaced ends with its last request. */
   const transportFor = (tls: TlsOptions) => {
     if (closed) throw ApiError.local('Stopped', 'the client was closed');
     if (pool !== undefined && sameTls(pool.tls, tls)) {
@@ -75,7 +84,7 @@ function authorized(
   const attempt = (request: TransportRequest, last: boolean): Observable<TransportEvent> =>
     defer(() => {
       const known = credentials.current();
-      // A plugin may wait for a person: that is no silence of the server.
+      // The request is queued while a plugin waits for a login, because that time is not a silence of the server.
       return known instanceof Promise
         ? queuedUntil(from(known), (used) => sentAs(used, request, last))
         : sentAs(known, request, last);
@@ -103,15 +112,17 @@ function authorized(
 }
 
 /**
- * A client for the cluster of a kubeconfig, with its certificates, tokens, exec plugins and proxy.
+ * Creates a client for the cluster of a kubeconfig, with its certificates, tokens, exec plugins and proxy.
  *
- * Without a source: the files of `KUBECONFIG`, else `~/.kube/config`, else the service account of the pod it
- * runs in. Without a `proxy-url`, the proxy of the environment is used (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), as by
- * kubectl. Needs the packages `@kubernetes/client-node` and `undici`. Tokens and certificates that rotate are
- * taken up; on a 401 they are asked for once more. Credentials that cannot be had are an `ApiError` of reason
- * `Credentials` for the request, with nothing of a plugin's output; while a plugin or a person is waited for, requests
- * say `queued`. Rejects with a `TypeError` when there is no kubeconfig, no such context, or a field in it that can
- * be obeyed by kubectl and not here (docs/clients.md lists them).
+ * Without a source, the kubeconfig is read from the files of `KUBECONFIG`, else from `~/.kube/config`, else from the
+ * service account of the pod. Without a `proxy-url`, the proxy of the environment is used as by kubectl
+ * (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). Needs the packages `@kubernetes/client-node` and `undici`.
+ *
+ * Tokens and certificates that rotate are used without a restart. After a 401 the credentials are read again, and the
+ * request is sent once more. A request whose credentials are not available errors with an `ApiError` of reason
+ * `Credentials`, which contains no output of a plugin. While a plugin runs, requests emit `queued`. Rejects with a
+ * `TypeError` if no kubeconfig is found, if the context does not exist, or if a field cannot be obeyed as by kubectl
+ * (docs/clients.md lists these fields).
  *
  * @example
  * ```ts
@@ -134,7 +145,7 @@ export async function clientFromKubeConfig(
   const { file, text, config, context, ...rest } = options;
   const { maxConnections, headersTimeoutMs, ...clientOptions } = rest;
   checkPool('clientFromKubeConfig', rest);
-  // Before client-node, which fails without it and would be blamed.
+  // Loaded before client-node, which would fail without undici and would be blamed.
   await loadUndici('clientFromKubeConfig');
   const kubeConfig = await loadKubeConfig(options);
   const cluster = kubeConfig.getCurrentCluster();
@@ -142,8 +153,8 @@ export async function clientFromKubeConfig(
   const user: FullUser | null = kubeConfig.getCurrentUser();
   const named = cluster?.proxyUrl;
   const proxy = named || environmentProxy(baseUrl);
-  const said = named ? 'proxy-url' : 'the HTTPS_PROXY or HTTP_PROXY of the environment';
-  if (proxy) checkProxy(proxy, said);
+  const setting = named ? 'proxy-url' : 'the HTTPS_PROXY or HTTP_PROXY of the environment';
+  if (proxy) checkProxy(proxy, setting);
   const headers = Object.entries(user?.impersonation ?? {});
   const repeated = headers.filter(([, values]) => values.length > 1);
   const transport = authorized(kubeConfigCredentials(kubeConfig), (tls) =>

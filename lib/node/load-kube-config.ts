@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /**
- * Finds and reads a kubeconfig. The reading is client-node's, loaded here and only here, because it takes half
- * a second and 84 MB. No message quotes the file: it holds keys.
+ * Finds and reads a kubeconfig with client-node, which is imported lazily because that takes half a second and 84 MB.
+ * No error message quotes the file, because it contains keys.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -26,7 +26,9 @@ const clientNode = (): Promise<ClientNode> =>
 
 const refused = (text: string) => new TypeError(`clientFromKubeConfig: ${text}`);
 
-/** Reads the YAML. The parser's own message shows the lines around the error, so only the line is named. */
+/**
+ * Parses the YAML. The error names only the line, because the parser's own message quotes the lines around the error.
+ */
 function parseYaml(library: ClientNode, text: string, what: string): RawKubeConfig {
   let raw: unknown;
   try {
@@ -53,7 +55,7 @@ function parse(library: ClientNode, text: string, what: string, folder?: string)
     config.loadFromString(text);
   } catch (error) {
     const { message } = error as Error;
-    // Other messages may quote what was read.
+    // Other messages may quote the file.
     const isPlain = /^(clusters|contexts|users)\[\d+\](\.\w+)* is missing$/.test(message);
     const why = isPlain ? message : 'a field has a wrong type';
     throw refused(`${what} is not a valid kubeconfig: ${why}`);
@@ -79,7 +81,7 @@ async function read(library: ClientNode, file: string): Promise<KubeConfig> {
   return parse(library, text, file, dirname(resolve(file)));
 }
 
-/** Adds what is not yet there: as with kubectl, the first file that names something decides. */
+/** Adds entries that do not exist yet. As with kubectl, the first file that contains a name takes precedence. */
 function merge(into: KubeConfig, from: KubeConfig): void {
   const missing = <T extends { name: string }>(have: readonly T[], more: readonly T[]) =>
     more.filter(({ name }) => have.every((known) => known.name !== name));
@@ -123,8 +125,9 @@ const quoted = (names: readonly { name: string }[]) =>
   names.length === 0 ? 'none' : names.map(({ name }) => `'${name}'`).join(', ');
 
 /**
- * Loads, and makes a copy that has the chosen context, so that later changes of an instance given do not
- * redirect a client. Rejects with a `TypeError`: nothing found, not readable, no such context.
+ * Loads the kubeconfig and copies it with the chosen context, so that later changes of a given instance do not
+ * redirect a client. Rejects with a `TypeError` if no kubeconfig is found, if it cannot be read or is invalid, or if
+ * the context does not exist.
  */
 export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConfig> {
   const config = await load(source);
@@ -152,7 +155,7 @@ export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConf
       `context '${name}' names user '${context.user}'; there are: ${quoted(config.users)}`,
     );
   }
-  // client-node forgets the cluster's CA when there is no user, and refuses http:// (`kubectl proxy`).
+  // client-node ignores the cluster's CA if there is no user, and refuses http:// (`kubectl proxy`).
   const anonymous = { name: 'anonymous' };
   const plain = /^http:/i.test(cluster.server);
   const own = await effective(user ?? anonymous, cluster, addedTo(config).length > 0);
@@ -166,7 +169,7 @@ export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConf
 
 type Sections = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentContext'>;
 
-/** A copy without what has been cached of credentials: the same sections, unless others are given. */
+/** Copies a kubeconfig without cached credentials, with the same sections unless others are given. */
 export function copy(config: KubeConfig, sections: Sections = config): KubeConfig {
   const fresh: KubeConfig = Reflect.construct(config.constructor, []);
   fresh.loadFromOptions(sections);
@@ -174,7 +177,7 @@ export function copy(config: KubeConfig, sections: Sections = config): KubeConfi
   return fresh;
 }
 
-/** The authenticators that the caller added; client-node has no getter for them. */
+/** Returns the authenticators that the caller added. client-node has no getter for them. */
 export function addedTo(
   config: KubeConfig,
 ): readonly Parameters<KubeConfig['addAuthenticator']>[0][] {

@@ -1,5 +1,5 @@
 /// <reference types="node" />
-/** Packages that only some users need: loaded when they are used, and named when they cannot be loaded. */
+/** Loads optional packages when they are used. If a package cannot be loaded, the error names it. */
 
 /** The range of `engines` in package.json. */
 const OLDEST_NODE = [22, 19] as const;
@@ -17,8 +17,9 @@ function missingPackage(error: unknown): string | undefined {
 }
 
 /**
- * Loads a package. Rejects with a `TypeError` that says what to install if the package, or one that it needs, is not
- * there, and which Node is needed if this Node is too old for it.
+ * Loads a package. Rejects with a `TypeError` that names the command to install it if the package, or a package that
+ * it needs, is not installed. If this Node is too old for the package, the error names the oldest Node that is
+ * supported.
  */
 export async function needed<M>(
   what: string,

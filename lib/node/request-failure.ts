@@ -1,10 +1,12 @@
 /// <reference types="node" />
-/** A request over undici that failed, in words: as over fetch, and with the proxy, which may be the one that failed. */
+/**
+ * Error messages for requests over undici that failed. They name the proxy, too, and say whether the proxy failed.
+ */
 import { ApiError } from '../meta/api-error.ts';
 import { type CauseTexts, networkError } from '../transport/network-error.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 
-/** As those of `fetch`, with what can be set here. */
+/** The texts per error code. They name the settings that can be changed here. */
 const CAUSES: CauseTexts = [
   [/REFUSED/, 'connection refused (%). Is the API server running at this address?'],
   [/NOTFOUND|EAI_/, 'unknown host (%). Is the name right, and does DNS know it?'],
@@ -35,13 +37,13 @@ const CAUSES: CauseTexts = [
   [/SSL|EPROTO/, 'TLS failed (%). Does this port expect http instead of https?'],
 ];
 
-/** What stands between this process and the server. */
+/** The path from this process to the server. */
 export interface Route {
   /** `https://host:port` */
   readonly origin: string;
-  /** '' or '/path', before each request's path. */
+  /** '' or '/path', which precedes the path of each request. */
   readonly prefix: string;
-  /** The proxy's URL; may carry a password. */
+  /** The proxy's URL. It may contain a password. */
   readonly proxy?: string;
 }
 
@@ -50,10 +52,10 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** These come from a proxy if there is one, because only the proxy connects to the server. */
+/** Codes that the proxy causes if a proxy is used, because only the proxy connects to the server. */
 const NO_CONNECTION = /REFUSED|NOTFOUND|EAI_|TIMEDOUT|CONNECT_T|UNREACH|UND_ERR_PRX/;
 
-/** What happened, if it happened at the proxy. */
+/** Describes the failure if the proxy caused it. */
 function proxyFailure(error: unknown): string | undefined {
   const { message, cause } = error as Error;
   const status = /^Proxy response \((\d+)\)/.exec(message)?.[1];
@@ -65,7 +67,7 @@ function proxyFailure(error: unknown): string | undefined {
   return `no connection to the proxy (${codeOf(cause) || code}). Check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY.`;
 }
 
-/** A request with its address, without the query, and the proxy without its password. */
+/** Returns the address of a request, without the query, and the proxy without its password. */
 export function placeOf({ origin, prefix, proxy }: Route, { path }: TransportRequest): string {
   const place = `${origin}${prefix}${path}`;
   if (proxy === undefined) return place;
@@ -73,7 +75,7 @@ export function placeOf({ origin, prefix, proxy }: Route, { path }: TransportReq
   return `${place} through the proxy ${protocol}//${host}`;
 }
 
-/** The error of a request that failed on its way. */
+/** Returns the error for a request that failed before a complete response. */
 export function requestFailure(route: Route, request: TransportRequest, error: unknown): ApiError {
   const place = placeOf(route, request);
   const isProxied = route.proxy !== undefined && error instanceof Error;

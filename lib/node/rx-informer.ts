@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /// <reference types="node" />
-/** The command `rx-informer` itself: the process around `runCommand`. */
+/** The executable `rx-informer`: connects `runCommand` to the process. */
 import { runCommand } from './command.ts';
 
 process.exitCode = await runCommand(process.argv.slice(2), {

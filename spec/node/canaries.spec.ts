@@ -1,6 +1,7 @@
 /**
- * Secrets are planted in everything that goes to a server and comes from one; whatever a user may print (errors with
- * their causes and stacks, statuses, warnings, outcomes, the process's own output) is searched for them.
+ * Plants canary secrets in everything that is sent to a server and received from it, and searches everything that a
+ * user may print for them: errors with their causes and stacks, statuses, warnings, outcomes and the output of the
+ * process.
  */
 import { inspect } from 'node:util';
 import {
@@ -64,15 +65,15 @@ interface Canned {
   readonly code?: number;
   readonly type?: string;
   readonly body: string | Uint8Array;
-  /** For a watch; the same as `body` where there is none. */
+  /** The body of a watch; by default the same as `body`. */
   readonly events?: string | Uint8Array;
   readonly more?: Record<string, string>;
 }
 
 const json = 'application/json';
-/** How a server, or what stands before it, may answer. */
+/** The responses of a server, or of a proxy in front of it. */
 const servers: Record<string, Canned> = {
-  'a good list, whose objects nobody can digest': {
+  'a valid list whose objects are refused': {
     body: list,
     events: event('ADDED', secret('c', '10')),
   },
@@ -81,27 +82,27 @@ const servers: Record<string, Canned> = {
     body: list.replace('"type":"Opaque"', '"type":Opaque'),
     events: event('ADDED', secret('c')).replace('"type":"Opaque"', '"type":Opaque'),
   },
-  'a list that is no UTF-8': {
+  'a list that is not UTF-8': {
     body: Buffer.concat([Buffer.from(list.slice(0, 150)), Buffer.from([0xff, 0xfe, 0xff])]),
   },
-  'one secret in place of the list': { body: bare, events: `${bare}\n` },
-  'a text': { body: `"${value}"`, events: `"${value}"\n` },
-  'a secret as a type': {
+  'a secret instead of the list': { body: bare, events: `${bare}\n` },
+  'a JSON string': { body: `"${value}"`, events: `"${value}"\n` },
+  'a number as the kind and an unknown event type': {
     body: list.replace('"kind":"SecretList"', '"kind":7'),
     events: event('NEVER', secret('a')),
   },
-  'an event of error with a secret': { body: list, events: event('ERROR', secret('a')) },
-  'an event of error with a secret as its Status': {
+  'an ERROR event with a secret': { body: list, events: event('ERROR', secret('a')) },
+  'an ERROR event with a secret as its Status': {
     body: list,
     events: event('ERROR', { ...secret('a'), kind: 'Status', details: { causes: bare } }),
   },
   'an error that is a secret': { code: 500, body: bare },
-  'an error that is a piece of a secret': { code: 500, type: 'text/plain', body: bare.slice(150) },
-  'an error that is a short piece of one': {
+  'an error that is part of a secret': { code: 500, type: 'text/plain', body: bare.slice(150) },
+  'an error that is a short part of a secret': {
     code: 500,
     body: `{"data":{"password":"${btoa(value)}"`,
   },
-  'an error of JSON that is called text': {
+  'an error in JSON with the content type of text': {
     code: 502,
     type: 'text/plain',
     body: `["${value}",`,
@@ -119,7 +120,7 @@ const servers: Record<string, Canned> = {
     code: 401,
     body: status(401, 'Unauthorized', `who is Bearer ${sentCanaries.token}?`),
   },
-  'a page': { code: 502, type: 'text/html', body: `<pre>${sentCanaries.token}</pre>` },
+  'an HTML page': { code: 502, type: 'text/html', body: `<pre>${sentCanaries.token}</pre>` },
   'a redirect': {
     code: 302,
     type: 'text/plain',
@@ -133,32 +134,32 @@ const servers: Record<string, Canned> = {
   },
 };
 
-let told: string[];
-const tell = (from: string, what: unknown) => {
+let outputs: string[];
+const record = (from: string, what: unknown) => {
   let at = what;
   for (let depth = 0; depth < 6 && at instanceof Error; depth++) {
-    told.push(`${from}: ${at.message} ${at.stack} ${String(at)} ${JSON.stringify(at)}`);
+    outputs.push(`${from}: ${at.message} ${at.stack} ${String(at)} ${JSON.stringify(at)}`);
     at = at.cause;
   }
-  told.push(`${from}: ${inspect(what, { depth: Number.POSITIVE_INFINITY, showHidden: true })}`);
+  outputs.push(`${from}: ${inspect(what, { depth: Number.POSITIVE_INFINITY, showHidden: true })}`);
 };
 
-let ends: (() => Promise<unknown>)[];
+let endings: (() => Promise<unknown>)[];
 beforeEach(() => {
-  told = [];
-  ends = [];
-  config.onUnhandledError = (error) => tell('unhandled', error);
+  outputs = [];
+  endings = [];
+  config.onUnhandledError = (error) => record('unhandled', error);
   for (const level of ['log', 'info', 'warn', 'error', 'debug'] as const) {
-    vi.spyOn(console, level).mockImplementation((...all) => tell(level, all));
+    vi.spyOn(console, level).mockImplementation((...all) => record(level, all));
   }
 });
 afterEach(async () => {
   config.onUnhandledError = null;
   vi.restoreAllMocks();
-  for (const end of ends.reverse()) await end();
+  for (const end of endings.reverse()) await end();
 });
 
-/** All calls there are, with canaries in their bodies; each tells how it ended. */
+/** Makes every call, with canaries in the bodies, and records how each call ended. */
 async function callAll(client: KubeClient): Promise<void> {
   const body = {
     metadata: { name: 'a', namespace: 'shop' },
@@ -188,7 +189,7 @@ async function callAll(client: KubeClient): Promise<void> {
     delete: () => api.delete('shop/a', { preconditions: { uid: 'another' } }),
     deleteAll: () => api.namespace('shop').deleteCollection(),
     edit: () => api.edit('shop/a', recipe, at),
-    'edit of an old one': () => api.edit(whole, recipe, { ...at, check: 'uid' }),
+    'edit of an old object': () => api.edit(whole, recipe, { ...at, check: 'uid' }),
     watch: () =>
       lastValueFrom(
         api.watch({ namespace: 'shop', resourceVersion: '1' }).pipe(takeUntil(timer(200))),
@@ -204,21 +205,21 @@ async function callAll(client: KubeClient): Promise<void> {
   await Promise.all(
     Object.entries(calls).map(([name, call]) =>
       call().then(
-        () => told.push(`${name}: ok`),
-        (error) => tell(name, error),
+        () => outputs.push(`${name}: ok`),
+        (error) => record(name, error),
       ),
     ),
   );
 }
 
-/** An informer, and a factory, until they have said something. */
+/** Runs informers and a factory until they have reported a status. */
 async function inform(client: KubeClient): Promise<void> {
   const parse = (object: Secret): Secret => {
-    // What a user's parser complains about is a piece of a secret.
+    // The error of the user's parser quotes a part of a secret.
     JSON.parse(object.stringData?.['password'] ?? '{}');
     return object;
   };
-  const undigested = (object: Secret): string[] => {
+  const broken = (object: Secret): string[] => {
     (object.stringData?.['password'] as unknown as { x: number }).x = 1;
     return [];
   };
@@ -227,41 +228,41 @@ async function inform(client: KubeClient): Promise<void> {
     createSharedInformer(createListWatch(client, secrets, { maxFrameBytes: 40 })),
     createSharedInformer<Secret>(createListWatch(client, secrets), {
       name: 'second',
-      indexers: { broken: undigested },
-      onWarning: (warning) => tell('warning', warning),
+      indexers: { broken },
+      onWarning: (warning) => record('warning', warning),
       onError: (error) => {
-        tell('onError', error);
+        record('onError', error);
         return 'retry';
       },
     }),
   ];
-  const factory = createInformerFactory(client, { onWarning: (each) => tell('factory', each) });
+  const factory = createInformerFactory(client, { onWarning: (each) => record('factory', each) });
   factory.informer(secrets, { namespace: 'shop' });
   const inside: unknown[] = [client, factory];
   factory.start();
   for (const informer of informers) {
     let turns = 0;
     informer.status$.subscribe((each) => {
-      tell('status', each);
+      record('status', each);
       if (each.phase === 'backoff' || each.phase === 'watching') turns++;
     });
     inside.push(informer, informer.indexer.getIndexers());
     informer.start();
-    await until('the informer has turned', () => turns > 0);
-    await informer.whenSynced({ timeoutMs: 20 }).catch((error) => tell('whenSynced', error));
+    await until('the informer has connected or failed', () => turns > 0);
+    await informer.whenSynced({ timeoutMs: 20 }).catch((error) => record('whenSynced', error));
     await informer
       .whenObserved('shop/z', '99', { timeoutMs: 20 })
-      .catch((error) => tell('whenObserved', error));
+      .catch((error) => record('whenObserved', error));
   }
-  await factory.whenSynced({ timeoutMs: 20 }).catch((error) => tell('factory', error));
-  for (const each of inside) told.push(inspect(each, { depth: 4 }));
+  await factory.whenSynced({ timeoutMs: 20 }).catch((error) => record('factory', error));
+  for (const each of inside) outputs.push(inspect(each, { depth: 4 }));
   await Promise.all([...informers.map((informer) => informer.stop()), factory.stop()]);
 }
 
 function expectNoCanary(): void {
-  expect(told.length).toBeGreaterThan(20);
+  expect(outputs.length).toBeGreaterThan(20);
   for (const canary of canaries) {
-    expect(told.filter((line) => line.includes(canary))).toEqual([]);
+    expect(outputs.filter((line) => line.includes(canary))).toEqual([]);
   }
 }
 
@@ -272,42 +273,45 @@ const ways = {
 };
 
 describe.each(Object.keys(ways) as (keyof typeof ways)[])('over %s', (way) => {
-  it.each(Object.keys(servers))('T3: nothing planted is told of %s', async (name) => {
-    const { code = 200, type = json, body, events, more } = servers[name] as Canned;
-    const paths = new Set<string>();
-    const handler: Handler = (request, response) => {
-      const isWatch = request.url?.includes('watch=true') === true;
-      expect(request.headers.authorization).toBe(headers.authorization);
-      paths.add(`${request.method} ${request.url?.split('?')[0]}`);
-      response.writeHead(code, { 'content-type': type, ...more });
-      response.write(isWatch ? (events ?? body) : body);
-      response.end();
-    };
-    const server = await listen('http', handler);
-    const client = ways[way](server.url);
-    ends.push(
-      () => server.close(),
-      () => client.close(),
-    );
-    await callAll(client);
-    await inform(client);
-    expectNoCanary();
-    // Each server was asked for all of it.
-    expect(paths.size).toBeGreaterThan(8);
-  });
+  it.each(Object.keys(servers))(
+    'T3: no secret appears anywhere if the server returns %s',
+    async (name) => {
+      const { code = 200, type = json, body, events, more } = servers[name] as Canned;
+      const paths = new Set<string>();
+      const handler: Handler = (request, response) => {
+        const isWatch = request.url?.includes('watch=true') === true;
+        expect(request.headers.authorization).toBe(headers.authorization);
+        paths.add(`${request.method} ${request.url?.split('?')[0]}`);
+        response.writeHead(code, { 'content-type': type, ...more });
+        response.write(isWatch ? (events ?? body) : body);
+        response.end();
+      };
+      const server = await listen('http', handler);
+      const client = ways[way](server.url);
+      endings.push(
+        () => server.close(),
+        () => client.close(),
+      );
+      await callAll(client);
+      await inform(client);
+      expectNoCanary();
+      // Every kind of request has reached the server.
+      expect(paths.size).toBeGreaterThan(8);
+    },
+  );
 
-  it('T3: nothing planted is told of a server that is not there', async () => {
+  it('T3: no secret appears anywhere if the server does not exist', async () => {
     const server = await listen('http', () => {});
     await server.close();
     const client = ways[way](server.url);
-    ends.push(() => client.close());
+    endings.push(() => client.close());
     await callAll(client);
     await inform(client);
     expectNoCanary();
   });
 });
 
-it('T3: the fake API server quotes nothing of what it refuses', async () => {
+it('T3: the fake API server quotes no secret of a request that it refuses', async () => {
   const server = createFakeApiServer();
   const { objects } = server;
   const { stringData: _said, ...stored } = secret('a');
@@ -335,13 +339,13 @@ it('T3: the fake API server quotes nothing of what it refuses', async () => {
     const path = `/api/v1/namespaces/shop/secrets${at}`;
     await client.request({ method, path, body, headers: { 'content-type': type } }).then(
       () => expect.unreachable(body),
-      (error: ApiError) => tell(method, error),
+      (error: ApiError) => record(method, error),
     );
   }
   expectNoCanary();
 });
 
-it('T3: outcomes of a queue name no more than what failed', async () => {
+it('T3: the outcomes of a queue contain no secret', async () => {
   const server = createFakeApiServer();
   server.faults.failNext(undefined, { status: 409, reason: 'Conflict', times: 1000 });
   const api = createResourceClient(
@@ -356,10 +360,10 @@ it('T3: outcomes of a queue name no more than what failed', async () => {
           .then(() => undefined),
       { maxRetries: 0 },
     ),
-    map((outcome) => tell('outcome', outcome)),
-    catchError((error) => of(tell('queue', error))),
+    map((outcome) => record('outcome', outcome)),
+    catchError((error) => of(record('queue', error))),
   );
   await lastValueFrom(outcomes);
-  expect(told.join()).toContain('gaveUp');
-  for (const canary of canaries) expect(told.join()).not.toContain(canary);
+  expect(outputs.join()).toContain('gaveUp');
+  for (const canary of canaries) expect(outputs.join()).not.toContain(canary);
 });

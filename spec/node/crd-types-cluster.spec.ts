@@ -1,4 +1,4 @@
-/** `rx-informer crd-types --name`: definitions of a cluster, here the fake one over HTTP. */
+/** `rx-informer crd-types --name`: definitions of a cluster, here of the fake API server over HTTP. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,14 +42,14 @@ function sorted(value: unknown): unknown {
 }
 
 async function crdTypes(...args: readonly string[]) {
-  let said = '';
-  const hear = (text: string) => {
-    said += text;
+  let error = '';
+  const collect = (text: string) => {
+    error += text;
   };
-  const streams = { input: (async function* () {})(), out: hear, error: hear };
+  const streams = { input: (async function* () {})(), out: collect, error: collect };
   const own = ['--kubeconfig', join(folder, 'config')];
   const code = await runCommand(['crd-types', ...args, ...own], streams);
-  return { code, said };
+  return { code, error };
 }
 
 const named = (name: string) => {
@@ -60,7 +60,7 @@ const named = (name: string) => {
 };
 
 describe('types of a definition in a cluster', () => {
-  it('C41: are those of the file that it was made from, field by field in one order', async () => {
+  it('C41: the text is the same as for the definition in a file, with sorted fields', async () => {
     const documents = parseAllDocuments(await readFile(file, 'utf8'));
     const definition = [...documents]
       .map((document) => document.toJS())
@@ -83,26 +83,26 @@ describe('types of a definition in a cluster', () => {
       ['widgets.example.com', 'gadgets.example.com'],
       'there are: gadgets.example.com, widgets.example.com',
     ],
-    ['x', [], 'it has none at all'],
+    ['x', [], 'it has no definitions'],
   ])(
-    'C42: of the name %j, which is not there among %j, are answered with the names that are',
+    'C42: if the name %j is not among the definitions %j, the error suggests names',
     async (name, names, what) => {
       for (const each of names) await definitions.create(named(each) as never);
       expect(await crdTypes('--name', name)).toEqual({
         code: 1,
-        said: `rx-informer: the cluster at ${url} has no CustomResourceDefinition '${name}'; ${what}\n`,
+        error: `rx-informer: the cluster at ${url} has no CustomResourceDefinition '${name}'; ${what}\n`,
       });
     },
   );
 
-  it('C42: that cannot be listed either say what the server said', async () => {
-    // Only the list has no name in its path.
+  it('C42: if the names cannot be listed either, the error of the server is reported', async () => {
+    // Fails only the list, which has no name in its path.
     const fault = server.faults.failNext(
       { path: /customresourcedefinitions$/ },
       { status: 403, times: 10 },
     );
-    const { said } = await crdTypes('--name', 'x');
+    const { error } = await crdTypes('--name', 'x');
     fault.heal();
-    expect(said).toMatch(/^rx-informer: GET .*customresourcedefinitions\/x: .*not found/);
+    expect(error).toMatch(/^rx-informer: GET .*customresourcedefinitions\/x: .*not found/);
   });
 });

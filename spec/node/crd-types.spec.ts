@@ -1,4 +1,4 @@
-/** Types for custom resources: generated, type-checked and used. */
+/** Types for custom resources: generates them, compiles a program with them and runs it. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ const run = promisify(execFile);
 let folder: string;
 
 beforeAll(async () => {
-  // Within the package, so that `rx-informer` is this one.
+  // A folder within the package, so that the import of `rx-informer` finds this package.
   await mkdir(`${root}.cache`, { recursive: true });
   folder = await mkdtemp(`${root}.cache/crd-types-`);
 });
@@ -33,7 +33,7 @@ async function command(args: readonly string[], input = '') {
   let error = '';
   const code = await runCommand(args, {
     input: (async function* () {
-      // Cut where it hurts most.
+      // Cuts the text between all bytes.
       for (const byte of new TextEncoder().encode(input)) yield Uint8Array.of(byte);
     })(),
     out: (text) => {
@@ -46,7 +46,7 @@ async function command(args: readonly string[], input = '') {
   return { code, out, error };
 }
 
-/** Uses the types right, and wrong where the line before says so. */
+/** Uses the types correctly, and wrongly after each `@ts-expect-error`. */
 const use = `
 import type { KubernetesObject } from 'rx-informer';
 import { createResourceClient, type KubeClient } from 'rx-informer';
@@ -74,22 +74,22 @@ export async function main(client: KubeClient) {
   const version: 'example.com/v1' | undefined = found.apiVersion;
   const free = await createResourceClient(client, v1alpha1Widgets).get('shop/w');
   const unknown: unknown = free['whatever'];
-  // @ts-expect-error: required
+  // @ts-expect-error: the field is required
   spec.size = undefined;
-  // @ts-expect-error: a number
+  // @ts-expect-error: the field is a number
   widget.spec.size = '1';
-  // @ts-expect-error: none of these
+  // @ts-expect-error: not a value of the enum
   spec.color = 'green';
   // @ts-expect-error: no such field
   spec.height = 1;
-  // @ts-expect-error: another kind
+  // @ts-expect-error: the kind differs
   widget.kind = 'Gadget';
   return [size, version, unknown, object];
 }
 `;
 
 describe('types for custom resources', () => {
-  it('C19: are made from a file, right for the compiler and of use', async () => {
+  it('C19: types generated from a file compile, and their resource works', async () => {
     const out = `${folder}/widgets.ts`;
     expect(await command(['crd-types', '--file', file, '--out', out])).toEqual({
       code: 0,
@@ -116,7 +116,7 @@ describe('types for custom resources', () => {
     });
   }, 60_000);
 
-  it('C19: say what the definition says, once', async () => {
+  it('C19: the types contain the descriptions and fields of the definition once', async () => {
     const { code, out } = await command(['crd-types', '--file', '-'], await readFile(file, 'utf8'));
     expect(code).toBe(0);
     expect(out).toContain(
@@ -129,7 +129,7 @@ describe('types for custom resources', () => {
     );
     expect(out).toContain('  port?: number | string;');
     expect(out).toContain('  template?: KubernetesObject & Record<string, unknown>;');
-    expect(out).not.toMatch(/Not to be told|minItems|v1alpha0|RxInformer/);
+    expect(out).not.toMatch(/Must not be repeated|minItems|v1alpha0|RxInformer/);
     expect(out.match(/export interface /g)).toHaveLength(4);
     expect(out.match(/export const /g)).toHaveLength(2);
   });
@@ -147,7 +147,7 @@ describe('types for custom resources', () => {
     spec: { group, scope, names: { kind, plural }, versions: versions.map((name) => ({ name })) },
   });
 
-  it('C19: give the plain name to the most stable version of each', async () => {
+  it('C19: the most stable version of each definition gets the plain name', async () => {
     const text = await crdTypes([
       definition('one.dev', 'Thing', 'things', ['v1beta1', 'v2', 'v10', 'v1alpha3', 'v2beta1']),
       definition('two.dev', 'Thing', 'things', ['v10', 'v2'], 'Cluster'),
@@ -170,25 +170,25 @@ describe('types for custom resources', () => {
     expect(text.match(/namespaced: false/g)).toHaveLength(2);
   });
 
-  it('C19: refuse what is no definition, and say what is missing', async () => {
-    const said = async (args: readonly string[], input = '') => {
+  it('C19: invalid input is refused with an error that says what is missing', async () => {
+    const output = async (args: readonly string[], input = '') => {
       const { code, out, error } = await command(args, input);
       expect(out).toBe('');
       return `${code} ${error.trim()}`;
     };
-    expect(await said(['crd-types', '--file', '-'], 'kind: Pod')).toBe(
+    expect(await output(['crd-types', '--file', '-'], 'kind: Pod')).toBe(
       '1 rx-informer: the standard input contains no CustomResourceDefinition',
     );
-    expect(await said(['crd-types', '--file', '-'], 'a: [')).toMatch(/^1 .*not valid YAML/);
-    // A file of a release may have Secrets in it.
-    expect(await said(['crd-types', '--file', '-'], 'password: a: hunter2: [')).toMatch(
+    expect(await output(['crd-types', '--file', '-'], 'a: [')).toMatch(/^1 .*not valid YAML/);
+    // A release file may contain Secrets.
+    expect(await output(['crd-types', '--file', '-'], 'password: a: hunter2: [')).toMatch(
       /^1 [^\n]* is not valid YAML at line 1 \([A-Z_]+\)$/,
     );
-    expect(await said(['crd-types', '--file', `${folder}/none.yaml`])).toMatch(/^1 .*ENOENT/);
-    expect(await said(['crd-types'])).toContain('crd-types needs --file or --name');
-    expect(await said(['crd-types', '--nmae', 'x'])).toMatch(/^2 .*--nmae/);
-    expect(await said(['exec'])).toContain('there is no command "exec"');
-    expect(await said([])).toMatch(/^2 Usage: rx-informer crd-types/);
+    expect(await output(['crd-types', '--file', `${folder}/none.yaml`])).toMatch(/^1 .*ENOENT/);
+    expect(await output(['crd-types'])).toContain('crd-types needs --file or --name');
+    expect(await output(['crd-types', '--nmae', 'x'])).toMatch(/^2 .*--nmae/);
+    expect(await output(['exec'])).toContain('unknown command "exec"');
+    expect(await output([])).toMatch(/^2 Usage: rx-informer crd-types/);
     expect((await command(['--help'])).out).toContain('Usage: rx-informer crd-types');
     const old = {
       ...definition('one.dev', 'Thing', 'things', ['v1']),
@@ -202,12 +202,12 @@ describe('types for custom resources', () => {
       kind: 'List',
       items: [definition('one.dev', 'Thing', 'things', [])],
     });
-    expect(await said(['crd-types', '--file', '-'], list)).toContain(
+    expect(await output(['crd-types', '--file', '-'], list)).toContain(
       'no version of things.one.dev is served',
     );
   });
 
-  it('C19: name the package that is not there', async () => {
+  it('C19: a package that is not installed is named', async () => {
     const missing = needed(
       'crd-types',
       'no-such-package',

@@ -1,4 +1,4 @@
-/** Credentials of a kubeconfig: certificates, files, plugins; and what no error may show of them. */
+/** Credentials of a kubeconfig (certificates, files, plugins), and that no error shows them. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -33,11 +33,11 @@ function plugin(body: string): { exec: object; runs: () => number } {
   };
 }
 
-/** What a plugin prints to give a token. */
+/** The code of a plugin that prints a token. */
 const printToken = (token: string, more = '') =>
   `console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: ${token} ${more} } }));`;
 
-it('shows a client certificate', async () => {
+it('a client certificate is sent', async () => {
   const { url } = await server('http2', undefined, { clientCertificates: true });
   const user = {
     'client-certificate-data': base64(testOnlyClientCert),
@@ -48,7 +48,7 @@ it('shows a client certificate', async () => {
   expect(await client.request<Answer>(version)).toEqual({ peer: 'test-only client' });
 });
 
-it('takes up a token file that was rotated, on the 401 that tells', async () => {
+it('a token file is read again after a 401', async () => {
   let good = 'Bearer one';
   const api = await server('http', (request) => request.headers.authorization === good);
   writeFileSync(join(folder(), 'token'), 'one\n');
@@ -67,7 +67,7 @@ it('takes up a token file that was rotated, on the 401 that tells', async () => 
   ]);
 });
 
-it('does not send a static token again that was refused', async () => {
+it('a static token that was refused is not sent again', async () => {
   const api = await server('http', () => false);
   const client = await open({ text: kubeconfig({ server: api.url }, { token: 'hunter2' }) });
   const error = await client.request(version).catch((reason) => reason);
@@ -75,7 +75,7 @@ it('does not send a static token again that was refused', async () => {
   expect(api.seen).toHaveLength(1);
 });
 
-it('runs an exec plugin once for many requests, and once more for many 401', async () => {
+it('an exec plugin runs once for many requests, and once more after many 401s', async () => {
   let good = 'Bearer token-1';
   const api = await server('http', (request) => request.headers.authorization === good);
   const { exec, runs } = plugin(printToken("'token-' + run"));
@@ -89,7 +89,7 @@ it('runs an exec plugin once for many requests, and once more for many 401', asy
   expect(runs()).toBe(2);
 });
 
-it('gives a 401 on after one more try', async () => {
+it('a second 401 is reported', async () => {
   const api = await server('http', () => false);
   const { exec, runs } = plugin(printToken("'hunter2-' + run"));
   const client = await open({ text: kubeconfig({ server: api.url }, { exec }) });
@@ -99,7 +99,7 @@ it('gives a 401 on after one more try', async () => {
   expect(api.seen).toHaveLength(2);
 });
 
-it('shows a certificate that a plugin gives', async () => {
+it('a certificate returned by a plugin is sent', async () => {
   const { url } = await server('https', undefined, { clientCertificates: true });
   const pair = JSON.stringify({
     clientCertificateData: testOnlyClientCert,
@@ -113,10 +113,10 @@ it('shows a certificate that a plugin gives', async () => {
 
 it.each([
   ['fails', "process.stderr.write('token=hunter2'); process.exit(1);"],
-  ['prints no JSON', "console.log('hunter2 {');"],
+  ['prints invalid JSON', "console.log('hunter2 {');"],
   ['prints other JSON', 'console.log(\'{"token":"hunter2"}\');'],
   ['prints nothing', ''],
-])('redacts when the plugin %s', async (_, body) => {
+])('no output of the plugin is quoted if it %s', async (_, body) => {
   const api = await server('http');
   const { exec, runs } = plugin(body);
   const client = await open({ text: kubeconfig({ server: api.url }, { exec }) });
@@ -130,12 +130,12 @@ it.each([
   }
   expect(runs()).toBe(1);
   expect(api.seen).toHaveLength(0);
-  // The next request tries anew.
+  // The next request tries again.
   await client.request(version).catch(() => {});
   expect(runs()).toBe(2);
 });
 
-it('says that a plugin or a file is not there', async () => {
+it('a plugin or a file that does not exist is named', async () => {
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin' };
   const one = await open({ text: kubeconfig({ server: 'http://127.0.0.1:1' }, { exec }) });
   await expect(one.request(version)).rejects.toThrow(
@@ -146,7 +146,7 @@ it('says that a plugin or a file is not there', async () => {
   await expect(two.request(version)).rejects.toThrow('(ENOENT: /no/such.crt)');
 });
 
-it('is closed for good', async () => {
+it('a closed client refuses all requests', async () => {
   const { url } = await server('http');
   const client = await open({ text: kubeconfig({ server: url }, { token: 't' }) });
   await client.request(version);

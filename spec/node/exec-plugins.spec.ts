@@ -1,4 +1,4 @@
-/** Credential plugins: from where they run, what they are told, and what is refused. */
+/** Credential plugins: the folder they run from, the information they receive, and the plugins that are refused. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -15,14 +15,17 @@ const from = process.cwd();
 beforeEach(() => process.chdir(folder()));
 afterEach(() => process.chdir(from));
 
-/** Writes a plugin that gives this token, `$0` for its own path, and what it was told in a file beside it. */
+/**
+ * Writes a plugin that prints this token (`$0` is its own path), and writes the information that it received to a
+ * file beside it.
+ */
 function plugin(file: string, token: string): void {
   const path = join(folder(), file);
   mkdirSync(dirname(path), { recursive: true });
   const answer = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token } });
   writeFileSync(
     path,
-    `#!/bin/sh\nprintf '%s' "$KUBERNETES_EXEC_INFO" > "$0.told"\necho '${answer}'\n`,
+    `#!/bin/sh\nprintf '%s' "$KUBERNETES_EXEC_INFO" > "$0.info"\necho '${answer}'\n`,
   );
   chmodSync(path, 0o700);
 }
@@ -37,7 +40,7 @@ function config(file: string, url: string, exec: object, name = 'dev'): string {
 }
 
 describe('an exec plugin', () => {
-  it('T13: is run from the folder of its kubeconfig, not from the working directory', async () => {
+  it('T13: a relative command is resolved against the folder of the kubeconfig, not the working directory', async () => {
     const { url } = await server('http');
     plugin('home/bin/login', 'good');
     plugin('bin/login', 'evil');
@@ -47,7 +50,7 @@ describe('an exec plugin', () => {
         authorization: 'Bearer good',
       });
     }
-    // Also where the file itself was named relative to the working directory.
+    // The same holds if the path of the kubeconfig is relative to the working directory.
     config('home/config', url, { command: './bin/login' });
     const client = await open({ file: 'home/config' });
     mkdirSync(join(folder(), 'other'));
@@ -55,7 +58,7 @@ describe('an exec plugin', () => {
     expect(await client.request(version)).toEqual({ authorization: 'Bearer good' });
   });
 
-  it('T13: of several files is run from the folder of its own', async () => {
+  it('T13: with several kubeconfigs the folder of the command’s own file counts', async () => {
     const { url } = await server('http');
     const files = ['a', 'b'].map((name) => {
       plugin(`${name}/login`, name);
@@ -69,7 +72,7 @@ describe('an exec plugin', () => {
     }
   });
 
-  it('T13: that is a bare name is looked for in PATH', async () => {
+  it('T13: a command without a separator is looked up in PATH', async () => {
     const { url } = await server('http');
     plugin('home/login-e', 'evil');
     plugin('login-e', 'evil');
@@ -82,7 +85,7 @@ describe('an exec plugin', () => {
     expect(answer).toEqual({ authorization: 'Bearer good' });
   });
 
-  it('T13: with a relative path is refused where there is no folder', async () => {
+  it('T13: a relative command is refused if the folder is not known', async () => {
     plugin('login', 'evil');
     const text = kubeconfig(
       { server: 'http://127.0.0.1:1' },
@@ -92,22 +95,22 @@ describe('an exec plugin', () => {
     instance.loadFromString(text);
     for (const source of [{ text }, { config: instance }, instance]) {
       await expect(clientFromKubeConfig(source)).rejects.toThrow(
-        /^clientFromKubeConfig: the command '.\/login' of user 'dev' is relative .* give an absolute path, a bare name, or the file/,
+        /^clientFromKubeConfig: the command '.\/login' of user 'dev' is a relative path, .* give an absolute path, a name in PATH, or the option file/,
       );
     }
-    // Of the chosen user only.
+    // Only the command of the chosen user is checked.
     const other = JSON.parse(text);
     other.contexts.push({ name: 'other', context: { cluster: 'dev' } });
     await open({ text: JSON.stringify(other), context: 'other' });
   });
 
-  it('T13: of an auth-provider is one, too', async () => {
+  it('T13: the command of an auth-provider is treated in the same way', async () => {
     const provider = { name: 'gcp', config: { 'cmd-path': './login', 'cmd-args': 'x' } };
     const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { 'auth-provider': provider });
     await expect(clientFromKubeConfig({ text })).rejects.toThrow("the command './login'");
   });
 
-  it('T14: is told its version, that nobody is there, and the cluster where it asks for that', async () => {
+  it('T14: a plugin receives its API version, that no user is present, and the cluster if it requests it', async () => {
     const { url } = await server('https');
     plugin('home/login', 'good');
     const path = join(folder(), 'home/config');
@@ -121,7 +124,7 @@ describe('an exec plugin', () => {
       ],
     };
     writeFileSync(join(folder(), 'home/ca.crt'), testOnlyCa);
-    const told = async (exec: object) => {
+    const received = async (exec: object) => {
       const env = [{ name: 'KUBERNETES_EXEC_INFO', value: 'of the file' }];
       writeFileSync(
         path,
@@ -129,11 +132,11 @@ describe('an exec plugin', () => {
       );
       await (await open({ file: path })).request(version);
       const { readFileSync } = await import('node:fs');
-      return JSON.parse(readFileSync(join(folder(), 'home/login.told'), 'utf8'));
+      return JSON.parse(readFileSync(join(folder(), 'home/login.info'), 'utf8'));
     };
     const info = { apiVersion, kind: 'ExecCredential' };
-    expect(await told({})).toEqual({ ...info, spec: { interactive: false } });
-    expect(await told({ provideClusterInfo: true, interactiveMode: 'IfAvailable' })).toEqual({
+    expect(await received({})).toEqual({ ...info, spec: { interactive: false } });
+    expect(await received({ provideClusterInfo: true, interactiveMode: 'IfAvailable' })).toEqual({
       ...info,
       spec: {
         interactive: false,
@@ -147,7 +150,7 @@ describe('an exec plugin', () => {
     });
   });
 
-  it('T14: that wants a terminal is refused by name', async () => {
+  it('T14: a plugin that needs a terminal is refused with its name', async () => {
     const exec = { apiVersion, command: 'login', interactiveMode: 'Always' };
     const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { exec });
     await expect(clientFromKubeConfig({ text })).rejects.toThrow(
@@ -156,11 +159,11 @@ describe('an exec plugin', () => {
   });
 
   it.each([
-    ['is not there', 'no-such-plugin', [], 'failed (ENOENT)'],
+    ['does not exist', 'no-such-plugin', [], 'failed (ENOENT)'],
     ['fails', 'sh', ['-c', 'echo hunter2 >&2; exit 3'], 'failed'],
-    ['prints no JSON', 'echo', ['hunter2'], 'failed'],
+    ['prints invalid JSON', 'echo', ['hunter2'], 'failed'],
     ['prints no credentials', 'echo', ['{"status":{}}'], 'returned neither a token nor'],
-  ])('T54: that %s is reported with its installHint', async (_, command, args, what) => {
+  ])('T54: a plugin that %s is reported with its installHint', async (_, command, args, what) => {
     const exec = { apiVersion, command, args, installHint: 'brew install login' };
     const client = await open({ text: kubeconfig({ server: 'http://127.0.0.1:1' }, { exec }) });
     const error = await client.request(version).catch((reason) => reason);
@@ -169,7 +172,7 @@ describe('an exec plugin', () => {
     expect(message).toContain('; try the same with kubectl. Its installHint: brew install login');
   });
 
-  it('T14: that gives neither a token nor a certificate does not make us nobody', async () => {
+  it('T14: a plugin that returns neither a token nor a certificate causes an error, and nothing is sent anonymously', async () => {
     const api = await server('http');
     plugin('login', '');
     const file = config('config', api.url, { command: './login' });

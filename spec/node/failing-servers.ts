@@ -1,4 +1,4 @@
-/** Servers on loopback that fail in one way each, as seen by a client that connects to them. */
+/** Servers on loopback that each fail in one way, for clients that connect to them. */
 import { createServer as createHttps } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import type { TlsOptions } from 'rx-informer/node';
@@ -11,10 +11,10 @@ import {
   testOnlyServerKey,
 } from './test-only-certificates.ts';
 
-/** How to meet a failure. */
+/** A server that fails, and the TLS options of its client. */
 export interface Failure {
   open(): Promise<TestServer>;
-  /** What the client trusts and expects. */
+  /** The TLS options of the client. */
   readonly tls?: TlsOptions;
 }
 
@@ -36,7 +36,7 @@ const withCertificate = (cert: string, key: string, tls?: TlsOptions): Failure =
 const HEAD =
   'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"a":';
 
-/** Nobody listens there any more. */
+/** The port was in use and is closed. */
 export const refused: Failure = {
   async open() {
     const server = await opened(createServer(), 'http');

@@ -1,4 +1,4 @@
-/** Bodies that may come as gzip over undici: asked for by the request, decompressed by the transport. */
+/** Gzip bodies over undici: the request asks for gzip, and the transport decompresses the body. */
 import { gzipSync } from 'node:zlib';
 import type { TransportRequest } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
@@ -29,8 +29,8 @@ async function open(protocol: Protocol, handler: Handler) {
   return transport;
 }
 
-describe.each(protocols)('a body that may come as gzip over %s', (protocol) => {
-  it('W31: is asked for, and arrives decompressed, also in several members', async () => {
+describe.each(protocols)('a request that accepts gzip over %s', (protocol) => {
+  it('W31: the request asks for gzip, and the body is emitted decompressed, also if it has several members', async () => {
     const asked: unknown[] = [];
     const transport = await open(protocol, (request, response) => {
       asked.push(request.headers['accept-encoding']);
@@ -47,7 +47,7 @@ describe.each(protocols)('a body that may come as gzip over %s', (protocol) => {
     expect(asked).toEqual(['gzip']);
   });
 
-  it('W31: may come plain; and no other request asks for it', async () => {
+  it('W31: the body may be uncompressed, and no other request asks for gzip', async () => {
     const asked: unknown[] = [];
     const transport = await open(protocol, (request, response) => {
       asked.push(request.headers['accept-encoding']);
@@ -61,7 +61,7 @@ describe.each(protocols)('a body that may come as gzip over %s', (protocol) => {
     expect(asked).toEqual(['gzip', 'identity']);
   });
 
-  it('W31: is an error if it is no gzip, is cut, or comes as something else', async () => {
+  it('W31: a body that is not gzip, is cut or has another encoding is an error', async () => {
     const bytes = gzipSync(text);
     const bodies: [encoding: string, body: Uint8Array][] = [
       ['gzip', Buffer.from('not gzip at all')],
@@ -81,7 +81,7 @@ describe.each(protocols)('a body that may come as gzip over %s', (protocol) => {
     }
   });
 
-  it('W31: tells nothing more once it is unsubscribed', async () => {
+  it('W31: nothing is emitted after the unsubscription', async () => {
     let ended = false;
     const transport = await open(protocol, (_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });

@@ -1,4 +1,4 @@
-/** Over HTTP/2 a server may reset a stream in its body; with some codes Node shows that as an end. */
+/** HTTP/2 streams that a server resets within the body. With some codes Node shows the reset as a regular end. */
 import { channel } from 'node:diagnostics_channel';
 import { createClient, createResourceClient, type TransportRequest } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
@@ -31,7 +31,7 @@ async function open(answer: (stream: RawStream) => void) {
 const soon = (task: () => void) => setTimeout(task, 20);
 
 it.each([NO_ERROR, CANCEL, INTERNAL_ERROR])(
-  'T18: a stream that is reset with code %i in its body is no whole one',
+  'T18: a stream that is reset with code %i within its body is incomplete',
   async (code) => {
     const { transport } = await open((stream) => {
       stream.data('half');
@@ -44,7 +44,7 @@ it.each([NO_ERROR, CANCEL, INTERNAL_ERROR])(
   },
 );
 
-it('T18: one that ended before it was reset is whole', async () => {
+it('T18: a stream that ended before it was reset is complete', async () => {
   const { transport } = await open((stream) => {
     stream.data('half');
     soon(() => {
@@ -60,28 +60,28 @@ it('T18: one that ended before it was reset is whole', async () => {
 });
 
 it.each([
-  ['whole', true],
+  ['complete', true],
   ['reset', false],
-])('T18: a %s one is known when somebody reads again, too', async (how, isWhole) => {
+])('T18: a %s stream is recognized after a pause of the reader, too', async (how, isComplete) => {
   const { transport } = await open((stream) => {
     stream.data('half');
     soon(() => {
-      stream.data(' and half', isWhole);
+      stream.data(' and half', isComplete);
       if (how === 'reset') stream.reset(NO_ERROR);
     });
   });
-  const room = new Subject<void>();
-  const demand = () => (sent.text === 'half' ? room : null);
+  const capacity = new Subject<void>();
+  const demand = () => (sent.text === 'half' ? capacity : null);
   const sent = watch(transport.send({ ...get, demand }));
   await until('the first half', () => sent.text === 'half');
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(sent.text).toBe('half');
-  room.next();
+  capacity.next();
   await sent.ended;
-  expect([sent.text, sent.completed]).toEqual(['half and half', isWhole]);
+  expect([sent.text, sent.completed]).toEqual(['half and half', isComplete]);
 });
 
-it('T18: each of many on one connection has its own end', async () => {
+it('T18: the end of each stream of a connection is recognized separately', async () => {
   let requests = 0;
   const { server, transport } = await open((stream) => {
     const nth = requests++;
@@ -98,7 +98,7 @@ it('T18: each of many on one connection has its own end', async () => {
   expect(server.connections).toBe(1);
 });
 
-it('T18, C10: a log that is cut says so', async () => {
+it('T18, C10: a log that is cut ends with an error', async () => {
   const { server, transport } = await open((stream) => {
     stream.data('one\ntwo\n');
     soon(() => stream.reset(CANCEL));
@@ -118,7 +118,7 @@ it('T18, C10: a log that is cut says so', async () => {
   expect(expectClean(end, 'Network', []).message).toContain('stream was reset before its end');
 });
 
-it('T18: who leaves before, and what never was answered, leaves nothing behind', async () => {
+it('T18: requests that are cancelled or closed early leave no listener behind', async () => {
   const { transport } = await open((stream) => stream.data('x'));
   const seen = watch(transport.send(get));
   await until('a byte', () => seen.bytes === 1);

@@ -1,4 +1,4 @@
-/** Fields of a kubeconfig: what kubectl obeys is obeyed, or refused by name. */
+/** Kubeconfig fields: a field that kubectl obeys is either obeyed, or refused by name. */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -14,36 +14,39 @@ const version = { path: '/version' };
 const nowhere = { server: 'http://127.0.0.1:1' };
 const refused = (user: object) => clientFromKubeConfig({ text: kubeconfig(nowhere, user) });
 
-describe('acting as somebody else', () => {
+describe('impersonation', () => {
   const impersonated = (headers: object) =>
     Object.entries(headers).filter(([name]) => name.startsWith('impersonate-'));
-  /** The headers as lines, as they came. */
+  /** The header lines as they were received. */
   const lines = (raw: readonly string[]) =>
     raw.flatMap((name, at) =>
       at % 2 === 0 && /^impersonate-/i.test(name) ? [`${name.toLowerCase()}: ${raw[at + 1]}`] : [],
     );
 
-  it.each(['http', 'http2'] as const)('T15: is told to the server (%s)', async (protocol) => {
-    const api = await server(protocol);
-    const user = {
-      token: 't',
-      as: 'jürgen',
-      'as-uid': 'u-1',
-      'as-groups': ['dev team'],
-      'as-user-extra': { 'acme.com/Project%': ['shop'] },
-    };
-    const cluster = { server: api.url, 'certificate-authority-data': base64(testOnlyCa) };
-    await (await open({ text: kubeconfig(cluster, user) })).request(version);
-    expect(Object.fromEntries(impersonated(api.seen[0]?.headers ?? {}))).toEqual({
-      'impersonate-user': Buffer.from('jürgen').toString('latin1'),
-      'impersonate-uid': 'u-1',
-      'impersonate-group': 'dev team',
-      'impersonate-extra-acme.com%2fproject%25': 'shop',
-    });
-  });
+  it.each(['http', 'http2'] as const)(
+    'T15: all impersonation fields are sent to the server (%s)',
+    async (protocol) => {
+      const api = await server(protocol);
+      const user = {
+        token: 't',
+        as: 'jürgen',
+        'as-uid': 'u-1',
+        'as-groups': ['dev team'],
+        'as-user-extra': { 'acme.com/Project%': ['shop'] },
+      };
+      const cluster = { server: api.url, 'certificate-authority-data': base64(testOnlyCa) };
+      await (await open({ text: kubeconfig(cluster, user) })).request(version);
+      expect(Object.fromEntries(impersonated(api.seen[0]?.headers ?? {}))).toEqual({
+        'impersonate-user': Buffer.from('jürgen').toString('latin1'),
+        'impersonate-uid': 'u-1',
+        'impersonate-group': 'dev team',
+        'impersonate-extra-acme.com%2fproject%25': 'shop',
+      });
+    },
+  );
 
   it.each(['http', 'https', 'http2'] as const)(
-    'T15: of several groups is one line each, which undici has over HTTP/1.1 only (%s)',
+    'T15: each group is sent in a header line of its own, which undici supports over HTTP/1.1 only (%s)',
     async (protocol) => {
       const api = await server(protocol, undefined, { allowHttp1: true });
       const user = {
@@ -72,21 +75,24 @@ describe('acting as somebody else', () => {
     },
   );
 
-  it('T15: without a name, or with what is no text, is refused by name', async () => {
+  it('T15: a missing user name or an invalid value is refused with the name of the field', async () => {
     const named = (user: object, what: string) =>
       expect(refused(user)).rejects.toThrow(`clientFromKubeConfig: user 'dev' ${what}`);
     await named({ 'as-groups': ['a'] }, 'has as-groups, as-uid or as-user-extra without as');
     await named({ 'as-uid': 'u' }, 'has as-groups, as-uid or as-user-extra without as');
-    await named({ as: 'me', 'as-groups': 'a' }, 'has as-groups that are not a list of texts');
-    await named({ as: 'me', 'as-uid': 5 }, 'has an as-uid that is not text');
-    await named({ as: 5 }, 'has an as that is not text');
-    await named({ as: 'me', 'as-user-extra': { a: 'b' } }, 'has an as-user-extra');
-    await named({ as: 'me\r\nx: y' }, 'has an as that is not text');
+    await named(
+      { as: 'me', 'as-groups': 'a' },
+      'has invalid as-groups: they must be a list of strings',
+    );
+    await named({ as: 'me', 'as-uid': 5 }, 'has an invalid as-uid: it must be a string');
+    await named({ as: 5 }, 'has an invalid as: it must be a string');
+    await named({ as: 'me', 'as-user-extra': { a: 'b' } }, 'has an invalid as-user-extra');
+    await named({ as: 'me\r\nx: y' }, 'has an invalid as: it must be a string');
   });
 });
 
 describe('a user', () => {
-  it('T16: may have an empty password', async () => {
+  it('T16: a password may be empty', async () => {
     const api = await server('http');
     for (const user of [{ username: 'joe' }, { username: 'joe', password: '' }]) {
       const client = await open({ text: kubeconfig({ server: api.url }, user) });
@@ -94,7 +100,7 @@ describe('a user', () => {
     }
   });
 
-  it('T16: has one way to say who it is', async () => {
+  it('T16: two authentication methods at the same time are refused', async () => {
     const message = /user 'dev' has more than one kind of credentials: (.*); keep one/;
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'login' };
     const provider = { name: 'oidc', config: {} };
@@ -104,15 +110,15 @@ describe('a user', () => {
     await expect(refused({ token: 'hunter2', username: 'me' })).rejects.not.toThrow(/hunter2/);
   });
 
-  it('T16: with an auth-provider that nobody knows is not sent as nobody', async () => {
+  it('T16: an unknown auth-provider is refused, so that no request is sent anonymously', async () => {
     await expect(refused({ 'auth-provider': { name: 'openstack' } })).rejects.toThrow(
-      "clientFromKubeConfig: user 'dev' has the auth-provider 'openstack', which is not known here",
+      "clientFromKubeConfig: user 'dev' has the auth-provider 'openstack', which is not supported",
     );
   });
 });
 
 describe('a cluster', () => {
-  it('T16: data go before files, as kubectl reads them', async () => {
+  it('T16: inline data take precedence over files', async () => {
     const { url } = await server('https');
     const file = join(folder(), 'config');
     writeFileSync(join(folder(), 'old.crt'), 'no certificate');
@@ -132,7 +138,7 @@ describe('the proxy of the environment', () => {
   const of = (url: string, NO_PROXY = '', more: NodeJS.ProcessEnv = {}) =>
     environmentProxy(url, { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'q:2', NO_PROXY, ...more });
 
-  it('T17: is that of the scheme, in capitals first', () => {
+  it('T17: the proxy is that of the scheme, and variables in upper case take precedence', () => {
     expect(of('https://api.test')).toBe('http://p:1');
     expect(of('http://api.test')).toBe('http://q:2');
     expect(environmentProxy('https://a', { https_proxy: 'socks5://s' })).toBe('socks5://s');
@@ -143,7 +149,7 @@ describe('the proxy of the environment', () => {
   });
 
   it.each(['https://localhost:6443', 'https://127.0.0.1', 'https://127.9.9.9', 'https://[::1]:1'])(
-    'T17: is not for this machine: %s',
+    'T17: a URL of this machine has no proxy: %s',
     (url) => {
       expect(of(url)).toBeUndefined();
     },
@@ -178,7 +184,7 @@ describe('the proxy of the environment', () => {
     expect(of(url, '', { no_proxy: noProxy, NO_PROXY: undefined }) !== undefined).toBe(goes);
   });
 
-  it('T17: is used, unless the kubeconfig names one', async () => {
+  it('T17: the proxy of the environment is used, unless the kubeconfig has a proxy-url', async () => {
     const urls: (string | undefined)[] = [];
     const proxies = await Promise.all(
       ['of the environment', 'of the file'].map(async (name) => {
@@ -207,7 +213,7 @@ describe('the proxy of the environment', () => {
     ]);
   });
 
-  it('T17: that cannot be used is refused by name, without its password', async () => {
+  it('T17: a proxy that cannot be used is refused with the name of its variable, without its password', async () => {
     process.env.HTTP_PROXY = 'ftp://me:hunter2@proxy';
     const client = clientFromKubeConfig({ text: kubeconfig({ server: 'http://api.test' }) });
     await expect(client).rejects.toThrow(/HTTP_PROXY .*its scheme is ftp:/);

@@ -1,4 +1,4 @@
-/** Kubeconfigs against real servers on loopback: who we are, where to, and what no error may show. */
+/** Kubeconfigs with real servers on loopback: user, cluster, context, and errors that show no secret. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -11,15 +11,15 @@ import { testOnlyCa } from './test-only-certificates.ts';
 
 const version = { path: '/version' };
 
-describe('where to', () => {
-  it('talks to kubectl proxy: plain http, no user', async () => {
+describe('the server and the user of a client', () => {
+  it('kubectl proxy is supported: plain http without a user', async () => {
     const proxy = await server('http');
     const client = await open({ text: kubeconfig({ server: `${proxy.url}/` }) });
     expect(client.baseUrl).toBe(proxy.url);
     expect(await client.request(version)).toEqual({});
   });
 
-  it('checks the server with the CA of the cluster, also without a user', async () => {
+  it('the server is verified with the CA of the cluster, also without a user', async () => {
     const { url } = await server('http2');
     const ca = { 'certificate-authority-data': base64(testOnlyCa) };
     const client = await open({ text: kubeconfig({ server: url, ...ca }) });
@@ -33,7 +33,7 @@ describe('where to', () => {
     expect(await (await open({ text: kubeconfig(careless) })).request(version)).toEqual({});
   });
 
-  it('expects the name that the cluster gives', async () => {
+  it('the tls-server-name of the cluster is used', async () => {
     const { url } = await server('https');
     const cluster = (name: string) => ({
       server: url,
@@ -46,7 +46,7 @@ describe('where to', () => {
     await expect(wrong.request(version)).rejects.toMatchObject({ reason: 'Network' });
   });
 
-  it('takes the context that it is told', async () => {
+  it('the given context is used', async () => {
     const { url } = await server('http');
     const config = JSON.parse(kubeconfig({ server: url }, { token: 'first' }));
     config.users.push({ name: 'ops', user: { token: 'second' } });
@@ -55,7 +55,7 @@ describe('where to', () => {
     expect(await client.request(version)).toEqual({ authorization: 'Bearer second' });
   });
 
-  it('takes an instance, as it was then', async () => {
+  it('an instance is used as it was when the client was created', async () => {
     const { url } = await server('http');
     const config = new KubeConfig();
     config.loadFromString(kubeconfig({ server: url }, { username: 'me', password: 'p:w' }));
@@ -64,7 +64,7 @@ describe('where to', () => {
     expect(await client.request(version)).toEqual({ authorization: `Basic ${base64('me:p:w')}` });
   });
 
-  it('merges the files of KUBECONFIG, the first that names something decides', async () => {
+  it('the files of KUBECONFIG are merged, and the first file that contains a name takes precedence', async () => {
     const { url } = await server('http');
     const files = ['a', 'missing', 'b'].map((name) => join(folder(), name));
     writeFileSync(files[0] ?? '', kubeconfig({ server: url }, { token: 'a' }));
@@ -73,7 +73,7 @@ describe('where to', () => {
     expect(await (await open({})).request(version)).toEqual({ authorization: 'Bearer a' });
   });
 
-  it('falls back to ~/.kube/config', async () => {
+  it('the default is ~/.kube/config', async () => {
     const { url } = await server('http');
     delete process.env.KUBECONFIG;
     process.env.HOME = folder();
@@ -85,7 +85,7 @@ describe('where to', () => {
     expect(await (await open({})).request(version)).toEqual({ authorization: 'Bearer home' });
   });
 
-  it('runs in a pod: service account token and CA', async () => {
+  it('in a pod the token and the CA of the service account are used', async () => {
     const { port } = await server('https');
     const account = join(folder(), 'var/run/secrets/kubernetes.io/serviceaccount');
     mkdirSync(account, { recursive: true });
@@ -101,7 +101,7 @@ describe('where to', () => {
   });
 });
 
-describe('what is wrong with it', () => {
+describe('a kubeconfig that cannot be used', () => {
   const failing = async (source: KubeConfigClientOptions) => {
     const error = await clientFromKubeConfig(source).catch((reason) => reason);
     expect(error).toBeInstanceOf(TypeError);
@@ -109,7 +109,7 @@ describe('what is wrong with it', () => {
   };
   const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { token: 'hunter2' });
 
-  it('lists the contexts when there is no such one', async () => {
+  it('an unknown context is reported with the contexts that exist', async () => {
     expect((await failing({ text, context: 'prod' })).message).toBe(
       "clientFromKubeConfig: the kubeconfig has no context 'prod'; there are: 'dev'",
     );
@@ -133,13 +133,13 @@ describe('what is wrong with it', () => {
       'clusters: [{ name: c, cluster: { token: hunter2 } }]',
       'the text is not a valid kubeconfig: clusters[0].cluster.server is missing',
     ],
-  ])('T53: says of %j what it lacks', async (content, message) => {
+  ])('T53: the error for %j says what is missing', async (content, message) => {
     const error = await failing({ text: content });
     expect(error.message).toBe(`clientFromKubeConfig: ${message}`);
     expect(printed(error)).not.toContain('hunter2');
   });
 
-  it('names the cluster or user that is missing', async () => {
+  it('a missing cluster or user is named', async () => {
     const config = JSON.parse(text);
     config.contexts[0].context.user = 'nobody';
     expect((await failing({ text: JSON.stringify(config) })).message).toContain(
@@ -151,7 +151,7 @@ describe('what is wrong with it', () => {
     );
   });
 
-  it('does not quote a file that is no YAML', async () => {
+  it('a file that is not valid YAML is not quoted', async () => {
     const error = await failing({ text: 'users:\n- token: hunter2\n  a: b: c\n' });
     expect(error.message).toContain(
       'the text is not a valid kubeconfig: the YAML cannot be parsed (line 3)',
@@ -159,7 +159,7 @@ describe('what is wrong with it', () => {
     expect(printed(error)).not.toContain('hunter2');
   });
 
-  it('says what it looked for when nothing is there', async () => {
+  it('if no kubeconfig is found, the error names the places that were searched', async () => {
     expect((await failing({ file: join(folder(), 'none') })).message).toContain('(ENOENT)');
     process.env.KUBECONFIG = join(folder(), 'none');
     expect((await failing({})).message).toContain('KUBECONFIG names no file that exists');
@@ -168,7 +168,7 @@ describe('what is wrong with it', () => {
     expect((await failing({})).message).toMatch(/^clientFromKubeConfig: no kubeconfig: KUBECONFIG/);
   });
 
-  it('refuses a proxy that it cannot use, without showing its password', async () => {
+  it('a proxy that cannot be used is refused without showing its password', async () => {
     const cluster = { server: 'https://127.0.0.1:1', 'proxy-url': 'socks4://me:hunter2@host' };
     const error = await failing({ text: kubeconfig(cluster, { token: 't' }) });
     expect(error.message).toContain('its scheme is socks4:');

@@ -1,4 +1,7 @@
-/** What tests of a kubeconfig have in common: a folder and servers that go with the test, an environment that comes back. */
+/**
+ * Shared setup of the kubeconfig tests: a folder and servers that are removed after each test, and an environment
+ * that is restored.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +12,7 @@ import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/
 import { afterEach, beforeEach } from 'vitest';
 import { type Handler, listen, type Protocol, type Request } from './servers.ts';
 
-/** Called after the test, the last first. */
+/** Called after the test, in reverse order. */
 export const endings: (() => Promise<unknown>)[] = [];
 const environment = { ...process.env };
 const CHANGED = [
@@ -18,7 +21,7 @@ const CHANGED = [
 ];
 let made = '';
 
-/** A folder of this test's own. */
+/** The temporary folder of this test. */
 export const folder = (): string => made;
 
 beforeEach(() => {
@@ -33,7 +36,7 @@ afterEach(async () => {
   }
 });
 
-/** A server that answers with what it was told about the caller. */
+/** A server that responds with what it received about the caller. */
 export async function server(
   protocol: Protocol,
   accepts: (request: Request) => boolean = () => true,

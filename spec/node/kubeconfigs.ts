@@ -1,8 +1,8 @@
-/** Kubeconfigs made in tests. */
+/** Creates kubeconfigs for tests. */
 
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** A kubeconfig of one context, as JSON, which is YAML. */
+/** A kubeconfig with one context, as JSON, which is valid YAML. */
 export function kubeconfig(cluster: object, user?: object): string {
   const name = 'dev';
   return JSON.stringify({

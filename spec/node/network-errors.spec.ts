@@ -1,4 +1,4 @@
-/** What a failed connection says, over undici and over Node's own fetch. */
+/** The error messages of failed connections, over undici and over Node's own fetch. */
 import { createServer as createHttp } from 'node:http';
 import { type ApiError, createFetchTransport, type Transport } from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
@@ -44,7 +44,7 @@ const CLOSED =
 const NO_CA =
   "the server's certificate is not signed by a trusted CA (%). Give the cluster's CA: certificate-authority in the kubeconfig, or tls.ca.";
 
-describe('over undici a failed connection', () => {
+describe('a failed connection over undici', () => {
   it.each<[string, failing.Failure, string]>([
     [
       'refused',
@@ -93,11 +93,11 @@ describe('over undici a failed connection', () => {
       failing.otherHost,
       "the server's certificate is for other hosts (ERR_TLS_CERT_ALTNAME_INVALID). Use a name that is in it, or give one: tls-server-name in the kubeconfig, or tls.servername.",
     ],
-  ])('T50: %s says so with the address', async (_, failure, message) => {
+  ])('T50: a connection %s is reported with the address', async (_, failure, message) => {
     expect(await overUndici(failure)).toBe(message);
   });
 
-  it('T50: that gives no head in time says so with the address', async () => {
+  it('T50: a missing response head is reported with the address', async () => {
     expect(await overUndici(failing.silent, { headersTimeoutMs: 50 })).toBe(
       'no response in time (UND_ERR_HEADERS_TIMEOUT). Is the API server overloaded, or does a proxy hold the request?',
     );
@@ -106,30 +106,25 @@ describe('over undici a failed connection', () => {
   it.each([
     ['refuses connections', undefined, 'no connection to the proxy (ECONNREFUSED).'],
     ['refuses the tunnel', 407, 'the proxy refused the connection (HTTP 407).'],
-  ])(
-    'T50: through a proxy that %s names the proxy, without its password',
-    async (_, status, text) => {
-      const proxy = await opened(
-        createHttp().on('connect', (_request, socket) =>
-          socket.end(`HTTP/1.1 ${status} No\r\n\r\n`),
-        ),
-        'http',
-      );
-      if (status === undefined) await proxy.close();
-      else endings.push(() => proxy.close());
-      const { message } = await failureOf(
-        createUndiciTransport({
-          baseUrl: 'https://10.0.0.1:6443',
-          proxy: `http://me:hunter2@127.0.0.1:${proxy.port}`,
-        }),
-      );
-      const through = `through the proxy http://127.0.0.1:${proxy.port}`;
-      expect(message).toContain(`GET https://10.0.0.1:6443/api/v1/pods ${through}: ${text} Check `);
-    },
-  );
+  ])('T50: a proxy that %s is named without its password', async (_, status, text) => {
+    const proxy = await opened(
+      createHttp().on('connect', (_request, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`)),
+      'http',
+    );
+    if (status === undefined) await proxy.close();
+    else endings.push(() => proxy.close());
+    const { message } = await failureOf(
+      createUndiciTransport({
+        baseUrl: 'https://10.0.0.1:6443',
+        proxy: `http://me:hunter2@127.0.0.1:${proxy.port}`,
+      }),
+    );
+    const through = `through the proxy http://127.0.0.1:${proxy.port}`;
+    expect(message).toContain(`GET https://10.0.0.1:6443/api/v1/pods ${through}: ${text} Check `);
+  });
 });
 
-describe("over Node's fetch a failed connection", () => {
+describe("a failed connection over Node's fetch", () => {
   it.each<[string, failing.Failure, string]>([
     [
       'refused',
@@ -166,7 +161,7 @@ describe("over Node's fetch a failed connection", () => {
       failing.selfSigned,
       'untrusted certificate (DEPTH_ZERO_SELF_SIGNED_CERT). Give its CA in NODE_EXTRA_CA_CERTS.',
     ],
-  ])('T50: %s says so with the address', async (_, failure, message) => {
+  ])('T50: a connection %s is reported with the address', async (_, failure, message) => {
     const server = await failure.open();
     endings.push(() => server.close());
     const error = await failureOf(createFetchTransport({ baseUrl: server.url }));
@@ -174,7 +169,7 @@ describe("over Node's fetch a failed connection", () => {
   });
 
   it.each(['', '/proxy'])(
-    'T50: to the base URL %j, which has no host, says so',
+    'T50: the base URL %j, which has no host, is reported',
     async (baseUrl) => {
       const { message } = await failureOf(createFetchTransport({ baseUrl }));
       expect(message).toBe(

@@ -1,4 +1,4 @@
-/** Packages that cannot be loaded: which one is named, and what to do about it. */
+/** Errors for packages that cannot be loaded: the name of the package, and what to do. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { needed } from '../../lib/node/optional-package.ts';
@@ -15,20 +15,20 @@ const messageOf = (name: string, error: unknown, node = '24.0.0') =>
   );
 
 describe('a package that cannot be loaded', () => {
-  it('T52: is named with the command that installs it', async () => {
+  it('T52: a missing package is named with the command that installs it', async () => {
     expect(await messageOf('undici', notFound('undici'))).toBe(
       "clientFromKubeConfig needs the package 'undici': npm install undici",
     );
   });
 
-  it('T52: is not confused with the package that imports it', async () => {
+  it('T52: a missing package is not confused with the package that imports it', async () => {
     const importer = '/app/node_modules/@kubernetes/client-node/dist/index.js';
     expect(await messageOf('@kubernetes/client-node', notFound('undici', importer))).toBe(
       "clientFromKubeConfig needs the package 'undici': npm install undici",
     );
   });
 
-  it('T52: because Node is too old is reported with the oldest Node that is supported', async () => {
+  it('T52: a Node that is too old is reported with the oldest Node that is supported', async () => {
     const error = new TypeError("Cannot read properties of undefined (reading 'bind')");
     for (const node of ['20.20.2', '22.18.0']) {
       expect(await messageOf('undici', error, node)).toBe(
@@ -40,7 +40,7 @@ describe('a package that cannot be loaded', () => {
     expect(JSON.parse(manifest).engines.node).toBe('>=22.19');
   });
 
-  it('T52: for another reason fails with that reason', async () => {
+  it('T52: another reason is reported unchanged', async () => {
     expect(await messageOf('undici', notFound('/app/broken.js'))).toContain('/app/broken.js');
     expect(await messageOf('undici', new Error('other'))).toBe('other');
   });

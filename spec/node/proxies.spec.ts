@@ -1,4 +1,4 @@
-/** Through an HTTP proxy and a SOCKS proxy, both on loopback, to a server that speaks HTTP/2. */
+/** Requests through an HTTP proxy and a SOCKS proxy, both on loopback, to a server that supports HTTP/2. */
 import { createServer as createHttp } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Transport } from 'rx-informer';
@@ -37,7 +37,7 @@ async function through(proxy: string, closeProxy: () => Promise<void>) {
   };
   await send(createUndiciTransport(options));
   expect(came.splice(0)).toEqual(Array(3).fill(['2.0', []]));
-  // T15: a line for each value, which is HTTP/1.1.
+  // T15: a header line for each value, which needs HTTP/1.1.
   await send(createUndiciTransport({ ...options, repeatedHeaders: { 'x-twice': ['a', 'b'] } }));
   expect(came).toEqual(Array(3).fill(['1.1', ['a', 'b']]));
 }
@@ -49,7 +49,7 @@ function join(a: Socket, b: Socket): void {
   b.on('close', () => a.destroy());
 }
 
-it('T15: tunnels through an HTTP proxy that wants a password', async () => {
+it('T15: requests pass through an HTTP proxy that requires a password', async () => {
   const asked: (string | undefined)[] = [];
   const server = createHttp().on('connect', (request, socket: Socket) => {
     asked.push(request.headers['proxy-authorization']);
@@ -61,11 +61,11 @@ it('T15: tunnels through an HTTP proxy that wants a password', async () => {
   });
   const proxy = await opened(server, 'http');
   await through(`http://me:hunter2@127.0.0.1:${proxy.port}`, proxy.close);
-  // Once over HTTP/2, and for each request over HTTP/1.1.
+  // One tunnel over HTTP/2, and one for each request over HTTP/1.1.
   expect(asked).toEqual(Array(4).fill(`Basic ${Buffer.from('me:hunter2').toString('base64')}`));
 });
 
-it.each(['socks5', 'socks5h'])('T15: goes through a %s proxy', async (scheme) => {
+it.each(['socks5', 'socks5h'])('T15: requests pass through a %s proxy', async (scheme) => {
   let tunnels = 0;
   const server = createServer((socket) => {
     // RFC 1928: no password, CONNECT to an IPv4 address.

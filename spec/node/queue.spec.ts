@@ -1,4 +1,7 @@
-/** Who waits for a connection or for credentials says so, and the server is not blamed for it. */
+/**
+ * Requests that wait for a connection or for credentials are reported as queued, and that wait does not count as a
+ * silence of the server.
+ */
 
 import { createServer } from 'node:net';
 import {
@@ -22,7 +25,7 @@ import { testOnlyCa } from './test-only-certificates.ts';
 
 const get = { method: 'GET', path: '/api/v1/pods', use: 'watch' } as const;
 
-/** A reflector with little patience, and what it said. */
+/** A reflector with short timeouts, and the phases and errors that it reported. */
 function reflected(client: KubeClient, initialList: 'pages' | 'stream') {
   const errors: ApiError[] = [];
   const seen: { status?: ReflectorStatus } = {};
@@ -38,19 +41,19 @@ function reflected(client: KubeClient, initialList: 'pages' | 'stream') {
   return { run, errors, seen };
 }
 
-/** What one request tells, `|` at its end. */
+/** The kinds of events of one request, and `|` for its end. */
 function kindsOf(transport: Transport): string[] {
-  const told: string[] = [];
+  const kinds: string[] = [];
   transport.send(get).subscribe({
-    next: ({ kind }) => told.push(kind),
-    complete: () => told.push('|'),
-    error: (error) => told.push(String(error)),
+    next: ({ kind }) => kinds.push(kind),
+    complete: () => kinds.push('|'),
+    error: (error) => kinds.push(String(error)),
   });
-  return told;
+  return kinds;
 }
-const whole = ['queued', 'sending', 'head', 'chunk', '|'];
+const answered = ['queued', 'sending', 'head', 'chunk', '|'];
 
-it('T12: waits for a connection as queued, and is sending when undici begins', async () => {
+it('T12: a request that waits for a connection emits queued, and sending when undici begins it', async () => {
   const responses: Response[] = [];
   const server = await listen('http', (_, response) => responses.push(response));
   const transport = createUndiciTransport({ baseUrl: server.url, maxConnections: 1 });
@@ -65,10 +68,10 @@ it('T12: waits for a connection as queued, and is sending when undici begins', a
   expect(second).toEqual(['queued', 'sending']);
   responses[1]?.end('x');
   await until('the end', () => second.at(-1) === '|');
-  expect([first, second]).toEqual([whole, whole]);
+  expect([first, second]).toEqual([answered, answered]);
 });
 
-it('T12: over HTTP/2 a connection that is there is no wait', async () => {
+it('T12: over HTTP/2 a request on an open connection is not queued', async () => {
   const server = await listen('http2', (_, response) => response.end('x'));
   const tls = { ca: testOnlyCa };
   const transport = createUndiciTransport({ baseUrl: server.url, tls, maxConnections: 1 });
@@ -77,10 +80,10 @@ it('T12: over HTTP/2 a connection that is there is no wait', async () => {
   await until('the first', () => first.at(-1) === '|');
   const second = kindsOf(transport);
   await until('the second', () => second.at(-1) === '|');
-  expect([first, second]).toEqual([whole, ['head', 'chunk', '|']]);
+  expect([first, second]).toEqual([answered, ['head', 'chunk', '|']]);
 });
 
-it('T12: leaves a full pool when it is told so', async () => {
+it('T12: unsubscribing from a queued request ends it', async () => {
   const server = await listen('http', () => {});
   const transport = createUndiciTransport({ baseUrl: server.url, maxConnections: 1 });
   endings.push(server.close, () => transport.close());
@@ -96,7 +99,7 @@ it('T12: leaves a full pool when it is told so', async () => {
 });
 
 it.each(['pages', 'stream'] as const)(
-  'R15, T12: a second informer (%s) on one connection is queued, and blames nobody',
+  'R15, T12: a second informer (%s) on one connection is queued, and reports no error',
   async (initialList) => {
     const fake = createFakeApiServer();
     fake.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
@@ -115,7 +118,7 @@ it.each(['pages', 'stream'] as const)(
   },
 );
 
-it('R15, T12: a plugin that takes its time is no silence of the server', async () => {
+it('R15, T12: the time of a slow plugin does not count as a silence of the server', async () => {
   const fake = createFakeApiServer();
   const server = await fake.serve();
   endings.push(server.close);
@@ -133,7 +136,7 @@ it('R15, T12: a plugin that takes its time is no silence of the server', async (
   await until('the list', () => seen.status?.synced === true);
 });
 
-it('T12: a proxy that does not answer keeps nobody queued for longer than a head may take', async () => {
+it('T12: a proxy that does not answer keeps a request queued no longer than the timeout for a response head', async () => {
   const silent = await opened(
     createServer((socket) => void socket.resume()),
     'http',

@@ -1,4 +1,4 @@
-/** A server that speaks HTTP/2 frame by frame: Node's own ends a stream before it resets it. */
+/** A server that sends single HTTP/2 frames, because Node's own server ends a stream before it resets it. */
 import { createServer } from 'node:tls';
 import { opened, type TestServer } from './servers.ts';
 import { testOnlyServerCert, testOnlyServerKey } from './test-only-certificates.ts';
@@ -19,13 +19,13 @@ function frame(type: number, flags: number, stream: number, payload = Buffer.all
   return Buffer.concat([head, payload]);
 }
 
-/** What can be said on one stream, after its head: status 200. */
+/** The frames that can be sent on a stream after its head (status 200). */
 export interface RawStream {
   data(text: string, isLast?: boolean): void;
   reset(code: number): void;
 }
 
-/** Calls `answer` for each request, once its head is sent. */
+/** Calls `answer` for each request after its head is sent. */
 export function rawHttp2(answer: (stream: RawStream) => void): Promise<TestServer> {
   const tls = { cert: testOnlyServerCert, key: testOnlyServerKey, ALPNProtocols: ['h2'] };
   const server = createServer(tls, (socket) => {

@@ -1,10 +1,10 @@
-/** What a subscriber of a transport saw, and searches for secrets in errors. */
+/** Records the events of a transport, and searches errors for secrets. */
 import { inspect } from 'node:util';
 import { ApiError, type TransportEvent } from 'rx-informer';
 import type { Observable, Subscription } from 'rxjs';
 import { expect } from 'vitest';
 
-/** A subscription and all that came through it. */
+/** A subscription and everything that it received. */
 export interface Seen {
   status?: number;
   header(name: string): string | null;
@@ -13,11 +13,11 @@ export interface Seen {
   error?: unknown;
   completed: boolean;
   readonly subscription: Subscription;
-  /** Resolves at the end, however it ends. */
+  /** Resolves when the stream completes or errors. */
   readonly ended: Promise<void>;
 }
 
-/** Subscribes; `keepText: false` for much data. */
+/** Subscribes and records. Use `keepText: false` for large bodies. */
 export function watch(events: Observable<TransportEvent>, options = { keepText: true }): Seen {
   let end = () => {};
   const seen: { -readonly [K in keyof Seen]?: Seen[K] } & Omit<Seen, 'subscription'> = {
@@ -51,7 +51,7 @@ export function watch(events: Observable<TransportEvent>, options = { keepText: 
   return seen as Seen;
 }
 
-/** Waits until it is so; fails after 5 s. */
+/** Waits until the condition is met. Fails after 5 s. */
 export async function until(what: string, met: () => boolean): Promise<void> {
   const late = performance.now() + 5_000;
   while (!met()) {
@@ -67,7 +67,7 @@ function printed(error: unknown): string {
   return parts.join('\n');
 }
 
-/** An ApiError of this reason that shows none of the secrets. */
+/** Expects an ApiError with this reason that shows none of the secrets. */
 export function expectClean(error: unknown, reason: string, secrets: readonly string[]): ApiError {
   expect(error).toBeInstanceOf(ApiError);
   const text = printed(error);

@@ -1,4 +1,4 @@
-/** Real servers on loopback, one per protocol, that count connections and end completely. */
+/** Real servers on loopback, one per protocol, which count connections and close completely. */
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
@@ -6,7 +6,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { testOnlyCa, testOnlyServerCert, testOnlyServerKey } from './test-only-certificates.ts';
 
 export type Request = IncomingMessage | Http2ServerRequest;
-/** What both kinds of answer share; of HTTP/2 is what has a `stream`. */
+/** The common part of both response types. An HTTP/2 response has a `stream`. */
 export type Response =
   | ServerResponse
   | (Omit<ServerResponse, 'writeProcessing'> & Pick<Http2ServerResponse, 'stream'>);
@@ -16,13 +16,13 @@ export type Handler = (request: Request, response: Response) => void;
 export interface TestServer {
   readonly url: string;
   readonly port: number;
-  /** Connections so far. */
+  /** The number of connections so far. */
   readonly connections: number;
-  /** Ends everything at once. */
+  /** Closes the server and all connections immediately. */
   close(): Promise<void>;
 }
 
-/** The protocols a transport must speak. */
+/** The protocols that a transport must support. */
 export const protocols = ['http', 'https', 'http2'] as const;
 export type Protocol = (typeof protocols)[number];
 
@@ -48,7 +48,7 @@ export async function listen(
   return opened(server, protocol === 'http' ? 'http' : 'https');
 }
 
-/** Any server of sockets, once it listens. */
+/** Waits until a socket server listens. */
 export async function opened(server: Server, scheme: string): Promise<TestServer> {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -73,13 +73,13 @@ export async function opened(server: Server, scheme: string): Promise<TestServer
   };
 }
 
-/** Ends in the middle of the body, as a crash or a lost connection does. */
+/** Ends the response within the body, as a crash or a lost connection does. */
 export function cut(response: Response): void {
   if ('stream' in response) response.stream.session?.destroy();
   else response.socket?.destroy();
 }
 
-/** Resolves when the client has gone away before the end. */
+/** Resolves when the client closes the request before its end. */
 export function gone(request: Request): Promise<void> {
   return new Promise((resolve) => {
     request.on('error', () => {}).on('aborted', () => resolve());
@@ -88,12 +88,12 @@ export function gone(request: Request): Promise<void> {
   });
 }
 
-/** How much has been written. */
+/** The number of bytes that have been written. */
 export interface Poured {
   readonly written: number;
 }
 
-/** Writes so many bytes as fast as they are taken, then ends. */
+/** Writes `total` bytes as fast as the socket accepts them, then ends the response. */
 export function pour(response: Response, total: number): Poured {
   const chunk = Buffer.alloc(64 * 1024, 'x');
   const poured = { written: 0 };

@@ -1,4 +1,7 @@
-/** Certificates for servers on loopback. TEST ONLY: the keys are public, nothing may trust this CA. Valid 2020–2120. */
+/**
+ * Certificates for servers on loopback. TEST ONLY: the keys are public, so nothing may trust this CA. Valid
+ * 2020–2120.
+ */
 
 export const testOnlyCa: string = `-----BEGIN CERTIFICATE-----
 MIIBizCCATKgAwIBAgIUSCZkHDGYo6OEXrGP+vDvPdNJPcswCgYIKoZIzj0EAwIw
@@ -54,7 +57,7 @@ R5zkSWBi6ETckG5IdWHlD//spE+hRANCAAQcj4/XFxvAAl9DZChU6ekUKEHrfUVO
 -----END PRIVATE KEY-----
 `;
 
-/** Signed by itself. */
+/** A self-signed certificate. */
 export const testOnlySelfSigned: { readonly cert: string; readonly key: string } = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBcDCCARWgAwIBAgICEAQwCgYIKoZIzj0EAwIwIDEeMBwGA1UEAwwVdGVzdC1v
@@ -75,7 +78,7 @@ Xhwm5DaOWFBkmoPSi1jl1kFI64OhRANCAAQB1igc0dZIF7AQelfHh+X/pKwa2uC6
 `,
 };
 
-/** Signed by itself, and not valid since 2021. */
+/** A self-signed certificate that expired in 2021. */
 export const testOnlyExpired: { readonly cert: string; readonly key: string } = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBbzCCARWgAwIBAgICEAUwCgYIKoZIzj0EAwIwITEfMB0GA1UEAwwWdGVzdC1v

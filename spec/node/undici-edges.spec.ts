@@ -1,4 +1,4 @@
-/** What a transport over undici does at its edges: errors, queues, dispatchers of others. */
+/** Edge cases of the transport over undici: errors, queues, and dispatchers of the caller. */
 import { gzipSync } from 'node:zlib';
 import { ApiError, createClient, type TransportRequest } from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
@@ -30,7 +30,7 @@ async function open(
   return { server, transport };
 }
 
-it('does not take an interim answer for the head', async () => {
+it('an interim response is not mistaken for the response head', async () => {
   const { transport } = await open('http', (_, response) => {
     if ('writeProcessing' in response) response.writeProcessing();
     response.end('done');
@@ -52,7 +52,7 @@ it('T60: a quiet body has no time limit, also with a dispatcher that has one', a
   endings.push(() => dispatcher.destroy());
   const limits: unknown[] = [];
   const dispatch = dispatcher.dispatch.bind(dispatcher);
-  // The timers of undici are too coarse to wait for one.
+  // Checks the option, because the timers of undici are too coarse to wait for.
   dispatcher.dispatch = (options, handler) => {
     limits.push(options.bodyTimeout);
     return dispatch(options, handler);
@@ -64,7 +64,7 @@ it('T60: a quiet body has no time limit, also with a dispatcher that has one', a
   expect(limits).toEqual([0, 0, 0]);
 });
 
-it('errors on a compressed body, which it did not ask for', async () => {
+it('a compressed body that was not requested is an error', async () => {
   const { transport } = await open('http', (_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' });
     response.end(gzipSync('{}'));
@@ -75,14 +75,14 @@ it('errors on a compressed body, which it did not ask for', async () => {
   expect(seen.bytes).toBe(0);
 });
 
-it('errors with a header that is none, without showing it', async () => {
+it('an invalid header is an error that does not show it', async () => {
   const { transport } = await open('http', () => {});
   const seen = watch(transport.send({ ...get, headers: { authorization: 'Bearer hun\nter2' } }));
   await seen.ended;
   expectClean(seen.error, 'Network', ['ter2']);
 });
 
-it('queues beyond the connections allowed, and forgets what was unsubscribed there', async () => {
+it('requests beyond maxConnections are queued, and a cancelled one is never sent', async () => {
   const urls: (string | undefined)[] = [];
   const responses: Response[] = [];
   const { transport } = await open(
@@ -106,7 +106,7 @@ it('queues beyond the connections allowed, and forgets what was unsubscribed the
   expect(last).toMatchObject({ text: 'c', completed: true });
 });
 
-it('errors when the demand does', async () => {
+it('an error of the demand is an error of the request', async () => {
   const { transport } = await open('http', (_, response) => response.end('x'));
   const room = new Subject<void>();
   const seen = watch(transport.send({ ...get, demand: () => room }));
@@ -116,7 +116,7 @@ it('errors when the demand does', async () => {
   expect(expectClean(seen.error, 'Network', []).message).toContain('no more');
 });
 
-it('goes on when the demand answers at once or merely completes', async () => {
+it('reading continues if the demand emits synchronously or only completes', async () => {
   const { transport } = await open('http', (_, response) => response.end('x'.repeat(1 << 20)));
   const demands = [new Subject<void>(), new Subject<void>()];
   demands[0]?.complete();
@@ -125,14 +125,14 @@ it('goes on when the demand answers at once or merely completes', async () => {
   expect(seen).toMatchObject({ bytes: 1 << 20, completed: true });
 });
 
-it('checks the certificate', async () => {
+it('the certificate of the server is verified', async () => {
   const { transport } = await open('https', (_, response) => response.end(), { tls: {} });
   const seen = watch(transport.send(get));
   await seen.ended;
   expect(expectClean(seen.error, 'Network', []).message).toMatch(/CERT|SIGNATURE|ISSUER/);
 });
 
-it('puts the path of the base URL before each path', async () => {
+it('the path of the base URL precedes each path', async () => {
   const server = await listen('http', (request, response) => response.end(request.url));
   endings.push(() => server.close());
   const baseUrl = `${server.url}/k8s/clusters/c-1/`;
@@ -142,7 +142,7 @@ it('puts the path of the base URL before each path', async () => {
   expect(await client.request({ path: '/version' })).toBe('/k8s/clusters/c-1/version');
 });
 
-it('refuses a base URL and a proxy that are none', () => {
+it('an invalid base URL and an invalid proxy are refused', () => {
   const make = (options: UndiciTransportOptions) => () => createUndiciTransport(options);
   expect(make({ baseUrl: 'localhost:8001' })).toThrow(TypeError);
   expect(make({ baseUrl: '' })).toThrow(TypeError);
@@ -152,7 +152,7 @@ it('refuses a base URL and a proxy that are none', () => {
   expect(bad).not.toThrow(/hunter2/);
 });
 
-it('uses a dispatcher that it is given, and leaves it open', async () => {
+it('a given dispatcher is used and not closed', async () => {
   const { Agent } = await import('undici');
   const dispatcher = new Agent();
   endings.push(() => dispatcher.destroy());
@@ -169,7 +169,7 @@ it('uses a dispatcher that it is given, and leaves it open', async () => {
   expect(second.text).toBe('ok');
 });
 
-it('retires: the open request goes on, a new one is refused', async () => {
+it('after retire() the open request continues, and a new request is refused', async () => {
   let end = () => {};
   const { transport } = await open('http', (_, response) => {
     response.write('a');

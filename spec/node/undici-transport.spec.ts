@@ -43,7 +43,7 @@ async function open(
 }
 
 describe.each(protocols)('over %s', (protocol) => {
-  it('T21: tells the protocol with the first head, and how many connections are left', async () => {
+  it('T21: the transport reports the protocol after the first head, and how many connections are left', async () => {
     const { transport } = await open(
       protocol,
       (_, response) => {
@@ -63,7 +63,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(transport.connectionsLeft).toBe(shares ? Number.POSITIVE_INFINITY : 9);
   });
 
-  it('sends what it is told and nothing before it is subscribed', async () => {
+  it('a request is sent as given, and not before the subscription', async () => {
     const requests: Request[] = [];
     const { server, transport } = await open(protocol, (request, response) => {
       requests.push(request);
@@ -98,7 +98,7 @@ describe.each(protocols)('over %s', (protocol) => {
     });
   });
 
-  it('hands a chunk on when it comes, long before the end', async () => {
+  it('a chunk is emitted when it arrives, before the end of the body', async () => {
     let more = () => {};
     const { transport } = await open(protocol, (_, response) => {
       response.write('first\n');
@@ -112,7 +112,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(seen).toMatchObject({ text: 'first\nsecond\n', completed: true });
   });
 
-  it('takes a cut body for an error', async () => {
+  it('a cut body is an error', async () => {
     const responses: Response[] = [];
     const { transport } = await open(protocol, (_, response) => {
       response.write('{"type":"ADDED"');
@@ -128,7 +128,7 @@ describe.each(protocols)('over %s', (protocol) => {
     );
   });
 
-  it('takes a body shorter than its content-length for an error', async () => {
+  it('a body shorter than its content-length is an error', async () => {
     const { transport } = await open(protocol, (_, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('too short');
@@ -139,23 +139,26 @@ describe.each(protocols)('over %s', (protocol) => {
     expectClean(seen.error, 'Network', []);
   });
 
-  it.each(['before the head', 'in the body'])('aborts %s, and the server sees it', async (when) => {
-    let seenByServer: Promise<void> | undefined;
-    const { transport } = await open(protocol, (request, response) => {
-      seenByServer = gone(request);
-      if (when === 'in the body') response.write('x');
-    });
-    const seen = watch(transport.send(get));
-    await until('the request', () =>
-      when === 'in the body' ? seen.bytes > 0 : seenByServer !== undefined,
-    );
-    seen.subscription.unsubscribe();
-    await seenByServer;
-    expect(seen).toMatchObject({ completed: false });
-    expect(seen.error).toBeUndefined();
-  });
+  it.each(['before the head', 'in the body'])(
+    'unsubscribing %s aborts the request, and the server notices',
+    async (when) => {
+      let seenByServer: Promise<void> | undefined;
+      const { transport } = await open(protocol, (request, response) => {
+        seenByServer = gone(request);
+        if (when === 'in the body') response.write('x');
+      });
+      const seen = watch(transport.send(get));
+      await until('the request', () =>
+        when === 'in the body' ? seen.bytes > 0 : seenByServer !== undefined,
+      );
+      seen.subscription.unsubscribe();
+      await seenByServer;
+      expect(seen).toMatchObject({ completed: false });
+      expect(seen.error).toBeUndefined();
+    },
+  );
 
-  it('pauses the server when the demand closes, and loses nothing', async () => {
+  it('a closed demand pauses the server, and no byte is lost', async () => {
     const total = 96 * 2 ** 20;
     let poured: Poured = { written: 0 };
     const { transport } = await open(protocol, (_, response) => {
@@ -166,7 +169,7 @@ describe.each(protocols)('over %s', (protocol) => {
     const demand = () => (closed ? room : null);
     const seen = watch(transport.send({ ...get, demand }), { keepText: false });
     await until('the head', () => seen.status === 200);
-    // Until the buffers on the way are full.
+    // Waits until the buffers in between are full.
     let before = -1;
     while (before !== poured.written) {
       before = poured.written;
@@ -184,7 +187,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(seen).toMatchObject({ bytes: total, completed: true });
   });
 
-  it('errors open requests on close, and all later ones', async () => {
+  it('close() errors open requests and all later requests', async () => {
     const { transport } = await open(protocol, (_, response) => {
       response.write('x');
     });
@@ -197,7 +200,7 @@ describe.each(protocols)('over %s', (protocol) => {
     await transport.close();
   });
 
-  it('leaves no handle behind', async () => {
+  it('no handle is left behind', async () => {
     const handles = () =>
       process.getActiveResourcesInfo().filter((name) => /TCP|TLS|HTTP|DNS/i.test(name));
     await until('the end of the test before', () => handles().length === 0);
@@ -216,7 +219,7 @@ describe.each(protocols)('over %s', (protocol) => {
 });
 
 describe('over http2', () => {
-  it('has 20 watches on one connection, where a paused one does not hold the others', async () => {
+  it('20 watches share one connection, and a paused watch does not block the others', async () => {
     let requests = 0;
     const bytes = 24 * 2 ** 20;
     const { server, transport } = await open('http2', (request, response) => {
@@ -239,17 +242,14 @@ describe('over http2', () => {
     expect(server.connections).toBe(1);
   });
 
-  it.each([0, 2, 11])(
-    'takes a stream reset with code %i in the body for an error',
-    async (code) => {
-      const { transport } = await open('http2', (_, response) => {
-        response.write('half');
-        setTimeout(() => 'stream' in response && response.stream.close(code), 20);
-      });
-      const seen = watch(transport.send(get));
-      await seen.ended;
-      expect(seen.completed).toBe(false);
-      expectClean(seen.error, 'Network', []);
-    },
-  );
+  it.each([0, 2, 11])('a stream reset with code %i within the body is an error', async (code) => {
+    const { transport } = await open('http2', (_, response) => {
+      response.write('half');
+      setTimeout(() => 'stream' in response && response.stream.close(code), 20);
+    });
+    const seen = watch(transport.send(get));
+    await seen.ended;
+    expect(seen.completed).toBe(false);
+    expectClean(seen.error, 'Network', []);
+  });
 });

@@ -1,17 +1,17 @@
 /// <reference types="node" />
-/** Decompresses a body while it arrives. */
+/** Decompresses a gzip body while it arrives. */
 import { createGunzip } from 'node:zlib';
 
-/** A body under way. */
+/** A body that is being decompressed. */
 export interface Gunzip {
   write(bytes: Uint8Array): void;
   /** The compressed body is complete. */
   end(): void;
-  /** Nothing is called any more. */
+  /** Stops the decompression. The sink is not called afterwards. */
   release(): void;
 }
 
-/** Calls `next` with each decompressed piece, then `complete`; or `error` if the body is not gzip, or is cut. */
+/** Calls `next` with each decompressed piece, then `complete`. Calls `error` if the body is not gzip or is cut. */
 export function gunzip(sink: {
   next(bytes: Uint8Array): void;
   complete(): void;
@@ -26,7 +26,7 @@ export function gunzip(sink: {
     };
   stream.on('data', unless(sink.next));
   stream.on('end', unless(sink.complete));
-  // Also after its release: an error that nobody listens to would end the process.
+  // The listener stays after the release, because an error without a listener would end the process.
   stream.on('error', unless(sink.error));
   return {
     write: (bytes) => void stream.write(bytes),

@@ -1,7 +1,8 @@
 /// <reference types="node" />
 /**
- * Whether an HTTP/2 stream came to its end, or was reset in the middle. Node ends one that a server resets with
- * NO_ERROR or CANCEL as if it were whole, and undici passes that on; only Node's own channels tell.
+ * Detects whether an HTTP/2 stream ended or was reset within its body. Node ends a stream that a server resets with
+ * NO_ERROR or CANCEL like a complete stream, and so does undici. Only Node's diagnostics channels show the
+ * difference.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
@@ -10,17 +11,21 @@ const CLOSE = 'http2.client.stream.close';
 
 /** The end of one request's stream. */
 export interface StreamEnd {
-  /** Called when undici begins the request: the stream that it opens in the same turn is this request's. */
+  /**
+   * Call this when undici begins the request. The stream that undici opens in the same turn belongs to this request.
+   */
   begin(): void;
-  /** Whether there is a stream; known from when the request was begun. */
+  /** Whether the request has an HTTP/2 stream. Known after `begin()`. */
   readonly isHttp2: boolean;
-  /** Whether the stream was closed before its last byte came. */
+  /** Whether the stream was closed before its last byte arrived. */
   readonly wasCut: boolean;
-  /** The request is over: nothing is listened to any more. */
+  /** Stops listening, because the request has ended. */
   release(): void;
 }
 
-/** Node says so when the last byte came, also when nobody has read it yet; it has no public name. */
+/**
+ * `ended` is set when the last byte has arrived, even if it has not been read. Node has no public property for this.
+ */
 interface Ending {
   readonly _readableState?: { readonly ended?: boolean };
 }
@@ -38,7 +43,10 @@ const onClose = (message: unknown) => {
   if (stream._readableState?.ended === false) cut.add(stream);
 };
 
-/** Over HTTP/1.1, and where Node has no such channels, no stream is ever cut. */
+/**
+ * Returns the observer of one request's stream. Over HTTP/1.1, and if Node lacks these channels, `wasCut` stays
+ * false.
+ */
 export function streamEnd(): StreamEnd {
   let stream: object | undefined;
   let listens = false;

@@ -1,51 +1,55 @@
 /// <reference types="node" />
-/** The options of the pool of connections, and their checks. Their types do not need undici, which is optional. */
+/** The options of the connection pool, and their validation. The types do not need undici, which is optional. */
 import type { ConnectionOptions } from 'node:tls';
 import { checkedTimeout, checkedWholeLimit } from '../../rx/checked-option.ts';
 
-/** What TLS needs to know of the server and of us: PEM, and how to check. */
+/** The TLS options: certificates and keys as PEM, and how to verify the server. */
 export type TlsOptions = Pick<
   ConnectionOptions,
   'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized'
 > & {
-  /** The name that the server's certificate must carry, when it is not the one in the URL. */
+  /** The name that the server's certificate must contain, if it differs from the host of the URL. */
   readonly servername?: string | undefined;
 };
 
-/** How to reach the server. */
+/** The options of the connections to the server. */
 export interface DispatcherOptions {
   readonly tls?: TlsOptions | undefined;
-  /** `http://`, `https://`, `socks5://` (names are resolved by the proxy); may carry `user:password@`. */
+  /**
+   * The URL of a proxy: `http://`, `https://` or `socks5://` (the proxy resolves host names). It may contain
+   * `user:password@`.
+   */
   readonly proxy?: string | undefined;
   /**
-   * The most connections at once. Over HTTP/1.1 each watch holds one of them; further requests wait, and say that
-   * they are `queued`. Infinity: no limit. @defaultValue no limit
+   * The largest number of connections. Over HTTP/1.1 each watch holds a connection; further requests wait and emit
+   * `queued`. Infinity means no limit. @defaultValue no limit
    */
   readonly maxConnections?: number | undefined;
   /**
-   * How long to wait for the head of an answer, also of a proxy's, in milliseconds; Infinity: for ever.
+   * How long to wait for the head of a response, also for that of a proxy, in milliseconds. Infinity means no limit.
    * @defaultValue 30 000
    */
   readonly headersTimeoutMs?: number | undefined;
   /**
-   * Headers that are sent with every request, each value as a line of its own, names in lower case: several
-   * `impersonate-group`. With them HTTP/1.1 is spoken, because over HTTP/2 undici makes one line of them.
+   * Headers that are sent with every request, with names in lower case. Each value is sent in a header line of its
+   * own, for example several `impersonate-group`. With these headers HTTP/1.1 is used, because over HTTP/2 undici
+   * joins the values into one line.
    * @defaultValue none
    */
   readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 const HEADERS_TIMEOUT_MS = 30_000;
-/** Timers of more are cut, with a warning. */
+/** The longest delay of a timer, in milliseconds. Node shortens longer delays and prints a warning. */
 const LONGEST_MS = 2_147_483_647;
 
-/** How long undici is to wait for a head; 0 is for ever. */
+/** Returns how long undici waits for a head, in milliseconds; 0 means no limit. */
 export function headersTimeoutOf({ headersTimeoutMs }: DispatcherOptions): number {
   const asked = headersTimeoutMs ?? HEADERS_TIMEOUT_MS;
   return Number.isFinite(asked) ? Math.min(asked, LONGEST_MS) : 0;
 }
 
-/** Throws a `TypeError` on a number that is none. */
+/** Throws a `TypeError` if a number is invalid. */
 export function checkPool(who: string, options: DispatcherOptions): void {
   const { maxConnections, headersTimeoutMs } = options;
   if (maxConnections !== undefined) checkedWholeLimit(maxConnections, `${who}: maxConnections`);
@@ -54,7 +58,7 @@ export function checkPool(who: string, options: DispatcherOptions): void {
 
 const PROXY_SCHEMES = ['http:', 'https:', 'socks:', 'socks5:', 'socks5h:'];
 
-/** Throws a `TypeError`, without the proxy's password, when undici could not use it. */
+/** Throws a `TypeError`, without the proxy's password, if undici cannot use the proxy. */
 export function checkProxy(proxy: string, name = 'the proxy'): void {
   const scheme = URL.canParse(proxy) ? new URL(proxy).protocol : 'none';
   if (PROXY_SCHEMES.includes(scheme)) return;

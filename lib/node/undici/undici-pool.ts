@@ -1,6 +1,6 @@
 /// <reference types="node" />
 /**
- * The pool of connections: undici, set up for streams that stay open for hours. Loaded with the first
+ * Opens a connection pool of undici, configured for streams that stay open for hours. undici is loaded with the first
  * request, so that importing `rx-informer/node` is cheap and does not need undici.
  */
 import type { Agent, buildConnector, Dispatcher } from 'undici';
@@ -13,23 +13,26 @@ const CONNECT_TIMEOUT_MS = 10_000;
 function settings(options: DispatcherOptions): Agent.Options {
   const { maxConnections = Number.POSITIVE_INFINITY } = options;
   return {
-    // ALPN offers both, the server chooses: over HTTP/2 all watches share one connection.
+    // ALPN offers both protocols, and the server chooses. Over HTTP/2 all watches share one connection.
     allowH2: options.repeatedHeaders === undefined,
     connections: Number.isFinite(maxConnections) ? maxConnections : null,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAliveTimeout: 30_000,
-    // undici's windows allow 5 MB/s at 50 ms of latency. It reads the stream's window from here only.
+    // undici's default windows allow 5 MB/s at 50 ms of latency. undici reads the window of a stream only from this
+    // option.
     initialWindowSize: 4 * MiB,
     h2Options: { connectionWindowSize: 16 * MiB, pingInterval: 20_000 },
   };
 }
 
-/** Rejects with a `TypeError` that says what to do if undici is not installed, or too new for this Node. */
+/**
+ * Loads undici. Rejects with a `TypeError` that says what to do if undici is not installed, or needs a newer Node.
+ */
 export function loadUndici(what: string): Promise<typeof import('undici')> {
   return needed(what, 'undici', () => import('undici'));
 }
 
-/** Opens the pool; connections come with requests. Rejects when undici is not installed. */
+/** Creates the pool. Connections are opened by requests. Rejects if undici is not installed. */
 export async function openDispatcher(options: DispatcherOptions): Promise<Dispatcher> {
   const undici = await loadUndici('createUndiciTransport');
   const { tls = {}, proxy } = options;
@@ -44,13 +47,14 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
   const socks = /^socks/i.test(proxy);
   return new undici.ProxyAgent({
     ...common,
-    // undici lets a SOCKS proxy resolve names, which is what the h stands for.
+    // The `h` means that the proxy resolves names. undici always lets a SOCKS proxy do that.
     uri: proxy.replace(/^socks5h:/i, 'socks5:'),
-    // The proxy's answer to CONNECT is a head like any: without a limit, who waits for it is queued for five minutes.
+    // The proxy's response to CONNECT needs a limit, too. Otherwise a request that waits for it stays queued for five
+    // minutes.
     clientFactory: (origin, own) => new undici.Pool(origin, { ...own, headersTimeout }),
     requestTls: {
       timeout: CONNECT_TIMEOUT_MS,
-      // Behind SOCKS, undici offers nothing by itself.
+      // Behind a SOCKS proxy undici offers no protocols by default.
       ...(socks ? { ALPNProtocols: common.allowH2 ? ['http/1.1', 'h2'] : ['http/1.1'] } : {}),
       ...connect,
     },

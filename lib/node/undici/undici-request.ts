@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /**
- * One request through undici's `dispatch`: no stream object in between, a chunk is handed on in the call in
- * which the socket delivered it.
+ * Sends one request through undici's `dispatch`. It uses no stream object: each chunk is emitted in the call in which
+ * the socket delivered it.
  */
 import type { Subscriber, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
@@ -13,19 +13,19 @@ import { placeOf, type Route, requestFailure } from '../request-failure.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-stream-end.ts';
 
-/** Where requests go. */
+/** The server to which requests are sent, and the settings of its transport. */
 export interface Target extends Route {
-  /** How long the head may take; 0 for ever. */
+  /** How long to wait for the head of a response, in milliseconds; 0 means no limit. */
   readonly headersTimeoutMs: number;
-  /** Sent as a line for each value. */
+  /** Each value is sent in a header line of its own. */
   readonly repeatedHeaders: Readonly<Record<string, readonly string[]>>;
-  /** Told with each head. */
+  /** Called with each response head. */
   onProtocol(protocol: HttpProtocol): void;
 }
 
-/** Ours for what the caller left out. Names are in lower case by the port's contract. */
+/** The default headers. Names are in lower case, as the port requires. */
 const HEADERS = {
-  // Decompressing 17 MB costs more than twice what reading them does; far servers are the exception.
+  // Decompressing 17 MB costs more than twice as much as reading them uncompressed, except over slow connections.
   'accept-encoding': 'identity',
   'user-agent': 'rx-informer',
 };
@@ -38,9 +38,9 @@ function headerOf(headers: Headers, name: string): string | null {
 }
 
 /**
- * Over HTTP/2 a head that comes for a stream which has been reset makes Node open that stream anew, as one that
- * nobody listens to: when the connection breaks, its error ends the process. So whoever leaves before the head
- * waits for it, this long at most.
+ * How long to wait for the head after an unsubscription, in milliseconds. Over HTTP/2, if a head arrives for a stream
+ * that has been reset, Node opens that stream again without a listener. If the connection then breaks, the error of
+ * that stream ends the process. The reset is therefore delayed until the head has arrived.
  */
 const HEAD_GRACE_MS = 1_000;
 
@@ -57,14 +57,14 @@ function optionsOf(target: Target, request: TransportRequest): Dispatcher.Dispat
     },
     body: request.body ?? null,
     headersTimeout: target.headersTimeoutMs,
-    // A quiet watch is healthy: silence is judged by whoever reads it.
+    // No limit, because a quiet watch is healthy. The reader judges silence.
     bodyTimeout: 0,
   };
 }
 
 /**
- * Sends; the function that comes back ends it. Until undici begins the request waits for a connection, and says so:
- * `queued`, and `sending` then.
+ * Sends a request and returns a function that aborts it. While the request waits for a connection, it emits `queued`,
+ * and `sending` when undici begins it.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -73,12 +73,12 @@ export function exchange(
   subscriber: Subscriber<TransportEvent>,
 ): () => void {
   let controller: Dispatcher.DispatchController | undefined;
-  let over = false;
+  let ended = false;
   let queued = false;
   let headed = false;
   let wait: Subscription | undefined;
   let grace: NodeJS.Timeout | undefined;
-  /** Of a body that comes compressed. */
+  /** Set if the body is compressed. */
   let body: Gunzip | undefined;
   const end = streamEnd();
   const where = () => `${request.method} ${placeOf(target, request)}`;
@@ -88,8 +88,8 @@ export function exchange(
     controller?.abort(new Error('unsubscribed'));
   };
   const abort = () => {
-    if (over) return;
-    over = true;
+    if (ended) return;
+    ended = true;
     wait?.unsubscribe();
     end.release();
     body?.release();
@@ -97,25 +97,27 @@ export function exchange(
     else grace = setTimeout(reset, HEAD_GRACE_MS).unref();
   };
   const fail = (error: unknown) => {
-    if (over) return;
+    if (ended) return;
     abort();
     subscriber.error(requestFailure(target, request, error));
   };
-  /** Asks before the next read. */
+  /** Pauses reading until the demand is open. */
   const throttle = (reading: Dispatcher.DispatchController) => {
-    if (over) return;
-    const room = request.demand?.() ?? null;
-    if (room === null) return;
+    if (ended) return;
+    const closed = request.demand?.() ?? null;
+    if (closed === null) return;
     reading.pause();
-    wait = room.pipe(take(1)).subscribe({ error: fail, complete: () => !over && reading.resume() });
+    wait = closed
+      .pipe(take(1))
+      .subscribe({ error: fail, complete: () => !ended && reading.resume() });
   };
 
   const deliver = (bytes: Uint8Array) => {
-    if (!over) subscriber.next({ kind: 'chunk', bytes });
+    if (!ended) subscriber.next({ kind: 'chunk', bytes });
   };
   const finish = () => {
-    if (over) return;
-    over = true;
+    if (ended) return;
+    ended = true;
     wait?.unsubscribe();
     body?.release();
     subscriber.complete();
@@ -124,18 +126,18 @@ export function exchange(
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
       controller = started;
-      if (queued && !over) {
+      if (queued && !ended) {
         queued = false;
         subscriber.next({ kind: 'sending' });
       }
-      // Unsubscribed while it waited for a connection.
-      if (over) started.abort(new Error('unsubscribed'));
+      // The request was cancelled while it waited for a connection.
+      if (ended) started.abort(new Error('unsubscribed'));
       else end.begin();
     },
     onResponseStart(reading, status, headers) {
       if (status < 200) return;
       headed = true;
-      if (over) {
+      if (ended) {
         reset();
         return;
       }
@@ -153,13 +155,13 @@ export function exchange(
       throttle(reading);
     },
     onResponseData(reading, bytes) {
-      if (over) return;
+      if (ended) return;
       if (body === undefined) deliver(bytes);
       else body.write(bytes);
       throttle(reading);
     },
     onResponseEnd() {
-      if (over) return;
+      if (ended) return;
       if (end.wasCut) {
         const what =
           'the HTTP/2 stream was reset before its end. Did the server or a proxy restart?';
@@ -167,7 +169,7 @@ export function exchange(
         return;
       }
       end.release();
-      // It has ended: from here on there is nothing to abort.
+      // The response has ended, so there is nothing to abort.
       controller = undefined;
       if (body === undefined) finish();
       else body.end();
@@ -183,7 +185,7 @@ export function exchange(
   } catch (error) {
     fail(error);
   }
-  if (controller === undefined && !over) {
+  if (controller === undefined && !ended) {
     queued = true;
     subscriber.next({ kind: 'queued' });
   }

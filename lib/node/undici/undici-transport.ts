@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /**
- * The transport for Node: undici's `dispatch`, which costs a third of what `fetch` costs to read, with
- * back-pressure down to the socket, HTTP/2, TLS and proxies.
+ * `createUndiciTransport`, the transport for Node. It uses undici's `dispatch`, which costs a third of the time of
+ * `fetch`, and supports back-pressure down to the socket, HTTP/2, TLS and proxies.
  */
 import { from, Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
@@ -19,25 +19,25 @@ import { checkPool, checkProxy, type DispatcherOptions, headersTimeoutOf } from 
 import { openDispatcher } from './undici-pool.ts';
 import { exchange, type Target } from './undici-request.ts';
 
-/** The part of an undici `Dispatcher` by which one is recognized; those of undici 7 and 8 are assignable. */
+/** The part of an undici `Dispatcher` that this library checks. The dispatchers of undici 7 and 8 are assignable. */
 export interface DispatcherLike {
   dispatch(options: object, handler: object): boolean;
 }
 
-/** What {@link createUndiciTransport} takes. */
+/** The options of {@link createUndiciTransport}. */
 export interface UndiciTransportOptions extends DispatcherOptions {
-  /** `https://10.0.0.1:6443`, `http://127.0.0.1:8001/prefix` */
+  /** The address of the server: `https://10.0.0.1:6443`, `http://127.0.0.1:8001/prefix` */
   readonly baseUrl: string;
   /**
-   * Another undici dispatcher of undici 7 or 8, to be closed by whoever made it. The options of TLS, proxy
-   * and connections are then its own.
+   * A dispatcher of undici 7 or 8 to use instead of a new pool. The caller closes it, and its own TLS, proxy and
+   * connection settings apply.
    */
   readonly dispatcher?: DispatcherLike | undefined;
 }
 
-/** A {@link Transport} with a pool of its own. */
+/** A {@link Transport} that owns its connection pool. */
 export interface UndiciTransport extends Transport {
-  /** Takes no new request; ends the pool when the open ones have ended. */
+  /** Accepts no more requests, and ends the pool when the open requests have ended. */
   retire(): Promise<void>;
 }
 
@@ -58,15 +58,16 @@ function targetOf(options: UndiciTransportOptions): Omit<Target, 'onProtocol'> {
 }
 
 /**
- * A transport over undici (peer dependency, loaded with the first request).
+ * Creates a transport over undici (a peer dependency, loaded with the first request).
  *
- * All requests share one pool; over HTTP/2 they share one connection. A request that waits for a connection, or for
- * one to be made, tells `queued`, and `sending` when it begins. Unsubscribing aborts. A request's demand pauses its
- * socket or HTTP/2 stream after the chunk that closed it; up to 4 MiB of that stream may be under way then. Bodies
- * come uncompressed (`accept-encoding: identity`), unless the request says `acceptGzip`: then as gzip, if the server
- * likes. A server that compresses unasked is an error, and so is an HTTP/2 stream that is reset in its body. A head has 30 s to come, a body any time. The environment's proxy is
- * not asked for: name one in `proxy`. `close()` errors open requests with reason `Stopped`. Throws a `TypeError` on a
- * base URL or proxy that is none.
+ * All requests share one pool; over HTTP/2 they share one connection. A request that waits for a connection emits
+ * `queued`, and `sending` when it is sent. Unsubscribing aborts the request. If the demand of a request is closed,
+ * its socket or HTTP/2 stream is paused after the current chunk; the server may already have sent up to 4 MiB more of
+ * that stream. Responses are requested uncompressed (`accept-encoding: identity`), or with `acceptGzip` optionally as
+ * gzip. A response that is compressed although the request did not allow it is an error, and so is an HTTP/2 stream
+ * that is reset within its body. The wait for a response head is limited (`headersTimeoutMs`, by default 30 s); the
+ * duration of a body is not. The proxy of the environment is not used; give one in `proxy`. `close()` errors open
+ * requests with reason `Stopped`. Throws a `TypeError` if the base URL or the proxy is invalid.
  *
  * @example
  * ```ts
@@ -115,7 +116,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
     closed = true;
     const pool =
       options.dispatcher === undefined ? await opening?.catch(() => undefined) : undefined;
-    // A second end finds it ended.
+    // The error of a second call is ignored, because the pool has already ended.
     await pool?.[how]().catch(() => undefined);
   };
   const stopped = () => ApiError.local('Stopped', 'the client was closed');
