@@ -1,6 +1,6 @@
-/** Equality of values as tests and no-op updates mean it: by content, without a test framework. */
+/** Compares values by content, without a test framework: for marble tests and for updates without changes. */
 
-/** Whether two values have the same content. Property order and `undefined` properties do not count. */
+/** Whether two values have the same content. Property order and `undefined` properties are ignored. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

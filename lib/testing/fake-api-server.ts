@@ -1,6 +1,6 @@
 /**
- * A Kubernetes API server that lives in the process: for tests, demos and simulations. It does what one
- * conformance suite can see a real kube-apiserver do, and fails on command.
+ * `createFakeApiServer`: an in-process Kubernetes API server for tests, demos and simulations. One conformance suite
+ * compares it with a real kube-apiserver. Faults can be injected.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -23,71 +23,76 @@ import {
 import { ServerObjects } from './server-objects.ts';
 import { ObjectWriter } from './writes/object-writer.ts';
 
-/** How a fake server is to be. */
+/** The options of {@link createFakeApiServer}. */
 export interface FakeApiServerOptions {
-  /** What it serves. Default: pods, config maps, secrets, services, events, namespaces, nodes, deployments, replica sets, stateful sets, jobs and leases. */
+  /**
+   * The resources that the server serves. Default: pods, config maps, secrets, services, events, namespaces, nodes,
+   * deployments, replica sets, stateful sets, jobs and leases.
+   */
   readonly resources?: readonly Resource<KubernetesObject>[] | undefined;
-  /** All of the server's time. @defaultValue rxjs's `asyncScheduler` */
+  /** The clock and the timers of the server. @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
-  /** Names and UIDs. A number in [0, 1). @defaultValue `Math.random` */
+  /** The source of generated names and UIDs: returns a number in [0, 1). @defaultValue `Math.random` */
   readonly random?: (() => number) | undefined;
-  /** The version of the empty server; the first object gets the next one. @defaultValue '1' */
+  /** The version of the empty server. The first object gets the next version. @defaultValue '1' */
   readonly initialResourceVersion?: string | undefined;
-  /** Streams lists (`sendInitialEvents`), as servers from 1.34 on do. @defaultValue true */
+  /** Supports streaming lists (`sendInitialEvents`), like servers since 1.34. @defaultValue true */
   readonly watchList?: boolean | undefined;
   /** How often a watch receives a bookmark, in milliseconds. @defaultValue 60_000 */
   readonly bookmarkIntervalMs?: number | undefined;
-  /** No page is longer, whatever `limit` says. Default: no bound. */
+  /** The maximum page size, regardless of `limit`. Default: no limit. */
   readonly pageSizeMax?: number | undefined;
-  /** How many changes of a resource are kept at least, for watches to start from. @defaultValue 10_000 */
+  /**
+   * The minimum number of changes that are kept per resource, so that watches can start from them. @defaultValue 10_000
+   */
   readonly historyLimit?: number | undefined;
-  /** How much later every answer comes, in milliseconds. @defaultValue 0 */
+  /** The delay of every response, in milliseconds. @defaultValue 0 */
   readonly latencyMs?: number | undefined;
-  /** Refuses to create objects in namespaces that do not exist as objects. @defaultValue false */
+  /** Refuses to create objects in a namespace for which there is no Namespace object. @defaultValue false */
   readonly checkNamespaces?: boolean | undefined;
-  /** How many requests `requests` remembers. @defaultValue 10_000 */
+  /** The minimum number of latest requests that `requests` keeps. @defaultValue 10_000 */
   readonly requestsKept?: number | undefined;
 }
 
-/** A watch that is open. */
+/** An open watch. */
 export interface OpenWatch {
   readonly request: RequestRecord;
-  /** Events sent so far, bookmarks included. */
+  /** The number of events sent so far, including bookmarks. */
   readonly sent: number;
 }
 
-/** A fake API server. It holds nothing open but the watches of its clients: there is nothing to close. */
+/** A fake API server. It needs no closing, because it keeps nothing open except the watches of its clients. */
 export interface FakeApiServer {
-  /** A WHATWG fetch that ends here, whatever the host of its URLs. */
+  /** A WHATWG fetch that sends every request to this server. The host of the URL is ignored. */
   readonly fetch: typeof globalThis.fetch;
-  /** Also listens on 127.0.0.1. Needs Node. Rejects if the port is taken, or outside of Node. */
+  /** Also listens on 127.0.0.1. Requires Node. Rejects if the port is in use, and outside Node. */
   serve(options?: ServeOptions): Promise<Served>;
-  /** The objects, to read and to change without a request. */
+  /** The objects of the server, for reads and writes without requests. */
   readonly objects: ServerObjects;
-  /** What pods print. */
+  /** The logs of the pods. */
   readonly logs: PodLogs;
-  /** What is to go wrong. */
+  /** Injects faults. */
   readonly faults: Faults;
-  /** All requests, oldest first. */
+  /** The requests received, oldest first. */
   readonly requests: readonly RequestRecord[];
-  /** Forgets the requests so far. */
+  /** Discards the recorded requests. */
   clearRequests(): void;
   readonly openWatches: readonly OpenWatch[];
-  /** Serves one more resource, as a new CRD does. */
+  /** Serves another resource, like a cluster to which a CRD is added. */
   addResource(resource: Resource<KubernetesObject>, traits?: ResourceTraits): void;
-  /** Deletes all objects of a resource, ends its watches and serves it no more. */
+  /** Deletes all objects of a resource, ends its watches and stops serving it. */
   removeResource(resource: Resource<KubernetesObject>): void;
 }
 
 /**
- * Starts a fake API server: get, list, watch, create, update, patches of all kinds, apply, delete, dry runs, metadata
- * only, tables, status, scale, evictions and logs, as a real kube-apiserver answers them.
+ * Creates a fake API server: get, list, watch, create, update, all types of patches, apply, delete, dry runs,
+ * metadata only, tables, status, scale, evictions and logs. Responses are like those of a real kube-apiserver.
  *
- * It knows no schema (no defaults, no validation of specs) and no admission, collects no garbage, asks no disruption
- * budget, and reads JSON only. **Server-side apply tracks no field ownership:** nothing conflicts, and a field that was
- * applied before and is left out now stays.
+ * The server has no schemas (so no defaults, and no validation of specs), no admission, no garbage collector and no
+ * disruption budgets, and reads JSON only. **Server-side apply does not track field ownership:** there are no
+ * conflicts, and a field that was applied before and is now left out stays.
  *
- * Throws a `TypeError` when `initialResourceVersion` is no version.
+ * Throws a `TypeError` if `initialResourceVersion` is not a version.
  *
  * @example
  * ```ts

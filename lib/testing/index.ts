@@ -1,4 +1,4 @@
-/** `rx-informer/testing`: a fake API server, and what tests of streams need. */
+/** `rx-informer/testing`: a fake API server, fault injection, and marble tests of informers. */
 
 export type { Snapshot } from '../object-log/object-log.ts';
 export type { Cause, ChangeSet } from '../store/change-set.ts';

@@ -1,4 +1,4 @@
-/** What pods print: written by the test, read by clients through the `log` subresource, followed while it grows. */
+/** The logs of pods: written by a test, and read or followed by clients through the `log` subresource. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { badRequest, invalid } from '../object-log/failures.ts';
 import { isTrue } from '../object-log/list-options.ts';
@@ -52,7 +52,7 @@ function containersOf(pod: StoredObject): string[] {
 export class PodLogs {
   readonly #log: ServerLog;
   readonly #now: () => number;
-  /** By UID and container, so that a pod of an old name begins anew. */
+  /** By UID and container, so that a new pod of the same name starts with an empty log. */
   readonly #streams = new Map<string, Stream>();
   readonly #listeners = new Set<() => void>();
 
@@ -76,34 +76,37 @@ export class PodLogs {
     return this.#stream(pod.metadata.uid, container ?? containersOf(pod)[0] ?? '');
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 
   /**
-   * A container prints: each line of the text, and requests that follow get it. Left out, `container` is the first
-   * one. Throws an `ApiError` 404 where there is no such pod.
+   * Appends each line of the text to the log of a container. `container` defaults to the first one. Requests that
+   * follow the log receive the lines. Throws an `ApiError` 404 if the pod does not exist.
    */
   append(pod: ObjectRef, text: string, container?: string): void {
     const { lines } = this.#find(pod, container);
     for (const line of text.replace(/\n$/, '').split('\n')) {
       lines.push({ atMs: this.#now(), text: line });
     }
-    this.#tell();
+    this.#notify();
   }
 
-  /** The container stops: who follows it gets the end. Throws an `ApiError` 404 where there is no such pod. */
+  /**
+   * Stops the container, which ends the requests that follow its log. Throws an `ApiError` 404 if the pod does not
+   * exist.
+   */
   end(pod: ObjectRef, container?: string): void {
     this.#find(pod, container).ended = true;
-    this.#tell();
+    this.#notify();
   }
 
-  /** How many requests follow a log now. */
+  /** The number of requests that follow a log now. */
   get followers(): number {
     return this.#listeners.size;
   }
 
-  /** @internal The body of a GET. Throws what a real server answers. */
+  /** @internal The body of a GET. Throws the error that a real server returns. */
   read(target: Target, query: URLSearchParams): Body {
     const pod = existing(target);
     const { name, uid } = pod.metadata;
@@ -165,7 +168,7 @@ function containerIn(pod: StoredObject, query: URLSearchParams): string {
   return asked || (all[0] ?? '');
 }
 
-/** A number that must not be negative, as the options of a log have several. */
+/** Reads a numeric option of a log. Throws `Invalid` if the number is below the minimum. */
 function amount(query: URLSearchParams, field: string, pod: string, least: 0 | 1): number {
   const value = Number(query.get(field) || Number.POSITIVE_INFINITY);
   if (value >= least) return value;

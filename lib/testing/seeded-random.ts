@@ -1,7 +1,7 @@
-/** Chance that can be repeated: what is drawn from a seed is drawn again from it. */
+/** A seeded random number generator, so that random tests can be repeated. */
 
 /**
- * A source of chance that can be repeated: numbers in [0, 1), the same for the same seed. Not for secrets.
+ * Returns a generator of numbers in [0, 1) that repeats its sequence for the same seed. Not for secrets.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * What the fake server knows of a resource beyond its name: the traits in which built-in resources of a
- * real server differ from one another and from custom ones.
+ * Describes the resources of the fake server beyond their names: the traits in which built-in resources of a real
+ * server differ from each other and from custom resources.
  */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
@@ -10,26 +10,37 @@ import type { ObjectLog } from '../object-log/object-log.ts';
 import { jsonPath } from './tables/json-path.ts';
 import type { PrinterColumn } from './tables/printer-column.ts';
 
-/** How a resource behaves. Left out, each is what a real server does for the resource, where it is known. */
+/** The behaviour of a resource. The defaults are those of a real server, if they are known for the resource. */
 export interface ResourceTraits {
-  /** Served as a custom resource: items of a list carry `kind` and `apiVersion`. Default: the group is no built-in one. */
+  /**
+   * Whether this is a custom resource, whose list items carry `kind` and `apiVersion`. Default: the group is not built
+   * in.
+   */
   readonly custom?: boolean | undefined;
   /**
-   * An update may come without a resourceVersion, and replaces whatever there is. Default: it may, but for custom
-   * resources and the few built-in ones, leases among them, of which a real server wants one.
+   * Whether an update may lack a resourceVersion, and then replaces any version. Default: true, except for custom
+   * resources and the few built-in ones, such as leases, for which a real server requires a version.
    */
   readonly unconditionalUpdate?: boolean | undefined;
-  /** A PUT creates what is not there. Default: that of leases, services, events and the few others of a real server. */
+  /**
+   * Whether a PUT creates an object that does not exist. Default: as on a real server, for example leases and services.
+   */
   readonly createOnUpdate?: boolean | undefined;
-  /** Has a `/status` subresource, so that writes to the object leave its status alone. @defaultValue true */
+  /**
+   * Whether there is a `/status` subresource, so that writes to the object do not change its status. @defaultValue true
+   */
   readonly status?: boolean | undefined;
-  /** Has a `/scale` subresource over `spec.replicas`. Default: the built-in workloads that have it. */
+  /**
+   * Whether there is a `/scale` subresource for `spec.replicas`. Default: true for the built-in workloads that have it.
+   */
   readonly scale?: boolean | undefined;
-  /** Counts changes of the spec in `metadata.generation`. @defaultValue true */
+  /** Whether `metadata.generation` counts the changes of the spec. @defaultValue true */
   readonly generation?: boolean | undefined;
-  /** Fields that `fieldSelector` may name besides `metadata.name` and `metadata.namespace`. */
+  /** The fields that `fieldSelector` supports besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: readonly string[] | undefined;
-  /** The columns of its tables after the name. Default: the age; for some built-in resources, those of a real server. */
+  /**
+   * The columns of its tables after the name. Default: the age; for some built-in resources, those of a real server.
+   */
   readonly printerColumns?: readonly PrinterColumn[] | undefined;
 }
 
@@ -37,14 +48,14 @@ type ResolvedTraits = {
   readonly [Trait in keyof ResourceTraits]-?: Exclude<ResourceTraits[Trait], undefined>;
 };
 
-/** A resource in the server's table. */
+/** A resource that the server serves, with all its traits. */
 export interface ServedResource extends LoggedResource, ResolvedTraits {
   readonly resource: Resource<KubernetesObject>;
-  /** The status a POST starts with. */
+  /** The status of a newly created object. */
   readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The log of a fake server. */
+/** The object log of a fake server. */
 export type ServerLog = ObjectLog<ServedResource>;
 
 /** The objects and changes of one served resource. */
@@ -123,13 +134,14 @@ function resourcesCreatedByPut(): string[] {
   ];
 }
 
-/** As `AllowUnconditionalUpdate` and `AllowCreateOnUpdate` of kube-apiserver's strategies have it. */
+/** The resources whose strategies in kube-apiserver have `AllowUnconditionalUpdate` false. */
 const VERSIONED = /* @__PURE__ */ versionedResources();
+/** The resources whose strategies in kube-apiserver have `AllowCreateOnUpdate` true. */
 const CREATED_BY_PUT = /* @__PURE__ */ resourcesCreatedByPut();
 
 const PHASES: Readonly<Record<string, string>> = { pods: 'Pending', namespaces: 'Active' };
 
-/** Fills in the traits of a resource. Throws a `TypeError` on a printer column that cannot be read. */
+/** Completes the traits of a resource. Throws a `TypeError` on a printer column with an invalid JSONPath. */
 export function servedResource(
   resource: Resource<KubernetesObject>,
   traits: ResourceTraits = {},
@@ -158,7 +170,7 @@ export function servedResource(
   return Object.freeze({ resource, ...all, initialStatus } as ServedResource);
 }
 
-/** Pods can be evicted, and have logs. */
+/** Whether a resource is the pods, which can be evicted and have logs. */
 export function isPods({ resource }: ServedResource): boolean {
   return resource.group === '' && resource.plural === 'pods';
 }
@@ -188,6 +200,6 @@ function resourcesServed(): readonly Resource<KubernetesObject>[] {
   ]);
 }
 
-/** What a fake server serves unless it is told otherwise. */
+/** The resources that a fake server serves by default. */
 export const defaultResources: readonly Resource<KubernetesObject>[] =
   /* @__PURE__ */ resourcesServed();

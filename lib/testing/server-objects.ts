@@ -1,4 +1,4 @@
-/** The programmatic side of the fake server: what a test or a simulation changes without a request. */
+/** Reads and writes the objects of the fake server without requests, for tests and simulations. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import type { Snapshot } from '../object-log/object-log.ts';
@@ -7,16 +7,16 @@ import { conflict, modified, notFound } from './http/status.ts';
 import type { ServedCollection, ServerLog } from './served-resource.ts';
 import type { ObjectWriter } from './writes/object-writer.ts';
 
-/** Names an object. The namespace of a namespaced resource is `default` where none is given. */
+/** The name of an object. The namespace of a namespaced resource defaults to `default`. */
 export interface ObjectRef {
   readonly name: string;
   readonly namespace?: string | undefined;
 }
 
-/** How a programmatic write differs from a request. */
+/** How a write without a request differs from a request. */
 export interface WriteOptions {
   /**
-   * The state changes, but no watch is ever told: an event that got lost. Lists show it.
+   * Changes the state without an event to any watch, as if the event were lost. Lists show the change.
    * client-go: FakeControllerSource.AddDropWatch and its siblings.
    *
    * @defaultValue false
@@ -24,12 +24,12 @@ export interface WriteOptions {
   readonly silent?: boolean | undefined;
 }
 
-/** An object as the server holds it: frozen, with name, UID and resourceVersion. */
+/** An object as the server stores it: frozen, with name, UID and resourceVersion. */
 export type ServerObject<T extends KubernetesObject> = T & StoredObject;
 
 /**
- * The objects of a fake server. Objects given are copied; objects answered are frozen. All methods throw an
- * `ApiError`, as the server would answer it.
+ * The objects of a fake server. Arguments are copied, and returned objects are frozen. All methods throw the `ApiError`
+ * that the server would return, and a `TypeError` if the server does not serve the resource.
  */
 export class ServerObjects {
   readonly #log: ServerLog;
@@ -50,7 +50,7 @@ export class ServerObjects {
     const collection = this.#log.collections.get(name);
     if (collection === undefined) {
       const known = [...this.#log.collections.keys()].join(', ');
-      throw new TypeError(`the fake API server does not serve ${name}, only ${known}`);
+      throw new TypeError(`the fake API server does not serve ${name}; it serves ${known}`);
     }
     return collection;
   }
@@ -68,12 +68,12 @@ export class ServerObjects {
     return current;
   }
 
-  /** The newest resourceVersion: every change takes the next one. */
+  /** The newest resourceVersion. Every change takes the next one. */
   get resourceVersion(): string {
     return String(this.#log.version);
   }
 
-  /** Adds an object, its status included. A UID or creationTimestamp it brings is kept. */
+  /** Creates an object, including its status. Keeps a given UID and creationTimestamp. */
   create<T extends KubernetesObject>(
     resource: Resource<T>,
     object: T,
@@ -84,8 +84,8 @@ export class ServerObjects {
   }
 
   /**
-   * Replaces an object, its status included; an object that changes nothing keeps its version. One that
-   * carries a resourceVersion other than the current one is a `Conflict`.
+   * Replaces an object, including its status. An update without changes keeps the version. Throws a `Conflict` if the
+   * object has a resourceVersion that is not the current one.
    */
   update<T extends KubernetesObject>(
     resource: Resource<T>,
@@ -101,7 +101,7 @@ export class ServerObjects {
     return this.#writer.update(collection, current, object, 'all', options) as ServerObject<T>;
   }
 
-  /** Changes a copy of an object in place. */
+  /** Updates an object with the changes that the callback makes to a copy. */
   modify<T extends KubernetesObject>(
     resource: Resource<T>,
     ref: ObjectRef,
@@ -113,7 +113,7 @@ export class ServerObjects {
     return this.update(resource, draft, options);
   }
 
-  /** Creates the objects that are new and replaces the others, whatever version they carry. */
+  /** Creates the objects that do not exist and replaces the others, regardless of their version. */
   apply<T extends KubernetesObject>(
     resource: Resource<T>,
     objects: readonly T[],
@@ -127,7 +127,7 @@ export class ServerObjects {
     });
   }
 
-  /** Deletes an object; one with finalizers is marked, and goes when the last finalizer is removed. */
+  /** Deletes an object. An object with finalizers is only marked, and is deleted when the last finalizer is removed. */
   delete<T extends KubernetesObject>(
     resource: Resource<T>,
     ref: ObjectRef,
@@ -144,7 +144,7 @@ export class ServerObjects {
     return this.#find(resource, ref) as ServerObject<T> | undefined;
   }
 
-  /** In the order of a LIST. */
+  /** Returns the objects in the order of a LIST. */
   list<T extends KubernetesObject>(resource: Resource<T>, namespace?: string): ServerObject<T>[] {
     const objects = this.#collection(resource).sorted();
     if (namespace === undefined) return objects as unknown as ServerObject<T>[];
@@ -152,32 +152,34 @@ export class ServerObjects {
     return own as unknown as ServerObject<T>[];
   }
 
-  /** Lets the server make versions without changes, as writes to other resources do. */
+  /** Uses up versions without changes, like writes to other resources. Returns the newest version. */
   advance(versions = 1): string {
     for (let count = 0; count < versions; count++) this.#log.nextVersion();
     return this.resourceVersion;
   }
 
-  /** Forgets what led to a version (default: the newest): older watches, pages and exact lists get 410. */
+  /**
+   * Discards the history up to a version (default: the newest). Older watches, pages and exact lists then get a 410.
+   */
   compact(resourceVersion: string = this.resourceVersion): void {
     this.#log.compact(BigInt(resourceVersion));
   }
 
-  /** The whole state, for {@link ServerObjects.restoreSnapshot}. */
+  /** The complete state, for {@link ServerObjects.restoreSnapshot}. */
   snapshot(): Snapshot {
     return this.#log.snapshot();
   }
 
   /**
-   * Goes back to an earlier state, as an etcd restored from a backup: versions count on from there and come
-   * a second time. Open watches break, as the server behind them restarts.
+   * Restores an earlier state, like an etcd that is restored from a backup. Versions continue from that state, so they
+   * are issued a second time. Open watches are cut, because the server behind them restarts.
    */
   restoreSnapshot(snapshot: Snapshot): void {
     this.#onRestore();
     this.#log.restore(snapshot);
   }
 
-  /** Goes back to the beginning: no objects, the first version. */
+  /** Restores the initial state: no objects, and the first version. */
   reset(): void {
     this.restoreSnapshot(this.#empty);
   }

@@ -134,7 +134,7 @@ describe('patches of a fake server', () => {
     const yaml = await me('apiVersion: v1\nkind: Pod\n');
     expect([yaml.status, (await yaml.json()).message]).toEqual([
       400,
-      'error decoding YAML: the fake API server reads no YAML but JSON',
+      'error decoding YAML: the fake API server reads only JSON',
     ]);
   });
 

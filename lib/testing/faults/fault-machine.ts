@@ -1,4 +1,6 @@
-/** Plays a script of faults on a fake server, and on the proxy in front of it, until it is told to heal. */
+/**
+ * `createFaultMachine`: plays a script of faults on a fake server, and on a proxy in front of it, until it is healed.
+ */
 
 import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
 import type { EpochMs } from '../../rx/epoch-ms.ts';
@@ -16,17 +18,17 @@ import type { FailedAnswer, Fault } from './faults.ts';
 import type { Match } from './request-match.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
-/** What {@link createFaultMachine} takes beside the server. */
+/** The options of {@link createFaultMachine}. */
 export interface FaultMachineOptions extends FaultScriptOptions {
-  /** The same seed, the same faults. @defaultValue 1 */
+  /** The same seed gives the same faults. @defaultValue 1 */
   readonly seed?: number | undefined;
-  /** Another source of chance, in [0, 1); `seed` counts for nothing then. */
+  /** A source of random numbers in [0, 1), used instead of `seed`. */
   readonly random?: (() => number) | undefined;
-  /** What to play instead of what the seed gives. */
+  /** A script to play instead of the one generated from the seed. */
   readonly script?: Iterable<FaultStep> | undefined;
-  /** Which requests and watches are hit. Default: all. */
+  /** The requests and watches that faults apply to. Default: all. */
   readonly match?: Match | undefined;
-  /** Connections to hurt; without it, faults of the depth `tcp` do nothing. */
+  /** The proxy whose connections receive the faults of depth `tcp`. Without a proxy they do nothing. */
   readonly proxy?: TcpProxy | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
@@ -34,19 +36,19 @@ export interface FaultMachineOptions extends FaultScriptOptions {
 
 /** A fault that was played. */
 export interface PlayedFault {
-  /** Of the machine's scheduler. */
+  /** The time of the machine's scheduler. */
   readonly atMs: EpochMs;
   readonly fault: ScriptedFault;
 }
 
-/** Faults over time. */
+/** Plays faults over time. */
 export interface FaultMachine {
-  /** Plays on from where it stopped. Twice is once. */
+  /** Starts the script, or continues it where it stopped. Does nothing while the machine runs. */
   start(): void;
-  /** Ends what stands and plays no more until `start`. What was lost stays lost. Idempotent. */
+  /** Ends all faults in effect and plays no more until `start`. Lost connections stay lost. Idempotent. */
   heal(): void;
   readonly running: boolean;
-  /** What was played so far, oldest first. */
+  /** The faults played so far, oldest first. */
   readonly played: readonly PlayedFault[];
 }
 
@@ -61,7 +63,7 @@ const BODIES: Readonly<Record<string, Pick<FailedAnswer, 'body' | 'contentType'>
 };
 const HUGE_BYTES = 5_242_880;
 
-/** A line that tells of no object of this collection. */
+/** A line that is not an event of an object of this collection. */
 function strangeLine(kind: StreamFault['kind']): string {
   const line = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`;
   const metadata = {
@@ -85,8 +87,8 @@ class Machine implements FaultMachine {
   readonly #steps: Iterator<FaultStep>;
   readonly #played: PlayedFault[] = [];
   readonly #standing = new Set<Standing>();
-  /** The end of each fault that lasts. */
-  readonly #ends = new Set<Subscription>();
+  /** The timers that end faults with a duration. */
+  readonly #expirations = new Set<Subscription>();
   #next: Subscription | undefined;
   #running = false;
 
@@ -111,19 +113,19 @@ class Machine implements FaultMachine {
   start(): void {
     if (this.#running) return;
     this.#running = true;
-    this.#goOn();
+    this.#scheduleNext();
   }
 
   heal(): void {
     this.#running = false;
     this.#next?.unsubscribe();
-    for (const end of this.#ends) end.unsubscribe();
-    this.#ends.clear();
+    for (const end of this.#expirations) end.unsubscribe();
+    this.#expirations.clear();
     for (const fault of this.#standing) fault.heal();
     this.#standing.clear();
   }
 
-  #goOn(): void {
+  #scheduleNext(): void {
     const { done, value } = this.#steps.next();
     if (done) {
       this.#running = false;
@@ -131,7 +133,7 @@ class Machine implements FaultMachine {
     }
     this.#next = this.#scheduler.schedule(() => {
       this.#play(value.fault);
-      if (this.#running) this.#goOn();
+      if (this.#running) this.#scheduleNext();
     }, value.afterMs);
   }
 
@@ -147,11 +149,11 @@ class Machine implements FaultMachine {
     this.#standing.add(standing);
     if (!('forMs' in fault)) return;
     const end = this.#scheduler.schedule(() => {
-      this.#ends.delete(end);
+      this.#expirations.delete(end);
       this.#standing.delete(standing);
       standing.heal();
     }, fault.forMs);
-    this.#ends.add(end);
+    this.#expirations.add(end);
   }
 
   #http(fault: HttpFault): Standing | undefined {
@@ -169,18 +171,18 @@ class Machine implements FaultMachine {
         return faults.truncateNext(match, fault);
       case 'answer': {
         const { depth: _depth, kind: _kind, use, body, location, ...answer } = fault;
-        const own = use === 'any' ? match : this.#both(use);
+        const own = use === 'any' ? match : this.#matchWithUse(use);
         const headers = location === undefined ? {} : { headers: { location } };
         return faults.failNext(own, { ...answer, ...BODIES[body], ...headers });
       }
     }
   }
 
-  /** The machine's requests of one use. */
-  #both(use: 'list' | 'watch'): Match {
+  /** The machine's `match`, limited to requests of one use. */
+  #matchWithUse(use: 'list' | 'watch'): Match {
     const { match } = this.#options;
     if (typeof match === 'function') return (request) => request.use === use && match(request);
-    // A match that names another use has none of this one.
+    // A `match` that is limited to another use matches no request.
     const other = match?.use !== undefined && match.use !== use;
     return other ? () => false : { ...match, use };
   }
@@ -253,11 +255,12 @@ class Machine implements FaultMachine {
 }
 
 /**
- * Makes a machine that plays faults on `server` over time: drawn from a seed at three depths (answers, streams,
- * and, with a `proxy`, connections), or from a script of one's own.
+ * Creates a machine that plays faults on `server` over time, at up to three depths: responses, streams, and, with a
+ * `proxy`, connections. The faults are generated from a seed, or given as a script.
  *
- * Nothing happens before `start()`. `heal()` ends all that it did; other faults of the server stay. A script that
- * ends stops the machine. Without a server, in front of a real one, only the proxy's connections are hurt.
+ * Nothing happens before `start()`. `heal()` ends all faults of the machine, and leaves other faults of the server. The
+ * machine stops at the end of its script. Without a server, for tests with a real one, only the proxy's connections
+ * receive faults.
  *
  * @example
  * ```ts

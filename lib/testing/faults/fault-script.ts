@@ -1,27 +1,27 @@
 /**
- * Faults as plain data, drawn from a seed: the same seed gives the same faults in the same order, so that a run
- * which went wrong can be played again, and a test can print what it did.
+ * `faultScript`: generates faults as plain data from a seed. The same seed gives the same faults in the same order, so
+ * that a failed run can be repeated and a test can print its faults.
  */
 
 import { seededRandom } from '../seeded-random.ts';
 
-/** What happens to requests. */
+/** A fault of requests. `ms` and `forMs` are in milliseconds. */
 export type HttpFault =
-  /** The next requests are answered with an error, a redirect, or something else under any status. */
+  /** The next requests get an error, a redirect, or an unexpected response with any status. */
   | {
       readonly depth: 'http';
       readonly kind: 'answer';
       readonly use: 'list' | 'watch' | 'any';
       readonly status: number;
       readonly times: number;
-      /** `status`: a `Status` object; the others are what proxies send. */
+      /** The body: a `Status` object, or a body as a proxy sends it. */
       readonly body: 'status' | 'html' | 'text' | 'empty' | 'braces' | 'another-kind';
       readonly retryAfterSeconds?: number;
       readonly retryAfterAs?: 'seconds' | 'date';
-      /** Of a redirect. */
+      /** The target of a redirect. */
       readonly location?: string;
     }
-  /** Connections are refused, or requests are taken and never answered. */
+  /** Connections are refused, or requests are accepted and never answered. */
   | { readonly depth: 'http'; readonly kind: 'refuse' | 'never-answer'; readonly forMs: number }
   | {
       readonly depth: 'http';
@@ -29,7 +29,7 @@ export type HttpFault =
       readonly ms: number;
       readonly forMs: number;
     }
-  /** The next answers are cut after so many bytes: by a broken connection, or `clean`. */
+  /** The next responses are cut after this many bytes: by a broken connection, or by an end that looks `clean`. */
   | {
       readonly depth: 'http';
       readonly kind: 'truncate';
@@ -38,7 +38,7 @@ export type HttpFault =
       readonly times: number;
     };
 
-/** What happens to the watches that are open, and to what they send. */
+/** A fault of open watches and of their events. `forMs` is in milliseconds. */
 export type StreamFault =
   | { readonly depth: 'stream'; readonly kind: 'close' | 'reset' | 'expire' | 'compact' | 'swap' }
   | {
@@ -66,7 +66,7 @@ export type StreamFault =
       readonly forMs: number;
     };
 
-/** What happens to connections; see `createTcpProxy`. */
+/** A fault of connections; see `createTcpProxy`. `ms` and `forMs` are in milliseconds. */
 export type TcpFault =
   | { readonly depth: 'tcp'; readonly kind: 'drop' }
   | { readonly depth: 'tcp'; readonly kind: 'cut'; readonly bytes: number }
@@ -84,24 +84,24 @@ export type TcpFault =
       readonly forMs: number;
     };
 
-/** One fault of a script. Plain JSON. */
+/** One fault of a script, as plain JSON. */
 export type ScriptedFault = HttpFault | StreamFault | TcpFault;
 
-/** A fault, and how long after the one before it comes, in milliseconds. */
+/** A fault, and how long it follows the previous one, in milliseconds. */
 export interface FaultStep {
   readonly afterMs: number;
   readonly fault: ScriptedFault;
 }
 
-/** How a script is drawn. */
+/** The options of {@link faultScript}. */
 export interface FaultScriptOptions {
   /** @defaultValue ['http', 'stream'] */
   readonly depths?: readonly ScriptedFault['depth'][] | undefined;
-  /** Mean time between two faults, in milliseconds. @defaultValue 10_000 */
+  /** The mean time between two faults, in milliseconds. @defaultValue 10_000 */
   readonly meanMs?: number | undefined;
-  /** The longest that a fault lasts which lasts, in milliseconds. @defaultValue 120_000 */
+  /** The maximum duration of a fault that lasts, in milliseconds. @defaultValue 120_000 */
   readonly maxForMs?: number | undefined;
-  /** Leaves out faults by their kind: `['swap']`. */
+  /** The kinds of faults to leave out, for example `['swap']`. */
   readonly without?: readonly ScriptedFault['kind'][] | undefined;
 }
 
@@ -141,7 +141,7 @@ const STATUSES = [400, 401, 403, 404, 405, 406, 408, 410, 415, 429, 500, 501, 50
 
 type Kinds = { readonly [Depth in ScriptedFault['depth']]: readonly (() => ScriptedFault)[] };
 
-/** The dice of one script. */
+/** The random choices of one script. */
 class Draw {
   readonly #random: () => number;
   readonly #maxForMs: number;
@@ -163,7 +163,7 @@ class Draw {
     return this.#random() < probability;
   }
 
-  /** Short times are as likely as long ones: uniform in their logarithm. */
+  /** Durations are uniform in their logarithm, so short ones are as likely as long ones. */
   forMs(): number {
     return Math.round(this.#maxForMs ** (0.4 + 0.6 * this.#random()));
   }
@@ -179,16 +179,16 @@ class Draw {
       use: this.of(['list', 'watch', 'any'] as const),
       times: 1 + this.below(4),
     } as const;
-    const what = this.below(10);
-    if (what < 2) {
+    const roll = this.below(10);
+    if (roll < 2) {
       const body = this.of(['html', 'braces', 'another-kind', 'empty', 'text'] as const);
       return { ...shared, status: 200, body };
     }
-    if (what === 2) {
+    if (roll === 2) {
       const status = this.of([301, 302, 303, 307, 308]);
       return { ...shared, status, body: 'html', location: this.of(['/login', '/api', '/healthz']) };
     }
-    if (what < 5) {
+    if (roll < 5) {
       const wait = { retryAfterSeconds: 1 + this.below(Math.max(1, this.#maxForMs / 2000)) };
       const as = { retryAfterAs: this.of(['seconds', 'date'] as const) };
       return { ...shared, status: this.of([429, 503]), body: 'status', ...wait, ...as };
@@ -203,7 +203,7 @@ class Draw {
   }
 }
 
-/** All kinds of faults; a kind that stands twice comes twice as often. */
+/** All kinds of faults. A kind that is listed twice is twice as likely. */
 function kindsOf(draw: Draw): Kinds {
   const http = { depth: 'http' } as const;
   const stream = { depth: 'stream' } as const;
@@ -231,7 +231,7 @@ function kindsOf(draw: Draw): Kinds {
     stream: [
       ...(['close', 'reset', 'expire', 'compact', 'swap', 'swap'] as const).map(plain),
       ...(['unknown-type', 'wrong-kind', 'no-metadata'] as const).map(plain),
-      // Five megabytes take their time.
+      // Rare, because five megabytes take time.
       () => ({ ...stream, kind: draw.chance(0.1) ? 'huge' : 'unknown-type' }),
       () => ({ ...stream, kind: 'cut', bytes: draw.below(1500), clean: draw.chance(0.5) }),
       () => ({ ...stream, kind: 'cut', bytes: draw.below(1500), clean: draw.chance(0.5) }),
@@ -253,12 +253,12 @@ function kindsOf(draw: Draw): Kinds {
 }
 
 /**
- * An endless script of faults, the same for the same seed and options. It does nothing by itself:
+ * Generates an endless script of faults, the same for the same seed and options. The script itself does nothing;
  * `createFaultMachine` plays it.
  *
- * Throws a `TypeError` when nothing is left to draw from.
+ * The iteration throws a `TypeError` if the options leave no fault.
  *
- * @param seed - A whole number, or a source of chance in [0, 1).
+ * @param seed - An integer, or a source of random numbers in [0, 1).
  *
  * @example
  * ```ts
@@ -279,17 +279,17 @@ export function faultScript(
       const draw = new Draw(typeof seed === 'number' ? seededRandom(seed) : seed, maxForMs);
       const kinds = kindsOf(draw);
       const makers = depths.flatMap((depth) => kinds[depth]);
-      let barren = 0;
-      while (barren < 1000) {
+      let misses = 0;
+      while (misses < 1000) {
         const fault = makers.length === 0 ? undefined : draw.of(makers)();
         if (fault === undefined || without.includes(fault.kind)) {
-          barren++;
+          misses++;
           continue;
         }
-        barren = 0;
+        misses = 0;
         yield { afterMs: draw.afterMs(meanMs), fault };
       }
-      throw new TypeError('faultScript: the options leave no fault to draw from');
+      throw new TypeError('faultScript: the options leave no fault to choose from');
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Scripted faults: everything that goes wrong between a client and a real API server, on demand. Standing
- * faults last until they are healed or used up; the others act once, on the watches that are open.
+ * Faults on demand: everything that can go wrong between a client and a real API server. Standing faults last until
+ * they are healed or used up. The other faults act once, on the watches that are open.
  */
 import type { Status } from '../../meta/api-error.ts';
 import { expired, failure } from '../../object-log/failures.ts';
@@ -9,43 +9,43 @@ import type { WatchFaults, WatchStream } from '../http/watch-stream.ts';
 import type { Holding } from './held-body.ts';
 import { type Match, matches } from './request-match.ts';
 
-/** A fault that stands. */
+/** A standing fault. */
 export interface Fault {
-  /** How many requests it has met. */
+  /** The number of requests that it has affected. */
   readonly hits: number;
-  /** False once it is healed or used up. */
+  /** False after it is healed or used up. */
   readonly active: boolean;
-  /** Ends it. Idempotent. */
+  /** Ends the fault. Idempotent. */
   heal(): void;
 }
 
-/** What `failNext` answers. */
+/** The response of `failNext`. */
 export interface FailedAnswer {
-  /** HTTP status. */
+  /** The HTTP status. */
   readonly status: number;
-  /** Reason of the `Status` body. */
+  /** The reason in the `Status` body. */
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
-  /** As `Retry-After` header, and in the details of the `Status`. */
+  /** The delay in seconds, in the `Retry-After` header and in the details of the `Status`. */
   readonly retryAfterSeconds?: number | undefined;
-  /** How the header says it. @defaultValue 'seconds' */
+  /** The form of the header. @defaultValue 'seconds' */
   readonly retryAfterAs?: 'seconds' | 'date' | undefined;
-  /** More headers: the `location` of a redirect. */
+  /** Additional headers, for example the `location` of a redirect. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Instead of a `Status`. */
+  /** The body to send instead of a `Status`. */
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
-  /** How many requests in a row fail so. @defaultValue 1 */
+  /** How many consecutive requests fail. @defaultValue 1 */
   readonly times?: number | undefined;
 }
 
-/** How `truncateNext` cuts. */
+/** The options of `truncateNext`. */
 export interface Truncation {
-  /** How much of the body goes out. Default: half of it. */
+  /** How many bytes of the body are sent. Default: half of them. */
   readonly keepBytes?: number | undefined;
-  /** Ends the body as if it were whole, instead of breaking the connection. */
+  /** Ends the body normally instead of breaking the connection. @defaultValue false */
   readonly clean?: boolean | undefined;
-  /** @defaultValue 1 */
+  /** How many consecutive responses are cut. @defaultValue 1 */
   readonly times?: number | undefined;
 }
 
@@ -100,7 +100,7 @@ class StandingFault implements Fault {
   }
 }
 
-/** What the standing faults make of one request. */
+/** The combined effect of the standing faults on one request. */
 export interface Verdict {
   readonly connection: 'open' | 'refused' | 'silent';
   readonly delayMs: number;
@@ -134,7 +134,7 @@ export class Faults implements WatchFaults {
   #stand(effect: Effect, match: Match | undefined, times = Number.POSITIVE_INFINITY): Fault {
     this.#standing = this.#standing.filter(({ active }) => active);
     const fault = new StandingFault(effect, match, times, () => {
-      if (effect.kind === 'swap') this.#each(match, (watch) => watch.settle());
+      if (effect.kind === 'swap') this.#each(match, (watch) => watch.stopSwapping());
       else this.#wakeAll();
     });
     this.#standing.push(fault);
@@ -153,121 +153,121 @@ export class Faults implements WatchFaults {
     return this.#standing.some((fault) => fault.effect.kind === kind && fault.covers(request));
   }
 
-  /** Answers the next requests that match with an error, or with any body under any status. */
+  /** Answers the next matching requests with an error, or with any status and body. */
   failNext(match: Match | undefined, answer: FailedAnswer): Fault {
     return this.#stand({ kind: 'fail', answer }, match, answer.times ?? 1);
   }
 
-  /** Cuts the body of the next answers that match. */
+  /** Cuts the bodies of the next matching responses. */
   truncateNext(match?: Match, cut: Truncation = {}): Fault {
     return this.#stand({ kind: 'truncate', cut }, match, cut.times ?? 1);
   }
 
-  /** Refuses connections: `fetch` rejects, `serve` destroys the socket. Open watches stay. */
+  /** Refuses connections: `fetch` rejects, and `serve` destroys the socket. Open watches stay open. */
   refuse(match?: Match): Fault {
     return this.#stand({ kind: 'refuse' }, match);
   }
 
-  /** Takes requests and never answers them. Those taken stay unanswered when it is healed. */
+  /** Accepts requests and never answers them, also not after the fault is healed. */
   neverAnswer(match?: Match): Fault {
     return this.#stand({ kind: 'hang' }, match);
   }
 
   /**
-   * The connection is lost and neither end is told: open watches that match stay open and get nothing any
-   * more, new requests are never answered. Healed, new requests work; what was open stays lost.
+   * Loses connections without notice to either end: matching open watches stay open and receive nothing more, and new
+   * requests are never answered. After the fault is healed, new requests work, and lost connections stay lost.
    */
   halfOpen(match?: Match): Fault {
     for (const watch of this.#open(match)) watch.goHalfOpen();
     return this.#stand({ kind: 'hang' }, match);
   }
 
-  /** Watches, open and new ones, send nothing; healed, they go on with all that they kept back. */
+  /** Open and new watches send nothing. After the fault is healed, they send everything that they held back. */
   silence(match?: Match): Fault {
     return this.#stand({ kind: 'silence' }, match);
   }
 
-  /** Watches leave out every so many-th event and go on as if it had been sent. `hits` counts what was lost. */
+  /** Watches omit one event in `oneIn`, and continue as if it had been sent. `hits` counts the lost events. */
   loseEvents(oneIn: number, match?: Match): Fault {
     let met = 0;
     return this.#stand({ kind: 'lose', takes: () => ++met % oneIn === 0 }, match);
   }
 
-  /** Answers come so much later, in milliseconds of the server's scheduler. */
+  /** Delays responses by `ms` milliseconds of the server's scheduler. */
   delay(ms: number, match?: Match): Fault {
     return this.#stand({ kind: 'delay', ms }, match);
   }
 
-  /** Watches send no bookmarks, the mark that ends the initial events included. */
+  /** Watches send no bookmarks, not even the one that ends the initial events. */
   withoutBookmarks(match?: Match): Fault {
     return this.#stand({ kind: 'no-bookmarks' }, match);
   }
 
-  /** Watches send bookmarks, but none that ends the initial events. */
+  /** Watches send bookmarks, except the one that ends the initial events. */
   withoutInitialEventsEnd(match?: Match): Fault {
     return this.#stand({ kind: 'no-end-mark' }, match);
   }
 
   /**
-   * New streaming lists are compressed as Kubernetes 1.37 does it, a gzip member for each flush, for clients that take
-   * gzip: browsers read the first member only. Over `serve()`; an in-process `fetch` compresses nothing.
+   * Compresses new streaming lists like Kubernetes 1.37, with a gzip member per flush, for clients that accept gzip.
+   * Browsers read only the first member. Applies to `serve()`; an in-process `fetch` compresses nothing.
    */
   gzipStreamingLists(match?: Match): Fault {
     return this.#stand({ kind: 'gzip' }, match);
   }
 
   /**
-   * Bodies come as through a proxy with buffers: what the server sends gathers until it is so many bytes, or the answer
-   * ends; the head waits with it. Holds for answers that begin from now on; those under way are not changed, nor by
-   * healing it.
+   * Holds bodies back like a buffering proxy: sends what the server writes only when it reaches a number of bytes, or
+   * when the response ends. The head is held back, too. Applies to responses that start from now on; healing does not
+   * change responses in progress.
    */
   holdBack(holding: Holding = {}, match?: Match): Fault {
     return this.#stand({ kind: 'hold', holding }, match);
   }
 
-  /** Breaks the connections of open watches. Answers how many there were. */
+  /** Breaks the connections of open watches. Returns how many there were. */
   dropWatches(match?: Match): number {
     return this.#each(match, (watch) => watch.break());
   }
 
-  /** Ends open watches as a server does whose time is up. */
+  /** Ends open watches normally, like a server whose watch timeout has passed. Returns how many there were. */
   closeWatches(match?: Match): number {
     return this.#each(match, (watch) => watch.close());
   }
 
   /**
-   * Cuts open watches after so many more bytes, wherever that is in an event: by breaking the connection, or,
-   * `clean`, by ending the body as if it were whole.
+   * Cuts open watches after this many more bytes, also in the middle of an event: by breaking the connection, or, with
+   * `clean`, by ending the body normally. Returns how many watches there were.
    */
   cutWatches(bytes: number, match?: Match, options: { readonly clean?: boolean } = {}): number {
     return this.#each(match, (watch) => watch.cutAfter(bytes, options.clean ?? false));
   }
 
-  /** Sends the last events of open watches, so many, a second time. */
+  /** Sends the last `count` events of open watches a second time. Returns how many watches there were. */
   repeatEvents(count: number, match?: Match): number {
     return this.#each(match, (watch) => watch.repeat(count));
   }
 
-  /** The next two events of each open watch change places, once; the first of them waits for the second. */
+  /** Swaps the next two events of each open watch, once. The first of them waits for the second. */
   swapEvents(match?: Match): Fault {
     this.#each(match, (watch) => watch.swap());
     return this.#stand({ kind: 'swap' }, match);
   }
 
-  /** Ends open watches with an ERROR event, 410 Expired. */
+  /** Ends open watches with an ERROR event, 410 Expired. Returns how many there were. */
   expireWatches(match?: Match): number {
     const error = expired('The resourceVersion for the provided watch is too old.');
     return this.#each(match, (watch) => watch.fail(error));
   }
 
-  /** Sends an ERROR event into open watches, and ends them unless `staysOpen`. */
+  /** Sends an ERROR event into open watches, and ends them unless `staysOpen` is set. Returns how many there were. */
   emitError(status: Status, match?: Match, options: { readonly staysOpen?: boolean } = {}): number {
     const { code = 500, reason, message = 'an error', details } = status;
     const error = failure(code, reason, message, details);
     return this.#each(match, (watch) => watch.fail(error, options.staysOpen));
   }
 
-  /** Sends any text or bytes into open watches. */
+  /** Sends any text or bytes into open watches. Returns how many there were. */
   sendRaw(data: string | Uint8Array, match?: Match): number {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     return this.#each(match, (watch) => watch.inject(bytes));
@@ -285,7 +285,7 @@ export class Faults implements WatchFaults {
     this.#standing = [];
   }
 
-  /** @internal What becomes of a request; uses up the faults that answer it. */
+  /** @internal Combines the standing faults that match a request, and counts their use. */
   judge(request: RequestRecord): Verdict {
     let delayMs = 0;
     let connection: Verdict['connection'] = 'open';

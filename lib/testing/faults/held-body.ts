@@ -1,27 +1,27 @@
-/** A body as it comes through a proxy with buffers: in pieces of so many bytes, the last one with its end. */
+/** Delivers a body like a buffering proxy: in pieces of a fixed size, and the last piece with the end. */
 import { type Body, concat } from '../http/body.ts';
 
-/** How much is kept back. */
+/** The options of `holdBack`. */
 export interface Holding {
-  /** What has gathered is let go when it is so many bytes. @defaultValue 4096 */
+  /** How many bytes are collected before they are sent. @defaultValue 4096 */
   readonly bytes?: number;
-  /** The head waits for the first piece, too. @defaultValue true */
+  /** Whether the head waits for the first piece, too. @defaultValue true */
   readonly head?: boolean;
 }
 
 /** A body that is held back. */
 export interface HeldBody extends Body {
-  /** Whether there is something to read, or the end. */
+  /** Whether a piece or the end can be read now. */
   readonly ready: boolean;
 }
 
-/** Holds `body` back. */
+/** Holds `body` back until a piece is complete or the body ends. */
 export function heldBody(body: Body, { bytes: size = 4096 }: Holding): HeldBody {
   const gathered: Uint8Array[] = [];
   let length = 0;
   let ended = false;
   let broken: unknown;
-  /** Reads all there is. */
+  /** Reads everything that is available. */
   const gather = () => {
     if (ended) return;
     try {
@@ -38,10 +38,10 @@ export function heldBody(body: Body, { bytes: size = 4096 }: Holding): HeldBody 
     ended = true;
   };
   const take = (count: number): Uint8Array => {
-    const whole = concat(gathered.splice(0));
-    length = whole.length - count;
-    if (length > 0) gathered.push(whole.subarray(count));
-    return whole.subarray(0, count);
+    const all = concat(gathered.splice(0));
+    length = all.length - count;
+    if (length > 0) gathered.push(all.subarray(count));
+    return all.subarray(0, count);
   };
   const held: HeldBody = {
     onReadable: undefined,

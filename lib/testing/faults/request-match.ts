@@ -1,24 +1,24 @@
-/** Which requests of a fake server are meant: by what is asked, of what, and where. */
+/** Matches requests of a fake server by method, resource and path. */
 import type { Resource } from '../../meta/resource.ts';
 import { resourceName } from '../../meta/resource.ts';
 import type { RequestRecord } from '../http/request.ts';
 
-/** Which requests a fault is for; all that is given must hold. */
+/** The requests that a fault applies to. All given fields must match. */
 export interface RequestMatch {
   readonly method?: string | undefined;
   readonly use?: RequestRecord['use'] | undefined;
   readonly resource?: Resource | undefined;
   readonly namespace?: string | undefined;
-  /** The whole path, or a pattern. */
+  /** The complete path, or a pattern. */
   readonly path?: string | RegExp | undefined;
-  /** Parameters that must have these values. */
+  /** Query parameters that must have these values. */
   readonly query?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Which requests a fault is for. Left out: all. */
+/** The requests that a fault applies to. Default: all. */
 export type Match = RequestMatch | ((request: RequestRecord) => boolean);
 
-/** Whether a request is meant. */
+/** Whether a request matches. */
 export function matches(match: Match | undefined, request: RequestRecord): boolean {
   if (match === undefined) return true;
   if (typeof match === 'function') return match(request);

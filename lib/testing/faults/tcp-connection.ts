@@ -1,31 +1,31 @@
 /// <reference types="node" />
-/** One connection through the proxy: what slows it down, cuts it or loses it. */
+/** One connection through the proxy, with its delay, throttling, cut and loss. */
 import type { Socket } from 'node:net';
 import type { SchedulerLike, Subscription } from 'rxjs';
 
-/** A throttled connection is served in slices this long. */
+/** The interval at which a throttled connection sends, in milliseconds. */
 const SLICE_MS = 50;
 
-/** What slows all connections of a proxy down; the worst counts. */
-export interface Weather {
+/** The delays and rates of all connections of a proxy. The highest delay and the lowest rate apply. */
+export interface Conditions {
   readonly delays: Set<{ readonly ms: number }>;
   readonly rates: Set<{ readonly bytesPerSecond: number }>;
 }
 
-function delayOf({ delays }: Weather): number {
+function delayOf({ delays }: Conditions): number {
   return Math.max(0, ...[...delays].map(({ ms }) => ms));
 }
 
-function rateOf({ rates }: Weather): number {
+function rateOf({ rates }: Conditions): number {
   return Math.min(...[...rates].map(({ bytesPerSecond }) => bytesPerSecond));
 }
 
-/** One direction of one connection: chunks in order, each when its time has come. */
+/** One direction of one connection. It forwards chunks in order, each when it is due. */
 class Pipe {
   readonly #to: Socket;
   readonly #from: Socket;
   readonly #scheduler: SchedulerLike;
-  readonly #weather: Weather;
+  readonly #conditions: Conditions;
   readonly #throttled: boolean;
   readonly #onBytes: (bytes: Buffer) => Buffer;
   #chunks: { bytes: Buffer; readonly dueMs: number }[] = [];
@@ -37,20 +37,20 @@ class Pipe {
     readonly from: Socket;
     readonly to: Socket;
     readonly scheduler: SchedulerLike;
-    readonly weather: Weather;
-    /** Only what goes to the client is throttled. */
+    readonly conditions: Conditions;
+    /** Whether the rate limit applies, which is only in the direction of the client. */
     readonly throttled: boolean;
     onBytes(bytes: Buffer): Buffer;
   }) {
     this.#from = parts.from;
     this.#to = parts.to;
     this.#scheduler = parts.scheduler;
-    this.#weather = parts.weather;
+    this.#conditions = parts.conditions;
     this.#throttled = parts.throttled;
     this.#onBytes = (bytes) => parts.onBytes(bytes);
     this.#from.on('data', (bytes: Buffer) => {
       if (this.lost) return;
-      this.#chunks.push({ bytes, dueMs: this.#scheduler.now() + delayOf(this.#weather) });
+      this.#chunks.push({ bytes, dueMs: this.#scheduler.now() + delayOf(this.#conditions) });
       this.#from.pause();
       this.#flow();
     });
@@ -70,7 +70,7 @@ class Pipe {
     for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
       const waitMs = chunk.dueMs - this.#scheduler.now();
       if (waitMs > 0) return this.#later(waitMs);
-      const rate = this.#throttled ? rateOf(this.#weather) : Number.POSITIVE_INFINITY;
+      const rate = this.#throttled ? rateOf(this.#conditions) : Number.POSITIVE_INFINITY;
       const most = Math.max(1, Math.floor((rate * SLICE_MS) / 1000));
       const { bytes } = chunk;
       if (bytes.length <= most) this.#chunks.shift();
@@ -98,23 +98,23 @@ class Pipe {
   }
 }
 
-/** One connection: a client, the server it was meant for, and what is between them. */
+/** One connection between a client and the server. */
 export class Connection {
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #pipes: readonly Pipe[];
-  /** Bytes to the client that are left before the cut. */
+  /** The number of bytes that may still be sent to the client before the cut. */
   #leftBytes = Number.POSITIVE_INFINITY;
 
   constructor(parts: {
     readonly client: Socket;
     readonly upstream: Socket;
     readonly scheduler: SchedulerLike;
-    readonly weather: Weather;
+    readonly conditions: Conditions;
     onSent(bytes: number): void;
     onClose(connection: Connection): void;
   }) {
-    const { client, upstream, scheduler, weather } = parts;
+    const { client, upstream, scheduler, conditions } = parts;
     this.#client = client;
     this.#upstream = upstream;
     client.setNoDelay(true);
@@ -124,11 +124,11 @@ export class Connection {
       this.#leftBytes -= passed.length;
       parts.onSent(passed.length);
       if (this.#leftBytes > 0) return passed;
-      // What was let through leaves first: the cut is after it, not before.
+      // The connection is reset only after these bytes have been sent.
       client.write(passed, () => this.reset());
       return passed.subarray(0, 0);
     };
-    const shared = { scheduler, weather };
+    const shared = { scheduler, conditions };
     this.#pipes = [
       new Pipe({
         ...shared,
@@ -158,7 +158,7 @@ export class Connection {
       pipe.lost = true;
       pipe.stop();
     }
-    // The server is gone for this client; what it still sends goes nowhere.
+    // The upstream data of a lost connection is read and dropped.
     this.#upstream.resume();
     this.#client.resume();
   }

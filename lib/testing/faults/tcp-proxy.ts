@@ -1,52 +1,55 @@
 /// <reference types="node" />
 /**
- * A proxy of connections on 127.0.0.1 that hurts them: bytes pass as they are, so TLS goes through and can be cut in
- * the middle. Needs Node.
+ * `createTcpProxy`: a proxy on 127.0.0.1 that injects faults into connections. It forwards bytes unchanged, so it also
+ * works with TLS and can cut a connection inside a TLS record. Requires Node.
  */
 import type { Server } from 'node:net';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { nodeModule } from '../http/node-module.ts';
-import { Connection, type Weather } from './tcp-connection.ts';
+import { type Conditions, Connection } from './tcp-connection.ts';
 
-/** What {@link createTcpProxy} takes. */
+/** The options of {@link createTcpProxy}. */
 export interface TcpProxyOptions {
-  /** Where connections go: a URL, of which host and port count, or both. */
+  /** The address to connect to: a URL, of which only host and port are used, or host and port. */
   readonly target: string | { readonly host?: string | undefined; readonly port: number };
-  /** To listen on; 0 or left out: any free port. */
+  /** The port to listen on. @defaultValue 0, which is any free port */
   readonly port?: number | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** A fault of the proxy that stands until it is healed. */
+/** A fault of the proxy that lasts until it is healed. */
 export interface StandingTcpFault {
-  /** Ends it. Idempotent. */
+  /** Ends the fault. Idempotent. */
   heal(): void;
 }
 
-/** A proxy that listens. */
+/** A listening proxy. */
 export interface TcpProxy {
   readonly port: number;
-  /** Open connections of clients. */
+  /** The number of open client connections. */
   readonly connections: number;
-  /** All connections there have been, those that were refused too. */
+  /** The number of all connections so far, including refused ones. */
   readonly accepted: number;
-  /** Bytes that went to clients. */
+  /** The number of bytes sent to clients. */
   readonly bytesToClients: number;
-  /** Resets all connections. Answers how many there were. */
+  /** Resets all connections. Returns how many there were. */
   drop(): number;
-  /** Resets each connection, open and to come once, after so many more bytes to its client: in a TLS record, or a handshake. */
+  /**
+   * Resets each open connection, and the next new one, after this many more bytes to its client. The cut can be inside
+   * a TLS record or handshake.
+   */
   cutAfter(bytes: number): void;
-  /** New connections are reset at once. */
+  /** Resets new connections immediately. */
   refuse(): StandingTcpFault;
   /**
-   * Connections are lost and nobody is told: open ones, and those that come meanwhile, stay open and carry nothing any
-   * more. Healed, new connections work; what was lost stays lost.
+   * Loses connections without notice to either end: open connections, and those that are opened until the fault is
+   * healed, stay open and carry nothing more. After the fault is healed, new connections work, and lost ones stay lost.
    */
   halfOpen(): StandingTcpFault;
-  /** Bytes arrive so much later, in milliseconds, in both directions. */
+  /** Delays bytes in both directions by `ms` milliseconds. */
   delay(ms: number): StandingTcpFault;
-  /** No more than so many bytes a second to each client. */
+  /** Limits the rate to each client, in bytes per second. */
   throttle(bytesPerSecond: number): StandingTcpFault;
   /** Stops listening and resets all connections. */
   close(): Promise<void>;
@@ -69,9 +72,10 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 /**
- * Listens on 127.0.0.1 and passes connections on to `target`, well or badly.
+ * Listens on 127.0.0.1, forwards connections to `target`, and injects faults on demand.
  *
- * Rejects if the port is taken, if the URL is invalid, or outside of Node. A target that cannot be reached resets the connection.
+ * Rejects if the port is in use, if the URL is invalid, and outside Node. If the target cannot be reached, the
+ * connection is reset.
  *
  * @example
  * ```ts
@@ -94,7 +98,7 @@ export async function createTcpProxy(options: TcpProxyOptions): Promise<TcpProxy
   const { scheduler = asyncScheduler } = options;
   const address = addressOf(options.target);
   const connections = new Set<Connection>();
-  const weather: Weather = { delays: new Set(), rates: new Set() };
+  const conditions: Conditions = { delays: new Set(), rates: new Set() };
   const refusals = new Set<object>();
   const losses = new Set<object>();
   let accepted = 0;
@@ -113,7 +117,7 @@ export async function createTcpProxy(options: TcpProxyOptions): Promise<TcpProxy
       client,
       upstream,
       scheduler,
-      weather,
+      conditions,
       onSent: (bytes) => {
         bytesToClients += bytes;
       },
@@ -155,8 +159,8 @@ export async function createTcpProxy(options: TcpProxyOptions): Promise<TcpProxy
       for (const connection of connections) connection.lose();
       return standing(losses, {});
     },
-    delay: (ms) => standing(weather.delays, { ms }),
-    throttle: (bytesPerSecond) => standing(weather.rates, { bytesPerSecond }),
+    delay: (ms) => standing(conditions.delays, { ms }),
+    throttle: (bytesPerSecond) => standing(conditions.rates, { bytesPerSecond }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,32 +1,35 @@
-/** What may be done to the lines of one watch on their way: sent twice, in the wrong order, cut. */
+/** Tampers with the lines of one watch: sends events twice or in the wrong order, and cuts the body. */
 
-/** So many events are kept to be sent again. */
+/** How many events are kept for sending them again. */
 const RECENT = 16;
 
 /** A line of a watch. */
 export interface Line {
-  /** An event of the log, which may change places with another; bookmarks and errors may not. */
+  /** Whether the line may be swapped with another. Events of the log may; bookmarks and errors may not. */
   readonly movable: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** Events in the order in which they leave. */
+/** The events of a watch, in the order in which they are sent. */
 export class EventOrder {
   readonly #source: () => Line | null | undefined;
   readonly #recent: Uint8Array[] = [];
   #swap = false;
-  /** Waits for the event that is to come before it. */
+  /** Waits for the event to swap with. */
   #first: Line | undefined;
-  /** Comes after the one that it has let pass. */
+  /** Was overtaken by another line, and is sent next. */
   #late: Line | undefined;
 
-  /** `source` answers `undefined` if no line is due, and `null` at the end. */
+  /** `source` returns `undefined` if no line is due, and `null` at the end. */
   constructor(source: () => Line | null | undefined) {
     this.#source = source;
   }
 
-  /** One must follow in the same chunk: whoever had the later of two alone could not know what it missed. */
-  get owes(): boolean {
+  /**
+   * Whether the next line must be sent in the same chunk. A client that received only the later of two swapped events
+   * would resume after both, and could not know that it missed one.
+   */
+  get mustContinue(): boolean {
     return this.#late !== undefined;
   }
 
@@ -38,12 +41,12 @@ export class EventOrder {
     this.#swap = true;
   }
 
-  /** No more swapping; who waits need not. */
-  settle(): void {
+  /** Cancels a swap that has not happened yet, and releases the waiting event. */
+  stopSwapping(): void {
     this.#swap = false;
   }
 
-  /** The next line that may leave. */
+  /** Returns the next line to send. */
   next(): Uint8Array | undefined {
     return this.#next()?.bytes;
   }
@@ -66,7 +69,7 @@ export class EventOrder {
       this.#late = first;
       return second;
     }
-    // Neither a bookmark nor an error may overtake an event.
+    // Bookmarks and errors must not overtake an event.
     this.#late = second;
     return first;
   }
@@ -81,7 +84,7 @@ export class EventOrder {
   }
 }
 
-/** A body that ends after so many bytes. */
+/** Ends a body after a number of bytes. */
 export class Cut {
   readonly clean: boolean;
   #leftBytes: number;
@@ -91,10 +94,10 @@ export class Cut {
     this.clean = clean;
   }
 
-  /** What is let through of these bytes; `ends`: nothing more is. */
-  take(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly ends: boolean } {
+  /** Returns the bytes before the cut. `done` means that the cut is reached. */
+  take(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly done: boolean } {
     const kept = bytes.subarray(0, this.#leftBytes);
     this.#leftBytes -= kept.length;
-    return { bytes: kept, ends: this.#leftBytes === 0 };
+    return { bytes: kept, done: this.#leftBytes === 0 };
   }
 }

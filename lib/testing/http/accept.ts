@@ -1,7 +1,7 @@
-/** Which representation a request asks for: the object, its metadata only, or rows of a table. */
+/** Negotiates the representation of a response: complete objects, their metadata only, or rows of a table. */
 import { failure } from '../../object-log/failures.ts';
 
-/** What an answer shows of objects. */
+/** The representation of objects in a response. */
 export type Representation =
   | 'Object'
   | 'PartialObjectMetadata'
@@ -28,7 +28,7 @@ function representationOf(
   return known ? PROJECTIONS.find((each) => each === as) : undefined;
 }
 
-/** Takes the first of the `Accept` list that this server has. Throws a 406 when there is none. */
+/** Returns the first supported representation of an `Accept` header. Throws a 406 if it contains none. */
 export function negotiate(header: string | null): Representation {
   if (header === null || header.trim() === '') return 'Object';
   const ranges = header.split(',').map((range) => {

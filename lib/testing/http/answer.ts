@@ -1,4 +1,4 @@
-/** From a request to its answer: routing, and nothing of how the bytes travel. */
+/** Routes a request and creates its response. The transport of the bytes is not handled here. */
 import { ApiError } from '../../meta/api-error.ts';
 import { failure } from '../../object-log/failures.ts';
 import { list } from '../../object-log/list.ts';
@@ -17,16 +17,16 @@ import type { Exchange, RequestRecord, Target } from './request.ts';
 import { methodNotAllowed, noSuchResource } from './status.ts';
 import { type WatchContext, WatchStream } from './watch-stream.ts';
 
-/** An answer on its way. */
+/** A response. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
-  /** Over a socket each piece of the body is a gzip member. */
+  /** Over a socket, each piece of the body is sent as a gzip member. */
   readonly gzip?: boolean;
 }
 
-/** What answers are made from. */
+/** The dependencies of a response. */
 export interface AnswerContext extends WriteContext, WatchContext {
   readonly watchList: boolean;
   readonly pageSizeMax: number;
@@ -39,7 +39,7 @@ const JSON_TYPE = 'application/json';
 const NO_CACHE = { 'cache-control': 'no-cache, private' };
 const encoder = /* @__PURE__ */ new TextEncoder();
 
-/** An answer whose body is there. */
+/** A response with a complete body. */
 export function textAnswer(
   status: number,
   body: string,
@@ -53,7 +53,7 @@ export function textAnswer(
   };
 }
 
-/** The answer to a failure. */
+/** The response to a failed request. */
 export function failureAnswer(error: ApiError): Answer {
   const seconds = error.status?.details?.retryAfterSeconds;
   const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
@@ -80,7 +80,7 @@ function read(
 
 type Write = (exchange: Exchange, target: Target, context: WriteContext) => WriteAnswer;
 
-/** What a method does to a collection or an object; `undefined` where it is not allowed. */
+/** The handler of a method on a collection or an object, or `undefined` if the method is not allowed. */
 function writeOf(method: string, { name }: Target): Write | undefined {
   switch (method) {
     case 'POST':
@@ -145,7 +145,7 @@ function route(
   return written(write(exchange, target, context), renderer);
 }
 
-/** Answers a request; failures are answers too. */
+/** Returns the response to a request. A failure becomes an error response. */
 export function answer(
   exchange: Exchange,
   request: RequestRecord,

@@ -1,26 +1,28 @@
 /**
- * The body of an answer as something that is pulled: the reader asks, so a slow one holds back the writer. The
- * in-process `fetch` and the HTTP server read the same bodies.
+ * Bodies of responses, which the reader pulls, so that a slow reader slows down the writer. The in-process `fetch` and
+ * the HTTP server read the same bodies.
  */
 
-/** Bytes on their way to a client. */
+/** The bytes of a response. */
 export interface Body {
-  /** What is ready: bytes, `null` at the end, `undefined` when nothing is. Throws when the body breaks. */
+  /**
+   * Returns the available bytes, `null` at the end, and `undefined` if nothing is available. Throws if the body breaks.
+   */
   read(): Uint8Array | null | undefined;
-  /** Called, once or more, when `read()` may have something again. */
+  /** Called, possibly more than once, when `read()` may have more. */
   onReadable: (() => void) | undefined;
-  /** The reader is gone. Idempotent. */
+  /** Called when the reader leaves. Idempotent. */
   cancel(): void;
 }
 
-/** What a client sees of a connection that broke in the middle of a body. */
+/** The error of a connection that broke in the middle of a body. */
 export class BrokenConnection extends Error {
   override readonly name = 'BrokenConnection';
 }
 
 const CHUNK = 65_536;
 
-/** A body that is all there. With `breakAfter`, the connection breaks after so many bytes. */
+/** A complete body. With `breakAfter`, the connection breaks after this many bytes. */
 export function bytesBody(bytes: Uint8Array, breakAfter?: number): Body {
   const end = Math.min(bytes.length, breakAfter ?? bytes.length);
   let at = 0;
@@ -41,18 +43,18 @@ export function bytesBody(bytes: Uint8Array, breakAfter?: number): Body {
   };
 }
 
-/** A chunk of its own: lines are shared by all watches, and a reader may do with its chunk what it likes. */
+/** Copies lines into a new chunk. All watches share the lines, and a reader may modify its chunk. */
 export function concat(lines: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(lines.reduce((size, line) => size + line.length, 0));
+  const joined = new Uint8Array(lines.reduce((size, line) => size + line.length, 0));
   let at = 0;
   for (const line of lines) {
-    whole.set(line, at);
+    joined.set(line, at);
     at += line.length;
   }
-  return whole;
+  return joined;
 }
 
-/** A body as a web stream that reads only when it is read, and errors when `signal` aborts. */
+/** Converts a body to a web stream. The stream reads the body on demand, and errors if `signal` aborts. */
 export function toReadableStream(body: Body, signal?: AbortSignal): ReadableStream<Uint8Array> {
   let wake: (() => void) | undefined;
   let finish = () => {};

@@ -1,4 +1,4 @@
-/** The small answers by which clients find out what a server serves, and that it lives. */
+/** The responses to discovery and health requests. */
 import type { ServerLog } from '../served-resource.ts';
 import { isPods } from '../served-resource.ts';
 
@@ -47,19 +47,19 @@ function resourcesAnswer(log: ServerLog, groupVersion: string) {
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
 }
 
-/** Whether some resource of this group and version is served. */
+/** Whether a resource of this group and version is served. */
 export function servesGroupVersion(log: ServerLog, path: string): boolean {
   const [, root, ...rest] = path.split('/');
   const groupVersion = root === 'api' ? rest[0] : `${rest[0]}/${rest[1]}`;
   if (root !== 'api' && root !== 'apis') return false;
   for (const { served } of log.collections.values()) {
-    // Custom resources have no group of their own in the server: all of them are one handler's.
+    // A real server handles all custom resources in one handler, which has no groups.
     if (!served.custom && served.resource.apiVersion === groupVersion) return true;
   }
   return false;
 }
 
-/** The answer to a path of discovery or health: an object for JSON, a string for text. */
+/** The response to a discovery or health path: an object for JSON, a string for text. */
 export function discovery(log: ServerLog, path: string): object | string | undefined {
   switch (path.length > 1 ? path.replace(/\/$/, '') : path) {
     case '/readyz':

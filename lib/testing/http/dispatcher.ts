@@ -1,6 +1,6 @@
 /**
- * Every request passes here, however it came: it is logged, the standing faults judge it, and its answer is
- * made when its time has come.
+ * Dispatches every request, of `fetch` and of sockets: records it, applies the standing faults, and creates its
+ * response after its delay.
  */
 
 import { failure } from '../../object-log/failures.ts';
@@ -11,7 +11,7 @@ import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts
 import { type Body, bytesBody } from './body.ts';
 import { type Exchange, type RequestRecord, recordOf, targetOf } from './request.ts';
 
-/** How a request ends for the connection that brought it. */
+/** The outcome of a request: a response, or a refused connection. */
 export type Outcome =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'refused' };
@@ -22,7 +22,7 @@ export interface DispatchContext extends AnswerContext {
   onRequest(request: RequestRecord): void;
 }
 
-/** `Retry-After` in either form; a date has no parts of a second, so it is rounded up. */
+/** The `Retry-After` header, as seconds or as a date. A date is rounded up to a full second. */
 function retryAfter(answer: FailedAnswer, nowMs: number): Readonly<Record<string, string>> {
   const { retryAfterSeconds: seconds, retryAfterAs = 'seconds' } = answer;
   if (seconds === undefined) return {};
@@ -45,7 +45,7 @@ function scripted(answer: FailedAnswer, nowMs: number): Answer {
   });
 }
 
-/** All of a body that can be had now. */
+/** Reads everything of a body that is available now. */
 function drain(body: Body): Uint8Array {
   const chunks: number[] = [];
   for (let chunk = body.read(); chunk; chunk = body.read())
@@ -54,22 +54,22 @@ function drain(body: Body): Uint8Array {
   return Uint8Array.from(chunks);
 }
 
-function truncated(whole: Answer, { keepBytes, clean = false }: Truncation): Answer {
-  const bytes = drain(whole.body);
+function truncated(full: Answer, { keepBytes, clean = false }: Truncation): Answer {
+  const bytes = drain(full.body);
   const keep = Math.min(keepBytes ?? bytes.length >> 1, bytes.length);
   const body = clean ? bytesBody(bytes.subarray(0, keep)) : bytesBody(bytes, keep);
-  return { ...whole, body };
+  return { ...full, body };
 }
 
-/** Whether it asks for a streaming list, and takes it compressed. */
+/** Whether a request is for a streaming list and accepts gzip. */
 function takesGzip({ query, header }: Exchange): boolean {
   const streams = isTrue(query.get('watch')) && isTrue(query.get('sendInitialEvents'));
   return streams && /(^|,)\s*gzip\s*(,|;|$)/.test(header('accept-encoding') ?? '');
 }
 
 /**
- * Takes a request; `done` is called once, or never where the answer never comes. The answer to `dispatch` gives
- * the request up; it ends nothing that has been answered.
+ * Handles a request. Calls `done` once, or never if the request is never answered. The returned function cancels a
+ * request that has not been answered.
  */
 export function dispatch(
   exchange: Exchange,
@@ -82,17 +82,17 @@ export function dispatch(
   const verdict = context.faults.judge(request);
   if (verdict.connection === 'silent') return () => {};
   let waiting: Body | undefined;
-  /** Answers, when there is something of the body where the head is held back with it. */
-  const send = (whole: Answer) => {
-    if (verdict.holding === undefined) return done({ kind: 'answer', answer: whole });
-    const body = heldBody(whole.body, verdict.holding);
+  /** Sends the response. A held-back head waits until a piece of the body is ready. */
+  const send = (full: Answer) => {
+    if (verdict.holding === undefined) return done({ kind: 'answer', answer: full });
+    const body = heldBody(full.body, verdict.holding);
     const go = () => {
       if (!body.ready) return;
       waiting = undefined;
       body.onReadable = undefined;
-      done({ kind: 'answer', answer: { ...whole, body } });
+      done({ kind: 'answer', answer: { ...full, body } });
     };
-    if (verdict.holding.head === false) return done({ kind: 'answer', answer: { ...whole, body } });
+    if (verdict.holding.head === false) return done({ kind: 'answer', answer: { ...full, body } });
     waiting = body;
     body.onReadable = go;
     go();
@@ -101,12 +101,12 @@ export function dispatch(
     if (verdict.connection === 'refused') return done({ kind: 'refused' });
     const given =
       verdict.answer === undefined
-        ? // What the path leads to may have changed while the answer was delayed.
+        ? // The target is looked up again, because it may have changed during the delay.
           answer(exchange, request, targetOf(exchange.path, context.log), context)
         : scripted(verdict.answer, context.scheduler.now());
-    const whole = verdict.cut === undefined ? given : truncated(given, verdict.cut);
+    const full = verdict.cut === undefined ? given : truncated(given, verdict.cut);
     const gzip = given.status === 200 && takesGzip(exchange) && context.faults.gzips(request);
-    send(gzip ? { ...whole, gzip } : whole);
+    send(gzip ? { ...full, gzip } : full);
   };
   const delayMs = verdict.delayMs + context.latencyMs;
   if (delayMs <= 0) {

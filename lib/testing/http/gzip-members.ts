@@ -1,16 +1,16 @@
 /**
- * A body as Kubernetes 1.37 compresses a streaming list: each flush is a gzip member of its own.
+ * Compresses a body like a streaming list of Kubernetes 1.37, with a gzip member for each flush.
  * kubernetes: apiserver/pkg/endpoints/handlers/watch.go, perFlushGzipWriter.
  */
 import type { Body } from './body.ts';
 
 async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
-  const whole = new Blob([Uint8Array.from(bytes)]).stream();
-  const packed = new Response(whole.pipeThrough(new CompressionStream('gzip')));
+  const stream = new Blob([Uint8Array.from(bytes)]).stream();
+  const packed = new Response(stream.pipeThrough(new CompressionStream('gzip')));
   return new Uint8Array(await packed.arrayBuffer());
 }
 
-/** Each piece that is read of `body` is one gzip member. */
+/** Turns each piece of `body` into a gzip member. */
 export function gzipMembers(body: Body): Body {
   let packing = false;
   let packed: Uint8Array | undefined;

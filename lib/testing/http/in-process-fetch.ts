@@ -1,4 +1,4 @@
-/** A WHATWG `fetch` that ends in the fake server, in the same process. */
+/** A WHATWG `fetch` that sends requests to the fake server in the same process. */
 
 import { failMarbles, isVirtualTime } from '../streams/virtual-time.ts';
 import { toReadableStream } from './body.ts';
@@ -30,7 +30,7 @@ function abortError(signal: AbortSignal): unknown {
   return signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
 }
 
-/** Makes the `fetch` of a server. */
+/** Creates the `fetch` of a server. */
 export function inProcessFetch(context: DispatchContext): typeof globalThis.fetch {
   const answer: typeof globalThis.fetch = async (input, init) => {
     const signal =
@@ -59,7 +59,7 @@ export function inProcessFetch(context: DispatchContext): typeof globalThis.fetc
   return (input, init) => {
     if (!isVirtualTime()) return answer(input, init);
     const error = new Error(
-      'The fake API server was asked within marbles() or TestScheduler.run(). It answers with promises, and promises ' +
+      'The fake API server received a request within marbles() or TestScheduler.run(). It answers with promises, and promises ' +
         'do not run in virtual time, so it can never answer there. Use marbleListWatch(…) as the ListerWatcher, or ' +
         'test against the server outside of marbles().',
     );

@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /**
- * Modules of Node, without an import: a bundler for browsers stops at an import of `node:http`, also at a dynamic one.
- * `process.getBuiltinModule` is made for this, and Node has it from 22.3 on.
+ * Loads modules of Node without an import, because bundlers for browsers fail on an import of `node:http`, even on a
+ * dynamic one. Node has `process.getBuiltinModule` since 22.3 for this purpose.
  */
 
 interface NodeModules {
@@ -9,7 +9,7 @@ interface NodeModules {
   readonly 'node:net': typeof import('node:net');
 }
 
-/** Throws outside of Node; `caller` is the function that the error names. */
+/** Returns the module. Throws outside Node, with an error that names `caller`. */
 export function nodeModule<Name extends keyof NodeModules>(
   name: Name,
   caller: string,

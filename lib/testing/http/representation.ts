@@ -1,6 +1,6 @@
 /**
- * Objects on their way out, as a client asked for them: whole, as `PartialObjectMetadata`, or as rows of a `Table`.
- * client-go: apiserver/pkg/endpoints/handlers/response.go.
+ * Renders objects in the representation that a client requested: complete, as `PartialObjectMetadata`, or as rows of a
+ * `Table`. client-go: apiserver/pkg/endpoints/handlers/response.go.
  */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { badRequest, failure } from '../../object-log/failures.ts';
@@ -10,19 +10,19 @@ import { columnsOf } from '../tables/table-columns.ts';
 import { negotiate, type Representation } from './accept.ts';
 import type { Exchange } from './request.ts';
 
-/** Metadata of a list: its version, and where it goes on. */
+/** The metadata of a list: its version and its continue token. */
 export type ListMeta = Readonly<Record<string, unknown>>;
 
-/** Writes the object of an event. `first`: nothing was sent before. */
+/** Renders the object of an event. `first` is true for the first event of the watch. */
 export type EventRenderer = (object: KubernetesObject, first: boolean) => string;
 
-/** How one request wants its objects. */
+/** Renders objects for one request. */
 export interface Renderer {
   readonly as: Representation;
-  /** One object, or the body of a write. */
+  /** Renders one object, or the result of a write. */
   object(object: StoredObject): string;
   list(objects: readonly StoredObject[], metadata: ListMeta): string;
-  /** How a watch writes the objects of its events; `undefined`: as they are. */
+  /** How a watch renders the objects of its events. `undefined` means that they are sent as they are. */
   watch(): EventRenderer | undefined;
 }
 
@@ -55,7 +55,7 @@ function notAcceptable(as: Representation, what: string): Error {
   return failure(406, 'NotAcceptable', message);
 }
 
-/** Reads `Accept` and `includeObject`. Throws a 406 or a 400 where they ask for what there is not. */
+/** Reads `Accept` and `includeObject`. Throws a 406 or a 400 if the requested representation does not exist. */
 export function rendererOf(
   { header, query }: Exchange,
   served: ServedResource,

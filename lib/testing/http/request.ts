@@ -1,36 +1,36 @@
-/** Requests as the fake server sees them: the path taken apart, and what the log of requests keeps. */
+/** Parses requests of the fake server, and creates the records of them. */
 
 import { isTrue } from '../../object-log/list-options.ts';
 import type { Scope } from '../../object-log/selection.ts';
 import type { EpochMs } from '../../rx/epoch-ms.ts';
 import type { ServedCollection, ServerLog } from '../served-resource.ts';
 
-/** One request, before it is read. */
+/** One request, as it was received. */
 export interface Exchange {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** By name in lower case. */
+  /** Returns a header by its name in lower case. */
   header(name: string): string | null;
   readonly body: string;
 }
 
-/** One request, as the log keeps it and faults match it. */
+/** One request, as it is recorded and as faults match it. */
 export interface RequestRecord {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** `list` and `watch` of a collection; everything else is a `call`. A streaming list is a `watch`. */
   readonly use: 'list' | 'watch' | 'call';
-  /** `pods`, `deployments.apps`; absent where the path names no resource of this server. */
+  /** For example `pods` or `deployments.apps`. Absent if the path is not that of a served resource. */
   readonly resource?: string;
   readonly namespace?: string;
-  /** Of the server's scheduler. */
+  /** The time of the server's scheduler. */
   readonly atMs: EpochMs;
 }
 
-/** A path that leads to a collection, an object or a subresource. */
+/** The target of a path: a collection, an object or a subresource. */
 export interface Target extends Scope {
   readonly collection: ServedCollection;
   readonly resourceName: string;
@@ -38,7 +38,7 @@ export interface Target extends Scope {
   readonly subresource?: string;
 }
 
-/** Where a path leads; `undefined` where it leads to no resource of this server. */
+/** Returns the target of a path, or `undefined` if the path is not that of a served resource. */
 export function targetOf(path: string, log: ServerLog): Target | undefined {
   const parts = path.split('/').filter((part, index, all) => part !== '' || index < all.length - 1);
   if (parts.shift() !== '') return undefined;

@@ -1,5 +1,5 @@
 /// <reference types="node" />
-/** The fake server behind a real socket, for clients that need one. The only part that needs Node. */
+/** Serves the fake server on a socket, for clients that need one. This part requires Node. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Answer } from './answer.ts';
@@ -8,11 +8,14 @@ import { gzipMembers } from './gzip-members.ts';
 import { nodeModule } from './node-module.ts';
 import type { Exchange } from './request.ts';
 
-/** Where and how to listen. */
+/** The options of `serve`. */
 export interface ServeOptions {
-  /** 0 or left out: any free port. */
+  /** The port to listen on. @defaultValue 0, which is any free port */
   readonly port?: number | undefined;
-  /** Answers preflight requests and allows every origin, so that pages from elsewhere can call. @defaultValue false */
+  /**
+   * Answers preflight requests and allows every origin, so that pages of other origins can send requests. @defaultValue
+   * false
+   */
   readonly cors?: boolean | undefined;
 }
 
@@ -44,7 +47,7 @@ async function exchangeOf(request: IncomingMessage): Promise<Exchange> {
   };
 }
 
-/** Writes as fast as the socket takes it. */
+/** Writes the body as fast as the socket accepts it. */
 function send(answer: Answer, response: ServerResponse, cors: boolean): void {
   const { status, headers, gzip = false } = answer;
   const body = gzip ? gzipMembers(answer.body) : answer.body;
@@ -115,11 +118,11 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Listens on 127.0.0.1. Rejects if the port is taken, or outside of Node. */
+/** Listens on 127.0.0.1. Rejects if the port is in use, and outside Node. */
 export async function serve(context: DispatchContext, options: ServeOptions): Promise<Served> {
   const { createServer } = nodeModule('node:http', 'serve');
   const server = createServer({ noDelay: true }, handle(context, options.cors ?? false));
-  // Watches are open for an hour, and a client may send its requests whenever it likes.
+  // Watches stay open for an hour, and a client may take any time to send its requests.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 60_000;
   await listen(server, options.port ?? 0);

@@ -1,4 +1,4 @@
-/** The `Status` answers of the fake server, worded as a real one words them. */
+/** The `Status` responses of the fake server, with the wording of a real server. */
 import type { ApiError, Status } from '../../meta/api-error.ts';
 import { type GroupVersionResource, resourceName } from '../../meta/resource.ts';
 import { failure } from '../../object-log/failures.ts';
@@ -30,7 +30,7 @@ export function alreadyExists(resource: GroupVersionResource, name: string): Api
   return failure(409, 'AlreadyExists', message, detailsOf(resource, name));
 }
 
-/** `name` is the object's; `kind` what the message and the details call its type. */
+/** `name` is the name of the object. `kind` replaces its resource in the message and the details. */
 export function conflict(
   resource: GroupVersionResource,
   name: string,

@@ -1,4 +1,4 @@
-/** The body of a watch: the events of the log as lines, and the faults that act on an open watch. */
+/** The body of a watch: the events of the log as lines, and the faults of an open watch. */
 import type { Collection } from '../../object-log/collection.ts';
 import {
   errorEvent,
@@ -13,15 +13,15 @@ import { type Body, BrokenConnection, concat } from './body.ts';
 import type { EventRenderer } from './representation.ts';
 import type { RequestRecord } from './request.ts';
 
-/** What faults may do to a watch while it is open. */
+/** The standing faults, as an open watch uses them. */
 export interface WatchFaults {
   silent(request: RequestRecord): boolean;
-  /** Whether the event that is about to leave is lost. */
+  /** Whether the next event is lost. */
   loses(request: RequestRecord): boolean;
   allowsBookmark(request: RequestRecord, endMark: boolean): boolean;
 }
 
-/** What a stream needs of its server. */
+/** The dependencies of a watch. */
 export interface WatchContext extends WatchTimes {
   readonly faults: WatchFaults;
   onClose(stream: WatchStream): void;
@@ -33,7 +33,7 @@ const CHUNK = 65_536;
 export class WatchStream implements Body {
   readonly request: RequestRecord;
   onReadable: (() => void) | undefined;
-  /** How many events have been sent, bookmarks and errors included. */
+  /** The number of events sent, including bookmarks and errors. */
   sent = 0;
 
   readonly #context: WatchContext;
@@ -47,7 +47,7 @@ export class WatchStream implements Body {
   #halfOpen = false;
   #closed = false;
 
-  /** `render` writes the objects of the events; `undefined`: as they are. */
+  /** `render` renders the objects of the events. `undefined` means that they are sent as they are. */
   constructor(
     request: RequestRecord,
     collection: Collection,
@@ -62,17 +62,17 @@ export class WatchStream implements Body {
     this.#watch.onReadable = () => this.onReadable?.();
   }
 
-  /** Lets the reader know, once however much happens before it gets to read. */
+  /** Notifies the reader, once until it reads. */
   wake(): void {
     this.#watch.wake();
   }
 
-  /** Ends the stream after what is due. */
+  /** Ends the stream after the pending events. */
   close(): void {
     this.#watch.close();
   }
 
-  /** Sends an ERROR event after what is due, and ends the stream unless it is to stay open. */
+  /** Sends an ERROR event after the pending events. Ends the stream unless `staysOpen` is set. */
   fail(error: unknown, staysOpen = false): void {
     if (staysOpen) this.inject(this.#bytes(errorEvent(error)));
     else this.#watch.fail(error);
@@ -85,7 +85,7 @@ export class WatchStream implements Body {
     this.wake();
   }
 
-  /** The connection stays, but nothing comes through it any more. */
+  /** Keeps the connection open, but sends nothing more. */
   goHalfOpen(): void {
     this.#halfOpen = true;
   }
@@ -95,28 +95,28 @@ export class WatchStream implements Body {
     this.wake();
   }
 
-  /** Sends the last events once more. */
+  /** Sends the last events a second time. */
   repeat(count: number): void {
     this.#injected.push(...this.#order.last(count));
     this.wake();
   }
 
-  /** Lets the next two events change places. */
+  /** Swaps the next two events. */
   swap(): void {
-    // Never across a cut: whoever has the later of two alone cannot know what it missed.
+    // Not before a cut, because a client with only the later of two events could not know that it missed the other.
     if (this.#cut === undefined) this.#order.swap();
   }
 
-  /** Swaps nothing any more. */
-  settle(): void {
-    this.#order.settle();
+  /** Cancels a swap that has not happened yet. */
+  stopSwapping(): void {
+    this.#order.stopSwapping();
     this.wake();
   }
 
-  /** Ends the body after so many more bytes. */
+  /** Cuts the body after this many more bytes. */
   cutAfter(bytes: number, clean: boolean): void {
     this.#cut = new Cut(bytes, clean);
-    this.settle();
+    this.stopSwapping();
   }
 
   cancel(): void {
@@ -141,11 +141,11 @@ export class WatchStream implements Body {
     return null;
   }
 
-  /** Whole lines, about a chunk of them. */
+  /** Returns about one chunk of complete lines. */
   #due(): Uint8Array[] {
     const lines: Uint8Array[] = [];
     let size = 0;
-    while (size < CHUNK || this.#order.owes) {
+    while (size < CHUNK || this.#order.mustContinue) {
       const line = this.#order.next();
       if (line === undefined) break;
       lines.push(line);
@@ -155,10 +155,10 @@ export class WatchStream implements Body {
     return lines;
   }
 
-  /** What goes out before the cut, and at the cut the end. */
+  /** Returns the bytes before the cut, and ends the body at the cut. */
   #severed(bytes: Uint8Array, cut: Cut): Uint8Array | null | undefined {
     const taken = cut.take(bytes);
-    if (taken.ends) {
+    if (taken.done) {
       if (cut.clean) this.cancel();
       else this.break();
     } else if (bytes.length === 0 && this.#watch.ended) this.cancel();
@@ -167,7 +167,7 @@ export class WatchStream implements Body {
     return this.#closed ? null : undefined;
   }
 
-  /** The next line of the log that no fault withholds. */
+  /** Returns the next line that no fault withholds. */
   #line(): Line | null | undefined {
     for (;;) {
       const event = this.#watch.next();

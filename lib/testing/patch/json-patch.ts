@@ -1,12 +1,12 @@
 /**
- * JSON Patch, RFC 6902, as kube-apiserver reads it: a `replace` of a member that is not there adds it, a `copy`
- * from nowhere copies null, a `test` for null passes on what is missing. All else that RFC 6902 refuses is refused.
+ * JSON Patch, RFC 6902, with the exceptions of kube-apiserver: a `replace` of a missing member adds it, a `copy` of a
+ * missing member copies null, and a `test` for null passes if the member is missing. Otherwise RFC 6902 applies.
  */
 import type { JsonPatchOperation } from '../../client/patch.ts';
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 import { deepEqual } from '../deep-equal.ts';
 
-/** Thrown where an operation cannot be done. */
+/** An operation cannot be applied. */
 export class JsonPatchFailure extends Error {
   override readonly name = 'JsonPatchFailure';
 }
@@ -15,18 +15,18 @@ const INDEX = /^(0|[1-9][0-9]*)$/;
 
 function pathOf(pointer: unknown): string[] {
   if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/'))) {
-    throw new JsonPatchFailure(`no JSON pointer: ${JSON.stringify(pointer)}`);
+    throw new JsonPatchFailure(`invalid JSON pointer: ${JSON.stringify(pointer)}`);
   }
   const path = pointer
     .split('/')
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-  // No object of an API has such a member, and setting it by assignment would set a prototype.
-  if (path.includes('__proto__')) throw new JsonPatchFailure('a path through __proto__');
+  // API objects have no such member, and assigning to it would set a prototype.
+  if (path.includes('__proto__')) throw new JsonPatchFailure('the path contains __proto__');
   return path;
 }
 
-/** What a path leads to by own members and items; `undefined` where it leads nowhere. */
+/** Returns the value at a path, by own members and items, or `undefined` if there is none. */
 function find(document: unknown, path: readonly string[]): unknown {
   let value = document;
   for (const name of path) {
@@ -37,18 +37,18 @@ function find(document: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** Refuses a path whose parent is missing, or that names no item. */
-function check(document: unknown, path: readonly string[], room: 0 | 1): void {
+/** Refuses a path whose parent is missing or whose index is out of range. `extra` is 1 if one past the end is valid. */
+function check(document: unknown, path: readonly string[], extra: 0 | 1): void {
   const parent = find(document, path.slice(0, -1));
   const last = path.at(-1) ?? '';
   if (Array.isArray(parent)) {
-    if (room === 1 && last === '-') return;
-    if (INDEX.test(last) && Number(last) < parent.length + room) return;
+    if (extra === 1 && last === '-') return;
+    if (INDEX.test(last) && Number(last) < parent.length + extra) return;
   } else if (isFields(parent)) return;
-  throw new JsonPatchFailure(`the path /${path.join('/')} leads nowhere`);
+  throw new JsonPatchFailure(`the path /${path.join('/')} does not exist`);
 }
 
-/** `document` with `change` made to the copy of what holds the end of `path`. `check` was asked before. */
+/** Copies `document` and applies `change` to the copied parent of `path`. The path must have passed `check`. */
 function withChange(
   document: unknown,
   [name = '', ...rest]: readonly string[],
@@ -118,11 +118,11 @@ function apply(document: unknown, operation: JsonPatchOperation): unknown {
       throw new JsonPatchFailure(`the test of ${path} failed`);
     }
     default:
-      throw new JsonPatchFailure(`no operation: ${JSON.stringify(op)}`);
+      throw new JsonPatchFailure(`unknown operation: ${JSON.stringify(op)}`);
   }
 }
 
-/** What `document` is after all operations. Throws a {@link JsonPatchFailure} at the first that cannot be done. */
+/** Returns `document` after all operations. Throws a {@link JsonPatchFailure} at the first that cannot be applied. */
 export function jsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   return operations.reduce(apply, document);
 }

@@ -1,9 +1,9 @@
 /**
- * How the lists of built-in objects merge: by which member their items are told apart. The types of
- * Kubernetes say so in tags (`patchMergeKey`, `listMapKey`); here the lists of common use are named by path.
+ * The keys by which the lists of built-in objects merge. The types of Kubernetes declare them in tags
+ * (`patchMergeKey`, `listMapKey`); this file lists the common ones by path.
  */
 
-/** Items that are values and merge as a set. */
+/** Lists of scalar values that merge as a set. */
 const SETS = /^(metadata\.finalizers|spec\.podCIDRs)$/;
 
 type KeysByPath = readonly (readonly [RegExp, string, (readonly string[])?])[];
@@ -31,7 +31,7 @@ function keysByPath(): KeysByPath {
   ];
 }
 
-/** By path: the key of a strategic merge patch, and the keys of an apply where they differ. */
+/** By path: the key of a strategic merge patch, and the keys of an apply if they differ. */
 const MAPS = /* @__PURE__ */ keysByPath();
 const OWNERS = 'metadata.ownerReferences';
 
@@ -40,13 +40,13 @@ export function isSet(path: string): boolean {
   return SETS.test(path);
 }
 
-/** The key by which a strategic merge patch merges the list at a path; `undefined`: it replaces the list. */
+/** The key by which a strategic merge patch merges the list at a path. `undefined` means that it replaces the list. */
 export function patchMergeKey(path: string): string | undefined {
   if (path === OWNERS) return 'uid';
   return MAPS.find(([pattern]) => pattern.test(path))?.[1];
 }
 
-/** The keys by which apply merges the list at a path; of a custom object only the metadata has any. */
+/** The keys by which an apply merges the list at a path. In custom objects only lists in the metadata have keys. */
 export function applyKeys(path: string, custom: boolean): readonly string[] | undefined {
   if (path === OWNERS) return ['uid'];
   const found = custom ? undefined : MAPS.find(([pattern]) => pattern.test(path));

@@ -1,12 +1,12 @@
-/** JSON Merge Patch, RFC 7386: objects merge, `null` removes, all else replaces. */
+/** JSON Merge Patch, RFC 7386: objects are merged, `null` removes a field, other values replace. */
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 
-/** The own property of that name: a patch must not reach what objects inherit. */
+/** An own property, because a patch must not reach inherited ones. */
 export function own(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
-/** What `target` is after `patch`; neither is changed. */
+/** Returns `target` after `patch`, without changing either. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isFields(patch)) return patch;
   const merged: Fields = isFields(target) ? { ...target } : {};

@@ -1,4 +1,4 @@
-/** PATCH: from its media type to the object it makes, and what no patch may change. */
+/** Handles PATCH: reads the patch by its media type, applies it, and refuses changes that no patch may make. */
 import type { JsonPatchOperation } from '../../client/patch.ts';
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
@@ -25,16 +25,16 @@ const MERGE = 'application/merge-patch+json';
 const STRATEGIC = 'application/strategic-merge-patch+json';
 const APPLY = 'application/apply-patch+yaml';
 
-/** Said with each apply, so that nobody takes this for the real thing. */
+/** The warning of every apply, so that users notice the difference from a real server. */
 const NO_OWNERS =
-  '299 - "the fake API server does not track field ownership: nothing conflicts, and no field is removed for being left out"';
+  '299 - "the fake API server does not track field ownership: there are no conflicts, and no field is removed because it was left out"';
 
-/** A body as JSON, without members that could set a prototype. */
+/** Parses a body as JSON, without members that could set a prototype. */
 function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text, (name, value) => (name === '__proto__' ? undefined : value));
   } catch {
-    throw badRequest(`error decoding ${what}: it is no JSON`);
+    throw badRequest(`error decoding ${what}: it is not JSON`);
   }
 }
 
@@ -49,12 +49,12 @@ function operationsIn(text: string): JsonPatchOperation[] {
 function fieldsIn(text: string, what: string): Fields {
   const patch = parsed(text, what);
   if (isFields(patch)) return patch;
-  throw badRequest(`error decoding ${what}: it is no object`);
+  throw badRequest(`error decoding ${what}: it is not an object`);
 }
 
-/** A patch that was read: what it makes of an object. */
+/** A patch that was read. `of` applies it to an object. */
 export interface ReadPatch {
-  /** Apply: creates what is not there. */
+  /** The object of an apply, which is created if it does not exist. */
   readonly applied: Fields | undefined;
   of(current: Fields): Fields;
 }
@@ -68,7 +68,7 @@ function readApply({ query, body }: Exchange, kind: string, apiVersion: string):
     );
   }
   if (!/^\s*[[{]/.test(body)) {
-    throw badRequest('error decoding YAML: the fake API server reads no YAML but JSON');
+    throw badRequest('error decoding YAML: the fake API server reads only JSON');
   }
   const applied = fieldsIn(body, 'YAML');
   if (applied.kind !== kind || applied.apiVersion !== apiVersion) {
@@ -82,7 +82,7 @@ function readApply({ query, body }: Exchange, kind: string, apiVersion: string):
   return applied;
 }
 
-/** Reads the patch of an object of this type. Throws a 415 on a media type that is not for it. */
+/** Reads the patch of an object of this type. Throws a 415 on a media type that the object does not support. */
 export function readPatch(
   exchange: Exchange,
   { kind, apiVersion, custom }: { kind: string; apiVersion: string; custom: boolean },
@@ -112,12 +112,12 @@ function operating(body: string): (current: Fields) => Fields {
       patched = jsonPatch(current, operations);
     } catch (error) {
       if (!(error instanceof JsonPatchFailure)) throw error;
-      // The real server keeps to itself what was wrong.
+      // A real server does not say what was wrong, either.
       const message = 'the server rejected our request due to an error in our request';
       throw failure(422, 'Invalid', message, {});
     }
     if (isFields(patched)) return patched;
-    throw invalidPatch('no object');
+    throw invalidPatch('not an object');
   };
 }
 
@@ -132,7 +132,7 @@ function invalidPatch(why: string): Error {
   return invalid({ kind: '', name: '' }, { reason: 'FieldValueInvalid', message, field: 'patch' });
 }
 
-/** What a patch may not change, whatever its kind. */
+/** Refuses changes that no type of patch may make. */
 export function checkIdentity(target: Target, object: KubernetesObject, current: Fields): void {
   const { name = '', namespace } = target;
   const { kind, apiVersion, metadata } = object;
@@ -181,7 +181,7 @@ function applyNew(
   return createdFrom(object, target, context, effect);
 }
 
-/** PATCH of an object, or of its status. */
+/** Handles a PATCH of an object or of its status. */
 export function patch(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { resource, custom } = target.collection.served;
   const effect = effectOf(exchange, 'PatchOptions');

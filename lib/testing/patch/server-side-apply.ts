@@ -1,6 +1,6 @@
 /**
- * Server-side apply without its memory: what is applied is merged in, by the same list keys as on a real server.
- * Nobody's fields are remembered, so nothing conflicts, and what an earlier apply set and this one leaves out stays.
+ * Server-side apply without field ownership: merges the applied object, by the same list keys as a real server. Owners
+ * are not recorded, so there are no conflicts, and a field stays if a later apply leaves it out.
  * client-go: structured-merge-diff, merge of typed values.
  */
 
@@ -8,7 +8,7 @@ import { type Fields, isFields } from '../../meta/json-fields.ts';
 import { applyKeys, isSet } from './list-keys.ts';
 import { own } from './merge-patch.ts';
 
-/** Ports that name no protocol are told apart as TCP. */
+/** Ports without a protocol are compared as TCP. */
 const DEFAULTS: Fields = { protocol: 'TCP' };
 
 function keyIn(keys: readonly string[] | undefined): (item: unknown) => string {
@@ -18,8 +18,8 @@ function keyIn(keys: readonly string[] | undefined): (item: unknown) => string {
 }
 
 /**
- * What is applied keeps its order; what is not stays before the first item that followed it and is applied, unless
- * the order applied has moved that one ahead.
+ * Merges two keyed lists. Applied items have the applied order. Every other item stays before the applied item that
+ * followed it on the server, unless the applied order has moved that item further to the front.
  */
 function mergeLists(
   current: readonly unknown[],
@@ -55,7 +55,7 @@ function mergeLists(
   return merged;
 }
 
-/** What `current` is after `applied` is applied to it; neither is changed. */
+/** Returns `current` after `applied` is applied to it, without changing either. */
 export function applyPatch(
   current: unknown,
   applied: unknown,

@@ -1,5 +1,5 @@
 /**
- * Strategic Merge Patch: a merge patch that merges lists by key and takes directives (`$patch`,
+ * Strategic Merge Patch: a merge patch that merges lists by key and has directives (`$patch`,
  * `$deleteFromPrimitiveList`, `$setElementOrder`, `$retainKeys`).
  * client-go: apimachinery/pkg/util/strategicpatch.
  */
@@ -12,7 +12,7 @@ import { own } from './merge-patch.ts';
 const ORDER = '$setElementOrder/';
 const REMOVAL = '$deleteFromPrimitiveList/';
 
-/** A value of a patch where there is nothing to merge it with: without directives and nulls. */
+/** A value that the patch adds, without directives and nulls, because there is nothing to merge it with. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.filter((item) => !isFields(item) || own(item, '$patch') === undefined).map(plain);
@@ -37,8 +37,8 @@ function keyIn(list: readonly unknown[], key: string | undefined): (item: unknow
 }
 
 /**
- * The order after a merge: `wanted` where it says so; what it does not name goes before the first that followed
- * it on the server.
+ * Orders the items of a merged list. Items in `wanted` have that order; every other item is placed before the first
+ * item that followed it on the server.
  */
 function ordered(
   items: readonly unknown[],
@@ -62,7 +62,7 @@ function ordered(
   return [...merged, ...others];
 }
 
-/** A list and the order asked for must not contradict each other. */
+/** The list of a patch and its `$setElementOrder` must not contradict each other. */
 function checkOrder(
   list: readonly unknown[],
   order: readonly unknown[],
@@ -84,7 +84,7 @@ function mergeItems(
 ): unknown[] {
   const removes = (item: unknown) => isFields(item) && own(item, '$patch') === 'delete';
   const gone = patch.filter(removes).map(keyOf);
-  // Removals come first: an item that is also named otherwise begins anew.
+  // Removals are applied first, so that an item that is both removed and given starts empty.
   const merged = current.filter((item) => !gone.includes(keyOf(item)));
   for (const item of patch) {
     if (removes(item)) continue;
@@ -160,7 +160,7 @@ function mergeFields(current: Fields, patch: Fields, path: string): Fields {
   return merged;
 }
 
-/** What `current` is after `patch`; neither is changed. Throws what a real server answers to a bad one. */
+/** Returns `current` after `patch`, without changing either. Throws the errors of a real server. */
 export function strategicMergePatch(current: Fields, patch: Fields): Fields {
   return mergeFields(current, patch, '');
 }

@@ -1,24 +1,24 @@
 /**
- * rxjs's `TestScheduler` with limits. `TestScheduler.run` has none: under it an informer that nobody unsubscribes from
- * reconnects for ever, until the memory is full.
+ * rxjs's `TestScheduler` with limits. `TestScheduler.run` has no limits: an informer that is never unsubscribed
+ * reconnects forever under it, until the memory is full.
  */
 import { TestScheduler } from 'rxjs/testing';
 import { checkedDuration, checkedLimit } from '../../rx/checked-option.ts';
 
-/** When a marble test is given up. */
+/** The limits of a marble test. */
 export interface MarbleLimits {
   /**
-   * How far virtual time may go, in frames. One frame is one millisecond. `Infinity` is no limit.
+   * The maximum virtual time, in frames. One frame is one millisecond. `Infinity` means no limit.
    * @defaultValue 86400000, which is a day
    */
   readonly maxFrames?: number;
-  /** How many scheduled actions may run. `Infinity` is no limit. @defaultValue 100000 */
+  /** The maximum number of scheduled actions. `Infinity` means no limit. @defaultValue 100000 */
   readonly maxActions?: number;
 }
 
 const DAY_MS = 86_400_000;
 
-/** A `TestScheduler` whose `flush()` throws at a limit, and unsubscribes from everything that is still scheduled. */
+/** A `TestScheduler` whose `flush()` throws at a limit and then cancels everything that is still scheduled. */
 export class BoundedScheduler extends TestScheduler {
   readonly #maxFrames: number;
   readonly #maxActions: number;
@@ -33,7 +33,9 @@ export class BoundedScheduler extends TestScheduler {
     this.#maxActions = checkedLimit(maxActions, 'marbles: maxActions');
   }
 
-  /** As rxjs does it: hot sources begin, actions run in order of their frames, then the expectations are compared. */
+  /**
+   * Like the `flush` of rxjs: sets up hot sources, runs actions in the order of their frames, compares expectations.
+   */
   override flush(): void {
     for (const hot of this.hotObservables.splice(0)) hot.setup();
     for (let action = this.actions.shift(); action !== undefined; action = this.actions.shift()) {
@@ -51,7 +53,7 @@ export class BoundedScheduler extends TestScheduler {
         throw error;
       }
     }
-    // Nothing is scheduled any more, so that rxjs only compares.
+    // Nothing is scheduled at this point, so rxjs only compares the expectations.
     super.flush();
   }
 

@@ -1,4 +1,4 @@
-/** Change sets for tests of what consumes them, from the few facts a test is about. */
+/** `changeSet`: builds change sets for tests of their consumers, from the few fields that matter in a test. */
 
 import type { Change } from '../../delta/net-change.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
@@ -6,24 +6,24 @@ import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { Stored } from '../../meta/stored.ts';
 import type { Cause, ChangeSet, UpdatedObject } from '../../store/change-set.ts';
 
-/** What a change set is made from. */
+/** The fields of a change set. All are optional. */
 export interface ChangeSetInit<T> {
   readonly added?: readonly T[] | undefined;
   readonly updated?: readonly { readonly previous: T; readonly object: T }[] | undefined;
   readonly deleted?: readonly T[] | undefined;
-  /** Deleted, but the deletion was missed: the final state is unknown. */
+  /** Objects that were deleted, but whose deletion was missed, so that their final state is unknown. */
   readonly missed?: readonly T[] | undefined;
   /** @defaultValue true */
   readonly synced?: boolean | undefined;
   /** @defaultValue 1 */
   readonly rev?: number | undefined;
-  /** Default: `initial` for an initial set, else `watch`. */
+  /** Default: `initial` for an initial set, otherwise `watch`. */
   readonly cause?: Cause | undefined;
   /** @defaultValue false */
   readonly reset?: boolean | undefined;
   /** @defaultValue false */
   readonly initial?: boolean | undefined;
-  /** Default: that of the last object that has one. */
+  /** Default: the version of the last object that has one. */
   readonly resourceVersion?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface ChangeSetInit<T> {
 export function changeSet<T extends KubernetesObject>(init: ChangeSetInit<T> = {}): ChangeSet<T> {
   type S = Stored<T>;
   const { initial = false } = init;
-  // A test may leave out what it is not about; the reader is typed as if a server had stored the objects.
+  // A test may leave out metadata. Consumers see the objects typed as if a server had stored them.
   const { added = [], deleted = [], missed = [] } = init as Record<string, readonly S[]>;
   const updated = (init.updated ?? []) as readonly UpdatedObject<T>[];
   const named = (object: T) => {

@@ -1,6 +1,6 @@
 /**
- * A ListerWatcher of marble diagrams, so that a complete informer runs in virtual time. It stands where the fake API
- * server cannot, because that one answers with promises.
+ * `marbleListWatch`: a ListerWatcher that answers from marble diagrams, so that a complete informer runs in virtual
+ * time. The fake API server cannot be used there, because it answers with promises.
  */
 import { defer, Observable } from 'rxjs';
 import { map, startWith, takeWhile } from 'rxjs/operators';
@@ -13,10 +13,12 @@ import { type KubernetesObject, versionOf } from '../../meta/kubernetes-object.t
 import type { MarbleHelpers } from './marbles.ts';
 import { failMarbles } from './virtual-time.ts';
 
-/** A letter in the diagram of a LIST: items. With a `resourceVersion` they are the last ones, and the LIST completes. */
+/**
+ * A letter in the diagram of a LIST: items. The items with a `resourceVersion` are the last ones and complete the LIST.
+ */
 export interface MarbleList<T> {
   readonly items: readonly T[];
-  /** The version of the list. Without it more items follow in the same diagram. */
+  /** The version of the list. Without a version, more items follow in the same diagram. */
   readonly resourceVersion?: string;
   /** The token of the next page, which the next diagram of `lists` answers. */
   readonly continue?: string;
@@ -35,8 +37,8 @@ export type MarbleEvent<T> =
   | { readonly type: 'ERROR'; readonly error: ApiError };
 
 /**
- * What a letter stands for. An `ApiError` ends the request with that error, as an answer with its status does. Events
- * in an array arrive together. `'opened'` is the head of a watch's answer, `'alive'` is bytes without an event.
+ * The value of a letter. An `ApiError` ends the request with that error, like a response with its status. Events in an
+ * array arrive together. `'opened'` is the head of a watch's response, and `'alive'` is bytes without an event.
  */
 export type MarbleValue<T> =
   | MarbleList<T>
@@ -52,21 +54,21 @@ export interface MarbleListWatchOptions<T> {
   readonly lists?: readonly string[] | undefined;
   /**
    * One diagram per WATCH, in the order of the requests. A WATCH without a diagram fails the test.
-   * @defaultValue every watch is answered and stays silent
+   * @defaultValue every watch is answered and sends nothing
    */
   readonly watches?: readonly string[] | undefined;
-  /** What the letters of the diagrams stand for. */
+  /** The values of the letters in the diagrams. */
   readonly values?: Readonly<Record<string, MarbleValue<T>>> | undefined;
-  /** The namespace that the ListerWatcher covers, if several of them fill one store. @defaultValue all namespaces */
+  /** The namespace of the ListerWatcher, if several of them fill one store. @defaultValue all namespaces */
   readonly scope?: string | undefined;
-  /** Whether the informer asks for a streaming LIST, which a diagram of `watches` answers. @defaultValue false */
+  /** Whether the informer requests a streaming LIST, which a diagram of `watches` answers. @defaultValue false */
   readonly watchList?: boolean | undefined;
 }
 
 /** A request that was sent to a {@link MarbleListWatch}. */
 export interface MarbleRequest {
   readonly verb: 'list' | 'watch';
-  /** When it was sent. */
+  /** The frame at which the request was sent. */
   readonly frame: number;
   readonly resourceVersion: string;
   readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
@@ -77,13 +79,13 @@ export interface MarbleRequest {
 
 type SubscriptionLogs = ReturnType<MarbleHelpers['cold']>['subscriptions'];
 
-/** What {@link marbleListWatch} returns. */
+/** The result of {@link marbleListWatch}. */
 export interface MarbleListWatch<T> extends ListerWatcher<T> {
   /** All requests, oldest first. */
   readonly requests: readonly MarbleRequest[];
-  /** When each LIST was sent and ended, for `expectSubscriptions`. */
+  /** The frames at which each LIST was sent and ended, for `expectSubscriptions`. */
   readonly listSubscriptions: SubscriptionLogs;
-  /** When each WATCH was sent and ended, for `expectSubscriptions`. */
+  /** The frames at which each WATCH was sent and ended, for `expectSubscriptions`. */
   readonly watchSubscriptions: SubscriptionLogs;
 }
 
@@ -124,7 +126,7 @@ function watchSignal<T extends KubernetesObject>(
   return { kind: 'events', events: [watchEvent(value)] };
 }
 
-/** What the diagrams of both verbs share. */
+/** The part that the diagrams of both verbs share. */
 interface Shared<T> {
   readonly helpers: Pick<MarbleHelpers, 'cold' | 'scheduler'>;
   readonly values: Readonly<Record<string, MarbleValue<T>>>;
@@ -159,7 +161,7 @@ class Diagrams<T, R> {
     return diagram !== undefined && this.#valuesOf(diagram).some(([, each]) => each === value);
   }
 
-  /** The answer to one request. It takes its diagram when it is subscribed to. */
+  /** Answers one request, which takes its diagram when it is subscribed. */
   answer({ resourceVersion, ...request }: Omit<MarbleRequest, 'verb' | 'frame'>): Observable<R> {
     return new Observable((subscriber) => {
       const { helpers, values, requests } = this.#shared;
@@ -177,7 +179,7 @@ class Diagrams<T, R> {
       const log = () => this.subscriptions.splice(index, 1, ...source.subscriptions);
       source.pipe(map((value) => this.#answerOf(value))).subscribe(subscriber);
       log();
-      // Added last, so that the source has logged the end of its subscription before.
+      // Added last, so that the source has already logged the end of its subscription.
       subscriber.add(log);
     });
   }
@@ -225,13 +227,13 @@ class Diagrams<T, R> {
 }
 
 /**
- * A ListerWatcher that answers from marble diagrams, within {@link marbles}. Each request takes the next diagram, and
- * frame 0 of the diagram is when the request is sent. In a diagram `|` is a clean end and `#` a lost connection.
- * Unsubscribing ends a request. A watch is answered when it is sent, unless one of its letters stands for `'opened'`.
+ * Creates a ListerWatcher that answers from marble diagrams, within {@link marbles}. Each request takes the next
+ * diagram, whose frame 0 is the frame of the request. In a diagram `|` is a clean end and `#` a lost connection.
+ * Unsubscribing ends a request. A watch is answered immediately, unless one of its letters has the value `'opened'`.
  *
- * Pass the informer the same `scheduler`, `random: () => 0` so that a backoff has no jitter, and give each expectation
- * an unsubscription marble, because an informer never completes. Throws a `TypeError` if a letter has no value, or a
- * value that is not for its kind of request; a request without a diagram ends the test with an error.
+ * Pass the informer the same `scheduler`, and `random: () => 0` so that the backoff has no jitter. Give each
+ * expectation an unsubscription marble, because an informer never completes. Throws a `TypeError` if a letter has no
+ * value, or a value that is not valid for its kind of request. A request without a diagram ends the test with an error.
  *
  * ```
  * lists     --l             sent at 0: completes at 2
@@ -288,9 +290,9 @@ export function marbleListWatch<T extends KubernetesObject>(
     list: (request) => lists.answer(request).pipe(takeWhile(({ metadata }) => !metadata, true)),
     watch: (request) =>
       defer(() => {
-        const saysOpened = watches.nextHas('opened');
+        const hasOpened = watches.nextHas('opened');
         const answer = watches.answer(request);
-        return saysOpened ? answer : answer.pipe(startWith({ kind: 'opened' as const }));
+        return hasOpened ? answer : answer.pipe(startWith({ kind: 'opened' as const }));
       }),
   };
 }

@@ -1,4 +1,4 @@
-/** Marble tests with any test framework: virtual time, and an error where frames differ. */
+/** `marbles`: marble tests with any test framework, in virtual time. Throws an error if frames differ. */
 import type { SchedulerLike } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { deepEqual } from '../deep-equal.ts';
@@ -6,7 +6,7 @@ import { BoundedScheduler, type MarbleLimits } from './bounded-scheduler.ts';
 
 type RunHelpers = Parameters<Parameters<TestScheduler['run']>[0]>[0];
 
-/** What a marble test works with: rxjs's helpers, and the scheduler to pass to the code under test. */
+/** The helpers of a marble test: those of rxjs, and the scheduler to pass to the code under test. */
 export interface MarbleHelpers extends RunHelpers {
   readonly scheduler: SchedulerLike;
 }
@@ -17,7 +17,7 @@ function frames(value: unknown): string {
   return lines.length === 0 ? '  nothing' : lines.join('\n');
 }
 
-/** A promise that nobody awaits must not become an unhandled rejection beside the error that is thrown. */
+/** Whether a value is a promise. Its rejection is handled, so that it does not become an unhandled rejection. */
 function isPromise(value: unknown): boolean {
   if (typeof (value as PromiseLike<unknown> | undefined)?.then !== 'function') return false;
   (value as PromiseLike<unknown>).then(undefined, () => undefined);
@@ -25,14 +25,14 @@ function isPromise(value: unknown): boolean {
 }
 
 /**
- * Runs a marble test in virtual time: rxjs's `TestScheduler.run`, with values compared by content and with limits.
+ * Runs a marble test in virtual time: rxjs's `TestScheduler.run` with limits, and with values compared by content.
  *
- * Pass `scheduler` to the code under test. Promises do not run in virtual time, so nothing that awaits one is ever
- * answered within the test: use {@link marbleListWatch} where a test outside of `marbles()` uses the fake API server.
+ * Pass `scheduler` to the code under test. Promises do not run in virtual time, so code that awaits a promise does not
+ * continue within the test. Use {@link marbleListWatch} in place of the fake API server.
  *
- * Throws an `Error` that shows both sides if frames differ; if virtual time passes `maxFrames` or the test runs more than
- * `maxActions` actions, because something was not unsubscribed from; if `run` returns a promise; and if the fake API
- * server is asked within the test. Throws a `TypeError` if a limit is not a valid number.
+ * Throws an `Error` that shows both sides if frames differ. Also throws an `Error` if virtual time passes `maxFrames`
+ * or the test runs more than `maxActions` actions, because something was not unsubscribed, if `run` returns a promise,
+ * and if the fake API server receives a request within the test. Throws a `TypeError` if a limit is not a valid number.
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export function marbles<R>(run: (helpers: MarbleHelpers) => R, limits: MarbleLim
     if (isPromise(returned)) {
       throw new Error(
         'marbles: the function returned a promise, and promises do not run in virtual time: ' +
-          'what follows an await would run after the test. Write the function without async, ' +
+          'code after an await would run after the test. Write the function without async, ' +
           'and act at a frame with scheduler.schedule(action, frame).',
       );
     }

@@ -1,20 +1,20 @@
-/** Whether the caller runs within rxjs's `TestScheduler.run`, as in `marbles()`. */
+/** Detects code that runs within rxjs's `TestScheduler.run`, as in `marbles()`, and fails the test there. */
 import { asyncScheduler } from 'rxjs';
 
-/** Two readings of the system's clock, one after the other, differ by less. */
+/** The maximum difference between two consecutive readings of the system's clock, in milliseconds. */
 const TOLERANCE_MS = 1_000;
 
-/** Within `TestScheduler.run` rxjs's own schedulers show virtual time, which begins at 0. */
+/** Within `TestScheduler.run` the schedulers of rxjs show virtual time, which starts at 0. */
 export function isVirtualTime(): boolean {
   return Math.abs(Date.now() - asyncScheduler.now()) > TOLERANCE_MS;
 }
 
 /**
- * Ends the marble test in progress with this error. The error is thrown by the scheduler, because the code under test
- * may handle what is thrown at it: an informer takes any error of a request for a failed connection, and retries.
+ * Ends the marble test in progress with this error. The scheduler throws the error, because the code under test may
+ * handle errors itself: an informer treats any error of a request as a failed connection, and retries.
  */
 export function failMarbles(error: Error): void {
-  // Within `TestScheduler.run` this action runs in virtual time, and what it throws leaves `run`.
+  // Within `TestScheduler.run` this action runs in virtual time, and `run` rethrows its error.
   asyncScheduler.schedule(() => {
     throw error;
   });

@@ -1,4 +1,4 @@
-/** The part of JSONPath that printer columns use: members, indices, and a filter for a value. */
+/** Evaluates the subset of JSONPath that printer columns use: members, indices, and filters by value. */
 
 type Step = (values: readonly unknown[]) => unknown[];
 
@@ -15,13 +15,13 @@ const member =
     );
 const items: Step = (values) => values.flatMap((value) => (Array.isArray(value) ? value : []));
 
-/** Reads `.status.conditions[?(@.type=="Ready")].status`. Throws a `TypeError` on a path it cannot read. */
+/** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`. Throws a `TypeError` on other syntax. */
 export function jsonPath(path: string): (object: unknown) => unknown[] {
   const steps: Step[] = [];
   let read = 0;
   for (const match of path.matchAll(STEPS)) {
-    const [whole, name, index, quoted, filtered, wanted] = match;
-    read += whole.length;
+    const [text, name, index, quoted, filtered, wanted] = match;
+    read += text.length;
     if (name !== undefined) steps.push(member(name.replace(/\\(.)/g, '$1')));
     else if (quoted !== undefined) steps.push(member(quoted));
     else if (index !== undefined) steps.push((values) => items(values).slice(+index, +index + 1));
@@ -32,7 +32,7 @@ export function jsonPath(path: string): (object: unknown) => unknown[] {
   }
   if (read !== path.length) {
     throw new TypeError(
-      `a printer column has the JSONPath ${JSON.stringify(path)}; members, indices, [*] and [?(@.name=="value")] can be read`,
+      `a printer column has the JSONPath ${JSON.stringify(path)}; supported are members, indices, [*] and [?(@.name=="value")]`,
     );
   }
   return (object) => steps.reduce<unknown[]>((values, step) => step(values), [object]);

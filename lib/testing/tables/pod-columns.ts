@@ -1,11 +1,11 @@
 /**
- * What a table of pods says of each: how many of its containers are ready, in a word how it is, and its restarts. An
- * init container that always restarts is a native sidecar and counts as a container.
+ * The cells of a pod in a table: the number of ready containers, its status in a word, and its restarts. An init
+ * container that always restarts is a native sidecar and counts as a container.
  * kubectl: pkg/printers/internalversion/printers.go, printPod.
  */
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 
-/** Three cells. */
+/** The cells that are computed from the containers. */
 export interface PodCells {
   readonly ready: string;
   readonly status: string;
@@ -22,18 +22,18 @@ function endOf({ reason, signal, exitCode }: Fields): string {
   return textOf(reason) || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 }
 
-interface Told {
+interface Summary {
   readonly text: string | undefined;
   readonly ready: number;
   readonly restarts: number;
 }
 
-/** Up to the first init container that is neither done nor up. */
+/** The state of the init containers, up to the first one that has neither completed nor, as a sidecar, started. */
 function initialization(
   statuses: readonly Fields[],
   specs: readonly Fields[],
   sidecars: ReadonlySet<unknown>,
-): Told & { readonly sidecarRestarts: number } {
+): Summary & { readonly sidecarRestarts: number } {
   let ready = 0;
   let restarts = 0;
   let sidecarRestarts = 0;
@@ -56,8 +56,8 @@ function initialization(
   return { text: undefined, ready, restarts, sidecarRestarts };
 }
 
-/** What the first container that tells something says; the last is asked first. */
-function running(statuses: readonly Fields[], before: string, isReady: boolean): Told {
+/** The state of the containers. The first container with a reason determines the text, so the loop runs backwards. */
+function running(statuses: readonly Fields[], before: string, isReady: boolean): Summary {
   let text = before;
   let failed: string | undefined;
   let ready = 0;
@@ -79,7 +79,7 @@ function running(statuses: readonly Fields[], before: string, isReady: boolean):
   return { text, ready, restarts };
 }
 
-/** The cells of a pod. */
+/** Returns the cells of a pod. */
 export function podCells(object: object): PodCells {
   const { metadata, spec: specOf, status: statusOf } = object as Fields;
   const spec = fieldsOf(specOf);

@@ -1,6 +1,6 @@
 /**
  * The columns of tables. Pods, deployments, replica sets, config maps, secrets and namespaces have those of a real
- * server, custom resources those of their definition; all others have a name and an age.
+ * server, custom resources those of their definition, and all other resources a name and an age.
  */
 
 import type { ServedResource } from '../served-resource.ts';
@@ -18,7 +18,7 @@ export interface ColumnDefinition {
   readonly priority: number;
 }
 
-/** A column and how its cells are made. */
+/** A column, and the function that computes its cells. */
 export interface Column {
   readonly definition: ColumnDefinition;
   cell(object: object, nowMs: number): unknown;
@@ -38,7 +38,7 @@ function column(
   return { definition: { ...plain, ...definition }, cell };
 }
 
-/** The columns that more than one kind has, and those of the built-in kinds. */
+/** The columns of the built-in kinds, and those that several kinds have. */
 function builtInColumns() {
   const created = at('.metadata.creationTimestamp');
   const nameOf = at('.metadata.name');
@@ -129,7 +129,7 @@ function printed({ name: title, jsonPath: path, ...definition }: PrinterColumn):
   );
 }
 
-/** The columns of a resource. */
+/** Returns the columns of a resource. */
 export function columnsOf({ resource, custom, printerColumns }: ServedResource): readonly Column[] {
   const { name, age, dated } = COLUMNS;
   if (printerColumns.length > 0) return [name, ...printerColumns.map(printed)];

@@ -1,4 +1,4 @@
-/** The `eviction` subresource of pods. No disruption budget is asked: an eviction is a deletion. */
+/** The `eviction` subresource of pods. There are no disruption budgets, so an eviction is a deletion. */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { badRequest } from '../../object-log/failures.ts';
 import type { Exchange, Target } from '../http/request.ts';
@@ -6,7 +6,7 @@ import { type DeleteOptions, deleteUnder } from './removals.ts';
 import { effectOf } from './write-options.ts';
 import { objectIn, type WriteAnswer, type WriteContext } from './writes.ts';
 
-/** POST. */
+/** Handles a POST. */
 export function evict(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const type = { kind: 'Eviction', apiVersion: 'policy/v1', custom: false };
   const body = objectIn(exchange, type, target.namespace);

@@ -1,6 +1,6 @@
 /**
- * What a write does to an object, whoever writes: versions, UIDs, generations, finalizers, and no change at
- * all where nothing changed. Requests and the programmatic side both end here.
+ * Writes objects, for requests and for writes without requests: assigns versions, UIDs and generations, honours
+ * finalizers, and skips writes that change nothing.
  */
 import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
 import { keyOf, type StoredObject, store } from '../../object-log/stored-object.ts';
@@ -8,20 +8,20 @@ import { deepEqual } from '../deep-equal.ts';
 import { alreadyExists } from '../http/status.ts';
 import type { ServedCollection, ServedResource, ServerLog } from '../served-resource.ts';
 
-/** Which part of an object an update may change: all of it, all but the status, or only the status. */
+/** The part of an object that an update may change: everything, everything except the status, or only the status. */
 export type UpdatePart = 'all' | 'object' | 'status';
 
-/** How a write is to show. */
+/** The effect of a write. */
 export interface WriteEffect {
-  /** The state changes, but no watch is told. */
+  /** Changes the state without an event to any watch. */
   readonly silent?: boolean | undefined;
-  /** Nothing changes: the answer is what would be. */
+  /** Changes nothing, and returns the result that the write would have. */
   readonly dryRun?: boolean | undefined;
 }
 
 const SUFFIX = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** An object without what only a writer may set, and without what does not count as a change. */
+/** The fields of an object without its type and metadata. */
 function fieldsOf(object: KubernetesObject): Record<string, unknown> {
   const { kind: _kind, apiVersion: _version, metadata: _metadata, ...fields } = object;
   return fields;
@@ -50,7 +50,7 @@ export class ObjectWriter {
     return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(8)}${hex(4)}`;
   }
 
-  /** A name for `generateName`: so much of it that the whole is a label, too. */
+  /** Generates a name. The prefix is cut so that the result has at most 63 characters, the length limit of a label. */
   generate(prefix: string): string {
     let name = prefix.slice(0, 58);
     for (let index = 0; index < 5; index++) {
@@ -59,7 +59,7 @@ export class ObjectWriter {
     return name;
   }
 
-  /** Adds an object; a UID it brings is kept. Throws `AlreadyExists`. Tried only, it has no version. */
+  /** Creates an object. A given UID is kept. A dry run assigns no version. Throws `AlreadyExists`. */
   create(
     collection: ServedCollection,
     object: KubernetesObject,
@@ -95,7 +95,7 @@ export class ObjectWriter {
     return stored;
   }
 
-  /** Puts `object` in the place of `current`; answers `current` when that changes nothing. */
+  /** Replaces `current` with `object`. Returns `current` if that changes nothing. */
   update(
     collection: ServedCollection,
     current: StoredObject,
@@ -125,7 +125,7 @@ export class ObjectWriter {
     return stored;
   }
 
-  /** Deletes, or marks as to be deleted where finalizers hold the object. `undefined`: it is gone. */
+  /** Deletes an object, or marks it if it has finalizers. Returns `undefined` if the object is gone. */
   delete(
     collection: ServedCollection,
     current: StoredObject,
@@ -180,7 +180,7 @@ function setOwn(fields: Record<string, unknown>, name: string, value: unknown): 
   else fields[name] = value;
 }
 
-/** Metadata of an update: what a client cannot change is the current object's. */
+/** The metadata of an update. Fields that a client cannot change are taken from the current object. */
 function keepIdentity(given: ObjectMeta, current: StoredObject['metadata']): ObjectMeta {
   const { generateName, namespace, generation, creationTimestamp, deletionTimestamp } = current;
   const { deletionGracePeriodSeconds: grace, name, uid, resourceVersion } = current;
@@ -205,7 +205,7 @@ function keepIdentity(given: ObjectMeta, current: StoredObject['metadata']): Obj
   };
 }
 
-/** A server does not keep what is empty in metadata. */
+/** Removes empty lists and maps, which a server does not store in metadata. */
 function withoutEmpty(metadata: ObjectMeta): ObjectMeta {
   const kept = { ...metadata };
   for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
@@ -215,7 +215,10 @@ function withoutEmpty(metadata: ObjectMeta): ObjectMeta {
   return kept;
 }
 
-/** Built-in resources count changes of `spec`, custom ones of all but metadata and status. */
+/**
+ * Whether the generation must grow. Built-in resources count changes of `spec`, custom ones of all except metadata and
+ * status.
+ */
 function specChanged(
   { custom }: ServedResource,
   next: Record<string, unknown>,

@@ -1,6 +1,6 @@
 /**
- * DELETE. There is no garbage collector: dependents stay, and a deletion in the foreground, or one that orphans,
- * is done at once, as if the collector had finished.
+ * Handles DELETE. There is no garbage collector: dependents stay, and foreground and orphaning deletions take effect
+ * immediately, as if the collector had finished.
  */
 import type { Status } from '../../meta/api-error.ts';
 import { badRequest } from '../../object-log/failures.ts';
@@ -12,7 +12,7 @@ import type { WriteEffect } from './object-writer.ts';
 import { checkPropagationPolicy, effectOf } from './write-options.ts';
 import { existing, jsonBody, type WriteAnswer, type WriteContext } from './writes.ts';
 
-/** The body of a deletion. */
+/** The options in the body of a DELETE. */
 export interface DeleteOptions {
   readonly propagationPolicy?: string | undefined;
   readonly preconditions?:
@@ -21,7 +21,7 @@ export interface DeleteOptions {
   readonly dryRun?: readonly string[] | undefined;
 }
 
-/** A body with options puts those of the query out of force. */
+/** The options of a DELETE. If there is a body, the options in the query are ignored. */
 function deleteOptions(exchange: Exchange): DeleteOptions {
   if (exchange.body === '') {
     const policy = exchange.query.get('propagationPolicy');
@@ -31,7 +31,7 @@ function deleteOptions(exchange: Exchange): DeleteOptions {
     return { dryRun: [], ...((jsonBody(exchange) ?? {}) as DeleteOptions) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest("couldn't get version/kind; json parse error: it is no JSON");
+    throw badRequest("couldn't get version/kind; json parse error: it is not JSON");
   }
 }
 
@@ -40,7 +40,10 @@ function effectIn(exchange: Exchange, options: DeleteOptions): WriteEffect {
   return effectOf(exchange, 'DeleteOptions', options.dryRun);
 }
 
-/** Deletes under preconditions. `undefined`: it is gone. Throws a `Conflict` where one does not hold. */
+/**
+ * Deletes an object under preconditions. `left` is `undefined` if it is gone. Throws a `Conflict` if a precondition
+ * fails.
+ */
 export function deleteUnder(
   { preconditions = {} }: DeleteOptions,
   target: Target,
@@ -63,7 +66,7 @@ export function deleteUnder(
   return { current, left: context.writer.delete(collection, current, effect) };
 }
 
-/** DELETE of one object. */
+/** Handles the DELETE of one object. */
 export function remove(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { collection, name = '' } = target;
   const options = deleteOptions(exchange);
@@ -77,7 +80,7 @@ export function remove(exchange: Exchange, target: Target, context: WriteContext
   return { code: 200, content: { json: { ...status, details } } };
 }
 
-/** DELETE of all objects of a collection that the selectors match. */
+/** Handles the DELETE of all objects of a collection that the selectors match. */
 export function removeAll(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { collection } = target;
   if (collection.served.resource.namespaced && target.namespace === '') throw methodNotAllowed();

@@ -1,4 +1,4 @@
-/** The `scale` subresource: replicas of a workload as an `autoscaling/v1` Scale. */
+/** The `scale` subresource: the replicas of a workload as an `autoscaling/v1` Scale. */
 
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
@@ -49,7 +49,7 @@ function scaleOf(object: StoredObject, custom: boolean): Scale & Fields {
   };
 }
 
-/** GET. */
+/** Handles a GET. */
 export function readScale(target: Target): object {
   return scaleOf(existing(target), target.collection.served.custom);
 }
@@ -78,7 +78,7 @@ function rescale(
   return { code, content: { json: scaleOf(scaled, collection.served.custom) } };
 }
 
-/** PUT. */
+/** Handles a PUT. */
 export function putScale(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const scale = objectIn(exchange, { ...TYPE, custom: false }, target.namespace) as Scale;
   checkPathName(scale, target);
@@ -86,7 +86,7 @@ export function putScale(exchange: Exchange, target: Target, context: WriteConte
   return rescale(scale, existing(target), target, context, effect);
 }
 
-/** PATCH. */
+/** Handles a PATCH. */
 export function patchScale(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { custom } = target.collection.served;
   const effect = effectOf(exchange, 'PatchOptions');

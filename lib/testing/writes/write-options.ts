@@ -1,10 +1,10 @@
-/** The options of a write that are in its query, checked as a real server checks them. */
+/** Reads the options of a write from its query, with the validation of a real server. */
 
 import { invalid, unsupportedOption } from '../../object-log/failures.ts';
 import type { Exchange } from '../http/request.ts';
 import type { WriteEffect } from './object-writer.ts';
 
-/** Reads `dryRun` from the query, or from the options in a body. `options` names them in a refusal. */
+/** Reads `dryRun` from the query, or from the options in a body. Errors name `options`. */
 export function effectOf(
   { query }: Exchange,
   options: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions',
@@ -25,7 +25,7 @@ function unknownDryRun(options: string, given: readonly string[]): Error {
 
 const POLICIES = ['Foreground', 'Background', 'Orphan', 'nil'];
 
-/** Refuses a way of deletion that is none. */
+/** Refuses an unknown propagation policy. */
 export function checkPropagationPolicy(policy: string | undefined): void {
   if (policy === undefined || POLICIES.includes(policy)) return;
   throw unsupportedOption('DeleteOptions', 'propagationPolicy', policy, POLICIES);

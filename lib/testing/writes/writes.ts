@@ -1,4 +1,4 @@
-/** POST and PUT: what a request may ask, before the writer does it. */
+/** Handles POST and PUT: validates the request, then calls the writer. */
 import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
 import { badRequest, type Cause, failure, invalid } from '../../object-log/failures.ts';
 import type { Page } from '../../object-log/list.ts';
@@ -9,30 +9,30 @@ import type { ServerLog } from '../served-resource.ts';
 import type { ObjectWriter, WriteEffect } from './object-writer.ts';
 import { effectOf } from './write-options.ts';
 
-/** The body of an answer: an object or a page as the client wants it, or JSON that has one form. */
+/** The content of a response: an object or a page, which have several representations, or plain JSON. */
 export type Content =
   | { readonly object: StoredObject }
   | { readonly page: Page }
   | { readonly json: object };
 
-/** What a write answers, and its HTTP status. */
+/** The response to a write, with its HTTP status. */
 export interface WriteAnswer {
   readonly code: number;
   readonly content: Content;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a write works with. */
+/** The dependencies of a write. */
 export interface WriteContext {
   readonly log: ServerLog;
   readonly writer: ObjectWriter;
-  /** Namespaces must exist as objects before something is created in them. */
+  /** Whether a Namespace object must exist before an object is created in the namespace. */
   readonly checkNamespaces: boolean;
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** The body as JSON. Throws a `SyntaxError` where it is none. */
+/** Parses the body. Throws a `SyntaxError` if it is not JSON, and a 415 on another content type. */
 export function jsonBody(exchange: Exchange): unknown {
   const type = exchange.header('content-type')?.split(';')[0]?.trim() ?? 'application/json';
   if (type !== 'application/json') {
@@ -45,7 +45,7 @@ export function jsonBody(exchange: Exchange): unknown {
   return JSON.parse(exchange.body);
 }
 
-/** The object in the body: of this type, and of the namespace in the path. */
+/** Reads the object in the body, which must have this type and the namespace of the path. */
 export function objectIn(
   exchange: Exchange,
   { kind, apiVersion, custom }: { kind: string; apiVersion: string; custom: boolean },
@@ -60,10 +60,10 @@ export function objectIn(
     object = jsonBody(exchange) as KubernetesObject;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw unrecognized("couldn't get version/kind; json parse error: it is no JSON");
+    throw unrecognized("couldn't get version/kind; json parse error: it is not JSON");
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw unrecognized("couldn't get version/kind; json parse error: the body is no object");
+    throw unrecognized("couldn't get version/kind; json parse error: the body is not an object");
   }
   if (custom && !object.kind) throw unrecognized("Object 'Kind' is missing");
   if ((object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion) {
@@ -85,7 +85,7 @@ function typeOf({ collection }: Target): { kind: string; apiVersion: string; cus
   return { kind: resource.kind, apiVersion: resource.apiVersion, custom };
 }
 
-/** How an `Invalid` answer names the object: built-in ones by kind, custom ones by kind and group. */
+/** How an `Invalid` response names the object: by kind and, outside the core group, by group. */
 export function invalidTarget(
   { collection }: Target,
   name: string,
@@ -94,7 +94,7 @@ export function invalidTarget(
   return { kind, name, ...(group === '' ? {} : { group }) };
 }
 
-/** Why a text is no name; undefined where it is one. */
+/** The reason why a name is invalid, or undefined if it is valid. */
 function nameCause(text: string, field: string, tested = text): Cause | undefined {
   const cause = (why: string): Cause => {
     const message = `Invalid value: ${JSON.stringify(text)}: ${why}`;
@@ -107,7 +107,7 @@ function nameCause(text: string, field: string, tested = text): Cause | undefine
   );
 }
 
-/** The name of a new object, generated where it asks for that. Throws where it is none. */
+/** The name of a new object, generated if requested. Throws `Invalid` if the name is invalid. */
 function newName(target: Target, { name, generateName }: ObjectMeta, writer: ObjectWriter): string {
   if (!name && !generateName) {
     const message = 'Required value: name or generateName is required';
@@ -116,7 +116,7 @@ function newName(target: Target, { name, generateName }: ObjectMeta, writer: Obj
   }
   const made = name || writer.generate(generateName ?? '');
   const causes = [
-    // It may end in a dash: something follows.
+    // It may end in a dash, because a suffix follows.
     generateName &&
       nameCause(generateName, 'metadata.generateName', generateName.replace(/.-$/, 'a')),
     nameCause(made, 'metadata.name'),
@@ -125,7 +125,7 @@ function newName(target: Target, { name, generateName }: ObjectMeta, writer: Obj
   return made;
 }
 
-/** POST on a collection. */
+/** Handles a POST to a collection. */
 export function create(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { collection, namespace } = target;
   if (collection.served.resource.namespaced && namespace === '') throw methodNotAllowed();
@@ -136,7 +136,7 @@ export function create(exchange: Exchange, target: Target, context: WriteContext
   return createdFrom(object, target, context, effectOf(exchange, 'CreateOptions'));
 }
 
-/** Creates what a client sent, without the fields that are not the client's. */
+/** Creates the object that a client sent, without the fields that only the server sets. */
 export function createdFrom(
   object: KubernetesObject,
   target: Target,
@@ -159,19 +159,19 @@ export function createdFrom(
   return { code: 201, content: { object: stored } };
 }
 
-/** The object a path leads to, if it is there. */
+/** Returns the object at a path, if it exists. */
 export function found({ collection, namespace, name = '' }: Target): StoredObject | undefined {
   return collection.objects.get(namespace === '' ? name : `${namespace}/${name}`);
 }
 
-/** The object a path leads to. Throws `NotFound`. */
+/** Returns the object at a path. Throws `NotFound`. */
 export function existing(target: Target): StoredObject {
   const object = found(target);
   if (object !== undefined) return object;
   throw notFound(target.collection.served.resource, target.name ?? '');
 }
 
-/** Refuses an object of another name than that of the path. */
+/** Refuses an object whose name differs from the name in the path. */
 export function checkPathName({ metadata }: KubernetesObject, { name = '' }: Target): void {
   const own = metadata?.name;
   if (own === name) return;
@@ -182,7 +182,7 @@ export function checkPathName({ metadata }: KubernetesObject, { name = '' }: Tar
   );
 }
 
-/** PUT on an object, or on its status; of some resources it creates what is not there. */
+/** Handles a PUT of an object or of its status. For some resources it creates a missing object. */
 export function update(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const { collection, name = '' } = target;
   const object = objectIn(exchange, typeOf(target), target.namespace);
@@ -200,7 +200,7 @@ export function update(exchange: Exchange, target: Target, context: WriteContext
   return updatedTo(object, current, target, context, effect);
 }
 
-/** Puts an object in the place of another, where version and finalizers allow it. */
+/** Replaces an object, if its version and its finalizers permit. */
 export function updatedTo(
   object: KubernetesObject,
   current: StoredObject,

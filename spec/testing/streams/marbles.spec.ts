@@ -42,7 +42,7 @@ describe('marbles: what cannot end', () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const promises =
-      /^The fake API server was asked within marbles\(\).*promises.*marbleListWatch/s;
+      /^The fake API server received a request within marbles\(\).*promises.*marbleListWatch/s;
     const asking = ({
       scheduler,
       expectObservable,

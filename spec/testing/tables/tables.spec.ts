@@ -62,7 +62,7 @@ describe('tables of a fake server', () => {
     const server = createFakeApiServer();
     const column = { name: 'Odd', type: 'string', jsonPath: '.a..b' };
     expect(() => server.addResource(widgets, { printerColumns: [column] })).toThrow(
-      'a printer column has the JSONPath ".a..b"; members, indices,',
+      'a printer column has the JSONPath ".a..b"; supported are members, indices,',
     );
   });
 
