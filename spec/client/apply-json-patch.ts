@@ -1,13 +1,14 @@
 /**
- * RFC 6902 as it reads, for tests: not the fake API server's, so that the two can disagree. In one thing it is as
- * lenient as a kube-apiserver, and the conformance suite asserts that of one: a test for null passes where nothing is.
+ * Applies a JSON Patch by the letter of RFC 6902, for tests. It is independent of the fake API server's, so that the
+ * two can disagree. Like a kube-apiserver it has one exception: a test for null passes if the member is missing. The
+ * conformance suite shows that a kube-apiserver does this.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonPatchOperation } from 'rx-informer';
 
 type Container = Record<string, unknown> | unknown[];
 
-/** All but `move` and `copy`, which no difference has. */
+/** The operations that `jsonDifference` uses: all except `move` and `copy`. */
 type Used = Exclude<JsonPatchOperation, { readonly from: string }>;
 
 function copy(value: unknown): unknown {
@@ -31,7 +32,7 @@ function read(place: Container, name: string): unknown {
 }
 
 function put(place: Container, name: string, value: unknown): void {
-  // Never by assignment: the name may be __proto__.
+  // Not by assignment, because the name may be __proto__.
   const field = { value, writable: true, enumerable: true, configurable: true };
   if (!Array.isArray(place)) Object.defineProperty(place, name, field);
   else if (name === '-' || Number(name) === place.length) place.push(value);
@@ -45,7 +46,7 @@ function take(place: Container, name: string): void {
   else delete place[name];
 }
 
-/** What a server makes of a document; throws where a step does not fit. */
+/** Returns the document that a server would make. Throws if a step cannot be applied. */
 export function applyJsonPatch<T>(document: T, steps: readonly JsonPatchOperation[]): T {
   const holder = { '': copy(document) as unknown };
   for (const step of steps as readonly Used[]) {

@@ -1,4 +1,4 @@
-/** Every call as the request that it is. */
+/** The request that each call sends. */
 import {
   ApiError,
   createListWatch,
@@ -40,7 +40,7 @@ function freeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** The requests of one call, less what is not set. */
+/** The request of a call, without the fields that are not set. */
 async function requestOf(
   call: (client: ResourceClient<Widget>) => Promise<unknown>,
   answer: Scripted = ok,
@@ -65,14 +65,14 @@ describe('a call of a resource', () => {
   >([
     ['get', (c) => c.get('shop/w'), { method: 'GET', path: one }],
     [
-      'get not older',
+      'get with a resourceVersion',
       (c) => c.get(metadata, { resourceVersion: '0' }),
       { method: 'GET', path: one, query: { resourceVersion: '0' } },
     ],
     ['get in a namespace', (c) => c.namespace('shop').get('w'), { method: 'GET', path: one }],
     ['get by object', (c) => c.get({ metadata }), { method: 'GET', path: one }],
     [
-      'one page',
+      'list of one page',
       (c) =>
         c.list({
           namespace: 'shop',
@@ -94,7 +94,7 @@ describe('a call of a resource', () => {
       { body: { kind: 'WidgetList', metadata: {}, items: [] } },
     ],
     [
-      'all at a version',
+      'list of everything at a version',
       (c) => c.list({ resourceVersion: '7', resourceVersionMatch: 'Exact' }),
       {
         method: 'GET',
@@ -120,7 +120,7 @@ describe('a call of a resource', () => {
       },
     ],
     [
-      'create by generated name',
+      'create with a generated name',
       (c) => c.namespace('shop').create(freeze({ metadata: { generateName: 'w-' } })),
       {
         method: 'POST',
@@ -209,7 +209,7 @@ describe('a call of a resource', () => {
     ],
     ['delete', (c) => c.delete('shop/w'), { method: 'DELETE', path: one }],
     [
-      'delete on conditions',
+      'delete with all options',
       (c) =>
         c.delete(
           'shop/w',
@@ -277,11 +277,11 @@ describe('a call of a resource', () => {
         body: { spec: { replicas: 3 } },
       },
     ],
-  ])('C2, C3: %s is one request', async (_name, call, expected, answer = ok) => {
+  ])('C2, C3: %s sends one request', async (_name, call, expected, answer = ok) => {
     expect(await requestOf(call, answer)).toEqual(expected);
   });
 
-  it('C2: puts the type first and sends an object that has one as it is', async () => {
+  it('C2: adds a missing type at the front, and sends an object with a type unchanged', async () => {
     const { client, asked } = scriptedServer([ok]);
     const shop = createResourceClient(client, widgets);
     await shop.create({ metadata });
@@ -290,7 +290,7 @@ describe('a call of a resource', () => {
     expect(Object.keys(asked[1]?.body as object)).toEqual(['apiVersion', 'metadata', 'kind']);
   });
 
-  it('C4: takes names with capitals and colons as they are', async () => {
+  it('C4: sends names with capitals and colons unchanged', async () => {
     const { client, asked } = scriptedServer([ok]);
     await createResourceClient(client, clusterRoles).get('system:Controller:MyRole');
     expect(asked[0]?.path).toBe(
@@ -301,21 +301,24 @@ describe('a call of a resource', () => {
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['a name that leads elsewhere', () => on(widgets).get({ namespace: 'shop', name: '..' })],
-    ['a namespace that leads elsewhere', () => on(widgets).list({ namespace: '..' })],
+    ['a name that would change the path', () => on(widgets).get({ namespace: 'shop', name: '..' })],
+    ['a namespace that would change the path', () => on(widgets).list({ namespace: '..' })],
     ['an escaped name', () => on(widgets).delete({ namespace: 'shop', name: 'a%2Fb' })],
     ['an empty name', () => on(widgets).delete({ namespace: 'shop', name: '' })],
     ['a key of three parts', () => on(widgets).delete('a/b/c')],
-    ['no namespace', () => on(widgets).get('w')],
-    ['no namespace to create in', () => on(widgets).create({ metadata: { name: 'w' } })],
-    ['all namespaces to delete', () => on(widgets).deleteCollection()],
+    ['a name without a namespace', () => on(widgets).get('w')],
+    ['a create without a namespace', () => on(widgets).create({ metadata: { name: 'w' } })],
+    ['a deleteCollection in all namespaces', () => on(widgets).deleteCollection()],
     ['a namespace of a cluster-scoped resource', () => on(nodes).get('shop/n')],
     ['an object without a name', () => on(widgets).update({ metadata: { namespace: 'shop' } })],
-    ['another namespace', () => on(widgets).namespace('shop').get('bar/w')],
-    ['no manager', () => on(widgets).apply({ metadata }, { fieldManager: '' })],
-    ['no patch', () => on(widgets).patch('shop/w', {} as { json: [] })],
-    ['no object', () => on(widgets).create(undefined as unknown as Widget)],
-    ['no target', () => on(widgets).get(undefined as unknown as string)],
+    ['a target in another namespace', () => on(widgets).namespace('shop').get('bar/w')],
+    [
+      'an apply without a field manager',
+      () => on(widgets).apply({ metadata }, { fieldManager: '' }),
+    ],
+    ['an empty patch', () => on(widgets).patch('shop/w', {} as { json: [] })],
+    ['a missing object', () => on(widgets).create(undefined as unknown as Widget)],
+    ['a missing target', () => on(widgets).get(undefined as unknown as string)],
   ])('C4: refuses %s before anything is sent', async (_name, call) => {
     const failure = await failureOf(call());
     expect(failure).toBeInstanceOf(TypeError);
@@ -325,10 +328,10 @@ describe('a call of a resource', () => {
   it.each([
     ['undefined', undefined],
     ['null', null],
-  ])('M9: refuses a selector that is %s, which would be everything', async (text, missing) => {
+  ])('M9: refuses a selector that is %s, which would select everything', async (text, missing) => {
     const { client, asked } = scriptedServer([ok]);
     const shop = createResourceClient(client, widgets).namespace('shop');
-    const told = `labelSelector is ${text}; give '' for everything, or leave it out`;
+    const expected = `labelSelector is ${text}; give '' for everything, or leave it out`;
     const labels = { labelSelector: missing } as never;
     const fields = { labelSelector: 'app=web', fieldSelector: missing } as never;
     for (const call of [
@@ -338,10 +341,10 @@ describe('a call of a resource', () => {
     ]) {
       const failure = await failureOf(call());
       expect(failure).toBeInstanceOf(TypeError);
-      expect(failure?.message).toContain(told);
+      expect(failure?.message).toContain(expected);
     }
-    expect(() => shop.watch(labels)).toThrow(told);
-    expect(() => createListWatch(client, widgets, labels)).toThrow(told);
+    expect(() => shop.watch(labels)).toThrow(expected);
+    expect(() => createListWatch(client, widgets, labels)).toThrow(expected);
     expect((await failureOf(shop.deleteCollection(fields)))?.message).toContain('fieldSelector is');
     expect(asked).toEqual([]);
   });
@@ -351,7 +354,7 @@ describe('a call of a resource', () => {
     [{ fieldSelector: 'metadata.name' }, 'field selector "metadata.name": found the end at'],
     [{ labelSelector: { app: 'web' } as never }, 'formatLabelSelector() makes text of an object'],
   ])(
-    'C40: refuses the selector %j before anything is sent, and quotes it',
+    'C40: refuses the selector %j before anything is sent, and quotes the selector',
     async (selector, text) => {
       const { client, asked } = scriptedServer([ok]);
       const shop = createResourceClient(client, widgets).namespace('shop');
@@ -372,7 +375,7 @@ describe('a call of a resource', () => {
     expect(() => on(nodes).namespace('shop')).toThrow(/nodes is cluster-scoped/);
   });
 
-  it('C5: rejects with what the server says, and where', async () => {
+  it('C5: rejects with the error of the server, and names the request', async () => {
     const { client } = scriptedServer([refusal(403, 'Forbidden', 'not allowed')]);
     const failure = await failureOf(createResourceClient(client, widgets).get('shop/w'));
     expect(failure).toBeInstanceOf(ApiError);
@@ -383,7 +386,7 @@ describe('a call of a resource', () => {
     });
   });
 
-  it('C5: takes no page of a proxy for an object', async () => {
+  it('C5: rejects an HTML page of a proxy, and a single object in place of a list', async () => {
     const { client } = scriptedServer([{ body: '<html>' }]);
     const failure = await failureOf(createResourceClient(client, widgets).get('shop/w'));
     expect(failure).toMatchObject({ reason: 'Unexpected' });
@@ -413,24 +416,27 @@ describe('a call of a resource', () => {
     ['patchScale', (c, signal) => c.patchScale('shop/w', { merge: {} }, { signal })],
     ['edit', (c, signal) => c.edit('shop/w', () => {}, { signal })],
   ];
-  it.each(calls)('C6: %s ends with its signal', async (_name, call) => {
-    const { client, asked, aborted } = scriptedServer([null]);
-    const controller = new AbortController();
-    const failure = failureOf(call(createResourceClient(client, widgets), controller.signal));
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(asked).toHaveLength(1);
-    expect(aborted).toEqual([]);
-    controller.abort();
-    expect(await failure).toMatchObject({ reason: 'Aborted' });
-    expect(aborted).toHaveLength(1);
+  it.each(calls)(
+    'C6: aborting the signal of %s cancels its request, or prevents it',
+    async (_name, call) => {
+      const { client, asked, aborted } = scriptedServer([null]);
+      const controller = new AbortController();
+      const failure = failureOf(call(createResourceClient(client, widgets), controller.signal));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(asked).toHaveLength(1);
+      expect(aborted).toEqual([]);
+      controller.abort();
+      expect(await failure).toMatchObject({ reason: 'Aborted' });
+      expect(aborted).toHaveLength(1);
 
-    const none = scriptedServer([ok]);
-    const early = failureOf(call(createResourceClient(none.client, widgets), controller.signal));
-    expect(await early).toMatchObject({ reason: 'Aborted' });
-    expect(none.asked).toEqual([]);
-  });
+      const none = scriptedServer([ok]);
+      const early = failureOf(call(createResourceClient(none.client, widgets), controller.signal));
+      expect(await early).toMatchObject({ reason: 'Aborted' });
+      expect(none.asked).toEqual([]);
+    },
+  );
 
-  it('C6: evict ends with its signal', async () => {
+  it('C6: aborting the signal of evict cancels its request', async () => {
     const { client, aborted } = scriptedServer([null]);
     const controller = new AbortController();
     const { signal } = controller;
@@ -444,7 +450,7 @@ describe('a call of a resource', () => {
 
 function on<T extends KubernetesObject>(resource: Resource<T>): ResourceClient<T> {
   const { client } = scriptedServer(() => {
-    throw new Error('nothing is to be sent');
+    throw new Error('no request must be sent');
   });
   return createResourceClient(client, resource);
 }

@@ -1,4 +1,4 @@
-/** What a server serves, and the way from a name to a resource. */
+/** Discovery, the REST mapper and the dynamic client. */
 import {
   ApiError,
   createClient,
@@ -79,7 +79,7 @@ const pod: DiscoveredResource = {
 };
 
 describe('discovery', () => {
-  it('C16: takes two requests where the server can put all together', async () => {
+  it('C16: sends two requests to a server with aggregated discovery', async () => {
     const { client, asked } = scriptedServer(({ path }) => (path === '/api' ? core : named));
     const { resources, failed } = await createDiscovery(client).served();
     expect(asked.map(({ path }) => path)).toEqual(['/api', '/apis']);
@@ -98,7 +98,7 @@ describe('discovery', () => {
     expect(failed).toMatchObject([{ groupVersion: 'metrics.k8s.io/v1beta1' }]);
   });
 
-  it('C16: asks an older server for each version, the preferred first, and does without one that fails', async () => {
+  it('C16: requests each version from an older server, the preferred one first, and continues if one fails', async () => {
     const list = (resources: object[]): Scripted => ({
       body: { kind: 'APIResourceList', resources },
     });
@@ -139,7 +139,7 @@ describe('discovery', () => {
     ]);
   });
 
-  it('C16: fails where there is no API server, and ends with its signal', async () => {
+  it('C16: rejects if the address is not an API server, and ends when its signal aborts', async () => {
     const { client } = scriptedServer([{ body: { hello: 'world' } }]);
     expect((await failureOf(createDiscovery(client).served()))?.message).toBe(
       'GET /api: expected a list of API groups, got "undefined"; is "http://server" an API server?',
@@ -154,7 +154,7 @@ describe('discovery', () => {
     expect(silent.aborted).toHaveLength(2);
   });
 
-  it('C16: reads the fake API server', async () => {
+  it('C16: discovers the resources of the fake API server', async () => {
     const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
     const { resources, failed } = await createDiscovery(client).served();
     expect(failed).toEqual([]);
@@ -181,7 +181,7 @@ function served(kind: string, group: string, versions: readonly string[]): Disco
   }));
 }
 
-/** A discovery whose answers can be set and held back. */
+/** A discovery whose results a test can set. */
 function rig(resources: DiscoveredResource[]) {
   const time = new VirtualTime();
   const state = {
@@ -209,7 +209,7 @@ describe('a REST mapper', () => {
     ...served('Widget', 'other.example.com', ['v1']),
   ];
 
-  it('C17: finds kinds, plurals, singulars and short names, in the preferred version', async () => {
+  it('C17: finds kinds, plurals, singulars and short names in the preferred version', async () => {
     const { mapper, state } = rig(all);
     const kind = async (kind: string, apiVersion?: string) => {
       const found = await mapper.forKind({ kind, ...(apiVersion ? { apiVersion } : {}) });
@@ -243,7 +243,7 @@ describe('a REST mapper', () => {
     );
   });
 
-  it('C17: asks anew for what it does not know, once for all who look, and not all the time', async () => {
+  it('C17: runs discovery again for an unknown name, once for concurrent lookups, and at most once a second', async () => {
     const { mapper, state, time } = rig(all);
     await mapper.forKind({ kind: 'Pod' });
     await time.advance(1_000);
@@ -266,7 +266,7 @@ describe('a REST mapper', () => {
     expect(state.asks).toBe(4);
   });
 
-  it('C17: names what is near, and who could not be asked', async () => {
+  it('C17: the error suggests similar names, and lists the API versions that could not be read', async () => {
     const { mapper, state } = rig(all);
     state.api = {
       resources: all,
@@ -285,7 +285,7 @@ describe('a REST mapper', () => {
     expect(await failureOf(mapper.forKind({ kind: '' }))).toBeInstanceOf(TypeError);
   });
 
-  it('C17: keeps what it knows while a part of the server is down, and tries again after a failure', async () => {
+  it('C17: keeps the names of an API version that is down, and retries after a failed discovery', async () => {
     const { mapper, state, time } = rig(all);
     state.failure = ApiError.local('Network', 'refused');
     expect(await failureOf(mapper.forKind({ kind: 'Pod' }))).toBe(state.failure);
@@ -301,21 +301,21 @@ describe('a REST mapper', () => {
     );
   });
 
-  it('C6, C17: lets one who gives up go, and the others wait on', async () => {
+  it('C6, C17: aborting one lookup does not abort the discovery of the others', async () => {
     const { mapper, state } = rig(all);
     const controller = new AbortController();
     const { signal } = controller;
-    const impatient = failureOf(mapper.forKind({ kind: 'Pod' }, { signal }));
-    const patient = mapper.forKind({ kind: 'Pod' });
+    const aborted = failureOf(mapper.forKind({ kind: 'Pod' }, { signal }));
+    const waiting = mapper.forKind({ kind: 'Pod' });
     controller.abort();
-    expect(await impatient).toMatchObject({ reason: 'Aborted' });
-    expect((await patient).plural).toBe('pods');
+    expect(await aborted).toMatchObject({ reason: 'Aborted' });
+    expect((await waiting).plural).toBe('pods');
     expect(state.asks).toBe(1);
   });
 });
 
 describe('a dynamic client', () => {
-  it('C18: finds resources by name, and asks nothing for one that is at hand', async () => {
+  it('C18: finds resources by name, and sends no request for a known resource', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const dynamic = createDynamicClient(client);
@@ -336,7 +336,7 @@ describe('a dynamic client', () => {
     }
   });
 
-  it('C18: finds a resource that came later', async () => {
+  it('C18: finds a resource that was added later', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const time = new VirtualTime();

@@ -1,4 +1,4 @@
-/** Logs and watches at their edges: answers that are cut, that do not end, and signals that have aborted already. */
+/** Edge cases of logs and watches: responses that are cut or endless, and signals that are already aborted. */
 import {
   ApiError,
   createClient,
@@ -15,7 +15,7 @@ import { failureOf, scriptedServer } from './scripted-server.ts';
 const status = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'slow down' };
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** A client over a transport that answers with `head`, then as `rest` says, all while it is being subscribed. */
+/** A client whose transport emits `head` and then the events of `rest`, all synchronously while it is subscribed. */
 function answering(
   code: number,
   rest: (chunk: (bytes: Uint8Array) => boolean, fail: () => void) => void,
@@ -37,7 +37,7 @@ function answering(
   return createClient({ baseUrl: 'http://server', transport, qps: 0 });
 }
 
-/** Sends `text` until nobody listens, two thousand times at most, and counts. */
+/** Sends `text` until the subscriber leaves, two thousand times at most, and counts the chunks. */
 function endless(text: string) {
   const bytes = bytesOf(text);
   const sent = { chunks: 0 };
@@ -51,7 +51,7 @@ function endless(text: string) {
 }
 
 describe('a log', () => {
-  it('T8, C10: that is refused says so with its Retry-After, also when the body of the refusal is cut', async () => {
+  it('T8, C10: a refused log errors with the status and its Retry-After, also if the body of the refusal is cut', async () => {
     for (const sent of ['', '{"kind":"Status","code":4', JSON.stringify(status)]) {
       const cut = (chunk: (bytes: Uint8Array) => boolean, fail: () => void) => {
         chunk(bytesOf(sent));
@@ -67,7 +67,7 @@ describe('a log', () => {
     }
   });
 
-  it('T8, C10: a refusal is read without waiting for the consumer', async () => {
+  it('T8, C10: the body of a refusal is read without waiting for the consumer', async () => {
     const demands: (boolean | undefined)[] = [];
     const transport: Transport = {
       close: () => Promise.resolve(),
@@ -85,14 +85,14 @@ describe('a log', () => {
     expect(demands).toEqual([false, true]);
   });
 
-  it('T7, C10: a refusal whose body does not end is not read to its end', async () => {
+  it('T7, C10: only the start of an endless body of a refusal is read', async () => {
     const { sent, rest } = endless('x'.repeat(1024));
     const log = createResourceClient(answering(503, rest), pods).log('shop/web');
     expect(await failureOf(log.forEach(() => {}))).toMatchObject({ code: 503 });
     expect(sent.chunks).toBeLessThan(70);
   });
 
-  it('T1, C10: unsubscribing stops a transport that answers synchronously', () => {
+  it('T1, C10: unsubscribing stops a transport that emits synchronously', () => {
     const { sent, rest } = endless('line\n');
     const lines: string[] = [];
     createResourceClient(answering(200, rest), pods)
@@ -104,8 +104,8 @@ describe('a log', () => {
   });
 });
 
-describe('a transport that answers synchronously', () => {
-  it('T1, W6: stops when a list or a watch fails', async () => {
+describe('a transport that emits synchronously', () => {
+  it('T1, W6: is unsubscribed when a list or a watch fails', async () => {
     const refused = endless('x'.repeat(1024));
     const { list } = createListWatch(answering(503, refused.rest), pods);
     await expect(failureOf(list({ resourceVersion: '' }).forEach(() => {}))).resolves.toMatchObject(
@@ -121,7 +121,7 @@ describe('a transport that answers synchronously', () => {
     expect(garbage.sent.chunks).toBeLessThan(5);
   });
 
-  it('T7: stops when the answer to a call is too long', async () => {
+  it('T7: is unsubscribed when the response of a call is too long', async () => {
     const { sent, rest } = endless('x'.repeat(2 ** 20));
     const client = answering(200, rest);
     expect(await failureOf(client.request({ path: '/version' }))).toMatchObject({
@@ -131,8 +131,8 @@ describe('a transport that answers synchronously', () => {
   });
 });
 
-describe('a signal that has aborted already', () => {
-  it('C6: keeps a log, a watch and a list from being sent', async () => {
+describe('a signal that is already aborted', () => {
+  it('C6: prevents the request of a log, a watch, a list and an eviction', async () => {
     const { client, asked } = scriptedServer([{ body: '' }]);
     const signal = AbortSignal.abort();
     const log = createResourceClient(client, pods).log('shop/web', { signal });

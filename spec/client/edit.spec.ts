@@ -1,4 +1,4 @@
-/** Edits by draft, against a server that others write to as well. */
+/** Edits, while other writers change the same object. */
 import {
   createResourceClient,
   type JsonPatchOperation,
@@ -28,7 +28,7 @@ function prices(resourceVersion = '7', data: Record<string, string> = { tea: '3'
   };
 }
 
-/** One object, patched as a kube-apiserver patches: a step that does not fit is a 422 with nothing in it. */
+/** A server with one object, which it patches like a kube-apiserver: a step that cannot be applied is a 422. */
 function rig(first: KubernetesObject | undefined = prices()) {
   const time = new VirtualTime();
   const state: { object: KubernetesObject | undefined; version: number } = {
@@ -40,7 +40,7 @@ function rig(first: KubernetesObject | undefined = prices()) {
     const metadata = { ...object.metadata, resourceVersion: String(state.version) };
     state.object = { ...object, metadata };
   };
-  /** What others do before the patch with this number, from 1. */
+  /** The writes of others before the patch with this number, from 1. */
   const others = new Map<number, () => void>();
   let patches = 0;
   const answer = ({ method, body }: Asked): Scripted => {
@@ -63,7 +63,7 @@ function rig(first: KubernetesObject | undefined = prices()) {
     const { data = {} } = (state.object ?? prices()) as ConfigMap;
     write({ ...state.object, data: { ...data, [name]: value } } as ConfigMap);
   };
-  /** Runs the clock until the promise is settled. */
+  /** Advances the clock until the promise is settled. */
   const settled = async <R>(promise: Promise<R>): Promise<R> => {
     let done = false;
     promise.then(
@@ -83,7 +83,7 @@ const raise = (draft: { data?: Record<string, string> }) => {
 const methods = (asked: readonly Asked[]) => asked.map(({ method }) => method);
 
 describe('an edit', () => {
-  it('C13: sends what the recipe did, with a test of the version, and gives what was written', async () => {
+  it('C13: sends the changes of the recipe with a test of the version, and returns the object as written', async () => {
     const { client, asked, settled } = rig();
     const base = Object.freeze(prices());
     Object.freeze(base.data);
@@ -105,7 +105,7 @@ describe('an edit', () => {
     expect(base).toEqual(prices());
   });
 
-  it('C13: does not freeze what it was given', async () => {
+  it('C13: does not freeze or change its argument', async () => {
     const { client, settled } = rig();
     const base = prices();
     await settled(client.edit(base, raise));
@@ -113,7 +113,7 @@ describe('an edit', () => {
     expect(base).toEqual(prices());
   });
 
-  it('C13: reads first what is given by name, or without a version', async () => {
+  it('C13: reads the object first if the target is a name or has no version', async () => {
     for (const target of ['shop/prices', { metadata: { namespace: 'shop', name: 'prices' } }]) {
       const { client, asked, settled } = rig();
       await settled(client.edit(target, raise));
@@ -121,7 +121,7 @@ describe('an edit', () => {
     }
   });
 
-  it('C13: sends nothing when the recipe changes nothing', async () => {
+  it('C13: sends nothing if the recipe changes nothing', async () => {
     const { client, asked, settled } = rig();
     const base = prices();
     expect(await settled(client.edit(base, () => {}))).toBe(base);
@@ -133,7 +133,7 @@ describe('an edit', () => {
     expect(asked).toEqual([]);
   });
 
-  it('C13: takes what a recipe returns for nothing, and a Promise for a mistake', async () => {
+  it('C13: ignores the return value of a recipe, but refuses a Promise', async () => {
     const { client, asked, settled } = rig();
     const written = await settled(
       client.edit('shop/prices', (draft) => (draft.data = { tea: '9' })),
@@ -155,13 +155,13 @@ describe('an edit', () => {
     expect(methods(asked)).toEqual(['GET', 'PATCH']);
   });
 
-  it('C13: of the status goes to the status', async () => {
+  it('C13: an edit of the status is sent to the status subresource', async () => {
     const { client, asked, settled } = rig();
     await settled(client.edit(prices(), raise, { subresource: 'status' }));
     expect(asked[0]?.path).toBe(`${path}/status`);
   });
 
-  it('C14: runs again on the newest when somebody else was faster', async () => {
+  it('C14: runs again on the newest object if another writer was faster', async () => {
     const { client, asked, others, set, settled } = rig();
     others.set(1, set('tea', '10'));
     others.set(2, set('coffee', '5'));
@@ -178,7 +178,7 @@ describe('an edit', () => {
     expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH', 'GET', 'PATCH']);
   });
 
-  it('C14: is done when the newest needs no change any more', async () => {
+  it('C14: ends without a write if the newest object needs no change', async () => {
     const { client, asked, others, set, settled } = rig();
     others.set(1, set('tea', '4'));
     const four = (draft: { data?: Record<string, string> }) => {
@@ -189,7 +189,7 @@ describe('an edit', () => {
     expect(methods(asked)).toEqual(['PATCH', 'GET']);
   });
 
-  it('C14: retries a 409 too', async () => {
+  it('C14: retries a 409, too', async () => {
     const time = new VirtualTime();
     const { client, asked } = scriptedServer(
       ({ method }, index) =>
@@ -203,7 +203,7 @@ describe('an edit', () => {
     expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH']);
   });
 
-  it('C14: gives up after so many attempts, and says what to do', async () => {
+  it('C14: rejects after the configured number of attempts, with advice', async () => {
     const { client, asked, others, set, settled } = rig();
     for (let at = 1; at < 20; at++) others.set(at, set('tea', String(at)));
     const failure = await failureOf(settled(client.edit('shop/prices', raise, { attempts: 3 })));
@@ -218,7 +218,7 @@ describe('an edit', () => {
     expect(methods(five.asked).filter((method) => method === 'PATCH')).toHaveLength(5);
   });
 
-  it('C14: does not try again what is not valid, though a server answers both alike', async () => {
+  it('C14: does not retry a 422 that is a validation error', async () => {
     const time = new VirtualTime();
     const { client, asked } = scriptedServer(
       ({ method }) =>
@@ -232,7 +232,7 @@ describe('an edit', () => {
       message: `PATCH http://server${path}: data: too long`,
     });
     expect(methods(asked)).toEqual(['GET', 'PATCH', 'GET']);
-    // A base that was given may lack what a transform cut: the server's own decides.
+    // A base that the caller passed may lack data that a transform removed, so the edit retries on the server's object.
     asked.length = 0;
     const given = failureOf(shop.edit(prices(), raise));
     await time.advance(50);
@@ -240,7 +240,7 @@ describe('an edit', () => {
     expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH', 'GET']);
   });
 
-  it('C14: ends during a wait with its signal', async () => {
+  it('C14: aborting its signal ends a wait', async () => {
     const { client, asked, others, set, time } = rig();
     others.set(1, set('tea', '4'));
     const controller = new AbortController();
@@ -253,14 +253,14 @@ describe('an edit', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('C14: of an object whose list was cut finds its places on the server’s own', async () => {
+  it('C14: if a transform shortened a list, the edit applies to the indexes of the server’s list', async () => {
     const owners = ['a', 'b'].map((name) => ({ apiVersion: 'v1', kind: 'X', name, uid: name }));
-    const whole = { ...prices(), metadata: { ...prices().metadata, ownerReferences: owners } };
+    const complete = { ...prices(), metadata: { ...prices().metadata, ownerReferences: owners } };
     const cut = {
       ...prices(),
       metadata: { ...prices().metadata, ownerReferences: owners.slice(1) },
     };
-    const { client, asked, settled } = rig(whole);
+    const { client, asked, settled } = rig(complete);
     const written = await settled(
       client.edit(cut, ({ metadata }) => {
         for (const each of metadata?.ownerReferences ?? []) {
@@ -275,7 +275,7 @@ describe('an edit', () => {
     expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH']);
   });
 
-  it('C15: never goes over to another object of the same name', async () => {
+  it('C15: never changes another object of the same name', async () => {
     const { client, asked, others, settled, write, state } = rig();
     others.set(1, () => {
       const { metadata } = prices();
@@ -296,7 +296,7 @@ describe('an edit', () => {
     });
   });
 
-  it('C15: of an object without a version is of its UID, too', async () => {
+  it('C15: an edit of an object without a version also applies to its UID only', async () => {
     const { client, asked, settled } = rig();
     const target = { metadata: { namespace: 'shop', name: 'prices', uid: 'another' } };
     expect(await failureOf(settled(client.edit(target, raise)))).toMatchObject({ code: 404 });
@@ -305,7 +305,7 @@ describe('an edit', () => {
     expect((await settled(client.edit(own, raise))).data).toEqual({ tea: '4' });
   });
 
-  it('C15: by UID lets other fields change, but not a list that it goes into', async () => {
+  it('C15: with check uid, other fields may change, but not a list that the recipe changes inside', async () => {
     const { client, asked, others, set, settled } = rig();
     others.set(1, set('coffee', '5'));
     const written = await settled(client.edit(prices(), raise, { check: 'uid' }));
@@ -335,7 +335,7 @@ describe('an edit', () => {
   });
 
   type Meta = NonNullable<ConfigMap['metadata']>;
-  /** An object with this metadata, and its edit by UID while somebody else writes other metadata. */
+  /** Edits an object with this metadata by UID, while another writer writes other metadata. */
   const besides = async (
     before: Partial<Meta>,
     others: Partial<Meta>,
@@ -363,7 +363,7 @@ describe('an edit', () => {
   };
   const again = 'GET PATCH GET PATCH';
 
-  it('C15: by UID keeps what others put in a list or a map that was not there, or that it takes away', async () => {
+  it('C15: with check uid, keeps what others wrote into a list or map that the recipe adds or removes', async () => {
     const cases: [Partial<Meta>, Partial<Meta>, (metadata: Meta) => void, object][] = [
       [
         {},
@@ -406,7 +406,7 @@ describe('an edit', () => {
     }
   });
 
-  it('C15: by UID keeps what others put in what it replaces by something of another type', async () => {
+  it('C15: with check uid, keeps what others wrote into a value that the recipe replaces by another type', async () => {
     const data = (value: unknown) => ({ ...prices(), data: value }) as unknown as ConfigMap;
     const { client, state, others, settled, write, asked } = rig(data({ tea: '3' }));
     others.set(1, () => write(data({ tea: '3', theirs: '1' })));
@@ -426,7 +426,7 @@ describe('an edit', () => {
     expect(methods(asked).join(' ')).toBe(again);
   });
 
-  it('C15: by UID writes a single value over whatever it is by then', async () => {
+  it('C15: with check uid, overwrites a single value, whatever another writer made of it', async () => {
     const { rest, sent } = await besides(
       { labels: { tier: 'a', old: 'x' } },
       { labels: { tier: 'b', old: 'y', theirs: '1' } },
@@ -441,7 +441,7 @@ describe('an edit', () => {
     });
   });
 
-  it('C15: of twenty at once by UID all are kept, or say that they were not', async () => {
+  it('C15: with check uid, each of twenty concurrent edits is either kept or rejects', async () => {
     const { client, state, settled } = rig();
     const names = Array.from({ length: 20 }, (_, at) => `example.com/f${at}`);
     const edits = names.map(async (name) => {
@@ -465,13 +465,13 @@ describe('an edit', () => {
     );
   });
 
-  it('C14: of an object whose map or list was cut away looks at the server’s own first', async () => {
-    const whole = {
+  it('C14: if a transform removed a map or a list, the edit runs again on the server’s object', async () => {
+    const complete = {
       ...prices(),
       metadata: { ...prices().metadata, labels: { theirs: '1' }, finalizers: ['theirs'] },
     };
     for (const check of ['resourceVersion', 'uid'] as const) {
-      const { client, asked, settled } = rig(whole);
+      const { client, asked, settled } = rig(complete);
       const written = await settled(
         client.edit(
           prices(),
@@ -491,7 +491,7 @@ describe('an edit', () => {
     }
   });
 
-  it('C13, C14: of many at once are all kept', async () => {
+  it('C13, C14: concurrent edits are all kept', async () => {
     const { client, state, settled } = rig();
     const names = Array.from({ length: 8 }, (_, at) => `item-${at}`);
     const edits = names.map((name) =>

@@ -1,4 +1,4 @@
-/** The clients and the fake API server, together. */
+/** The clients together with the fake API server. */
 import { createClient, createResourceClient, type JsonPatchOperation } from 'rx-informer';
 import { configMaps, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -26,7 +26,7 @@ const web = {
 };
 
 describe('a client of the fake API server', () => {
-  it('C2: patches in three ways', async () => {
+  it('C2: sends patches of all three types', async () => {
     const { apps } = rig();
     await apps.create(web);
     const container = { name: 'd', image: 'example.com/d:1' };
@@ -43,7 +43,7 @@ describe('a client of the fake API server', () => {
     expect(status.status?.replicas).toBe(2);
   });
 
-  it('C2: applies, scales, evicts', async () => {
+  it('C2: applies, scales and evicts', async () => {
     const { maps, apps, pods } = rig();
     const prices = { metadata: { name: 'prices' }, data: { tea: '3' } };
     expect((await maps.apply(prices, { fieldManager: 'me' })).data).toEqual({ tea: '3' });
@@ -78,7 +78,7 @@ describe('a client of the fake API server', () => {
     expect(last).toEqual(['three']);
   });
 
-  it('C13, C14: edits of many at once are all kept', async () => {
+  it('C13, C14: concurrent edits are all kept', async () => {
     const { maps, server } = rig();
     const made = await maps.create({ metadata: { name: 'prices' }, data: { count: '0' } });
     await Promise.all(
@@ -101,7 +101,7 @@ describe('a client of the fake API server', () => {
     expect(patches.length).toBeGreaterThan(8);
   });
 
-  it('C15: an edit leaves an object alone that was made anew', async () => {
+  it('C15: an edit does not change an object that was created again with the same name', async () => {
     const { maps } = rig();
     const made = await maps.create({ metadata: { name: 'prices' }, data: { a: '1' } });
     await maps.delete('prices');

@@ -1,4 +1,4 @@
-/** The steps of an edit: applied to what they were made from, they give what the recipe made. */
+/** `jsonDifference`: its steps, applied to the first value, give the second. */
 import fc from 'fast-check';
 import { editPatch, type JsonPatchOperation, jsonDifference, jsonPointer } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ function frozen<T>(value: T): T {
 
 const name = fc.oneof(
   fc.constantFrom('a', 'b', '/', '~', '~1', '', '0', '-', 'constructor', 'length'),
-  // V8 (Node 24.21) parses the key `"` as `\` once it has seen that at the same place.
+  // V8 (Node 24.21) parses the key `"` as `\` if it has parsed that key at the same position before.
   fc.string({ maxLength: 3 }).filter((text) => !text.includes('\\')),
 );
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
@@ -26,7 +26,7 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 })).value;
 const root = fc.dictionary(name, json, { maxKeys: 5 }) as fc.Arbitrary<{ [name: string]: Json }>;
 
-/** What a recipe may do, chosen by numbers: the place is found by walking as `walk` says. */
+/** One random change of a recipe. `walk` chooses the place. */
 const mutation = fc.record({
   walk: fc.array(fc.nat(20), { maxLength: 4 }),
   act: fc.constantFrom('set', 'delete', 'push', 'unshift', 'splice', 'reverse', 'move', 'shorten'),
@@ -65,11 +65,11 @@ function mutate(draft: Json, { walk, act, at, name, value }: Mutation): void {
   } else place[act === 'set' ? present : name] = value;
 }
 
-describe('the steps of an edit', () => {
+describe('the patch steps of an edit', () => {
   const metadata = { name: 'n', uid: 'u', resourceVersion: '7' };
 
   it.each(['resourceVersion', 'uid'] as const)(
-    'C12: make of the base what the recipe made (check: %s)',
+    'C12: turn the base into the result of the recipe (check: %s)',
     (check) => {
       fc.assert(
         fc.property(root, fc.array(mutation, { maxLength: 6 }), (data, mutations) => {
@@ -95,7 +95,7 @@ describe('the steps of an edit', () => {
     },
   );
 
-  it('C12: of any two values lead from one to the other, and are none where they are equal', () => {
+  it('C12: turn any value into any other, and are empty for equal values', () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         expect(applyJsonPatch(a, jsonDifference(a, b))).toEqual(b);
@@ -106,7 +106,7 @@ describe('the steps of an edit', () => {
     );
   });
 
-  it('C12: are few: an item put in a list is one, wherever', () => {
+  it('C12: are few: an item inserted at any place of a list is one step', () => {
     const list = Array.from({ length: 50 }, (_, at) => ({ at }));
     const item = { at: -1 };
     for (const at of [0, 25, 50]) {
@@ -122,7 +122,7 @@ describe('the steps of an edit', () => {
     ]);
   });
 
-  it('C12: test a list as a whole before they go into it, where places must hold', () => {
+  it('C12: test the complete list before they change its items, if guarded', () => {
     const before = { a: [[1], [2]], b: 1, c: [1] };
     const after = { a: [[1], [3]], b: 2, c: [1] };
     expect(jsonDifference(before, after, { guard: true })).toEqual([
@@ -132,7 +132,7 @@ describe('the steps of an edit', () => {
     ]);
   });
 
-  it('C12: test a list or a map as a whole before it comes, goes or is replaced, where nobody may have written it', () => {
+  it('C12: test the complete list or map before they add, remove or replace it, if guarded', () => {
     const before = { gone: [1], map: { x: 1 }, single: 1, list: { was: 'a map' } };
     const after = { fresh: ['f'], word: 'w', single: 2, list: ['now', { a: [1] }] };
     expect(jsonDifference(before, after, { guard: true })).toEqual([
@@ -151,7 +151,7 @@ describe('the steps of an edit', () => {
     expect(inList.filter(({ op }) => op === 'test')).toHaveLength(1);
   });
 
-  it('C12: compare values as JSON has them: dates by their time, 0 and -0 as one', () => {
+  it('C12: compare values in their JSON form: dates by their time, and 0 like -0', () => {
     const at = (ms: number) => ({ spec: { at: new Date(ms), list: [new Date(ms)] } });
     expect(jsonDifference(at(1), at(1), { guard: true })).toEqual([]);
     expect(
@@ -166,10 +166,10 @@ describe('the steps of an edit', () => {
     expect(jsonDifference([undefined], [null])).toEqual([]);
   });
 
-  it('C12: refuse what JSON would send as null or leave out', () => {
+  it('C12: refuse values that JSON would lose or send as null', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
-    for (const [value, told] of [
+    for (const [value, expected] of [
       [Number.NaN, /^\/spec\/replicas is NaN, which is not JSON/],
       [-Infinity, /is -Infinity/],
       [10n, /is a bigint/],
@@ -182,17 +182,17 @@ describe('the steps of an edit', () => {
       for (const before of [{ spec: {} }, { spec: { replicas: 1 } }, { spec: { replicas: {} } }]) {
         const differ = () => jsonDifference(before, { spec: { replicas: value } });
         expect(differ).toThrow(TypeError);
-        expect(differ).toThrow(told);
+        expect(differ).toThrow(expected);
       }
       expect(() => jsonDifference({}, { list: [{ deep: value }] })).toThrow(TypeError);
       expect(() => jsonDifference({ list: [{}] }, { list: [value] })).toThrow(TypeError);
     }
-    // What is as it was is not sent.
+    // Values that did not change are not sent, so they are not refused.
     const odd = { a: Number.NaN, b: () => 1 };
     expect(jsonDifference(odd, { ...odd })).toEqual([]);
   });
 
-  it('C12: escape names, and take undefined for absent', () => {
+  it('C12: escape names, and treat undefined as absent', () => {
     expect(jsonDifference({}, { 'a/b~c': { '': 1 } })).toEqual([
       { op: 'add', path: '/a~1b~0c', value: { '': 1 } },
     ]);
@@ -203,7 +203,7 @@ describe('the steps of an edit', () => {
     expect(jsonDifference([1], [1, undefined])).toEqual([{ op: 'add', path: '/1', value: null }]);
   });
 
-  it('C12: keep a key __proto__ that is there, and refuse one that would be lost', () => {
+  it('C12: keep an existing key __proto__, and refuse to lose one', () => {
     const base = JSON.parse('{"metadata":{"labels":{"__proto__":"x","a":"1"}}}') as {
       metadata: { labels: Record<string, string> };
     };

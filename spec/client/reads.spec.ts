@@ -1,4 +1,4 @@
-/** Lists of many pages, watches and logs. */
+/** Lists with several pages, watches, logs and evictions. */
 import {
   createClient,
   createResourceClient,
@@ -26,7 +26,7 @@ const namesOf = ({ items }: { items: readonly KubernetesObject[] }) =>
   items.map(({ metadata }) => metadata?.name);
 
 describe('a list', () => {
-  it('C7: gathers its pages, with the first one’s version', async () => {
+  it('C7: collects its pages, and has the version of the first page', async () => {
     const { client, asked } = scriptedServer([
       page(['a', 'b'], { resourceVersion: '7', continue: 'x', remainingItemCount: 1 }),
       page(['c'], { resourceVersion: '9' }),
@@ -49,7 +49,7 @@ describe('a list', () => {
     expect(asked.map((each) => each.query)).toEqual([first, { ...query, continue: 'x' }]);
   });
 
-  it('C7: begins anew, once and without pages, when a token expires', async () => {
+  it('C7: starts once more, without pages, if a token expires', async () => {
     const { client, asked } = scriptedServer([
       page(['old'], { resourceVersion: '7', continue: 'x' }),
       refusal(410, 'Expired'),
@@ -65,7 +65,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('C7: gives one page where a limit is asked for, and the way to the next', async () => {
+  it('C7: with a limit, returns one page and the token of the next', async () => {
     const server = createFakeApiServer();
     for (const name of ['a', 'b', 'c']) {
       server.objects.create(configMaps, { metadata: { namespace: 'shop', name } });
@@ -81,7 +81,7 @@ describe('a list', () => {
     expect(namesOf(await shop.list())).toEqual(['a', 'b', 'c']);
   });
 
-  it('C7: ends between two pages with its signal', async () => {
+  it('C7: aborting its signal ends it between two pages', async () => {
     const controller = new AbortController();
     const { client, asked } = scriptedServer(() => {
       controller.abort();
@@ -98,7 +98,7 @@ describe('a watch', () => {
   const server = createFakeApiServer();
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 
-  it('C8: is one request, event by event, until it is unsubscribed', async () => {
+  it('C8: sends one request and emits its events until it is unsubscribed', async () => {
     server.clearRequests();
     const events: WatchEvent<KubernetesObject>[] = [];
     const watch = createResourceClient(client, configMaps)
@@ -135,7 +135,7 @@ describe('a watch', () => {
     });
   });
 
-  it('C6, C8: errors with Aborted and closes when its signal aborts', async () => {
+  it('C6, C8: errors with Aborted and closes the request when its signal aborts', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const errors: unknown[] = [];
@@ -151,7 +151,7 @@ describe('a watch', () => {
     expect(server.openWatches).toEqual([]);
   });
 
-  it('C8: errors with the server’s refusal', async () => {
+  it('C8: errors with the error of the server', async () => {
     const refused = scriptedServer([refusal(410, 'Expired')]);
     const errors: unknown[] = [];
     createResourceClient(refused.client, configMaps)
@@ -163,7 +163,7 @@ describe('a watch', () => {
   });
 });
 
-/** A body of these chunks; it stays open where `open` says so. */
+/** A body of these chunks. With `open`, it does not end. */
 function stream(chunks: readonly Uint8Array[], open = false): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>(
@@ -196,7 +196,7 @@ describe('a log', () => {
   const lines = ['eins €', '\r', '', '🙂 zwei\r', 'drei ohne Ende'];
   const bytes = new TextEncoder().encode(text);
 
-  it('C10: comes in lines, wherever it is cut', async () => {
+  it('C10: is emitted in lines, wherever the response was cut', async () => {
     for (let cut = 0; cut <= bytes.length; cut++) {
       const chunks = [bytes.subarray(0, cut), bytes.subarray(cut)];
       expect(await linesOf({ body: stream(chunks) }), `cut at ${cut}`).toEqual(lines);
@@ -207,12 +207,12 @@ describe('a log', () => {
     expect(await linesOf({ body: 'one\n' })).toEqual(['one']);
   });
 
-  it('C10: shows what is no UTF-8, and keeps a byte order mark', async () => {
+  it('C10: replaces bytes that are not UTF-8, and keeps a byte order mark', async () => {
     const odd = Uint8Array.of(0xef, 0xbb, 0xbf, 97, 0xff, 10, 98);
     expect(await linesOf({ body: stream([odd]) })).toEqual(['\uFEFFa\uFFFD', 'b']);
   });
 
-  it('C10: cuts a line that is too long into pieces, between characters', async () => {
+  it('C10: emits a line over the limit in pieces, and splits no character', async () => {
     const long = { body: `abcdefg\n🙂🙂\nxyz` };
     expect(await linesOf(long, { maxLineLength: 3 })).toEqual([
       ...['abc', 'def', 'g'],
@@ -224,7 +224,7 @@ describe('a log', () => {
     ).toThrow(TypeError);
   });
 
-  it('C10: asks for what its options say, as text', async () => {
+  it('C10: sends its options, and requests text', async () => {
     const { client, asked } = scriptedServer([{ body: '' }]);
     const log = createResourceClient(client, pods).namespace('shop').log('p', {
       container: 'c',
@@ -258,7 +258,7 @@ describe('a log', () => {
     ]);
   });
 
-  it('C10: gives lines while it is followed, and unsubscribing aborts, also within a chunk', async () => {
+  it('C10: emits lines as they arrive, and unsubscribing aborts, also within a chunk', async () => {
     const { client, aborted } = scriptedServer([
       { body: stream([new TextEncoder().encode('a\nb\nc\n')], true) },
     ]);
@@ -274,7 +274,7 @@ describe('a log', () => {
     expect(aborted).toEqual(['GET /api/v1/namespaces/shop/pods/p/log']);
   });
 
-  it('C6, C10: ends with its signal, and errors with what the server says', async () => {
+  it('C6, C10: ends when its signal aborts, and errors with the error of the server', async () => {
     const open = scriptedServer([{ body: stream([], true) }]);
     const controller = new AbortController();
     const { signal } = controller;
@@ -296,7 +296,7 @@ describe('a log', () => {
 });
 
 describe('an eviction', () => {
-  it('C11: is a POST of policy/v1, and one that is forbidden now is a 429', async () => {
+  it('C11: is a POST of policy/v1, and rejects with a 429 if a budget forbids it', async () => {
     const { client, asked } = scriptedServer([
       { body: { kind: 'Status', status: 'Success' } },
       refusal(429, 'TooManyRequests', 'would violate the disruption budget'),

@@ -1,8 +1,8 @@
-/** What may be the body of a call, and how it leaves. */
+/** Request bodies: which values are accepted, and how they are sent. */
 import { createClient } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 
-/** A client whose requests are kept: the bytes and the content type, or `none`. */
+/** A client that records the content type and the body of each request, or `none` without a body. */
 function kept() {
   const sent: string[] = [];
   const client = createClient({
@@ -49,14 +49,14 @@ describe('a body', () => {
       },
     ],
     ['a Blob', () => new Blob([bytes])],
-  ])('C22: that is %s goes out as it is', async (_name, body) => {
+  ])('C22: %s is sent as it is', async (_name, body) => {
     const { put, sent } = kept();
     await put(body());
     await put(body(), { 'Content-Type': 'application/json-patch+json' });
     expect(sent).toEqual(['- {"a":"é"}', 'application/json-patch+json {"a":"é"}']);
   });
 
-  it('C22: that is data goes out as JSON, none as none, and a Blob has its own type', async () => {
+  it('C22: data is sent as JSON, a missing body is not sent, and a Blob is sent with its own type', async () => {
     const { put, sent } = kept();
     const own = { toJSON: () => ({ made: 'by its own' }) };
     class Model {
@@ -82,7 +82,7 @@ describe('a body', () => {
   const cyclic: Record<string, unknown> = { secret: 'hunter2' };
   cyclic['self'] = cyclic;
   it.each<[string, unknown]>([
-    ['a circle', cyclic],
+    ['a circular structure', cyclic],
     ['a bigint', { size: 10n }],
     [
       'a toJSON that throws',
@@ -100,10 +100,10 @@ describe('a body', () => {
     ['a form', new FormData()],
     ['search parameters', new URLSearchParams('a=hunter2')],
   ])(
-    'C22, T3: that is no JSON rejects the call before anything is sent, and is not quoted: %s',
+    'C22, T3: %s rejects the call before anything is sent, and is not quoted',
     async (_name, body) => {
       const { put, sent } = kept();
-      // Not by a throw: whoever only catches the promise must hear of it.
+      // A rejection, not a throw, because a caller may handle only the promise.
       const rejected = put(body);
       const failure = await rejected.catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(TypeError);
@@ -117,7 +117,7 @@ describe('a body', () => {
     },
   );
 
-  it('C22: that is a Blob which cannot be read rejects the call', async () => {
+  it('C22: a Blob that cannot be read rejects the call', async () => {
     const { put, sent } = kept();
     const blob = new Blob(['x']);
     blob.arrayBuffer = () => Promise.reject(new Error('the file is gone'));
@@ -125,7 +125,7 @@ describe('a body', () => {
     expect(sent).toEqual([]);
   });
 
-  it('C22: is sent again whole when a call is tried again', async () => {
+  it('C22: a retried call sends the complete body again', async () => {
     const sent: string[] = [];
     const client = createClient({
       baseUrl: 'http://server',

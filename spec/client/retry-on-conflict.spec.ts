@@ -1,4 +1,4 @@
-/** Read, change, write, again. */
+/** `retryOnConflict`: its attempts, waits and errors. */
 import { ApiError, retryOnConflict } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -17,7 +17,7 @@ function attempts(failures: readonly unknown[], time: VirtualTime) {
 }
 
 describe('retryOnConflict', () => {
-  it('C9: tries five times, 10 ms apart and up to a tenth more (TestRetryOnConflict)', async () => {
+  it('C9: makes five attempts, with waits of 10 ms and up to a tenth more (TestRetryOnConflict)', async () => {
     for (const [random, expected] of [
       [0, [0, 10, 20, 30, 40]],
       [1, [0, 11, 22, 33, 44]],
@@ -33,7 +33,7 @@ describe('retryOnConflict', () => {
     }
   });
 
-  it('C9: gives the first answer, and a conflict is not the only 409 (TestRetryOnConflict)', async () => {
+  it('C9: returns the first result, and retries no other 409 (TestRetryOnConflict)', async () => {
     const time = new VirtualTime();
     const good = attempts([conflict(), conflict()], time);
     const answer = retryOnConflict(good.attempt, { scheduler: time });
@@ -53,7 +53,7 @@ describe('retryOnConflict', () => {
     }
   });
 
-  it('C9: waits as it is told, and refuses no attempt at all', async () => {
+  it('C9: uses the given backoff and number of attempts, and refuses 0 attempts', async () => {
     const time = new VirtualTime();
     const { atMs, attempt } = attempts([conflict(), conflict()], time);
     const backoff = (at: number) => 100 * (at + 1);
@@ -65,7 +65,7 @@ describe('retryOnConflict', () => {
     expect(atMs).toHaveLength(2);
   });
 
-  it('C6, C9: ends during a wait, and before it begins, with its signal', async () => {
+  it('C6, C9: aborting its signal ends a wait, and prevents the first attempt', async () => {
     const time = new VirtualTime();
     const controller = new AbortController();
     const { signal } = controller;

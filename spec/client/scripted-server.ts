@@ -1,8 +1,8 @@
-/** A server that answers from a script and remembers what it was asked, to the last header. */
+/** A server that answers from a script and records the requests. */
 import { createClient, type KubeClient } from 'rx-informer';
 import type { VirtualTime } from '../rx/virtual-time.ts';
 
-/** A request as it left. `body` is parsed where it is JSON. */
+/** A recorded request. `body` is parsed if it is JSON. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
@@ -12,11 +12,11 @@ export interface Asked {
   readonly body: unknown;
 }
 
-/** A status and a body; or a function of the request; `null` never answers. */
+/** A status and a body. `null` means that the request is never answered. */
 export type Scripted = { readonly status?: number; readonly body: unknown } | null;
 export type Script = readonly Scripted[] | ((asked: Asked, index: number) => Scripted);
 
-/** `text` and bytes go out as they are, all else as JSON. */
+/** Answers with text and bytes as they are, and with everything else as JSON. */
 export function scriptedServer(
   script: Script,
   time?: VirtualTime,
@@ -63,13 +63,13 @@ export function scriptedServer(
   return { client, asked, aborted };
 }
 
-/** A Status as servers send it. */
+/** A Status error, as servers send it. */
 export function refusal(code: number, reason: string, message = reason): Scripted {
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message };
   return { status: code, body: status };
 }
 
-/** What a promise rejects with; `undefined` where it does not. */
+/** The error of a promise, or `undefined` if it does not reject. */
 export async function failureOf(promise: Promise<unknown>): Promise<Error | undefined> {
   try {
     await promise;
