@@ -1,4 +1,7 @@
-/** What others than ours are judged on: a seed's server behind a proxy, its history, its faults, and the wait for the truth. */
+/**
+ * The stage for the other informers that are compared: per seed a server behind a proxy, its history, its faults, and
+ * the wait until the informer is right again.
+ */
 import {
   createFakeApiServer,
   createFaultMachine,
@@ -14,10 +17,10 @@ import { type Thing, Truth } from './judge.ts';
 export interface BesideOptions {
   readonly seed: number;
   readonly without: readonly ScriptedFault['kind'][];
-  /** Divides the times of faults and writes. */
+  /** The factor by which faults and writes are faster. */
   readonly speed: number;
   readonly healsWithinMs: number;
-  /** What stands before the server, behind the proxy. */
+  /** A front in front of the server, behind the proxy. */
   readonly front?: (target: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
 }
 
@@ -27,27 +30,28 @@ export interface BesideStage {
   readonly history: History;
   readonly machine: FaultMachine;
   readonly wrong: string[];
-  /** The way to the server, through the proxy. */
+  /** The URL of the server, through the proxy. */
   readonly url: string;
-  /** When the last fault was over. */
+  /** When the last fault ended. */
   readonly healedAtMs: number;
-  /** The state of the truth that has this UID and version, or one that the server never had. */
+  /** The recorded state with this UID and version, or a placeholder if the server never had it. */
   known(
     metadata: {
       readonly [Name in 'name' | 'namespace' | 'uid' | 'resourceVersion']?: string | undefined;
     },
   ): Thing;
   /**
-   * Starts what is judged, lets it live through writes and faults, heals, and compares until nothing is wrong or the time
-   * is over; once more after one more write. What is wrong in the end is noted, and whether anything was is the answer.
+   * Starts the informer, writes and injects faults, then heals, and compares until nothing is wrong or the time has
+   * passed; then once more after one more write. Records what is wrong in the end, and resolves to whether anything
+   * was.
    */
   play(start: () => void, compareAll: CompareAll): Promise<boolean>;
-  /** Cuts all connections; answers whether all was right before the time is over. Notes nothing. */
+  /** Cuts all connections, and resolves to whether everything was right in time. Records nothing. */
   cut(compareAll: CompareAll, withinMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Notes in `ends` where somebody's copy is not the truth. */
+/** Adds to `ends` each difference between a copy and the truth. */
 export type CompareAll = (when: string, ends: string[]) => void | Promise<void>;
 
 export const sleep = (ms: number): Promise<void> =>
@@ -86,7 +90,7 @@ export async function createBesideStage(options: BesideOptions): Promise<BesideS
     maxForMs: of([5_000, 120_000]) / speed,
   });
 
-  /** What is still wrong when the time is over. */
+  /** Returns what is still wrong when the time has passed. */
   const settle = async (compareAll: CompareAll, when: string, withinMs: number) => {
     for (const endMs = Date.now() + withinMs; ; await sleep(3_000 / speed)) {
       const late = Date.now() > endMs;

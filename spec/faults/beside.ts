@@ -1,6 +1,6 @@
 /**
- * Side by side: the same seeds, faults and judge for this informer, for that of `@kubernetes/client-node`, and for
- * client-go where Go is. `beside.ts 50 client-go` runs 50 seeds for the named ones only.
+ * Compares informers: the same seeds, faults and judge for this informer, for that of `@kubernetes/client-node`, and
+ * for client-go if Go is installed. `beside.ts 50 client-go` runs 50 seeds for the named informers only.
  */
 import { readFileSync } from 'node:fs';
 import { clientGoVersion, ensureOracle } from '../oracle/oracle-binary.ts';
@@ -13,7 +13,7 @@ const seeds = Number(process.argv[2] ?? 100);
 const asked = process.argv.slice(3);
 const isAsked = (name: string) => asked.length === 0 || asked.includes(name);
 const TOGETHER = 5;
-/** client-go mostly waits. */
+/** Runs of client-go mostly wait, so many of them run concurrently. */
 const TOGETHER_WAITING = 50;
 const uncaught: string[] = [];
 const messages: string[] = [];
@@ -63,9 +63,9 @@ function row(name: string, what: string, outcomes: readonly Outcome[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** What only a broken server sends; without it there is left what sound ones and bad networks do. */
+/** Faults that only a broken server causes. Without them, the faults of sound servers and bad networks are left. */
 const BROKEN = ['repeat', 'garbage', 'wrong-kind', 'no-metadata', 'unknown-type', 'huge'] as const;
-const HEAD = `| informer | faults of | seeds | faults | store ends wrong | told wrong | over the budget | uncaught errors |
+const HEAD = `| informer | faults of | seeds | faults | wrong stores | misleading notifications | over the budget | uncaught errors |
 |---|---|---|---|---|---|---|---|
 `;
 const name = `@kubernetes/client-node ${versionOf('@kubernetes/client-node')}`;
@@ -76,7 +76,7 @@ const sets = [
   ['networks and sound servers', BROKEN],
 ] as const;
 
-function tellBad(who: string, outcomes: readonly Outcome[]): void {
+function reportBad(who: string, outcomes: readonly Outcome[]): void {
   for (const { seed, wrong } of outcomes.filter(({ wrong: some }) => some.length > 0).slice(0, 8)) {
     bad.push(`${who}, seed ${seed}: ${wrong.slice(0, 2).join('; ')}`);
   }
@@ -89,7 +89,7 @@ for (const [what, without] of sets) {
   if (!isAsked('client-node')) continue;
   const theirs = await all((seed) => runClientNode(seed, without));
   rows.push(row(name, what, theirs));
-  tellBad('client-node', theirs);
+  reportBad('client-node', theirs);
 }
 
 function clientGoNotes(what: string, outcomes: readonly ClientGoOutcome[]): string {
@@ -99,16 +99,16 @@ function clientGoNotes(what: string, outcomes: readonly ClientGoOutcome[]): stri
   const times = healed.map(({ healedMs }) => Math.round(healedMs / 1000)).sort((a, b) => a - b);
   const misled = outcomes.filter(({ wrong }) => wrong.some((each) => /^client-go: /.test(each)));
   return [
-    `client-go, ${what}: ${sum(({ told }) => told)} notifications`,
+    `client-go, ${what}: ${sum(({ notified }) => notified)} notifications`,
     `${sum(({ replaced }) => replaced)} updates to another UID`,
     `${sum(({ repeated }) => repeated)} updates to the same version`,
-    `${misled.length} seeds told wrong before the end`,
+    `${misled.length} seeds with misleading notifications before the end`,
     `right after ${times[times.length >> 1]} s (median), ${times.at(-1)} s (most)`,
-    `${sum(({ rightOnceCut }) => Number(rightOnceCut))} more once their connections were cut`,
+    `${sum(({ rightOnceCut }) => Number(rightOnceCut))} more after their connections were cut`,
   ].join(', ');
 }
 
-/** Both sets at once, because it takes minutes; why it was left out, if it was. */
+/** Runs both sets concurrently, because they take minutes. */
 async function runClientGo(): Promise<void> {
   const side = new ClientGoSide(await ensureOracle());
   const run = ([, without]: (typeof sets)[number]) =>
@@ -118,7 +118,7 @@ async function runClientGo(): Promise<void> {
     const theirs = outcomes[at] ?? [];
     rows.push(row(`client-go ${clientGoVersion()}`, what, theirs));
     bad.push(clientGoNotes(what, theirs));
-    tellBad('client-go', theirs);
+    reportBad('client-go', theirs);
   }
   await side.close();
 }

@@ -1,46 +1,49 @@
 /**
- * What a client in trouble may cost its server. Derived, not measured:
+ * The budget: how many requests a client in trouble may send. It is derived, not measured:
  *
- * After each failure there is a wait: `base`, doubled with every failure up to `cap`; chance only makes it longer. So the
- * number of tries ("cycles") that begin in a window is at most one, plus the waits that fit in one after the other. It
- * begins anew only after two healthy minutes, or in a new run.
+ * After each failure the client waits for `base`, doubled with every failure up to `cap`; randomness only makes the
+ * wait longer. The number of tries ("cycles") that begin in a window is therefore at most one, plus the number of
+ * consecutive waits that fit in the window. The waits are reset only after two healthy minutes, or in a new run.
  *
- * Within one cycle, without a wait between: a streaming list whose version is gone asks once for the newest; a server
- * that cannot stream is asked for pages; pages whose token expired become one full list. So four reads of the collection
- * at most, and one watch, which a list that worked turns into. Pages follow only a page that worked.
+ * Within one cycle there is no wait. A streaming list whose version has expired requests the newest version once. A
+ * server that cannot stream is asked for pages. Pages whose token has expired are replaced by one complete list. So a
+ * cycle has at most four reads of the collection, and one watch after a successful list. Further pages follow only a
+ * successful page.
  *
- * A watch that the server closes cleanly goes on at once if it lived a second: one more watch a second. So do the short
- * watches behind a proxy that holds events back. When that is found out, each watch fails once, which is a failure like any.
+ * If the server closes a watch cleanly after a second or more, the client resumes immediately, which adds one watch
+ * per second. The same holds for the short watches behind a proxy that holds events back. When the client detects
+ * such a proxy, each watch fails once, which counts as a failure.
  *
- * An audit asks beside that: a page of each round, one more where a version or a token is gone, and after each failure
- * a wait of a 50th of its period at least. A round that finds a difference is one more list, which is one cycle.
+ * An audit sends requests of its own: the pages of each round, one more if a version or a token has expired, and
+ * after each failure a wait of at least a 50th of its period. A round that finds a difference causes one more list,
+ * which is one cycle.
  *
- * A list that an expired version asks for within a second is a try without its wait: one at first, and one after every two
- * healthy minutes. A refresh is a try of its own, with the watch that was due and with a list. The next watch is asked for
- * once in the life of each watch: at half of it, or 95 s before its end.
+ * A list after an expired version, within a second, is a try without a wait: one at first, and one after every two
+ * healthy minutes. A refresh is one more try, with the watch that was due and with a list. The next watch is
+ * requested once in the life of each watch: at half of it, or 95 s before its end.
  *
- * Whether a proxy holds events back is looked into with one probe a minute, of all that a client asks.
+ * A client sends at most one probe per minute to find out whether a proxy holds events back.
  *
- * With the default backoff (0.8 s, doubled, 30 s) that is for one minute 8 cycles, 32 reads and 77 watches; measured
- * maxima are printed beside it.
+ * With the default backoff (0.8 s, doubled, up to 30 s) the budget of one minute is 8 cycles, 32 reads and 77
+ * watches. The measured maxima are printed beside it.
  */
 
-/** One request, as seen between client and server. */
+/** One request, observed between client and server. */
 export interface Seen {
   readonly atMs: number;
-  /** Whose it is: its path. */
+  /** The group of requests that the budget counts together: usually the path. */
   readonly who: string;
   /** The run of the informer that it belongs to. */
   readonly generation: number;
   readonly kind: 'list' | 'page' | 'stream' | 'watch' | 'probe' | 'audit';
-  /** Filled in when the answer comes. */
+  /** Set when the response arrives. */
   status?: number;
   answeredMs?: number;
-  /** Earliest time of the next one, by Retry-After. */
+  /** The earliest time of the next request, by Retry-After. */
   notBeforeMs?: number;
 }
 
-/** The waits that were agreed. */
+/** The configured waits. */
 export interface Backoff {
   readonly baseMs: number;
   readonly capMs: number;
@@ -49,26 +52,26 @@ export interface Backoff {
 const PROBE_PERIOD_MS = 60_000;
 const WINDOWS_MS = [1_000, 10_000, 60_000, 300_000];
 
-/** What else is known of the client. */
-export interface Manners {
-  /** So early may a timer of a real clock fire. */
+/** What else the budget depends on. */
+export interface ClientTraits {
+  /** How early a timer of a real clock may fire, in milliseconds. */
   readonly earlyMs?: number;
-  /** It lists again and again instead of watching, with at least this between two lists. */
+  /** Set if the client polls: the least time between two lists, in milliseconds. */
   readonly pollMs?: number;
-  /** A watch lasts this long at least. @defaultValue 300000 */
+  /** The least duration of a watch, in milliseconds. @defaultValue 300000 */
   readonly watchMs?: number;
-  /** After so long without a failure all is forgotten. @defaultValue 120000 */
+  /** The time without a failure after which the waits are reset, in milliseconds. @defaultValue 120000 */
   readonly healthyMs?: number;
-  /** When somebody has asked for a refresh. */
+  /** The times at which a refresh was requested. */
   readonly refreshes?: readonly number[];
-  /** It compares its store with the server, with this period. */
+  /** The period of the audit, in milliseconds. */
   readonly auditMs?: number;
 }
 
-/** The most pages that a round of these histories takes: 18 objects, three a page, where the server makes them so small. */
+/** The most pages of a round of an audit: 18 objects, three per page if the server limits pages. */
 const AUDIT_PAGES = 6;
 
-/** How many tries may begin within a window. */
+/** The number of tries that may begin within a window. */
 export function cyclesWithin(windowMs: number, { baseMs, capMs }: Backoff): number {
   let cycles = 1;
   let atMs = 0;
@@ -79,23 +82,23 @@ export function cyclesWithin(windowMs: number, { baseMs, capMs }: Backoff): numb
   }
 }
 
-/** What may be asked within a window. */
+/** The number of requests that are allowed within a window. */
 export function allowance(
   windowMs: number,
   backoff: Backoff,
-  manners: Manners = {},
+  traits: ClientTraits = {},
 ): { reads: number; watches: number; audits: number } {
-  const { auditMs = Number.POSITIVE_INFINITY } = manners;
-  // Rounds begin 70 % of a period apart, half of that after a list.
+  const { auditMs = Number.POSITIVE_INFINITY } = traits;
+  // Rounds begin 70 % of a period apart, or half of a period after a list.
   const rounds =
     auditMs === Number.POSITIVE_INFINITY ? 0 : 2 + Math.floor(windowMs / (auditMs / 2));
   const tries = Math.floor(windowMs / (auditMs / 50));
-  const { pollMs = Number.POSITIVE_INFINITY, watchMs = 300_000, healthyMs = 120_000 } = manners;
+  const { pollMs = Number.POSITIVE_INFINITY, watchMs = 300_000, healthyMs = 120_000 } = traits;
   const prompt = 1 + Math.floor(windowMs / healthyMs);
-  const refreshes = busiest(manners.refreshes ?? [], windowMs);
+  const refreshes = busiest(traits.refreshes ?? [], windowMs);
   const cycles = cyclesWithin(windowMs, backoff) + prompt + refreshes + rounds;
   const renewals = 1 + Math.floor(windowMs / Math.max(watchMs / 2, watchMs - 95_000));
-  // A poll is a list, or two where the token of its pages expires.
+  // A poll is one list, or two if the token of its pages expires.
   const polled = 2 * Math.floor(windowMs / pollMs);
   return {
     reads: 4 * cycles + polled,
@@ -104,7 +107,7 @@ export function allowance(
   };
 }
 
-/** The busiest window of each length. */
+/** The number of requests in the busiest window of a length. */
 function busiest(times: readonly number[], windowMs: number): number {
   let most = 0;
   let from = 0;
@@ -115,21 +118,21 @@ function busiest(times: readonly number[], windowMs: number): number {
   return most;
 }
 
-/** The most that was asked, of all that it was asked in one minute. */
+/** The number of requests in the busiest minute. */
 export interface Load {
   reads: number;
   watches: number;
   audits: number;
 }
 
-/** Notes what was over the budget; answers the busiest minute. */
+/** Records what exceeds the budget, and returns the busiest minute. */
 export function checkBudget(
   seen: readonly Seen[],
   backoff: Backoff,
   wrong: string[],
-  manners: Manners = {},
+  traits: ClientTraits = {},
 ): Load {
-  const { earlyMs = 0 } = manners;
+  const { earlyMs = 0 } = traits;
   const load: Load = { reads: 0, watches: 0, audits: 0 };
   const probes = seen.filter(({ kind }) => kind === 'probe');
   for (const [at, { atMs }] of probes.entries()) {
@@ -150,7 +153,7 @@ export function checkBudget(
     const watches = requests.filter(({ kind }) => kind === 'watch');
     const audits = requests.filter(({ kind }) => kind === 'audit');
     for (const windowMs of WINDOWS_MS) {
-      const allowed = allowance(windowMs, backoff, manners);
+      const allowed = allowance(windowMs, backoff, traits);
       for (const [what, all] of [
         ['reads', reads],
         ['watches', watches],

@@ -1,20 +1,21 @@
 /**
- * One seed over HTTP/2 for client-go: a dynamic informer with its defaults, in a Go process that all seeds share. Its waits
- * (0.8 to 30 s) and the age of its watches (5 to 10 minutes) cannot be divided, so what happens to it is divided by little.
+ * Runs one seed over HTTP/2 for client-go: a dynamic informer with its defaults, in a Go process that all seeds
+ * share. The waits of client-go (0.8 to 30 s) and the duration of its watches (5 to 10 minutes) cannot be scaled, so
+ * the speed of faults and writes is only doubled.
  */
 import type { ScriptedFault } from 'rx-informer/testing';
 import { ClientGo } from '../oracle/client-go.ts';
 import { createBesideStage } from './beside-stage.ts';
 import { checkBudget, type Seen } from './budget.ts';
-import { retell, type Told } from './client-go-story.ts';
+import { type HandlerCall, retell } from './client-go-story.ts';
 import { createHttp2Front } from './http2-front.ts';
 import { compare, Story, type Thing } from './judge.ts';
 import type { Outcome } from './outcome.ts';
 
 const SPEED = 2;
-/** A quarter of an hour, in proportion, as for the others. */
+/** A quarter of an hour, scaled, as for the other informers. */
 const HEALS_WITHIN_MS = 900_000 / SPEED;
-/** Its longest wait is 60 s: 30 s, doubled by chance. */
+/** The longest wait of client-go is 60 s: 30 s, at most doubled by jitter. */
 const CUT_WITHIN_MS = 90_000;
 
 interface Look {
@@ -24,25 +25,25 @@ interface Look {
 }
 
 export interface ClientGoOutcome extends Outcome {
-  /** Updates from one UID to another. */
+  /** The number of updates from one UID to another. */
   readonly replaced: number;
-  /** Updates to the version that was there. */
+  /** The number of updates to the same version. */
   readonly repeated: number;
-  /** What was wrong in the end was right soon after its connections were cut. */
+  /** Whether the differences in the end disappeared soon after the connections were cut. */
   readonly rightOnceCut: boolean;
-  /** From the end of the faults until all was right. */
+  /** The time from the end of the faults until everything was right, in milliseconds. */
   readonly healedMs: number;
 }
 
-/** The process, and the seeds that live in it. */
+/** The Go process and the seeds that run in it. */
 export class ClientGoSide {
   readonly #process: ClientGo<Look>;
-  readonly #hears = new Map<number, (told: Told) => void>();
+  readonly #hears = new Map<number, (call: HandlerCall) => void>();
   #seeds = 0;
 
   constructor(binary: string) {
     this.#process = new ClientGo(binary, 'informers', ({ seed, event }) =>
-      this.#hears.get(seed)?.(event as Told),
+      this.#hears.get(seed)?.(event as HandlerCall),
     );
   }
 
@@ -62,9 +63,9 @@ export class ClientGoSide {
     const all = () => true;
     const story = new Story('client-go', truth, all, wrong);
     const retelling = retell(story, stage.known);
-    // Seeds of several sets of faults share the process.
+    // A seed may run with several sets of faults in the process, so its number is not a unique id.
     const id = ++this.#seeds;
-    this.#hears.set(id, (told) => retelling.hear(told));
+    this.#hears.set(id, (call) => retelling.hear(call));
     const compareAll = async (when: string, ends: string[]) => {
       const answer = this.#process.answer(id);
       this.#process.tell({ seed: id, op: 'look' });
@@ -106,7 +107,7 @@ export class ClientGoSide {
       writes: stage.history.writes,
       faults: stage.machine.played.map(({ fault }) => JSON.stringify(fault)),
       requests: server.requests.length,
-      told: story.told,
+      notified: story.notified,
       load,
       replaced: retelling.replaced,
       repeated: retelling.repeated,

@@ -1,12 +1,12 @@
 /**
- * What client-go's handlers hear, told to the judge. By design it knows objects by name: one that was deleted and recreated
- * unseen is one update to it, which is the end of one UID and the start of another here, and counted. So is an object that
- * a relist tells again as it was.
+ * Passes the calls of client-go's handlers to the judge. client-go identifies objects by name: an object that was
+ * deleted and recreated unnoticed is one update. It is passed on as the deletion of one UID and the addition of
+ * another, and counted. An update to the same state after a relist is counted, too.
  */
 import type { Story, Thing } from './judge.ts';
 
 /** One call of a handler. */
-export interface Told {
+export interface HandlerCall {
   readonly type: 'add' | 'update' | 'delete';
   readonly key: string;
   readonly uid?: string;
@@ -16,14 +16,17 @@ export interface Told {
 }
 
 export interface Retelling {
-  hear(told: Told): void;
-  /** Updates from one UID to another. */
+  hear(call: HandlerCall): void;
+  /** The number of updates from one UID to another. */
   readonly replaced: number;
-  /** Updates to the version that was there. */
+  /** The number of updates to the same version. */
   readonly repeated: number;
 }
 
-/** `known` is the state of the truth that has this UID and version, or one that the server never had. */
+/**
+ * Creates the translation for one story. `known` returns the recorded state with a UID and version, or a placeholder
+ * if the server never had it.
+ */
 export function retell(
   story: Story,
   known: (metadata: {
@@ -38,11 +41,11 @@ export function retell(
     const [namespace = '', name = ''] = key.split('/');
     return known({ namespace, name, uid, resourceVersion });
   };
-  /** What the consumer has, if it is what is meant. */
-  const had = (meant: Thing) => {
-    const { uid, resourceVersion } = meant.metadata;
+  /** The object of the consumer, if it has the given version. */
+  const had = (given: Thing) => {
+    const { uid, resourceVersion } = given.metadata;
     const has = story.has.get(uid);
-    return has?.metadata.resourceVersion === resourceVersion ? has : meant;
+    return has?.metadata.resourceVersion === resourceVersion ? has : given;
   };
   return {
     get replaced() {

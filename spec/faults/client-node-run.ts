@@ -1,8 +1,8 @@
 /**
- * One seed over HTTP for the informer of `@kubernetes/client-node`, used as its examples show: started anew five seconds
- * after each error. The same server, writes, faults, proxy, judge and budget as for ours; its own times are divided as
- * ours are. Where the judge looks at content it looks here at UID and version only, because its lists hold dates where its
- * watches hold strings.
+ * Runs one seed over HTTP for the informer of `@kubernetes/client-node`, used as in its examples: started again five
+ * seconds after each error. Server, writes, faults, proxy, judge and budget are those of this library's runs, and its
+ * own times are scaled in the same way. The judge compares UID and version only, because its lists contain dates
+ * where its watches contain strings.
  */
 import { CoreV1Api, KubeConfig, ListWatch, type V1Pod, Watch } from '@kubernetes/client-node';
 import type { createFakeApiServer, ScriptedFault } from 'rx-informer/testing';
@@ -16,7 +16,7 @@ const HEALS_WITHIN_MS = 15_000;
 const RESTART_MS = 5_000 / SPEED;
 const LIST_TIMEOUT_MS = 300_000 / SPEED;
 
-/** As the server saw them. */
+/** The requests that the server received. */
 function seenBy(requests: ReturnType<typeof createFakeApiServer>['requests']): Seen[] {
   return requests
     .filter(({ use }) => use !== 'call')
@@ -56,7 +56,7 @@ export async function runClientNode(
     () =>
       Promise.race([
         api.listPodForAllNamespaces(),
-        // What undici would do after five minutes, which are not divided.
+        // undici would time out after five minutes, which cannot be scaled.
         sleep(LIST_TIMEOUT_MS).then(() => Promise.reject(new Error('the list took too long'))),
       ]),
     false,
@@ -107,7 +107,7 @@ export async function runClientNode(
     writes: history.writes,
     faults: machine.played.map(({ fault }) => JSON.stringify(fault)),
     requests: server.requests.length,
-    told: story.told,
+    notified: story.notified,
     load,
   };
 }

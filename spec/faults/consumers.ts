@@ -1,4 +1,4 @@
-/** Everyone who listens to an informer, each with a story of their own for the judge. */
+/** The consumers of an informer. Each has its own story for the judge. */
 import {
   type ChangeSet,
   type DeliveryPolicy,
@@ -18,22 +18,22 @@ export interface ConsumerOptions {
   readonly selects: Selects;
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
-  /** Divides the times that the slow one takes. */
+  /** The factor by which the slow consumer is faster. */
   readonly speed: number;
   readonly wrong: string[];
 }
 
 export interface Consumers {
-  /** The streams were completed by a stop, or nobody has subscribed yet. */
+  /** Subscribes all consumers: at first, and again after a stop has completed their streams. */
   subscribe(): void;
-  /** One more, who leaves again after so long. */
+  /** Adds a consumer that leaves after this time, in milliseconds. */
   visit(forMs: number): void;
-  /** All leave. */
+  /** Unsubscribes all consumers. */
   leave(): void;
-  /** The informer was stopped: who stays is told nothing until it starts again. */
+  /** Notes that the informer was stopped: no consumer may be notified until it starts again. */
   rest(): void;
   finish(when: string): void;
-  readonly told: number;
+  readonly notified: number;
 }
 
 function policyOf({ random, scheduler, speed }: ConsumerOptions): DeliveryPolicy<Pod> {
@@ -68,11 +68,11 @@ export function createConsumers(options: ConsumerOptions): Consumers {
       if (object.metadata.uid !== id) to.fail(`${key}: id ${id} is not its UID`);
       if (keys.has(key)) to.fail(`${key}: twice in rev ${set.rev}`);
       keys.add(key);
-      // In a callback the store shows this commit.
+      // During a callback the store shows this commit.
       if (prompt && informer.indexer.getByKey(key) !== object) to.fail(`${key}: not in the store`);
     }
     const names = new Set([...to.has.values()].map((pod) => informer.indexer.keyOf(pod as Pod)));
-    if (names.size !== to.has.size) to.fail(`two objects under one name at rev ${set.rev}`);
+    if (names.size !== to.has.size) to.fail(`two objects with one name at rev ${set.rev}`);
   };
   const error = (to: Story) => (thrown: unknown) => to.fail(`the stream errored: ${thrown}`);
 
@@ -99,12 +99,14 @@ export function createConsumers(options: ConsumerOptions): Consumers {
 
   let resting = true;
   const visit = (forMs: number) => {
-    // Half of them come in the middle of a commit: the store shows it, and nobody was told yet.
+    // Half of the visitors subscribe in the middle of a commit: the store shows it, but no subscriber has been
+    // notified yet.
     if (random() < 0.5) return enter(forMs);
     informer.indexer.snapshot$.pipe(skip(1), take(1)).subscribe(() => enter(forMs));
   };
   const enter = (forMs: number) => {
-    // Whoever subscribes starts the informer; and a visit to one that is stopped, or stops with this snapshot, is none.
+    // A subscription would start the informer, so there is no visit to an informer that is stopped or stops with this
+    // snapshot.
     if (resting || informer.isStopped) return;
     const number = stories.length;
     if (random() < 0.5) {
@@ -152,13 +154,13 @@ export function createConsumers(options: ConsumerOptions): Consumers {
       view = toView<Pod>()(informer.changes$);
       leaveView = view.subscribe(() => {
         const uids = new Set(view.getSnapshot().map(({ metadata }) => metadata.uid));
-        if (uids.size !== view.getSnapshot().length) wrong.push('view: a row stands twice');
+        if (uids.size !== view.getSnapshot().length) wrong.push('view: a row occurs twice');
       });
     },
     visit,
     rest() {
       resting = true;
-      // One that is slow may still have something to be told: it is not waited for.
+      // The slow consumer may still have waiting changes, which the stop does not wait for.
       held.unsubscribe();
       leaveView();
       for (const each of [...all, handled]) each.leave();
@@ -173,8 +175,8 @@ export function createConsumers(options: ConsumerOptions): Consumers {
       for (const each of stories) if (!each.left) each.finish(when);
       compare(`view, ${when}`, view.getSnapshot(), truth, selects, wrong);
     },
-    get told() {
-      return stories.reduce((sum, { told }) => sum + told, 0);
+    get notified() {
+      return stories.reduce((sum, { notified }) => sum + notified, 0);
     },
   };
 }

@@ -1,9 +1,9 @@
-/** Random writes to a fake server, each of them told to the truth. */
+/** Writes randomly to a fake server and records each write in the truth. */
 import { defineResource, type KubernetesObject } from 'rx-informer';
 import type { FakeApiServer } from 'rx-informer/testing';
 import type { Thing, Truth } from './judge.ts';
 
-/** Pods, as these histories know them. */
+/** The pods of these histories. */
 export interface Pod extends Thing {
   readonly spec?: { readonly nodeName?: string };
   readonly status?: { readonly phase?: string };
@@ -25,14 +25,14 @@ export interface HistoryOptions {
   readonly server: FakeApiServer;
   readonly truth: Truth;
   readonly random: () => number;
-  /** Goes back to a backup now and then, and counts on from a later version, as etcd's manual says to. */
+  /** Restores a backup occasionally, and continues at a later version, as etcd's manual recommends. */
   readonly restores: boolean;
-  /** Writes an object of 5 MB now and then. */
+  /** Writes an object of 5 MB occasionally. */
   readonly huge: boolean;
 }
 
 export interface History {
-  /** One write, or a few at once. */
+  /** Makes one write, or a few together. */
   step(): void;
   readonly writes: number;
 }

@@ -1,11 +1,11 @@
-/** One seed over real HTTP, through a proxy that hurts connections, in real time: everything is sixty times as fast. */
+/** Runs one seed over real HTTP, through a proxy with connection faults, in real time and sixty times as fast. */
 import { createTcpProxy, type ScriptedFault } from 'rx-informer/testing';
 import { asyncScheduler } from 'rxjs';
 import type { Outcome } from './outcome.ts';
 import { createScene } from './scene.ts';
 
 const SPEED = 60;
-/** As on virtual time, in proportion; and the machine may be busy. */
+/** As on virtual time, scaled, with a reserve for a busy machine. */
 const HEALS_WITHIN_MS = 15_000;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -19,7 +19,7 @@ export async function runHttp(
     seed,
     scheduler: asyncScheduler,
     speed: SPEED,
-    // Two events that changed places and a connection that is lost between them: nobody could know.
+    // If a connection is lost between two swapped events, no client can detect the lost event.
     without: ['swap', ...without],
     depths: ['http', 'stream', 'tcp'],
     backoff: { baseMs: 20, capMs: 500 },
@@ -58,10 +58,10 @@ export async function runHttp(
   stopWriting();
   await refreshed;
 
-  /** Judged again and again until nothing is wrong, or the time is over. */
+  /** Compares repeatedly until nothing is wrong or the time has passed. */
   const settle = async (when: string) => {
     for (const endMs = Date.now() + HEALS_WITHIN_MS; ; await sleep(50)) {
-      // What was told wrong meanwhile stays wrong.
+      // Wrong notifications in between stay recorded.
       const before = wrong.length;
       scene.compare(when);
       if (wrong.length === before) return true;
@@ -76,12 +76,12 @@ export async function runHttp(
   const load = scene.checkBudget();
   consumers.leave();
   await informer.stop();
-  const asked = scene.observed.seen.length;
-  const told = consumers.told;
+  const requested = scene.observed.seen.length;
+  const notified = consumers.notified;
   scene.history.step();
   await sleep(300);
-  if (scene.observed.seen.length !== asked) wrong.push('asked the server after it was stopped');
-  if (consumers.told !== told) wrong.push('told somebody after it was stopped');
+  if (scene.observed.seen.length !== requested) wrong.push('sent a request after the stop');
+  if (consumers.notified !== notified) wrong.push('notified a consumer after the stop');
   for (const close of closing) await close();
   return {
     seed,
@@ -90,7 +90,7 @@ export async function runHttp(
     writes: scene.history.writes,
     faults: machine.played.map(({ fault }) => JSON.stringify(fault)),
     requests: scene.observed.seen.length,
-    told,
+    notified,
     load,
   };
 }

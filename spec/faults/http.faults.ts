@@ -1,14 +1,14 @@
-/** The same judge over real HTTP and a real clock: sockets, pools and half-open connections included. */
+/** Judges seeds over real HTTP and a real clock, including sockets, pools and half-open connections. */
 import { expect, it } from 'vitest';
 import { runHttp } from './http-run.ts';
 import { failures, type Outcome, seedsOf, summary } from './outcome.ts';
 
-/** So many share the machine at a time. */
+/** The number of seeds that run concurrently. */
 const TOGETHER = 5;
 
 const seeds = seedsOf(20);
 
-it(`${seeds.length} seeds over HTTP and a proxy end as the server is`, async () => {
+it(`${seeds.length} seeds over HTTP and a proxy end in the state of the server`, async () => {
   const startedMs = performance.now();
   const outcomes: Outcome[] = [];
   const left = [...seeds];

@@ -1,12 +1,15 @@
-/** HTTP/2 over TLS in front of a server that has neither, because client-go pings silent connections over HTTP/2 only. */
+/**
+ * Puts HTTP/2 over TLS in front of a server that has neither, because client-go pings silent connections over HTTP/2
+ * only.
+ */
 import { request as ask } from 'node:http';
 import { constants } from 'node:http2';
 import { listen, type TestServer } from '../node/servers.ts';
 
-/** What belongs to one connection, and HTTP/2 forbids. */
+/** Headers of a single connection, which HTTP/2 forbids. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade'];
 
-/** A request that fails behind it is a stream that is reset. */
+/** Creates the front. If the request to the target fails, the stream is reset. */
 export function createHttp2Front(target: string): Promise<TestServer> {
   return listen('http2', (request, response) => {
     const fail = () => {
@@ -15,7 +18,7 @@ export function createHttp2Front(target: string): Promise<TestServer> {
     const headers = Object.fromEntries(
       Object.entries(request.headers).filter(([name]) => !name.startsWith(':')),
     );
-    // A connection each: a reset is of one request, as it is of one stream.
+    // Each request has its own connection, so that a reset affects one request, as it affects one stream.
     const options = { method: request.method, headers, agent: false };
     const behind = ask(new URL(request.url ?? '/', target), options, (answer) => {
       for (const [name, value] of Object.entries(answer.headers)) {

@@ -1,4 +1,4 @@
-/** The judge is judged: what it must not let pass, it does not; what is right, it lets pass. */
+/** Tests the judge: it accepts correct notifications and rejects wrong ones. */
 import { describe, expect, it } from 'vitest';
 import { allowance, checkBudget, cyclesWithin, type Seen } from './budget.ts';
 import { compare, Story, type Thing, Truth } from './judge.ts';
@@ -18,7 +18,7 @@ function setUp() {
 }
 
 describe('the judge', () => {
-  it('lets a true story pass', () => {
+  it('accepts correct notifications', () => {
     const { truth, wrong, story, a1, a3, b2 } = setUp();
     story.add(a1);
     story.update(a1, a3);
@@ -30,7 +30,7 @@ describe('the judge', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('lets an object come again that was out of the selector, or in a backup', () => {
+  it('accepts a second addition of an object that had left the selector, or that a backup restored', () => {
     const { truth, wrong, story, a3 } = setUp();
     story.add(a3);
     const [out, back] = [pod('a', 5, 'no'), pod('a', 6)];
@@ -47,17 +47,21 @@ describe('the judge', () => {
 
   it.each<[string, RegExp, (scene: ReturnType<typeof setUp>) => void]>([
     [
-      'an add of what it has',
-      /it has it/,
+      'a second addition',
+      /already has the object/,
       ({ story, a1 }) => {
         story.add(a1);
         story.add(a1);
       },
     ],
-    ['an update of what it lacks', /does not have it/, ({ story, a1, a3 }) => story.update(a1, a3)],
     [
-      'another previous',
-      /another previous/,
+      'an update without an addition',
+      /does not have the object/,
+      ({ story, a1, a3 }) => story.update(a1, a3),
+    ],
+    [
+      'an update from another state',
+      /previous is not the last state/,
       ({ story, a1, a3 }) => {
         story.add(a1);
         story.update({ ...a1 }, a3);
@@ -65,7 +69,7 @@ describe('the judge', () => {
     ],
     [
       'an older version',
-      /was at 3 before/,
+      /already at version 3/,
       ({ story, a1, a3 }) => {
         story.add(a3);
         story.update(a3, a1);
@@ -80,16 +84,16 @@ describe('the judge', () => {
       },
     ],
     [
-      'a delete of what lives',
-      /it lives/,
+      'a deletion of an object that exists',
+      /the object still exists/,
       ({ story, a3 }) => {
         story.add(a3);
         story.delete('a', a3, a3);
       },
     ],
     [
-      'a delete with the state of another',
-      /told with/,
+      'a deletion with the state of another object',
+      /delivered with/,
       ({ story, truth, a3, b2 }) => {
         story.add(a3);
         truth.deleted('a', '4');
@@ -97,8 +101,8 @@ describe('the judge', () => {
       },
     ],
     [
-      'one that comes back from the dead',
-      /was never away|at that version/,
+      'an addition after the deletion',
+      /was never away|at this version/,
       ({ story, truth, a3 }) => {
         story.add(a3);
         truth.deleted('a', '4');
@@ -107,21 +111,21 @@ describe('the judge', () => {
       },
     ],
     [
-      'a state that never was',
-      /never had that/,
+      'a state that the server never had',
+      /never had this state/,
       ({ story }) => {
         story.add(pod('a', 2));
       },
     ],
     [
-      'content that never was',
-      /not as the server had it/,
+      'content that the server never had',
+      /differs from the state of the server/,
       ({ story, a1 }) => {
         story.add({ ...a1, kind: 'Pod' });
       },
     ],
     [
-      'what is not selected',
+      'an object that is not selected',
       /not selected/,
       ({ story, truth }) => {
         truth.wrote(pod('c', 5, 'no'));
@@ -129,28 +133,28 @@ describe('the judge', () => {
       },
     ],
     [
-      'a word to who left',
-      /after it left/,
+      'a notification after the unsubscribe',
+      /after the consumer left/,
       ({ story, a1 }) => {
         story.leave();
         story.add(a1);
       },
     ],
     [
-      'an end that is not the truth',
+      'an end that differs from the server',
       /lacks .*n-b/,
       ({ story, a3 }) => {
         story.add(a3);
         story.finish('end');
       },
     ],
-  ])('does not let pass: %s', (_name, message, tell) => {
+  ])('rejects: %s', (_name, message, play) => {
     const scene = setUp();
-    tell(scene);
+    play(scene);
     expect(scene.wrong.join('\n')).toMatch(message);
   });
 
-  it('sees what is old, surplus and missing', () => {
+  it('finds objects that are stale, surplus or missing', () => {
     const { truth, wrong, a1 } = setUp();
     compare('it', [a1, pod('x', 9)], truth, () => true, wrong);
     expect(wrong.length).toBe(3);
@@ -160,8 +164,8 @@ describe('the judge', () => {
 describe('the budget', () => {
   const usual = { baseMs: 800, capMs: 30_000 };
 
-  it('is what the backoff amounts to', () => {
-    // 0, 0.8, 2.4, 5.6, 12 … s: a try at each of these, and the next after 30 s more.
+  it('follows from the backoff', () => {
+    // A try begins at 0, 0.8, 2.4, 5.6, 12 … s, later every 30 s.
     expect([1_000, 10_000, 60_000, 300_000].map((each) => cyclesWithin(each, usual))).toEqual([
       2, 4, 7, 15,
     ]);
@@ -169,7 +173,8 @@ describe('the budget', () => {
     const refreshes = [0, 5_000, 50_000, 200_000];
     expect(allowance(60_000, usual, { refreshes })).toMatchObject({ reads: 44, watches: 83 });
     expect(allowance(60_000, usual, { watchMs: 20_000 }).watches).toBe(83);
-    // Four rounds at most, each a cycle if it finds a difference, and a failed try of two requests every 50th of a period.
+    // At most four rounds, each a cycle if it finds a difference, and a failed try of two requests every 50th of a
+    // period.
     expect(allowance(60_000, usual, { auditMs: 60_000 })).toEqual({
       ...{ reads: 48, watches: 85, audits: 4 * 8 + 2 * 50 },
     });
@@ -178,28 +183,28 @@ describe('the budget', () => {
   const seen = (times: readonly number[], more: Partial<Seen> = {}): Seen[] =>
     times.map((atMs) => ({ atMs, who: 'it', generation: 1, kind: 'list', ...more }));
 
-  it('lets the slowest legal client pass, and no faster one', () => {
-    const slow: number[] = [];
+  it('accepts the fastest client that the backoff allows, and no faster one', () => {
+    const fastest: number[] = [];
     for (let at = 0, tries = 0; at < 600_000; tries++) {
-      slow.push(at, at, at, at);
+      fastest.push(at, at, at, at);
       at += Math.min(usual.capMs, usual.baseMs * 2 ** tries);
     }
     const wrong: string[] = [];
-    checkBudget(seen(slow), usual, wrong);
+    checkBudget(seen(fastest), usual, wrong);
     expect(wrong).toEqual([]);
     const storm = Array.from({ length: 40 }, (_, at) => at * 1_000);
     checkBudget(seen(storm), usual, wrong);
     expect(wrong.join()).toMatch(/40 reads in 60000 ms; 32 are allowed/);
   });
 
-  it('holds Retry-After to the millisecond, of one run only', () => {
+  it('enforces Retry-After to the millisecond, within one run only', () => {
     const answered = { notBeforeMs: 7_000, answeredMs: 10 };
     const late = [...seen([0], answered), ...seen([7_000])];
     const early = [...seen([0], answered), ...seen([6_999])];
-    const anew = [...seen([0], answered), ...seen([20], { generation: 2 })];
+    const nextRun = [...seen([0], answered), ...seen([20], { generation: 2 })];
     const wrong: string[] = [];
     checkBudget(late, usual, wrong);
-    checkBudget(anew, usual, wrong);
+    checkBudget(nextRun, usual, wrong);
     expect(wrong).toEqual([]);
     checkBudget(early, usual, wrong);
     expect(wrong.length).toBe(1);

@@ -1,14 +1,14 @@
 /**
- * The judge. It knows the truth, which is what the server was made to hold and when, and what each consumer was told;
- * of the library it knows types only. Its rules:
+ * The judge. It knows the truth, which is the recorded history of the server, and the notifications of each consumer.
+ * Of the library it uses types only. Its rules:
  *
- * - Of one UID a consumer hears add → update* → delete; it comes again only if it was away in truth (a label that moved
- *   out of the selector and back, a server restored from a backup).
- * - Every state that is told is one that the server had, of that UID, and versions of a UID never go back.
- * - What is told as deleted is gone in truth.
- * - In the end what was told, folded, is the store, is its indices, is the truth.
- * - Nobody who left is told anything.
- * - The server is not hammered: see {@link Budget}.
+ * - For one UID a consumer receives add → update* → delete. A second addition needs a reason on the server: a label that
+ *   left the selector and came back, or a restored backup.
+ * - Every delivered state is a state that the server had for that UID, and the versions of a UID never decrease.
+ * - An object that is delivered as deleted does not exist on the server.
+ * - In the end the folded notifications, the store and its indices are equal to the truth.
+ * - A consumer that left is not notified.
+ * - The client stays within its budget of requests: see `budget.ts`.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { IndexerReader, KubernetesObject } from 'rx-informer';
@@ -22,11 +22,11 @@ export interface Thing extends KubernetesObject {
   };
 }
 
-/** Which objects a consumer is to have. */
+/** Selects the objects that a consumer should have. */
 export type Selects = (thing: Thing) => boolean;
 
 interface Life {
-  /** States in order; `undefined`: gone. */
+  /** The states in order; `thing` is `undefined` if the object was deleted. */
   readonly states: { readonly version: bigint; readonly epoch: number; readonly thing?: Thing }[];
 }
 
@@ -34,11 +34,11 @@ const versionOf = ({ metadata }: Thing) => BigInt(metadata.resourceVersion);
 const shown = ({ metadata }: Thing) =>
   `${metadata.namespace ?? ''}/${metadata.name} ${metadata.uid}@${metadata.resourceVersion}`;
 
-/** What the server was made to hold. */
+/** The recorded history of the server. */
 export class Truth {
   readonly now: Map<string, Thing> = new Map();
   readonly #lives = new Map<string, Life>();
-  /** Counts the times that the server went back to a backup. */
+  /** The number of times that the server restored a backup. */
   epoch = 0;
 
   wrote(thing: Thing): void {
@@ -55,7 +55,7 @@ export class Truth {
     this.#life(uid).states.push({ version: BigInt(version), epoch: this.epoch });
   }
 
-  /** The server went back: these are there now, as of this version. */
+  /** Records that the server restored a backup with these objects, at this version. */
   restored(things: readonly Thing[], version: string): void {
     this.epoch++;
     const before = new Set(this.now.keys());
@@ -76,13 +76,13 @@ export class Truth {
     return life;
   }
 
-  /** The state of a UID at a version. */
+  /** Returns the state of a UID at a version. */
   state(uid: string, version: bigint): Thing | undefined {
     const states = this.#lives.get(uid)?.states ?? [];
     return states.find((state) => state.version === version && state.thing !== undefined)?.thing;
   }
 
-  /** The first epoch, not before this one, in which a UID had a version. */
+  /** Returns the first epoch, from the given one on, in which a UID had a version. */
   epochOf(uid: string, version: bigint, from: number): number | undefined {
     const states = this.#lives.get(uid)?.states ?? [];
     return states.find(
@@ -90,7 +90,7 @@ export class Truth {
     )?.epoch;
   }
 
-  /** Whether a UID was away, gone or not selected, after one version and not after another. */
+  /** Whether a UID was deleted or not selected at some time after one version and up to another. */
   wasAway(
     uid: string,
     selects: Selects,
@@ -109,16 +109,16 @@ export class Truth {
 
 const FOREVER = 2n ** 63n;
 
-/** What was told last of a UID. */
+/** The last notification about a UID. */
 interface Last {
   readonly version: bigint;
-  /** Of the last state in which it was there. */
+  /** The version of the last state in which the object existed. */
   readonly alive: bigint;
   readonly epoch: number;
   readonly ended: boolean;
 }
 
-/** What one consumer was told. */
+/** The notifications of one consumer. */
 export class Story {
   readonly name: string;
   readonly #truth: Truth;
@@ -127,7 +127,7 @@ export class Story {
   readonly has: Map<string, Thing> = new Map();
   readonly #last = new Map<string, Last>();
   #left = false;
-  told = 0;
+  notified = 0;
 
   constructor(name: string, truth: Truth, selects: Selects, wrong: string[]) {
     this.name = name;
@@ -140,12 +140,12 @@ export class Story {
     this.#wrong.push(`${this.name}: ${what}`);
   }
 
-  /** From now on it is told nothing. */
+  /** The consumer leaves and must not be notified any more. */
   leave(): void {
     this.#left = true;
   }
 
-  /** It comes back. */
+  /** The consumer returns. */
   join(): void {
     this.#left = false;
   }
@@ -154,22 +154,22 @@ export class Story {
     return this.#left;
   }
 
-  /** What it had is void: everything is told again. */
+  /** A reset: the consumer receives all objects again. */
   reset(): void {
     this.#hear('a reset');
     this.has.clear();
   }
 
   #hear(what: string): void {
-    this.told++;
-    if (this.#left) this.fail(`${what} after it left`);
+    this.notified++;
+    if (this.#left) this.fail(`${what} after the consumer left`);
   }
 
   #state(thing: Thing, what: string): void {
     const state = this.#truth.state(thing.metadata.uid, versionOf(thing));
-    if (state === undefined) this.fail(`${what} ${shown(thing)}: the server never had that`);
+    if (state === undefined) this.fail(`${what} ${shown(thing)}: the server never had this state`);
     else if (!isDeepStrictEqual(thing, state)) {
-      this.fail(`${what} ${shown(thing)}: not as the server had it`);
+      this.fail(`${what} ${shown(thing)}: differs from the state of the server`);
     } else if (!this.#selects(state)) this.fail(`${what} ${shown(thing)}: not selected`);
   }
 
@@ -181,7 +181,7 @@ export class Story {
     const back = last !== undefined && version < last.version ? 1 : 0;
     const epoch = this.#truth.epochOf(uid, version, (last?.epoch ?? 0) + back);
     if (epoch === undefined && last !== undefined) {
-      this.fail(`${what} ${shown(thing)}: it was at ${last.version} before`);
+      this.fail(`${what} ${shown(thing)}: already at version ${last.version}`);
     }
     this.#last.set(uid, {
       version,
@@ -195,14 +195,14 @@ export class Story {
     const thing = object as Thing;
     const { uid } = thing.metadata;
     this.#hear(`add ${shown(thing)}`);
-    if (this.has.has(uid)) this.fail(`add ${shown(thing)}: it has it`);
+    if (this.has.has(uid)) this.fail(`add ${shown(thing)}: the consumer already has the object`);
     const last = this.#last.get(uid);
     const version = versionOf(thing);
     if (last?.ended && !this.#truth.wasAway(uid, this.#selects, last.alive, version, last.epoch)) {
-      this.fail(`add ${shown(thing)}: it ended, and was never away`);
+      this.fail(`add ${shown(thing)}: deleted before, but it was never away`);
     }
     if (last?.ended && version === last.version && this.#truth.epoch === last.epoch) {
-      this.fail(`add ${shown(thing)}: it ended at that version`);
+      this.fail(`add ${shown(thing)}: deleted before at this version`);
     }
     this.#state(thing, 'add');
     this.#move(thing, 'add');
@@ -214,15 +214,17 @@ export class Story {
     const { uid } = thing.metadata;
     this.#hear(`update ${shown(thing)}`);
     const had = this.has.get(uid);
-    if (had === undefined) this.fail(`update ${shown(thing)}: it does not have it`);
-    else if (had !== before) this.fail(`update ${shown(thing)}: another previous`);
+    if (had === undefined)
+      this.fail(`update ${shown(thing)}: the consumer does not have the object`);
+    else if (had !== before)
+      this.fail(`update ${shown(thing)}: previous is not the last state of the consumer`);
     if ((before as Thing).metadata.uid !== uid) {
       this.fail(`update ${shown(thing)}: previous is ${shown(before as Thing)}`);
     }
-    // What a backup brings back may be as it was, and told anew.
+    // A restored backup may deliver the same state again.
     const again = before === object || this.#last.get(uid)?.epoch !== this.#truth.epoch;
     if (!again && had !== undefined && versionOf(had) === versionOf(thing)) {
-      this.fail(`update ${shown(thing)}: to the version it had`);
+      this.fail(`update ${shown(thing)}: to the same version`);
     }
     this.#state(thing, 'update');
     this.#move(thing, 'update');
@@ -233,13 +235,14 @@ export class Story {
     const last = lastState as Thing;
     this.#hear(`delete ${shown(last)}`);
     const had = this.has.get(uid);
-    if (had === undefined) this.fail(`delete ${uid}: it does not have it`);
-    else if (had !== before) this.fail(`delete ${uid}: another previous`);
-    if (last.metadata.uid !== uid) this.fail(`delete ${uid}: told with ${shown(last)}`);
+    if (had === undefined) this.fail(`delete ${uid}: the consumer does not have the object`);
+    else if (had !== before)
+      this.fail(`delete ${uid}: previous is not the last state of the consumer`);
+    if (last.metadata.uid !== uid) this.fail(`delete ${uid}: delivered with ${shown(last)}`);
     if (had !== undefined) {
       const { epoch = 0 } = this.#last.get(uid) ?? {};
       if (!this.#truth.wasAway(uid, this.#selects, versionOf(had), FOREVER, epoch)) {
-        this.fail(`delete ${shown(had)}: it lives`);
+        this.fail(`delete ${shown(had)}: the object still exists`);
       }
       if (versionOf(last) < versionOf(had) && epoch === this.#truth.epoch) {
         this.fail(`delete ${shown(had)}: its last state is ${shown(last)}`);
@@ -252,13 +255,13 @@ export class Story {
     this.has.delete(uid);
   }
 
-  /** What is told, folded, is the truth. */
+  /** Checks that the folded notifications are equal to the truth. */
   finish(when: string): void {
     compare(`${this.name}, ${when}`, this.has.values(), this.#truth, this.#selects, this.#wrong);
   }
 }
 
-/** Notes where `things` are not the truth. */
+/** Records each difference between `things` and the truth. */
 export function compare(
   what: string,
   things: Iterable<Thing>,
@@ -269,7 +272,7 @@ export function compare(
   const left = new Map([...truth.now].filter(([, thing]) => selects(thing)));
   for (const thing of things) {
     const expected = left.get(thing.metadata.uid);
-    if (expected === undefined) wrong.push(`${what}: has ${shown(thing)}, the server has not`);
+    if (expected === undefined) wrong.push(`${what}: has ${shown(thing)}, the server does not`);
     else if (!isDeepStrictEqual(thing, expected)) {
       wrong.push(`${what}: has ${shown(thing)}, the server has ${shown(expected)}`);
     }
@@ -278,7 +281,7 @@ export function compare(
   for (const thing of left.values()) wrong.push(`${what}: lacks ${shown(thing)}`);
 }
 
-/** The store and each of its indices are the truth; `indices` are computed anew by these functions. */
+/** Compares the store and each of its indices with the truth; `indices` are the index functions. */
 export function compareStore(
   store: IndexerReader<Thing>,
   indices: Readonly<Record<string, (thing: Thing) => readonly string[]>>,

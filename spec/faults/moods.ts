@@ -1,18 +1,18 @@
-/** Who refuses objects for a while, and recovers: a transform and an index function, each in moods of its own. */
+/** A transform and an index function that refuse objects temporarily, each at times of its own. */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Pod } from './history.ts';
 
-/** `none` is drawn by most seeds. */
+/** Which function refuses objects. Most seeds have `none`. */
 export type Refuses = 'none' | 'transform' | 'index' | 'both';
 
 export interface Moods {
   readonly transform: (pod: Pod) => Pod;
   readonly index: (pod: Pod) => readonly string[];
-  /** Nobody refuses any more. */
+  /** Ends all refusals. */
   recover(): void;
 }
 
-/** Each mood lasts `meanMs`, by chance; the half of all names is refused in the bad ones. */
+/** Creates the functions. Each period lasts `meanMs` on average; in a bad one, half of all names are refused. */
 export function createMoods(options: {
   readonly refuses: Refuses;
   readonly scheduler: SchedulerLike;
@@ -36,7 +36,7 @@ export function createMoods(options: {
     const isRefused = ({ metadata }: Pod) =>
       (Number(metadata.name.slice(1)) % 2 === 0) === names < 0.5;
     return (pod: Pod) => {
-      if (bad && isRefused(pod)) throw new Error('not in this mood');
+      if (bad && isRefused(pod)) throw new Error('temporarily refused');
     };
   };
   const received = mood(refuses === 'transform' || refuses === 'both');

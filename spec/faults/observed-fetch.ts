@@ -1,11 +1,13 @@
-/** A fetch that notes what passes: the judge sees requests and answers where the server would, not where the library does. */
+/**
+ * A fetch that records requests and responses for the judge, at the side of the server and not within the library.
+ */
 import type { SchedulerLike } from 'rxjs';
 import type { Seen } from './budget.ts';
 
 export interface ObservedFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly seen: Seen[];
-  /** Counts the runs of the informer. */
+  /** The number of the informer's current run. */
   generation: number;
 }
 
@@ -35,12 +37,12 @@ export function observedFetch(
             : 'list'
         : searchParams.get('sendInitialEvents') === 'true'
           ? 'stream'
-          : // No other watch asks for what the server has at hand.
+          : // Only a probe watches from version 0.
             searchParams.get('resourceVersion') === '0'
             ? 'probe'
             : 'watch';
       const { generation } = observed;
-      // An audit waits for itself: what it is told to wait for holds up no watch.
+      // An audit is a group of its own, because its Retry-After does not delay the watch.
       const who = kind === 'audit' ? `${pathname} (audit)` : pathname;
       const request: Seen = { atMs: scheduler.now(), who, generation, kind };
       seen.push(request);

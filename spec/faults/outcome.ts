@@ -1,4 +1,6 @@
-/** What became of a seed, and which seeds to play: `FAULT_SEED=7` that one, `FAULT_SEEDS=10000` so many. */
+/**
+ * The outcome of a seed, and the selection of seeds: `FAULT_SEED=7` runs that seed, `FAULT_SEEDS=10000` that many.
+ */
 import type { Load } from './budget.ts';
 
 export interface Outcome {
@@ -8,11 +10,11 @@ export interface Outcome {
   readonly writes: number;
   readonly faults: readonly string[];
   readonly requests: number;
-  readonly told: number;
+  readonly notified: number;
   readonly load: Load;
 }
 
-/** The seeds of one of several shares. */
+/** The seeds of one share. */
 export function seedsOf(fallback: number, share = 0, shares = 1): number[] {
   const { FAULT_SEED: one, FAULT_SEEDS: many } = process.env;
   if (one !== undefined) return share === 0 ? [Number(one)] : [];
@@ -20,21 +22,21 @@ export function seedsOf(fallback: number, share = 0, shares = 1): number[] {
   return Array.from({ length: count }, (_, at) => at + 1).filter((seed) => seed % shares === share);
 }
 
-/** What to say of seeds that went wrong, with the way to play them again. */
+/** Describes the seeds that went wrong, and how to replay them. */
 export function failures(outcomes: readonly Outcome[]): string {
   const bad = outcomes.filter(({ wrong }) => wrong.length > 0);
-  const whole = process.env['FAULT_SEED'] !== undefined;
+  const isReplay = process.env['FAULT_SEED'] !== undefined;
   return bad
     .slice(0, 5)
     .flatMap(({ seed, what, wrong, faults }) => [
       `seed ${seed} of ${bad.length} that went wrong (${what}); replay: FAULT_SEED=${seed} npm run test:faults`,
-      ...(whole ? wrong : wrong.slice(0, 8)).map((each) => `  wrong: ${each}`),
-      ...(whole ? faults : faults.slice(-10)).map((each) => `  fault: ${each}`),
+      ...(isReplay ? wrong : wrong.slice(0, 8)).map((each) => `  wrong: ${each}`),
+      ...(isReplay ? faults : faults.slice(-10)).map((each) => `  fault: ${each}`),
     ])
     .join('\n');
 }
 
-/** One line for the log. */
+/** The summary line of the log. */
 export function summary(outcomes: readonly Outcome[], startedMs: number): string {
   const sum = (of: (outcome: Outcome) => number) =>
     outcomes.reduce((total, outcome) => total + of(outcome), 0);
@@ -44,7 +46,7 @@ export function summary(outcomes: readonly Outcome[], startedMs: number): string
     `${sum(({ writes }) => writes)} writes`,
     `${sum(({ faults }) => faults.length)} faults`,
     `${sum(({ requests }) => requests)} requests`,
-    `${sum(({ told }) => told)} notifications`,
+    `${sum(({ notified }) => notified)} notifications`,
     `busiest minute ${most(({ load }) => load.reads)} reads, ${most(({ load }) => load.watches)} watches`,
     `${outcomes.filter(({ wrong }) => wrong.length > 0).length} went wrong`,
   ].join(', ');

@@ -1,4 +1,4 @@
-/** What a seed stands for: a server, a history, faults, one informer and its consumers. */
+/** Creates the scene of a seed: a server, a history, faults, one informer and its consumers. */
 import {
   ApiError,
   byLabel,
@@ -31,15 +31,15 @@ import { compareStore, type Selects, type Thing, Truth } from './judge.ts';
 import { createMoods, type Refuses } from './moods.ts';
 import { type ObservedFetch, observedFetch } from './observed-fetch.ts';
 
-/** Where and how fast a seed is played. */
+/** Where and how fast a seed runs. */
 export interface Stage {
   readonly seed: number;
   readonly scheduler: SchedulerLike;
-  /** Of the waits between tries. Default: by the seed, the library's own or a shorter one. */
+  /** The waits between tries. Default: depends on the seed, either the library's own waits or shorter ones. */
   readonly backoff?: Backoff;
   readonly depths: readonly ScriptedFault['depth'][];
   readonly without?: readonly ScriptedFault['kind'][];
-  /** Divides the times of faults and writes. */
+  /** The factor by which faults and writes are faster. */
   readonly speed: number;
   /** How the library reaches the server. Default: in process. */
   readonly reach?: (server: FakeApiServer) => Promise<{
@@ -47,14 +47,14 @@ export interface Stage {
     readonly fetch: typeof globalThis.fetch;
     readonly proxy?: TcpProxy;
   }>;
-  /** How much shorter a wait may look, as a part of it. */
+  /** The fraction by which a wait may appear shorter. */
   readonly slack?: number;
-  /** Watchdogs, in milliseconds. */
+  /** The watchdog timeouts of the informer, in milliseconds. */
   readonly idleTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
 }
 
-/** A seed on its stage. */
+/** The scene of a seed. */
 export interface Scene {
   readonly seed: number;
   readonly what: string;
@@ -67,17 +67,17 @@ export interface Scene {
   readonly observed: ObservedFetch;
   readonly random: () => number;
   readonly wrong: string[];
-  /** Writes over time until the answer is called. */
+  /** Writes repeatedly until the returned function is called. */
   write(meanMs: number): () => void;
   start(): void;
   stop(): Promise<void>;
-  /** Nobody refuses objects any more. */
-  /** Somebody wants a list. */
+  /** Requests a refresh of the informer. */
   refresh(): Promise<void>;
+  /** Ends all refusals of objects. */
   recover(): void;
-  /** Shuts the consumer's own door, or opens it. */
+  /** Closes or opens the demand of the informer. */
   shut(shut: boolean): void;
-  /** Compares all there is with the truth. */
+  /** Compares all consumers, the store and the status with the truth. */
   compare(when: string): void;
   checkBudget(): Load;
 }
@@ -116,7 +116,7 @@ function pick<V>(random: () => number, values: readonly V[]): V {
 
 export async function createScene(stage: Stage): Promise<Scene> {
   const { seed, scheduler, speed } = stage;
-  // One source each: that one asks more often must not change what the others get.
+  // Each use has its own source of randomness, so that more values for one use do not change the others.
   const chance = (salt: number) => seededRandom(seed * 101 + salt);
   const random = chance(1);
   const of = <V>(values: readonly V[]): V => pick(random, values);
@@ -161,19 +161,20 @@ export async function createScene(stage: Stage): Promise<Scene> {
     restores,
     huge: random() < 0.01,
   });
-  // Drawn by themselves, so that a seed of before is what it was in all the rest.
+  // These have a source of their own, so that existing seeds keep all other values.
   const later = chance(7);
   const polls = later() < 0.1;
   const refuses: Refuses = later() < 0.3 ? pick(later, ['transform', 'index', 'both']) : 'none';
   const all = later() < 0.5 ? { namespace: '' } : {};
   const pollMs = 20_000 / speed;
-  // Of those that audit themselves the half loses events without a trace. The shortest period is one of real time.
+  // Half of the informers with an audit lose events without a trace. The shortest period of an audit is in real time,
+  // so only runs at normal speed have one.
   const audited = chance(10);
   const audits = audited() < 0.4 && speed === 1;
   const loses = audits && !polls && audited() < 0.5;
   const loseOneIn = pick(audited, [10, 30]);
   const auditMs = 60_000;
-  // What was added later, by itself again: short watches, which are followed by the next ones often, and refreshes.
+  // Short watches, which are renewed often, and refreshes were added later and have a source of their own, too.
   const newer = chance(12);
   const watchMs = pick(newer, [300_000, 60_000, 20_000]) / speed;
   const makeBeforeBreak = newer() < 0.8;
@@ -215,7 +216,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     initialList,
     compression,
     backoff: exponentialBackoff(backoff),
-    // Who is refused is let in at a resync, if nothing else comes.
+    // A refused object is accepted at a resync if no event for it arrives.
     makeBeforeBreak,
     minWatchTimeoutMs: watchMs,
     resyncPeriodMs: Math.max(1_000, (refuses === 'none' ? drawnResyncMs : 30_000) / speed),
@@ -244,23 +245,26 @@ export async function createScene(stage: Stage): Promise<Scene> {
     depths: stage.depths,
     meanMs,
     maxForMs,
-    // Two events that changed places, and another watch between them: nobody could know, as when a connection is lost.
+    // If a renewed watch starts between two swapped events, no client can detect the lost event, as with a lost
+    // connection.
     without: [...(stage.without ?? []), ...(makeBeforeBreak ? ['swap' as const] : [])],
     ...(reached?.proxy === undefined ? {} : { proxy: reached.proxy }),
   });
-  const told = [`${scope.name}, ${initialList} list, ${compression}`];
-  told.push(`${watchList ? 'with' : 'without'} streaming lists, backoff from ${backoff.baseMs} ms`);
+  const traits = [`${scope.name}, ${initialList} list, ${compression}`];
+  traits.push(
+    `${watchList ? 'with' : 'without'} streaming lists, backoff from ${backoff.baseMs} ms`,
+  );
   const isAll = scope.listWatches.every(({ namespace }) => namespace === undefined);
-  if (isAll && 'namespace' in all) told.push("namespace ''");
-  if (makeBeforeBreak) told.push(`two watches for a moment, each of ${watchMs} ms`);
-  if (polls) told.push(`polled every ${pollMs} ms`);
-  if (audits) told.push(loses ? `audited, one event in ${loseOneIn} lost` : 'audited');
-  if (refuses !== 'none') told.push(`refused for a while by ${refuses}`);
-  told.push(`history ${historyLimit}, a fault every ${meanMs} ms`);
+  if (isAll && 'namespace' in all) traits.push("namespace ''");
+  if (makeBeforeBreak) traits.push(`overlapping watches of ${watchMs} ms each`);
+  if (polls) traits.push(`polled every ${pollMs} ms`);
+  if (audits) traits.push(loses ? `audited, one event in ${loseOneIn} lost` : 'audited');
+  if (refuses !== 'none') traits.push(`refused for a while by ${refuses}`);
+  traits.push(`history ${historyLimit}, a fault every ${meanMs} ms`);
 
   return {
     seed,
-    what: told.join('; '),
+    what: traits.join('; '),
     server,
     truth,
     history,
@@ -301,7 +305,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
       try {
         await informer.refresh();
       } catch (error) {
-        // It has failed as any list would, or the informer rests.
+        // A refresh may fail as every list may, or because the informer is stopped.
         if (!(error instanceof ApiError)) wrong.push(`refresh: ${error}`);
       }
     },
@@ -312,13 +316,13 @@ export async function createScene(stage: Stage): Promise<Scene> {
       compareStore(store, INDICES, truth, scope.selects, when, wrong);
       const { audit } = informer.status;
       if (audits && !loses && typeof audit === 'object' && audit.differed > 0 && !restores) {
-        wrong.push(`audit, ${when}: ${JSON.stringify(audit)}, and nothing was lost`);
+        wrong.push(`audit, ${when}: ${JSON.stringify(audit)}, but no event was lost`);
       }
       const { phase, synced, live, error, staleSinceMs, quarantined } = informer.status;
-      const well = phase === 'watching' && synced && live && error === undefined;
-      if (!well || staleSinceMs !== undefined || quarantined > 0) {
-        const told = JSON.stringify({ phase, synced, live, error, staleSinceMs, quarantined });
-        wrong.push(`status, ${when}: ${told}`);
+      const isHealthy = phase === 'watching' && synced && live && error === undefined;
+      if (!isHealthy || staleSinceMs !== undefined || quarantined > 0) {
+        const shown = JSON.stringify({ phase, synced, live, error, staleSinceMs, quarantined });
+        wrong.push(`status, ${when}: ${shown}`);
       }
     },
     checkBudget: () =>

@@ -1,4 +1,7 @@
-/** One seed in process and on virtual time: ten minutes of writes and faults, then peace, then the judgement. */
+/**
+ * Runs one seed in process and on virtual time: ten minutes of writes and faults, then time to recover, then the
+ * comparison.
+ */
 import { type Fault, seededRandom } from 'rx-informer/testing';
 import { Subscription } from 'rxjs';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -6,14 +9,14 @@ import type { Outcome } from './outcome.ts';
 import { createScene } from './scene.ts';
 
 /**
- * By then everything is right again, without luck: a lost connection is noticed after 85 s, the wait after it is
- * 60 s at most; a server may have asked for a minute; and a watch that goes round by itself takes five minutes.
+ * The time in which everything must recover: a lost connection is detected after 85 s, the next wait is at most 60 s,
+ * a server may have requested a wait of a minute, and a watch that ends by its own timeout takes five minutes.
  */
 const HEALS_WITHIN_MS = 280_000;
 
 export async function runVirtual(seed: number): Promise<Outcome> {
   const time = new VirtualTime();
-  // Drawn by itself, so that the other seeds are what they were.
+  // Has its own source of randomness, so that existing seeds keep all other values.
   const dice = seededRandom(seed * 101 + 10);
   const hasProxy = dice() < 0.2;
   const scene = await createScene({
@@ -21,20 +24,20 @@ export async function runVirtual(seed: number): Promise<Outcome> {
     scheduler: time,
     speed: 1,
     depths: ['http', 'stream'],
-    // Two events that changed places, and a watch that is left while one of them is held back: nobody could know.
+    // If a watch ends while one of two swapped events is held back, no client can detect the lost event.
     ...(hasProxy ? { without: ['swap'] } : {}),
   });
   const { random, consumers, machine, wrong, informer, server } = scene;
   const lengthMs = 300_000 + random() * 300_000;
   const stopWriting = scene.write(500 + random() * 4_000);
   scene.start();
-  // Half of the runs begin in peace: trouble from the first request on is another story.
+  // Half of the runs begin without faults, because faults from the first request on are another case.
   time.schedule(() => machine.start(), random() < 0.5 ? 0 : 5_000);
   for (let visits = Math.floor(random() * 3); visits > 0; visits--) {
     const forMs = random() * 200_000;
     time.schedule(() => consumers.visit(forMs), random() * lengthMs);
   }
-  // The consumer's own door: what comes meanwhile gathers, and after a minute the watch is closed.
+  // Closes the demand: changes gather meanwhile, and after a minute the watch is closed.
   for (let doors = random() < 0.5 ? 1 + Math.floor(random() * 8) : 0; doors > 0; doors--) {
     const atMs = random() * lengthMs;
     time.schedule(() => scene.shut(true), atMs);
@@ -44,7 +47,7 @@ export async function runVirtual(seed: number): Promise<Outcome> {
   for (let calls = impatient() < 0.5 ? Math.floor(impatient() * 6) : 0; calls > 0; calls--) {
     time.schedule(() => void scene.refresh(), impatient() * lengthMs);
   }
-  // A proxy with buffers on the way, for a while.
+  // A buffering proxy for a part of the run.
   let proxy: Fault | undefined;
   const buffers = () => {
     proxy = server.faults.holdBack({
@@ -84,12 +87,12 @@ export async function runVirtual(seed: number): Promise<Outcome> {
 
   consumers.leave();
   await informer.stop();
-  const asked = scene.observed.seen.length;
-  const told = consumers.told;
+  const requested = scene.observed.seen.length;
+  const notified = consumers.notified;
   scene.history.step();
   await time.advance(200_000);
-  if (scene.observed.seen.length !== asked) wrong.push('asked the server after it was stopped');
-  if (consumers.told !== told) wrong.push('told somebody after it was stopped');
+  if (scene.observed.seen.length !== requested) wrong.push('sent a request after the stop');
+  if (consumers.notified !== notified) wrong.push('notified a consumer after the stop');
   if (time.pending > 0) wrong.push(`${time.pending} timers are left`);
   if (scene.server.openWatches.length > 0) wrong.push('a watch is left open');
   return {
@@ -99,7 +102,7 @@ export async function runVirtual(seed: number): Promise<Outcome> {
     writes: scene.history.writes,
     faults: machine.played.map(({ atMs, fault }) => `${Math.round(atMs)} ${JSON.stringify(fault)}`),
     requests: scene.observed.seen.length,
-    told,
+    notified,
     load,
   };
 }

@@ -1,4 +1,4 @@
-/** The suite of faults: seeds, a judge, and nothing that is allowed to be lost. */
+/** The configuration of the fault suite: random faults by seed, and a judge that allows no loss. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: ['spec/faults/**/*.faults.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
-    // The nightly form is ten times as long.
+    // The nightly run takes ten times as long.
     testTimeout: 3_600_000,
   },
 });
