@@ -1,4 +1,4 @@
-/** Chromium of the machine, headless, with nothing that calls home. */
+/** Starts the installed Chromium, headless and without background requests. */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +7,11 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const screenshots = fileURLToPath(new URL('./.cache/', import.meta.url));
 
-/** Starts Chromium. Rejects with what to do when there is none. */
+/** Starts Chromium. Rejects with an instruction if it is not installed. */
 export async function launchChromium(): Promise<Browser> {
   if (!existsSync(executablePath)) {
     throw new Error(
-      `There is no Chromium at ${executablePath}: install it, or name one in the variable CHROMIUM.`,
+      `There is no Chromium at ${executablePath}: install it, or set the variable CHROMIUM to its path.`,
     );
   }
   return chromium.launch({
@@ -25,13 +25,13 @@ export async function launchChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // A name that an attacker has pointed at this machine.
+      // A name that an attacker resolves to this machine.
       '--host-resolver-rules=MAP rebound.example 127.0.0.1',
     ],
   });
 }
 
-/** Keeps a picture of the page, in a folder that git ignores. */
+/** Saves a screenshot of the page in a folder that git ignores. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   await mkdir(screenshots, { recursive: true });
   await page.screenshot({ path: `${screenshots}${name}.png` });

@@ -1,4 +1,7 @@
-/** Pages that read a server which compresses streaming lists as Kubernetes 1.37 does, from its own origin and from another. */
+/**
+ * Tests informers in pages with a server that compresses streaming lists like Kubernetes 1.37, from the same origin
+ * and from another.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
@@ -27,14 +30,14 @@ afterEach(async () => {
 
 const origins = ['same', 'another'] as const;
 
-/** A page of the server's origin or of another, and a client of the server in it. */
+/** Opens a page of the server's origin or of another origin, with a client of the server in it. */
 async function open(origin: (typeof origins)[number]): Promise<Page> {
   const served = await server.serve({ cors: origin === 'another' });
   const host = origin === 'same' ? served : await createFakeApiServer().serve();
   closing.push(served, host);
   const context = await browser.newContext();
   const tab = await context.newPage();
-  // Any page of that origin will do: an informer is put into it.
+  // Any page of that origin can be used, because the informer is added as a script.
   await tab.goto(`${host.url}/healthz`);
   await tab.addScriptTag({ content: script });
   const baseUrl = origin === 'same' ? '' : served.url;
@@ -42,14 +45,14 @@ async function open(origin: (typeof origins)[number]): Promise<Page> {
   return tab;
 }
 
-/** What was asked for: `S` a streaming list, `L` a list, `W` a watch. */
+/** The requests so far: `S` is a streaming list, `L` a list, `W` a watch. */
 const asked = (resource = 'pods') =>
   server.requests
     .filter((request) => request.resource === resource)
     .map(({ use, query }) => (use === 'list' ? 'L' : query['sendInitialEvents'] ? 'S' : 'W'))
     .join(' ');
 
-/** Waits until the page's store is what the server holds. */
+/** Waits until the page's store equals the server. */
 async function follows(tab: Page): Promise<void> {
   const held = server.objects
     .list(pods)
@@ -59,7 +62,7 @@ async function follows(tab: Page): Promise<void> {
   await expect.poll(versions, { timeout: 3_000, interval: 20 }).toEqual(expected);
 }
 
-/** Each change is in the store before the next one is written. */
+/** Waits for each change before the next one is written. */
 async function followsEachChange(tab: Page): Promise<void> {
   await follows(tab);
   for (let change = 0; change < 4; change++) {
@@ -74,8 +77,8 @@ async function followsEachChange(tab: Page): Promise<void> {
   }
 }
 
-describe.each(origins)('a page of %s origin', (origin) => {
-  // The mark that ends the initial events comes in the first piece of the body, or in a later one.
+describe.each(origins)('a page of the %s origin', (origin) => {
+  // With 3 objects the end mark is in the first chunk of the body, with 600 in a later one.
   test.each([3, 600])(
     'W17, W18: follows a server that compresses streams, with %i objects',
     async (count) => {
@@ -102,7 +105,7 @@ describe.each(origins)('a page of %s origin', (origin) => {
     },
   );
 
-  test('W17, W18: streams from a server that does not compress, across origins when told to', async () => {
+  test('W17, W18: streams from a server that does not compress; across origins only if it is configured', async () => {
     server = createFakeApiServer();
     const tab = await open(origin);
     await tab.evaluate(

@@ -1,4 +1,7 @@
-/** The dashboard as a person sees it: rows live and heal, nothing is lost, and nothing stutters. */
+/**
+ * Tests the dashboard in a browser: rows stay up to date and recover, no change is lost, and the page stays
+ * responsive.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboard.ts';
@@ -38,7 +41,7 @@ async function openDashboard(
   complaints = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // A request that fails is what the faults are for.
+    // The faults make requests fail, so failed requests are expected.
     if (message.type() !== 'error' || message.text().startsWith('Failed to load')) return;
     complaints.push(message.text());
   });
@@ -51,7 +54,7 @@ async function live(page: Page): Promise<void> {
   await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: 30_000 });
 }
 
-/** Waits until the page says that it equals the server, as of the server's last change. */
+/** Waits until the page equals the server at the server's last change. */
 async function equal(page: Page): Promise<void> {
   const truth = page.locator('[data-testid=truth][data-equal=true][data-ahead="0"]');
   await truth.waitFor({ timeout: 30_000 });
@@ -62,8 +65,8 @@ async function pause(page: Page): Promise<void> {
 }
 
 /**
- * Ten seconds, five times at most: a machine that is busy with something else stops a page for as long as it
- * likes, and only a page that is too slow by itself is so each time.
+ * Measures for ten seconds, at most five times, because other work on the machine can delay the page. A page that is
+ * too slow by itself fails every time.
  */
 async function probeCalm(page: Page): Promise<FrameReport> {
   let report = await probeFrames(page, 10_000);
@@ -84,19 +87,19 @@ const shownRows = (page: Page) =>
       ),
     );
 
-describe('a server that is away', () => {
-  test('is asked at once when somebody wants no wait, and the page is live again by itself', async () => {
+describe('an unreachable server', () => {
+  test('the button "Try now" sends a request immediately, and the page becomes live again', async () => {
     const { page } = await openDashboard({ objects: 20, rate: 0 });
     const list = /\/api\/v1\/pods/;
     await page.route(list, (route) => route.abort());
     await page.getByRole('button', { name: 'Drop connections' }).click();
-    // A wait that is long enough to be cut short.
+    // The wait must be long enough to be shortened.
     const waits = page.getByTestId('status').getByText(/Reconnecting in ([3-9]|1[0-9]) s/);
     await waits.waitFor({ timeout: 20_000 });
     await page.unroute(list);
-    const asked = page.waitForRequest(list, { timeout: 1_500 });
+    const request = page.waitForRequest(list, { timeout: 1_500 });
     await page.getByRole('button', { name: 'Try now' }).click();
-    await asked;
+    await request;
     await live(page);
     await equal(page);
     expect(complaints).toEqual([]);
@@ -104,7 +107,7 @@ describe('a server that is away', () => {
 });
 
 describe('rows', () => {
-  test('appear, change and go as pods do', async () => {
+  test('appear, change and disappear with their pods', async () => {
     const { page, cluster } = await openDashboard({ objects: 20, rate: 0 });
     const row = page.locator('[data-uid]', { hasText: 'aaa-visitor' });
     const pod = cluster.writer.create({
@@ -141,7 +144,7 @@ describe('rows', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('are filtered and sorted, and say so to a screen reader', async () => {
+  test('are filtered and sorted, and a screen reader is notified of the order', async () => {
     const { page, cluster } = await openDashboard({ objects: 300, rate: 0 });
     await page.getByRole('button', { name: 'Restarts' }).click();
     const header = page.getByRole('columnheader', { name: 'Restarts' });
@@ -162,7 +165,7 @@ describe('rows', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('are walked with the keyboard', async () => {
+  test('can be selected with the keyboard', async () => {
     const { page } = await openDashboard({ objects: 300, rate: 0 });
     const grid = page.getByRole('grid', { name: 'Pods' });
     await grid.focus();
@@ -179,7 +182,7 @@ describe('rows', () => {
   });
 });
 
-describe('strangers', () => {
+describe('requests of other pages', () => {
   test('a rebound name, a foreign page and a write are refused', async () => {
     const { page } = await openDashboard({ objects: 5, rate: 0 });
     const port = dashboard?.port ?? 0;
@@ -194,7 +197,7 @@ describe('strangers', () => {
     const rebound = await page.goto(`http://rebound.example:${port}/`);
     expect(rebound?.status()).toBe(403);
     expect(await rebound?.text()).toMatch(/^This dashboard answers only to [^\n]+\.\n$/);
-    // From that page, as from any other, the cluster is out of reach.
+    // A page of another origin cannot reach the cluster.
     const foreign = await page.evaluate(
       (url) => fetch(url).then(String, (error: Error) => error.name),
       `http://127.0.0.1:${port}/api/v1/pods`,
@@ -203,12 +206,12 @@ describe('strangers', () => {
   });
 });
 
-describe('the server is hurt', () => {
-  test.each(faultNames)('%s: the page heals and equals the server', async (fault) => {
+describe('a fault of the server', () => {
+  test.each(faultNames)('%s: the page recovers and equals the server', async (fault) => {
     const { page, cluster } = await openDashboard({ objects: 500, rate: 100 });
     await page.locator(`[data-fault=${fault}]`).click();
     const before = cluster.changes;
-    // Something must have happened meanwhile that could have been lost.
+    // Waits for enough changes that could have been lost.
     await expect.poll(() => cluster.changes - before, { timeout: 20_000 }).toBeGreaterThan(300);
     await expect
       .poll(() => page.getByTestId('log').locator('li').count(), { timeout: 40_000 })
@@ -221,8 +224,8 @@ describe('the server is hurt', () => {
   });
 });
 
-describe('10,000 pods and 500 changes a second', () => {
-  test('no task is longer than 50 ms, frames come in time, and the screen is true', async () => {
+describe('10,000 pods and 500 changes per second', () => {
+  test('no task is longer than 50 ms, frames are in time, and the screen shows the state of the server', async () => {
     const { page, cluster } = await openDashboard({ objects: 10_000, rate: 500 }, 'dark');
     await page.waitForTimeout(3000);
     const before = cluster.changes;

@@ -1,18 +1,18 @@
-/** Watches a page's main thread: tasks longer than 50 ms, and the time between animation frames. */
+/** Measures a page's main thread: tasks longer than 50 ms, and the time between animation frames. */
 import type { Page } from 'playwright-core';
 
-/** What a probe saw. Times in milliseconds. */
+/** The result of a measurement. Times are in milliseconds. */
 export interface FrameReport {
   readonly frames: number;
-  /** Time between frames that 95 of 100 do not exceed. */
+  /** The 95th percentile of the time between frames. */
   readonly frame95Ms: number;
   readonly frameMaxMs: number;
   readonly longTasks: readonly number[];
-  /** Entries of `long-animation-frame`, for the message when something is too slow. */
+  /** The entries of `long-animation-frame`, for the message of a failed test. */
   readonly slowFrames: readonly string[];
 }
 
-/** Watches for so long. */
+/** Measures for this time, in milliseconds. */
 export function probeFrames(page: Page, forMs: number): Promise<FrameReport> {
   return page.evaluate(async (duration) => {
     interface Script {
@@ -48,7 +48,7 @@ export function probeFrames(page: Page, forMs: number): Promise<FrameReport> {
       };
       requestAnimationFrame(frame);
     });
-    // Entries are handed over a moment after the task that they tell of.
+    // The browser delivers entries a moment after their task.
     await new Promise((resolve) => setTimeout(resolve, 300));
     tasks.disconnect();
     frames.disconnect();

@@ -1,4 +1,4 @@
-/** What the pages of these tests run: one client, and informers by name. */
+/** The script of the test pages: one client, and informers by name. */
 import {
   createClient,
   createListWatch,
@@ -19,14 +19,14 @@ const page = {
   },
   start(name: keyof typeof resources, initialList: InitialList = 'auto') {
     const listWatch = createListWatch<object>(client, resources[name]);
-    // Without chance, so that two tabs ask for the same URLs.
+    // Without randomness, so that two tabs request the same URLs.
     const informer = createSharedInformer(listWatch, { initialList, random: () => 0.5 });
     informers.set(name, informer);
     informer.start();
   },
-  /** What the client knows of its network. */
+  /** The network properties of the client. */
   network: () => ({ protocol: client.protocol, connectionsLeft: client.connectionsLeft }),
-  /** What its status says of a proxy. */
+  /** The message of a buffering proxy in the status. */
   heldBack: (name: string) => informers.get(name)?.status.heldBack?.message,
   synced: (name: string, timeoutMs: number) => informers.get(name)?.whenSynced({ timeoutMs }),
   /** The version of each object in the store, by key. */

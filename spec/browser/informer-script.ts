@@ -1,4 +1,4 @@
-/** `informer-page.ts` and all that it imports, as one script. */
+/** Bundles `informer-page.ts` and its imports into one script. */
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 

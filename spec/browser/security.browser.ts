@@ -1,4 +1,7 @@
-/** The dashboard in front of a cluster whose objects mean harm: what they contain is text, and stays in its place. */
+/**
+ * Tests the dashboard with hostile objects in the cluster: their content is shown as text and does not break the
+ * layout.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboard.ts';
@@ -36,7 +39,7 @@ async function openDashboard(
   complaints = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // A request that fails is what the faults are for.
+    // The faults make requests fail, so failed requests are expected.
     if (message.type() !== 'error' || message.text().startsWith('Failed to load')) return;
     complaints.push(message.text());
   });
@@ -60,7 +63,7 @@ const violations = (page: Page) =>
   page.evaluate(() => (window as unknown as Watched).violations.slice());
 
 describe('the policy of the page', () => {
-  test('blocks nothing of its own, and scripts that somebody puts in', async () => {
+  test('blocks no part of the page, and blocks injected scripts', async () => {
     const { page } = await openDashboard();
     await page.getByRole('button', { name: /Switch to/ }).click();
     await page.getByRole('button', { name: 'Restarts' }).click();
@@ -75,7 +78,7 @@ describe('the policy of the page', () => {
       .toBeGreaterThan(2);
     expect(await violations(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    // That the listener hears at all, and that the policy holds.
+    // Shows that the listener receives violations and that the policy is effective.
     await page.evaluate(() => {
       document.body.insertAdjacentHTML(
         'beforeend',
@@ -96,7 +99,7 @@ describe('the policy of the page', () => {
     expect(await page.title()).not.toBe('hacked');
   });
 
-  test('lets no other page look in, or have it in a frame', async () => {
+  test('prevents other pages from reading the dashboard or showing it in a frame', async () => {
     const { page } = await openDashboard();
     const url = dashboard?.url ?? '';
     const other = await page.context().newPage();
@@ -131,8 +134,8 @@ const payloads = [
   'toString',
 ];
 
-describe('what a cluster contains', () => {
-  test('is text wherever it stands', async () => {
+describe('the content of a cluster', () => {
+  test('is shown as text everywhere', async () => {
     const { page } = await openDashboard((cluster) => {
       payloads.forEach((payload, at) => {
         cluster.writer.create({
@@ -172,7 +175,8 @@ describe('what a cluster contains', () => {
       const details = page.getByTestId('details');
       await details.getByText('value', { exact: true }).waitFor();
       const text = (await details.textContent()) ?? '';
-      // Namespace, node, owner twice, image, message, container, label, annotation and its name.
+      // The payload appears as namespace, node, owner (twice), image, message, container, label, annotation and its
+      // name.
       expect(text.split(payload).length - 1, payload).toBeGreaterThanOrEqual(10);
       expect(text).toContain('__proto__');
       await page.keyboard.press('Escape');
@@ -194,7 +198,7 @@ describe('what a cluster contains', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('stays in its place, however long it is and whichever way it reads', async () => {
+  test('keeps the layout, with texts of any length and direction', async () => {
     const long = 'x'.repeat(100_000);
     const { page } = await openDashboard((cluster) => {
       for (const [at, text] of [long, OVERRIDE.repeat(50), `\u05d0${OVERRIDE}abc`].entries()) {
@@ -226,7 +230,7 @@ describe('what a cluster contains', () => {
         (drawer?.scrollWidth ?? 1) - (drawer?.clientWidth ?? 0),
       ];
     });
-    // The page does not scroll sideways, nor do the details.
+    // Neither the page nor the details scroll horizontally.
     for (const width of widths) expect(width).toBeLessThanOrEqual(0);
     await keepScreenshot(page, 'long-names');
     expect(await violations(page)).toEqual([]);

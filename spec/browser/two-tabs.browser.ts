@@ -1,4 +1,7 @@
-/** Two tabs of one browser that watch the same collection: what the browser shares between them must hold up neither. */
+/**
+ * Tests two tabs of one browser that watch the same collection: resources that tabs share must not delay either of
+ * them.
+ */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
@@ -43,7 +46,7 @@ async function openTab(initialList: 'pages' | 'stream'): Promise<Page> {
 
 describe('two tabs', () => {
   test.each(['pages', 'stream'] as const)(
-    'T22: follow one collection beside each other, by the same URLs (%s)',
+    'T22: follow one collection concurrently, with the same URLs (%s)',
     async (initialList) => {
       server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
       const tabs = [await openTab(initialList), await openTab(initialList)];
@@ -64,15 +67,16 @@ describe('two tabs', () => {
     },
   );
 
-  test('T22: ask beside each other where the server, or a proxy, is slow to answer', async () => {
+  test('T22: send requests concurrently if the server, or a proxy, is slow to answer', async () => {
     const slow = server.faults.neverAnswer({ use: 'watch' });
     await openTab('pages');
     await openTab('pages');
-    // Chromium lets the second wait for the first one's head, for twenty seconds at most.
+    // Otherwise Chromium would delay the second request until the head of the first arrives, or for up to twenty
+    // seconds.
     await expect.poll(() => slow.hits, { timeout: 5_000 }).toBe(2);
   });
 
-  test('T21: know of six connections, and how many are left of them', async () => {
+  test('T21: know how many of six connections are left', async () => {
     const tab = await openTab('pages');
     await tab.evaluate(() => page.synced('pods', 5_000));
     await expect

@@ -1,4 +1,4 @@
-/** What needs a real browser: the dashboard, and informers in pages, in Chromium. */
+/** The configuration of the browser suite: the dashboard, and informers in pages, in Chromium. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: ['spec/browser/**/*.browser.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
-    // Chromium and the server share the machine: one file at a time.
+    // One file at a time, because Chromium and the server share the machine.
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 120_000,
