@@ -1,4 +1,4 @@
-/** `@kubernetes/client-node`: its informer, used as its documentation shows. */
+/** The contestant `@kubernetes/client-node`: its informer, used as its documentation shows. */
 import { CoreV1Api, KubeConfig, makeInformer, type V1Pod } from '@kubernetes/client-node';
 import { contend } from './contestant.ts';
 

@@ -1,8 +1,8 @@
-/** The course that every contestant runs, in a process of its own, and the one JSON line it prints. */
+/** Runs the measurements of one contestant in a process of its own, and prints one line of JSON. */
 import { parseArgs } from 'node:util';
 import { writtenAnnotation } from './pod-bytes.ts';
 
-/** What a contestant hands to the judge: no more than a handler of an informer reads. */
+/** The part of a pod that a contestant passes to the measurement: only what a handler of an informer reads. */
 export interface SeenPod {
   readonly metadata?: {
     readonly resourceVersion?: string;
@@ -12,32 +12,32 @@ export interface SeenPod {
 
 /** An informer to be measured. */
 export interface Contestant {
-  /** What a program does once, long before: making its client. Not measured. */
+  /** Preparation that a program makes once, such as creating its client. Not measured. */
   prepare?(url: string): Promise<void>;
-  /** Lists and watches; calls back for each update; resolves when the whole list is held. */
+  /** Lists and watches. Calls `onUpdate` for each update, and resolves when the complete list is held. */
   start(url: string, onUpdate: (pod: SeenPod) => void): Promise<void>;
-  /** Objects held. */
+  /** The number of objects held. */
   size(): number;
 }
 
-/** The line that a contestant prints. */
+/** The result of a contestant, printed as one line. */
 export interface Result {
-  /** From the start to the whole list held, wall clock. */
+  /** Time from the start until the complete list is held, in milliseconds. */
   readonly syncMs: number;
-  /** CPU time of the same span, all threads. */
+  /** CPU time of all threads in the same span, in milliseconds. */
   readonly cpuMs: number;
   readonly eventsPerSecond: number;
-  /** Resident memory before the start, and after the list and a forced collection. */
+  /** Resident memory before the start, and after the list and a forced collection, in MB. */
   readonly rssBaseMb: number;
   readonly rssSettledMb: number;
-  /** The most until the end of the firehose. */
+  /** The peak until the end of the firehose, in MB. */
   readonly rssPeakMb: number;
-  /** From the server's write to the handler, at a steady rate. */
+  /** Latency from the server's write to the handler at a steady rate, in microseconds. */
   readonly p50us: number;
   readonly p99us: number;
 }
 
-/** Runs the course and prints the {@link Result}; the process ends after it. */
+/** Runs the measurements and prints the {@link Result}, then ends the process. */
 export async function contend(contestant: Contestant): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -58,11 +58,11 @@ export async function contend(contestant: Contestant): Promise<void> {
     }
     if (pod.metadata?.resourceVersion === last) arrived();
   };
-  /** Asks for events; resolves when the handler has seen the last. */
+  /** Requests events, and resolves when the handler has received the last one. */
   const play = async (path: string) => {
     const response = await fetch(`${values.url}${path}`, { method: 'POST' });
     const answer = (await response.json()) as { last: string };
-    // The last event may be here before the answer that names it has been read.
+    // The last event may arrive before the response that names it has been read.
     if (lastSeen === answer.last) return;
     last = answer.last;
     await new Promise<void>((resolve) => {
@@ -110,7 +110,7 @@ export async function contend(contestant: Contestant): Promise<void> {
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }
 
-/** Resident memory once the collector has had its say, MB. */
+/** The resident memory after garbage collections, in MB. */
 async function settledRss(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('run with --expose-gc');
   for (let pass = 0; pass < 3; pass++) {

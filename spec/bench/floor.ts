@@ -1,6 +1,7 @@
 /**
- * The floor: what every informer in JavaScript has to pay. A streaming LIST over undici, cut at newlines,
- * `JSON.parse`, `Map.set`; then the events of the same watch. It heals nothing and remembers no version.
+ * The contestant `floor`: the minimum that every informer in JavaScript must do. It reads a streaming LIST over
+ * undici, splits it at newlines, calls `JSON.parse` and `Map.set`, then reads the events of the same watch. It does
+ * not recover from failures and remembers no version.
  */
 import { Writable } from 'node:stream';
 import { Client, type Dispatcher } from 'undici';
@@ -35,7 +36,7 @@ await contend({
     }),
 });
 
-/** A sink that calls back for each line. */
+/** A writable stream that calls back for each line. */
 function eachLine(onLine: (line: string) => void): Writable {
   let rest: Buffer | undefined;
   return new Writable({

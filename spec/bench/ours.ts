@@ -1,4 +1,7 @@
-/** rx-informer, the whole pipe: transport, reflector, delta, store with the namespace index, one handler. */
+/**
+ * The contestant rx-informer with all stages: transport, reflector, delta, store with the namespace index, one
+ * handler.
+ */
 import {
   byNamespace,
   createClient,
@@ -17,7 +20,8 @@ let size = () => 0;
 await contend({
   size: () => size(),
   async prepare(baseUrl) {
-    // As the floor: no client-node, whose 84 MB would stand for ours, and undici loaded before.
+    // The same conditions as for the floor: undici is loaded before, and client-node is not loaded, because its 84 MB
+    // would count as memory of this library.
     await import('undici');
     client = createClient({ baseUrl, transport: createUndiciTransport({ baseUrl }) });
   },

@@ -1,10 +1,10 @@
 /**
- * Runs the contestants in turns against one synthetic server and prints medians and ratios to the floor.
+ * Runs the contestants alternately against one synthetic server and prints medians and ratios to the floor.
  *
  *   npm run bench -- [--objects 50000] [--events 200000] [--rounds 5] [--short] [--only floor,ours] [--assert]
  *
- * Absolute figures belong to the machine; the ratios of one run carry over. `--assert` exits with 1 when a
- * budget is missed.
+ * Absolute figures depend on the machine; the ratios of one run can be compared. `--assert` exits with 1 if a budget
+ * is exceeded.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import type { Result } from './contestant.ts';
 import { budgetLines, median, table } from './table.ts';
 
-// As in production, where nothing is frozen.
+// As in production, where objects are not frozen.
 process.env.NODE_ENV ??= 'production';
 
 const { values } = parseArgs({
@@ -39,7 +39,7 @@ function node(file: string, args: readonly string[]): ChildProcess {
   return spawn(process.execPath, [...flags, path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
 }
 
-/** The first line on stdout as JSON, or nothing when the process ends without one. */
+/** Returns the first line of stdout as JSON, or `undefined` if the process ends without a line. */
 async function answer<T>(child: ChildProcess): Promise<T | undefined> {
   if (child.stdout === null) return undefined;
   for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line) as T;
@@ -76,7 +76,7 @@ process.stdout.write(
 );
 process.stdout.write(table(medians));
 const budgets = budgetLines(medians);
-// Below this a run is mostly compilation, and the ratio says little of the pipe.
+// With fewer objects a run is mostly compilation, and the ratios say little.
 const short = Number(objects) < 50_000 ? ' (meant for 50,000 objects and 200,000 events)' : '';
 for (const { text } of budgets) process.stdout.write(`${text}${short}\n`);
 for (const name of failed) process.stdout.write(`${name} failed\n`);

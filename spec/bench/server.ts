@@ -1,5 +1,6 @@
 /**
- * A synthetic API server in a process of its own: Pods only, plain HTTP/1.1 on loopback, bytes encoded ahead.
+ * A synthetic API server in a process of its own: Pods only, plain HTTP/1.1 on loopback, with bytes encoded in
+ * advance.
  *
  *   node spec/bench/server.ts --objects 50000          prints {"url":"…"} and serves until stdin ends
  *
@@ -7,8 +8,8 @@
  * POST /firehose?events=200000                          MODIFIED events as fast as the watchers read
  * POST /paced?rate=5000&events=25000&objects=10000      the same at a steady rate
  *
- * Both answer at once with the version of their last event; a bookmark of that version follows it. They wait
- * until somebody watches.
+ * Both wait for a watch, then respond immediately with the version of their last event. A bookmark of that version
+ * follows the last event.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -26,12 +27,12 @@ const heads = {
   MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
 };
 
-/** Collects lines and hands them over in chunks. */
+/** Collects lines into chunks. */
 class Lines {
   #chunk = Buffer.allocUnsafe(chunkSize);
   #used = 0;
 
-  /** Adds one event; true when the chunk should be taken before the next. */
+  /** Adds one event. Returns true if the chunk must be taken before the next event. */
   add(type: keyof typeof heads, index: number): boolean {
     const object = pods.of(index);
     this.#used += heads[type].copy(this.#chunk, this.#used);
@@ -113,7 +114,7 @@ async function watch(response: ServerResponse, query: URLSearchParams): Promise<
   response.on('close', () => watchers.delete(response));
 }
 
-/** The n-th event's object: all in turn, far apart. */
+/** The object of the n-th event. All objects are changed in turn, in a scattered order. */
 function target(n: number, objects: number): number {
   return (n * 7919) % objects;
 }

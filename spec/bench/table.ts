@@ -1,4 +1,4 @@
-/** Medians, the table and the budgets of a benchmark. */
+/** Computes the medians, the table and the budgets of a benchmark. */
 import type { Result } from './contestant.ts';
 
 type Measure = keyof Result;
@@ -14,14 +14,14 @@ const columns: readonly { measure: Measure; title: string }[] = [
   { measure: 'p99us', title: 'p99 µs' },
 ];
 
-/** What rx-informer may cost at most, as a ratio to the floor (`least`: must reach at least). */
+/** The budgets of rx-informer as ratios to the floor: `most` is an upper limit, `least` a lower one. */
 const budgets: readonly { measure: Measure; title: string; most?: number; least?: number }[] = [
   { measure: 'syncMs', title: 'sync', most: 1.15 },
   { measure: 'rssSettledMb', title: 'settled memory', most: 1.15 },
-  { measure: 'eventsPerSecond', title: 'events a second', least: 1 / 1.15 },
+  { measure: 'eventsPerSecond', title: 'events per second', least: 1 / 1.15 },
 ];
 
-/** The median of each measure by itself. */
+/** The median of each measure separately. */
 export function median(runs: readonly Result[]): Result {
   const of = (measure: Measure) => {
     const sorted = runs.map((run) => run[measure]).sort((a, b) => a - b);
@@ -34,7 +34,7 @@ export function median(runs: readonly Result[]): Result {
   ) as unknown as Result;
 }
 
-/** One row a contestant, each figure with its ratio to the floor where there is one. */
+/** One row per contestant, each figure with its ratio to the floor if the floor was measured. */
 export function table(medians: ReadonlyMap<string, Result>): string {
   const floor = medians.get('floor');
   const rows = [['', ...columns.map(({ title }) => title)]];
@@ -55,7 +55,7 @@ export function table(medians: ReadonlyMap<string, Result>): string {
   return `${rows.map((row) => line(row).join('  ').trimEnd()).join('\n')}\n\n`;
 }
 
-/** One line a budget, and whether it is kept. */
+/** One line per budget, and whether it is met. */
 export function budgetLines(
   medians: ReadonlyMap<string, Result>,
 ): { readonly text: string; readonly kept: boolean }[] {

@@ -1,4 +1,4 @@
-/** Coming and going: 10,000 subscriptions of each kind and 1,000 lives leave nothing. */
+/** The phase `cycles`: 10,000 subscriptions of each kind and 1,000 starts and stops must leave nothing behind. */
 import {
   createClient,
   createInformerFactory,
@@ -14,10 +14,12 @@ import { brief, mb, type PhaseResult, thousands } from './measure.ts';
 import { pods } from './scene.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-/** What a leak of 16 bytes a cycle would not reach, and one of a closure would. */
+/**
+ * The allowed growth of the heap: more than a leak of 16 bytes per cycle, less than a leak of one closure per cycle.
+ */
 const SLACK_MB = 1;
 
-/** Counts who is registered. */
+/** A metrics provider that keeps the registered callbacks. */
 function countingMetrics(): {
   readonly metrics: MetricsProvider;
   readonly callbacks: Set<unknown>;
@@ -48,7 +50,7 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
   const { metrics, callbacks } = countingMetrics();
   const before = countOf(handles());
-  /** A tenth to warm up, then all; both told. */
+  /** Runs a tenth of the cycles as a warm-up, then all, and reports the heap after both. */
   const measured = async (what: string, times: number, once: () => unknown) => {
     const round = async (count: number) => {
       for (let at = 0; at < count; at++) {
@@ -76,7 +78,7 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
   await measured('subscribe and unsubscribe, each stream', subscriptions, () => {
     for (const name of streams) (informer[name] as Observable<unknown>).subscribe().unsubscribe();
   });
-  await measured('deliver with a policy that waits', subscriptions, () => {
+  await measured('deliver with a policy that is never ready', subscriptions, () => {
     for (const kind of ['conflate', 'drop'] as const) {
       informer
         .deliver({ kind, limit: 1, ready: () => NEVER })
@@ -98,7 +100,7 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
     registration.whenSynced().catch(() => {});
     informer.removeEventHandler(registration);
   });
-  await measured('a wait that is over in time or not', subscriptions, async () => {
+  await measured('waits that resolve, and waits that time out', subscriptions, async () => {
     const { resourceVersion } = server.objects;
     await informer.whenAtLeast(resourceVersion, { timeoutMs: 60_000 });
     await informer.whenObserved('a/pod-0', '99999999', { timeoutMs: 1 }).catch(() => {});
@@ -117,7 +119,7 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
     await informer.stop();
     informer.removeEventHandler(registration);
   });
-  await measured('a factory’s hold, taken and let go', lives, async () => {
+  await measured('a handle of a factory, acquired and released', lives, async () => {
     const factory = createInformerFactory(client, { name: 'held', lingerMs: 0, metrics });
     factory.start();
     const { informer: held, release } = factory.acquire(pods, { namespace: 'a' });
@@ -132,5 +134,5 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
   const left = handles();
   if (countOf(left) > before) wrong.push(`left behind: ${brief(left)}`);
   figures.push(['handles before and after', `${before}, ${countOf(left)}`]);
-  return { phase: 'coming and going', figures, wrong };
+  return { phase: 'subscriptions and restarts', figures, wrong };
 }

@@ -1,4 +1,7 @@
-/** Real minutes over real HTTP, as many changes as the machine sustains, trouble every few seconds. */
+/**
+ * The phase `full-speed`: real minutes over real HTTP, with as many changes as the machine sustains and a fault every
+ * few seconds.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from 'rx-informer/testing';
 import { asyncScheduler } from 'rxjs';
@@ -9,13 +12,16 @@ import { troubles } from './troubles.ts';
 
 const HASTE = 20;
 const BATCH = 100;
-/** So many changes may be on their way: a closed loop, or the server would only be measured. */
+/**
+ * How many changes the writer may be ahead of the informer. Without this limit only the speed of the server would be
+ * measured.
+ */
 const AHEAD = 1_000n;
 
 async function until(what: string, wrong: string[], done: () => boolean): Promise<void> {
   const deadline = performance.now() + 90_000;
   while (!done() && performance.now() < deadline) await sleep(50);
-  if (!done()) wrong.push(`waited 90 s in vain: ${what}`);
+  if (!done()) wrong.push(`waited 90 s without success: ${what}`);
 }
 
 export async function fullSpeedPhase(minutes: number, seed: number): Promise<PhaseResult> {
@@ -67,13 +73,14 @@ export async function fullSpeedPhase(minutes: number, seed: number): Promise<Pha
     }
     busyMs += performance.now() - sinceMs;
     played += trouble.played;
-    // Measured at rest: what is under way is no leak.
+    // The heap is measured when nothing is in progress, because work in progress is not a leak.
     trouble.heal();
     const caughtUp = () => scene.lag === 0 && informer.status.phase === 'watching';
-    await until('the informer at rest', wrong, () => {
+    await until('an idle informer', wrong, () => {
       return caughtUp() && informer.lastSyncResourceVersion === server.objects.resourceVersion;
     });
-    // Visitors go within 5 s of the scene's time, their informers 2 s after, idle sockets after four.
+    // Visitors leave within 5 s of the scene's time, their informers stop 2 s later, and idle sockets close after
+    // four.
     await sleep(5_000);
     if (part > 1 || parts <= 4) readings.push(await read(performance.now() - startedMs));
     wrong.push(...scene.wrong());
@@ -94,14 +101,14 @@ export async function fullSpeedPhase(minutes: number, seed: number): Promise<Pha
   return {
     phase: `${minutes} real minutes at full speed, seed ${seed}`,
     figures: [
-      ['changes', `${thousands(writes)}, ${thousands(writes / (busyMs / 1000))} a second`],
+      ['changes', `${thousands(writes)}, ${thousands(writes / (busyMs / 1000))} per second`],
       ['faults', `${played}: ${reconnects} reconnects, ${relists} relists`],
       [`heap after ${((atMinute2?.atMs ?? 0) / 60_000).toFixed(1)} minutes`, mb(atMinute2?.heapMb)],
       ['heap at the end', mb(readings.at(-1)?.heapMb)],
       ['handles, early and at the end', `${early}, ${late}; after the stop ${brief(left)}`],
       ['heap, least of the first and of the last third', thirds],
-      ['most that waited', thousands(mostPending)],
-      ['told', brief(counts)],
+      ['most waiting changes', thousands(mostPending)],
+      ['notifications', brief(counts)],
     ],
     wrong,
   };

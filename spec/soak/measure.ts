@@ -1,8 +1,8 @@
-/** What a phase answers, and how it is judged. */
+/** The result of a phase, and how it is judged. */
 import { countOf, handles, heapMb } from './heap.ts';
 
 export interface Reading {
-  /** Since the phase began, on its own clock. */
+  /** The time since the beginning of the phase, on its own clock, in milliseconds. */
   readonly atMs: number;
   readonly heapMb: number;
   readonly handles: number;
@@ -10,7 +10,7 @@ export interface Reading {
 
 export interface PhaseResult {
   readonly phase: string;
-  /** `[what, how much]`, to print. */
+  /** Labels and values to print. */
   readonly figures: readonly (readonly [string, string])[];
   readonly wrong: readonly string[];
 }
@@ -19,11 +19,12 @@ export async function read(atMs: number): Promise<Reading> {
   return { atMs, heapMb: await heapMb(), handles: countOf(handles()) };
 }
 
-/** By so much single readings of one life differ, up and down; at 800,000 changes a leak of 8 bytes each is more. */
+/** The variation of single readings of one run. With 800,000 changes a leak of 8 bytes per change exceeds it. */
 const SLACK_MB = 6;
 
 /**
- * Flat: the least of the last third is not above the least of the first by more than noise. Answers both, to print.
+ * Checks that the heap does not grow: the least reading of the last third may exceed that of the first third by noise
+ * only. Returns both, to print.
  */
 export function flat(readings: readonly Reading[], wrong: string[]): string {
   const third = Math.max(1, Math.floor(readings.length / 3));
@@ -39,7 +40,7 @@ export function flat(readings: readonly Reading[], wrong: string[]): string {
 export const mb = (value: number | undefined): string => `${(value ?? 0).toFixed(1)} MB`;
 export const thousands = (value: number): string => Math.round(value).toLocaleString('en-US');
 
-/** How many are shown of each kind. */
+/** Formats the counts by kind. */
 export function brief(counts: Record<string, number>): string {
   const told = Object.entries(counts).sort(([a], [b]) => a.localeCompare(b));
   return told.map(([what, count]) => `${what} ${thousands(count)}`).join(', ') || 'none';

@@ -1,6 +1,6 @@
 /**
- * Lets informers run for long, in three phases, each in a process of its own, and prints what they held. Exits with 1
- * when one of them held more at its end, or was wrong.
+ * Runs informers for a long time, in three phases, each in its own process, and prints what they held. Exits with 1
+ * if memory or handles grew in a phase, or if a result was wrong.
  *
  *   npm run test:soak -- [--short] [--only virtual,full-speed,cycles] [--seed 1] [--virtual-minutes 60] [--minutes 10]
  */
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     'virtual-minutes': { type: 'string' },
     minutes: { type: 'string' },
-    /** In the child: the phase to run here. */
+    /** Set in the child process: the phase to run. */
     phase: { type: 'string' },
   },
 });
@@ -37,7 +37,7 @@ function here(phase: string): Promise<PhaseResult> {
     case 'cycles':
       return short ? cyclesPhase(2_000, 200) : cyclesPhase(10_000, 1_000);
     default:
-      throw new TypeError(`there is no phase ${phase}: virtual, full-speed, cycles`);
+      throw new TypeError(`unknown phase ${phase}; the phases are virtual, full-speed, cycles`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** One server under constant change, one informer on it, and every kind of consumer there is. */
+/** The scene of the soak test: one server under constant change, one informer, and every kind of consumer. */
 import {
   byLabel,
   byNamespace,
@@ -44,9 +44,9 @@ const NAMESPACES = ['a', 'b', 'c', 'd'];
 export interface SceneOptions {
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
-  /** Names that there may be. */
+  /** The number of object names. */
   readonly keys: number;
-  /** What a real clock cannot wait for is shorter by so much. */
+  /** The factor by which all times are shorter, for runs on a real clock. */
   readonly haste: number;
   reach?(server: FakeApiServer): Promise<{ baseUrl: string; fetch: typeof globalThis.fetch }>;
 }
@@ -55,26 +55,26 @@ export interface Scene {
   readonly server: FakeApiServer;
   readonly informer: SharedInformer<Pod>;
   readonly counts: Record<string, number>;
-  /** So many writes, at once. */
+  /** Makes this many writes synchronously. */
   write(count: number): void;
   readonly writes: number;
-  /** Somebody comes, looks and goes. */
+  /** Adds one temporary consumer of random type. */
   visit(): void;
-  /** The most that ever waited, of all consumers that are slow. */
+  /** The most changes that waited for one slow consumer at any time. */
   readonly mostPending: number;
-  /** What waits now. */
+  /** The number of changes that wait now. */
   readonly lag: number;
-  /** What differs from the server. */
+  /** Describes each difference from the server. */
   wrong(): string[];
-  /** All leave and all stops. */
+  /** Unsubscribes all consumers and stops all informers. */
   end(): Promise<void>;
 }
 
-/** What a reader of changes believes there is. */
-class Believer {
+/** The state that a consumer derives from its notifications. */
+class Follower {
   readonly #objects = new Map<string, string>();
   readonly name: string;
-  strange = 0;
+  inconsistent = 0;
 
   constructor(name: string) {
     this.name = name;
@@ -85,20 +85,20 @@ class Believer {
   }
 
   add({ metadata }: Pod): void {
-    if (this.#is(metadata?.uid)) this.strange++;
+    if (this.#is(metadata?.uid)) this.inconsistent++;
     this.#objects.set(metadata?.uid ?? '', metadata?.resourceVersion ?? '');
   }
 
   update({ metadata }: Pod): void {
-    if (!this.#is(metadata?.uid)) this.strange++;
+    if (!this.#is(metadata?.uid)) this.inconsistent++;
     this.#objects.set(metadata?.uid ?? '', metadata?.resourceVersion ?? '');
   }
 
   remove(uid: string): void {
-    if (!this.#objects.delete(uid)) this.strange++;
+    if (!this.#objects.delete(uid)) this.inconsistent++;
   }
 
-  hear({ reset, changes }: ChangeSet<Pod>): void {
+  receive({ reset, changes }: ChangeSet<Pod>): void {
     if (reset) this.#objects.clear();
     for (const { id, previous, object } of changes) {
       if (object === undefined) this.remove(id);
@@ -108,7 +108,8 @@ class Believer {
   }
 
   differs(truth: readonly Pod[]): string | undefined {
-    if (this.strange > 0) return `${this.name} heard ${this.strange} stories that make no sense`;
+    if (this.inconsistent > 0)
+      return `${this.name} received ${this.inconsistent} inconsistent notifications`;
     const wrong = truth.filter(
       ({ metadata }) => this.#objects.get(metadata?.uid ?? '') !== metadata?.resourceVersion,
     );
@@ -185,16 +186,16 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
   };
 
   const all = new Subscription();
-  const believers: Believer[] = [];
-  const believer = (name: string) => {
-    const one = new Believer(name);
-    believers.push(one);
+  const followers: Follower[] = [];
+  const follower = (name: string) => {
+    const one = new Follower(name);
+    followers.push(one);
     return one;
   };
   const wait = (ms: number) => firstValueFrom(timer(ms / haste, scheduler));
 
-  const direct = believer('changes$');
-  all.add(informer.changes$.subscribe((set) => direct.hear(set)));
+  const direct = follower('changes$');
+  all.add(informer.changes$.subscribe((set) => direct.receive(set)));
   all.add(informer.added$.subscribe(() => count('added$')));
   all.add(informer.updated$.subscribe((_: UpdatedObject<Pod>) => count('updated$')));
   all.add(informer.deleted$.subscribe((_: DeletedObject<Pod>) => count('deleted$')));
@@ -202,7 +203,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
   all.add(informer.status$.subscribe(({ phase }) => count(`status ${phase}`)));
   all.add(informer.metrics$.subscribe(() => count('metrics$')));
 
-  const handling = (one: Believer, answer: () => unknown) => ({
+  const handling = (one: Follower, answer: () => unknown) => ({
     onAdd: (object: Pod) => {
       one.add(object);
       return answer();
@@ -218,15 +219,15 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
   });
   const registrations = [
     informer.addEventHandler(
-      handling(believer('a handler'), () => undefined),
+      handling(follower('a handler'), () => undefined),
       { name: 'quick' },
     ),
     informer.addEventHandler(
-      handling(believer('an async handler'), () => Promise.resolve()),
+      handling(follower('an async handler'), () => Promise.resolve()),
       { name: 'async' },
     ),
     informer.addEventHandler(
-      handling(believer('a slow handler'), () => wait(2)),
+      handling(follower('a slow handler'), () => wait(2)),
       { name: 'slow' },
     ),
   ];
@@ -240,20 +241,20 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
   ];
   const deliveries = policies.map((policy) => {
     const delivery = informer.deliver(policy);
-    const one = believer(`deliver ${policy.kind}`);
-    all.add(delivery.changes$.subscribe((set) => one.hear(set)));
+    const one = follower(`deliver ${policy.kind}`);
+    all.add(delivery.changes$.subscribe((set) => one.receive(set)));
     return delivery;
   });
-  const folded = believer('conflateByKey');
-  let room = 0;
+  const folded = follower('conflateByKey');
+  let calls = 0;
   all.add(
     informer.changes$
       .pipe(
         conflateByKey({
-          ready: () => (room++ % 2 === 0 ? null : timer(100 / haste, scheduler)),
+          ready: () => (calls++ % 2 === 0 ? null : timer(100 / haste, scheduler)),
         }),
       )
-      .subscribe((set) => folded.hear(set)),
+      .subscribe((set) => folded.receive(set)),
   );
   const view = informer
     .deliver({ kind: 'conflate', ready: () => timer(50 / haste, scheduler) })
@@ -336,7 +337,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
       const visitor = handle.informer.changes$.subscribe();
       factory.start();
       later(5_000, () => {
-        count(`holds`);
+        count('held');
         held--;
         if (handle.informer.hasSynced) handle.lister.list('node=node-1');
         visitor.unsubscribe();
@@ -388,7 +389,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     },
     wrong() {
       const truth = server.objects.list(pods);
-      const wrong = believers.flatMap((one) => one.differs(truth) ?? []);
+      const wrong = followers.flatMap((one) => one.differs(truth) ?? []);
       const store = informer.indexer.list();
       const version = ({ metadata }: Pod) => metadata?.resourceVersion;
       for (const [name, held] of [
@@ -402,7 +403,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
       for (const what of Object.keys(counts)) if (what.startsWith('unhandled')) wrong.push(what);
       const { audit } = informer.status;
       if (typeof audit !== 'object' || audit.differed > 0) {
-        wrong.push(`the audit says ${JSON.stringify(audit)}, and nothing was lost`);
+        wrong.push(`the audit reports ${JSON.stringify(audit)}, but no event was lost`);
       }
       return wrong;
     },

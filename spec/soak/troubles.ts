@@ -1,4 +1,4 @@
-/** One trouble after another between the server and its clients, until it is healed. */
+/** Injects faults between the server and its clients, one after another, until it is healed. */
 import type { FakeApiServer, Fault } from 'rx-informer/testing';
 import type { SchedulerLike, Subscription } from 'rxjs';
 
@@ -12,9 +12,9 @@ export function troubles(
   options: {
     readonly scheduler: SchedulerLike;
     readonly random: () => number;
-    /** Between two, on average. */
+    /** The average time between two faults, in milliseconds. */
     readonly meanMs: number;
-    /** How long one stands, at most. */
+    /** The longest duration of a fault, in milliseconds. */
     readonly maxForMs: number;
   },
 ): Troubles {

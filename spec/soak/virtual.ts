@@ -1,4 +1,7 @@
-/** An hour of the informer's own time: 1,000 changes a second, trouble twice a minute, all consumers. */
+/**
+ * The phase `virtual`: an hour of virtual time with 1,000 changes per second, two faults per minute, and all
+ * consumers.
+ */
 import { seededRandom } from 'rx-informer/testing';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief, flat, mb, type PhaseResult, type Reading, read, thousands } from './measure.ts';
@@ -7,7 +10,7 @@ import { troubles } from './troubles.ts';
 
 const PER_SECOND = 1_000;
 const TICK_MS = 20;
-/** All that was lost is found by then: a silence of 85 s, the longest wait after it, and a watch's end. */
+/** The time in which everything must recover: a silence of 85 s, the longest wait after it, and the end of a watch. */
 const HEALS_WITHIN_MS = 700_000;
 
 export async function virtualPhase(minutes: number, seed: number): Promise<PhaseResult> {
@@ -33,7 +36,7 @@ export async function virtualPhase(minutes: number, seed: number): Promise<Phase
   const readings: Reading[] = [];
   for (let minute = 1; minute <= minutes; minute++) {
     await time.advance(60_000);
-    // The first minute fills the server's history and the store.
+    // In the first minute the server's history and the store grow.
     if (minute >= 2) readings.push(await read(time.now()));
   }
   writing = false;
@@ -52,14 +55,14 @@ export async function virtualPhase(minutes: number, seed: number): Promise<Phase
   return {
     phase: `${minutes} virtual minutes, seed ${seed}`,
     figures: [
-      ['changes', `${thousands(writes)}, ${thousands(writes / minutes / 60)} a virtual second`],
-      ['throughput', `${thousands(writes / seconds)} changes a second, ${seconds.toFixed(0)} s`],
+      ['changes', `${thousands(writes)}, ${thousands(writes / minutes / 60)} per virtual second`],
+      ['throughput', `${thousands(writes / seconds)} changes per second, ${seconds.toFixed(0)} s`],
       ['faults', `${trouble.played}: ${reconnects} reconnects, ${relists} relists`],
       ['heap at minute 2', mb(readings[0]?.heapMb)],
       [`heap at minute ${minutes}`, mb(readings.at(-1)?.heapMb)],
       ['heap, minute by minute', readings.map(({ heapMb }) => heapMb.toFixed(0)).join(' ')],
       ['heap, least of the first and of the last third', thirds],
-      ['most that waited', thousands(mostPending)],
+      ['most waiting changes', thousands(mostPending)],
       ['told', brief(counts)],
     ],
     wrong,
