@@ -1,11 +1,14 @@
-/** The tree is the data flow: folders are stages, and imports point upstream only. */
+/** Tests the structure of the sources: folders are stages, and imports point upstream only. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Rows in flow order; folders of one row do not import each other. docs/architecture.md draws the same. */
+/**
+ * The rows of stages in the order of the data flow; folders of one row do not import each other. docs/architecture.md
+ * shows the same rows.
+ */
 const ROWS: readonly (readonly string[])[] = [
   ['meta', 'rx'],
   ['transport', 'work-queue'],
@@ -20,7 +23,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['factory'],
   ['controller'],
 ];
-/** Edges import rows; no row imports an edge, and no edge another. */
+/** The edges may import rows; no row imports an edge, and no edge imports another. */
 const EDGES = ['resources', 'testing', 'node'];
 
 interface Import {
@@ -33,7 +36,7 @@ function stripComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
 
-/** All import forms: from, side effect, dynamic, `import('…')` types. */
+/** The targets of all forms of import: from, side effect, dynamic, and `import('…')` types. */
 function importsOf(text: string): string[] {
   const found: string[] = [];
   const forms = [
@@ -60,7 +63,7 @@ function imports(): Import[] {
   );
 }
 
-/** `../delta/pending.ts` seen from lib/store is folder `delta`. */
+/** The imported folder: for `../delta/pending.ts` in lib/store it is `delta`. */
 function importedFolder({ file, target }: Import): string | undefined {
   if (!target.startsWith('.')) return undefined;
   const path = new URL(target, `file:///${file}`).pathname.slice(1);
@@ -103,14 +106,14 @@ describe('architecture', () => {
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
 
-  it('names files with their ending, and no folder index but the entries', () => {
+  it('imports files with their extension, and has no index files except those of the entries', () => {
     const relative = imports().filter(({ target }) => target.startsWith('.'));
     expect(relative.filter(({ target }) => !target.endsWith('.ts'))).toEqual([]);
     const indices = own.filter((file) => file.endsWith('/index.ts') && file !== 'lib/index.ts');
     expect(indices).toEqual(EDGES.map((edge) => `lib/${edge}/index.ts`).sort());
   });
 
-  it('lets each package in only where it belongs', () => {
+  it('imports each package only in its own folders', () => {
     const allowed: Record<string, (file: string) => boolean> = {
       rxjs: () => true,
       'rxjs/operators': () => true,
@@ -129,7 +132,7 @@ describe('architecture', () => {
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
 
-  it('has no Promise between the port and the commit', () => {
+  it('uses no Promise between the transport and the commit', () => {
     const stages = ['decode', 'list-watch', 'reflector', 'delta', 'store'];
     const wrong = own.filter((file) => {
       const code = stripComments(sources.get(file) ?? '');
@@ -138,12 +141,12 @@ describe('architecture', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('opens each file with its reason to exist', () => {
+  it('begins each file with a comment on its purpose', () => {
     const opening = /^(#!.*\n)?(\/\/\/ <reference [^>]*>\n)*\s*\/\*\*/;
     expect(own.filter((file) => !opening.test(sources.get(file) ?? ''))).toEqual([]);
   });
 
-  it('has no drawer for odds and ends', () => {
+  it('has no file for miscellaneous code', () => {
     const odd = /(^|\/)(utils?|helpers?|common|misc|types|constants|errors)(\.ts|\/)/;
     expect(files.filter((file) => odd.test(file))).toEqual([]);
   });
@@ -158,7 +161,7 @@ describe('architecture', () => {
   });
 
   it('keeps files short', () => {
-    // The index is as long as what it names.
+    // The length of the index depends on the number of exports.
     const long = own.filter((file) => {
       const lines = (sources.get(file) ?? '').split('\n').length;
       return file !== 'lib/index.ts' && lines > 340;

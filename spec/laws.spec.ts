@@ -1,16 +1,16 @@
-/** Laws and tests hold each other: no law without a test, no test that names a law which is none. */
+/** Tests that each law has a test, and that no test names an unknown law. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** `- **R7** text` */
+/** The ids of laws, from lines such as `- **R7** text`. */
 function lawsOf(text: string): string[] {
   return [...text.matchAll(/^- \*\*([A-Z]\d+)\*\* /gm)].map((match) => match[1] ?? '');
 }
 
-/** Ids at the start of a test's title: `it('R7, R12: …'` and `it.each(…)('R7: …'`. */
+/** The ids at the start of test titles, as in `it('R7, R12: …'` and `it.each(…)('R7: …'`. */
 function idsOf(text: string): string[] {
   const titles = text.matchAll(
     /\b(?:it|test)(?:\.each)?\s*\(\s*['"`]((?:[A-Z]\d+)(?:, [A-Z]\d+)*): /g,
@@ -25,17 +25,17 @@ const tests = globSync('spec/**/*.{spec,e2e,browser,oracle,packed}.ts', { cwd: r
   .flatMap((file) => idsOf(readFileSync(`${root}${file}`, 'utf8')).map((id) => ({ file, id })));
 
 describe('laws', () => {
-  it('are numbered once each', () => {
+  it('have unique ids', () => {
     expect(laws.length).toBeGreaterThan(80);
     expect(laws.filter((id, at) => laws.indexOf(id) !== at)).toEqual([]);
   });
 
-  it('have a test each', () => {
+  it('have a test', () => {
     const tested = new Set(tests.map(({ id }) => id));
     expect(laws.filter((id) => !tested.has(id))).toEqual([]);
   });
 
-  it('are what tests name', () => {
+  it('exist for each id in a test title', () => {
     expect(tests.filter(({ id }) => !laws.includes(id))).toEqual([]);
   });
 });

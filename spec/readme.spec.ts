@@ -1,4 +1,7 @@
-/** The README keeps its word: its first example prints what it shows, and every page names the same range of Node. */
+/**
+ * Tests the README: its first example prints the output shown there, and every page names the same range of Node
+ * versions.
+ */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +17,7 @@ function firstFence(language: string): string {
 
 describe('README', () => {
   it('A88: the first example runs as an ES module and prints what the README shows', () => {
-    // In the root of the package, whose own name leads to its sources there.
+    // The example runs in the root of the package, where the package's own name resolves to its sources.
     const printed = execFileSync(
       process.execPath,
       ['--input-type=module', '--conditions=rx-informer-source', '-'],
@@ -24,7 +27,7 @@ describe('README', () => {
     expect(printed).toBe(firstFence('text'));
   });
 
-  it('A88: README, docs and errors name the range of Node of package.json', () => {
+  it('A88: README, docs and errors name the range of Node versions of package.json', () => {
     const { engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
     const files = ['README.md', ...globSync('{docs,lib}/**/*.{md,ts}', { cwd: root })];
     const named = files.flatMap((file) =>
@@ -34,13 +37,13 @@ describe('README', () => {
         ),
       ].map((match) => `${file}: >=${match[1]}`),
     );
-    // The README's table says it in a cell of its own.
+    // The README's table has a cell with the range.
     expect(readme).toContain(`| Node | ${engines.node.slice(2)} or newer |`);
     expect(named.length).toBeGreaterThan(1);
     expect(named.filter((each) => !each.endsWith(`: ${engines.node}`))).toEqual([]);
   });
 
-  it('A88: relative links and pictures lead to files, and a picture has at most 200 kB', () => {
+  it('A88: relative links and pictures point to existing files, and a picture has at most 200 kB', () => {
     const missing: string[] = [];
     for (const file of ['README.md', ...globSync('docs/*.md', { cwd: root })]) {
       const text = readFileSync(`${root}${file}`, 'utf8').replace(/^```[\s\S]*?^```/gm, '');

@@ -1,4 +1,7 @@
-/** docs/troubleshooting.md quotes messages: each of them is produced here, and the page has each that is produced here. */
+/**
+ * Tests docs/troubleshooting.md: the library produces each message that the page quotes, and the page quotes each
+ * message produced here.
+ */
 import { readFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import {

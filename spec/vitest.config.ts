@@ -1,4 +1,4 @@
-/** The offline suite: everything that needs neither a real API server nor a browser. */
+/** The configuration of the offline suite: all specs that need neither a real API server nor a browser. */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -12,7 +12,7 @@ export default defineConfig({
     exclude: ['spec/e2e/**', 'spec/browser/**', 'node_modules/**'],
     reporters: ['default', fileURLToPath(new URL('./support/closing-line.ts', import.meta.url))],
     testTimeout: 20_000,
-    // Many specs wait for real sockets and processes: with one worker a core, the cores wait with them.
+    // Many specs wait for sockets and processes, so one worker per core would leave cores idle.
     maxWorkers: Math.max(2, availableParallelism() + 1),
   },
 });

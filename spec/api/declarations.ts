@@ -1,6 +1,9 @@
-/** Emitted declaration files, cut into statements: which names there are, and which of them each mentions. */
+/**
+ * Reads emitted declaration files, split into statements: the names that they declare, and the names that each
+ * declaration mentions.
+ */
 
-/** Where a name comes from: another file of the library, or a package. */
+/** The origin of a name: another file of the library, or a package. */
 export interface Origin {
   readonly from: string;
   readonly name: string;
@@ -10,16 +13,19 @@ export interface Origin {
 export interface DeclarationFile {
   /** Declarations by name, overloads together. */
   readonly declared: ReadonlyMap<string, string>;
-  /** Those of them that the file exports where they stand. */
+  /** The declarations that the file exports directly. */
   readonly exported: ReadonlySet<string>;
   readonly imported: ReadonlyMap<string, Origin>;
-  /** Names that the file passes on from another. */
-  readonly passedOn: ReadonlyMap<string, Origin>;
-  /** Files of which everything is passed on. */
+  /** The names that the file re-exports from another. */
+  readonly reExported: ReadonlyMap<string, Origin>;
+  /** The files of which everything is re-exported. */
   readonly stars: readonly string[];
 }
 
-/** A statement begins at the start of a line; lines that are indented or close a bracket continue it. */
+/**
+ * Splits a file into statements. A statement begins at the start of a line; indented lines and closing brackets
+ * continue it.
+ */
 function statementsOf(text: string): string[] {
   const statements: string[] = [];
   for (const line of text.split('\n')) {
@@ -47,7 +53,7 @@ export function parse(text: string): DeclarationFile {
   const declared = new Map<string, string>();
   const exported = new Set<string>();
   const imported = new Map<string, Origin>();
-  const passedOn = new Map<string, Origin>();
+  const reExported = new Map<string, Origin>();
   const stars: string[] = [];
   for (const statement of statementsOf(text)) {
     const moved = /^(import|export) (?:type )?\{([^}]*)\}(?: from '([^']+)')?;$/.exec(statement);
@@ -58,9 +64,9 @@ export function parse(text: string): DeclarationFile {
       );
     if (moved !== null) {
       const [, keyword, list = '', from] = moved;
-      const into = keyword === 'import' ? imported : passedOn;
+      const into = keyword === 'import' ? imported : reExported;
       for (const [name, origin] of originsOf(list, from ?? '')) {
-        // Without `from`, names that were imported above are passed on.
+        // Without `from`, the statement re-exports names that were imported above.
         const own = from === undefined ? imported.get(origin.name) : origin;
         if (own !== undefined) into.set(name, own);
       }
@@ -73,13 +79,13 @@ export function parse(text: string): DeclarationFile {
       const plain = statement.replace(/^export /, '').replace(/^declare /, '');
       declared.set(name, before === undefined ? plain : `${before}\n${plain}`);
     } else if (statement !== 'export {};') {
-      throw new Error(`a declaration of a form that is not known: ${statement}`);
+      throw new Error(`unknown form of declaration: ${statement}`);
     }
   }
-  return { declared, exported, imported, passedOn, stars };
+  return { declared, exported, imported, reExported, stars };
 }
 
-/** Names of types that a declaration mentions, and of values whose type it takes. */
+/** The names of the types that a declaration mentions, and of the values whose type it takes. */
 export function mentionedIn(declaration: string): Set<string> {
   const withoutTexts = declaration.replace(/'[^'\n]*'/g, "''");
   const types = withoutTexts.matchAll(/(?<![\w$.])([A-Z][\w$]*)/g);

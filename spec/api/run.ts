@@ -1,5 +1,5 @@
 /**
- * The public surface of each entry, derived from the declarations that `tsc` emits: `spec/api/<entry>.txt` shows every
+ * Derives the public surface of each entry from the declarations that `tsc` emits. `spec/api/<entry>.txt` shows every
  * change of it in review.
  *
  *   npm run api               # writes the files
@@ -18,19 +18,22 @@ function tsc(...args: string[]): void {
   try {
     execFileSync(process.execPath, [bin, ...args], { cwd: root, stdio: 'inherit' });
   } catch {
-    // The compiler has said why.
+    // The compiler has printed the reason.
     process.exit(1);
   }
 }
 
-/** Constants in full; of the generated interfaces the names: they stand in lib/resources/generated as they are. */
+/**
+ * Shortens the generated interfaces to their names, because lib/resources/generated shows them. Constants stay
+ * complete.
+ */
 function withoutBodies(text: string): string {
   return text
     .replace(/^((?:export )?interface [^{]*)\{\n[\s\S]*?^\}$/gm, '$1{ … }')
     .replace(/\n\n/g, '\n');
 }
 
-/** Lines of one text that another lacks. */
+/** The lines of one text that the other lacks. */
 function missing(text: string, other: string): string[] {
   const lines = new Set(other.split('\n'));
   return text.split('\n').filter((line) => !lines.has(line));
@@ -58,9 +61,9 @@ for (const [name, text] of Object.entries(texts)) {
     if (known === text) continue;
     const gone = missing(known, text).map((line) => `- ${line}`);
     const come = missing(text, known).map((line) => `+ ${line}`);
-    const lines = [...gone, ...come].join('\n') || '(the order of lines)';
+    const lines = [...gone, ...come].join('\n') || '(only the order of lines differs)';
     console.error(
-      `The public surface differs from spec/api/${name}.txt:\n${lines}\nIf this is meant, run \`npm run api\`, and say in CHANGELOG.md what replaces a name that is gone.`,
+      `The public surface differs from spec/api/${name}.txt:\n${lines}\nIf the change is intended, run \`npm run api\`, and say in CHANGELOG.md what replaces a removed name.`,
     );
     process.exitCode = 1;
   }

@@ -1,4 +1,6 @@
-/** How the surface of an entry is drawn from declarations; `npm run check` compares the real ones. */
+/**
+ * Tests how the public surface of an entry is derived from declarations. `npm run check` compares the real surfaces.
+ */
 import { describe, expect, it } from 'vitest';
 import { Surfaces } from './surface.ts';
 
@@ -38,7 +40,7 @@ export declare const again: (options: Options) => void;
 const surfaces = new Surfaces((path) => files[path] ?? '');
 
 describe('the surface of an entry', () => {
-  it('has each export, overloads together, and what is part of them without being exported', () => {
+  it('contains each export, overloads together, and the declarations that exports mention without being exported themselves', () => {
     expect(surfaces.surfaceOf('index.d.ts')).toBe(`export type Draft = import('immer').Draft;
 
 export interface Options {
@@ -63,15 +65,15 @@ type Deeper = 'Options' | 1;
 `);
   });
 
-  it('leaves out what another entry exports', () => {
+  it('leaves out the declarations that another entry exports', () => {
     const core = surfaces.idsOf('index.d.ts');
     const again = 'export const again: (options: Options) => void;\n';
     expect(surfaces.surfaceOf('edge/index.d.ts', core)).toBe(again);
     expect(surfaces.surfaceOf('edge/index.d.ts')).toContain('interface Hidden');
   });
 
-  it('refuses a form of declaration that it does not know', () => {
+  it('refuses an unknown form of declaration', () => {
     const odd = new Surfaces(() => 'export default class {}\n');
-    expect(() => odd.surfaceOf('index.d.ts')).toThrow('a declaration of a form that is not known');
+    expect(() => odd.surfaceOf('index.d.ts')).toThrow('unknown form of declaration');
   });
 });

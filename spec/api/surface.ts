@@ -1,6 +1,6 @@
 /**
- * The public surface of an entry, as text: what it exports, and the declarations that are part of those without being
- * exported. In alphabetical order, so that a change of the surface is a small difference.
+ * Formats the public surface of an entry as text: its exports, and the declarations that they mention without being
+ * exported. The order is alphabetical, so that a change of the surface is a small difference.
  */
 import { dirname, join } from 'node:path';
 import { type DeclarationFile, mentionedIn, parse } from './declarations.ts';
@@ -11,7 +11,7 @@ interface Declaration {
   readonly text: string;
 }
 
-/** Reads declaration files by their path below the folder of declarations. */
+/** Reads a declaration file by its path below the folder of declarations. */
 export type ReadDeclarations = (path: string) => string;
 
 export class Surfaces {
@@ -22,14 +22,17 @@ export class Surfaces {
     this.#read = read;
   }
 
-  /** `exported`, then `inner`, which are not among `known`: the exports of an entry that others import. */
+  /**
+   * The surface of an entry: its exports, then the inner declarations. `known` are the exports of another entry,
+   * which are left out.
+   */
   surfaceOf(entry: string, known: ReadonlySet<string> = new Set()): string {
     const exported = this.#exportsOf(entry);
     const done = new Set([...known, ...[...exported.values()].map(idOf)]);
     const inner: Declaration[] = [];
     for (const declaration of [...exported.values(), ...inner])
       this.#follow(declaration, done, inner);
-    // What an inner declaration mentions is inner, too.
+    // The declarations that an inner declaration mentions are inner, too.
     for (const declaration of inner) this.#follow(declaration, done, inner);
     const byName = [...exported].sort(([a], [b]) => (a < b ? -1 : 1));
     const texts = byName.map(([name, { name: own, text }]) =>
@@ -43,17 +46,17 @@ export class Surfaces {
     ].join('\n');
   }
 
-  /** The declarations that an entry exports, as {@link surfaceOf} takes them for another entry. */
+  /** The ids of the declarations that an entry exports, for `known` of {@link surfaceOf}. */
   idsOf(entry: string): Set<string> {
     return new Set([...this.#exportsOf(entry).values()].map(idOf));
   }
 
   #exportsOf(path: string): Map<string, Declaration> {
-    const { declared, exported, passedOn, stars } = this.#file(path);
+    const { declared, exported, reExported, stars } = this.#file(path);
     const found = new Map<string, Declaration>();
     for (const name of exported)
       found.set(name, { file: path, name, text: declared.get(name) ?? '' });
-    for (const [name, origin] of passedOn) {
+    for (const [name, origin] of reExported) {
       found.set(name, this.#resolve(path, origin.from, origin.name));
     }
     for (const star of stars) {
@@ -68,22 +71,22 @@ export class Surfaces {
       return { file: from, name, text: `type ${name} = import('${from}').${name};` };
     }
     const file = resolve(importer, from);
-    const { declared, passedOn } = this.#file(file);
-    const further = passedOn.get(name);
+    const { declared, reExported } = this.#file(file);
+    const further = reExported.get(name);
     if (further !== undefined) return this.#resolve(file, further.from, further.name);
     const text = declared.get(name);
     if (text === undefined) throw new Error(`${file} does not declare ${name}`);
     return { file, name, text };
   }
 
-  /** Adds what a declaration mentions to `inner`. */
+  /** Adds the declarations that a declaration mentions to `inner`. */
   #follow({ file, text }: Declaration, done: Set<string>, inner: Declaration[]): void {
     if (!file.endsWith('.d.ts')) return;
     const { declared, imported } = this.#file(file);
     for (const name of mentionedIn(text)) {
       const origin = imported.get(name);
       const own = declared.get(name);
-      // Of another package, of the platform, or a type parameter.
+      // A name of another package, a name of the platform, or a type parameter.
       if (own === undefined && !origin?.from.startsWith('.')) continue;
       const found =
         origin === undefined

@@ -32,14 +32,14 @@ describe('a row', () => {
   });
 
   test('has the tone of its status', () => {
-    expect(named('one with a native sidecar').tone).toBe('good');
-    expect(named('one whose native sidecar is not ready').tone).toBe('busy');
-    expect(named('one that scheduling gates hold').tone).toBe('busy');
-    expect(named('one in its second initialization').tone).toBe('busy');
-    expect(named('one whose initialization failed').tone).toBe('bad');
-    expect(named('one that is deleted').tone).toBe('busy');
-    expect(named('one that is deleted with its node lost').tone).toBe('bad');
-    expect(named('one that is done').tone).toBe('done');
+    expect(named('a pod with a native sidecar').tone).toBe('good');
+    expect(named('a pod whose native sidecar is not ready').tone).toBe('busy');
+    expect(named('a pod with scheduling gates').tone).toBe('busy');
+    expect(named('a pod in its second initialization').tone).toBe('busy');
+    expect(named('a pod whose initialization failed').tone).toBe('bad');
+    expect(named('a deleted pod').tone).toBe('busy');
+    expect(named('a deleted pod on a lost node').tone).toBe('bad');
+    expect(named('a completed pod').tone).toBe('done');
   });
 });
 

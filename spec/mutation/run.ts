@@ -1,11 +1,13 @@
 /**
- * A mutation campaign: deliberate faults in each stage, drawn by a seed, and the specs that should notice them.
+ * Runs a mutation campaign: deliberate faults in each stage, selected by a seed, and the specs that should detect
+ * them.
  *
  *     npm run test:mutation -- --seed 1 --per-stage 40 --stages delta,store
  *
- * StrykerJS places and runs the mutants. It is installed for the campaign without a line in package.json, because nothing
- * else needs it. The mutants that no spec noticed are printed with file, line and replacement, and written to
- * `.cache/mutation/<stage>.json`. `docs/reliability.md` has the scores and the mutants that are equivalent to the code.
+ * StrykerJS places and runs the mutants. It is installed for the campaign only and not listed in package.json,
+ * because nothing else needs it. Mutants that no spec detects are printed with file, line and replacement, and
+ * written to `.cache/mutation/<stage>.json`. `docs/reliability.md` has the scores and the mutants that are equivalent
+ * to the code.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +18,10 @@ import { draw, EXCLUDED, mutantsOf } from './sample.ts';
 const STRYKER = '10.1.1';
 const CACHE = '.cache/mutation';
 
-/** The folders of `spec/` that judge a stage. The second list, which is slower, judges what the first did not notice. */
+/**
+ * The folders of `spec/` that test a stage. The second list is slower and tests only the mutants that the first list
+ * did not detect.
+ */
 const JUDGES: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
   transport: [['transport'], ['node', 'client', 'list-watch']],
   reflector: [['reflector'], ['list-watch', 'informer']],
@@ -61,7 +66,7 @@ function installStryker(): void {
   });
 }
 
-/** Runs StrykerJS on the given places, judged by the given folders of `spec/`. */
+/** Runs StrykerJS on the given places, with the tests in the given folders of `spec/`. */
 function run(name: string, mutate: readonly string[], folders: readonly string[]): Judged[] {
   const report = `${CACHE}/${name}.json`;
   const config = `${CACHE}/stryker-${name}.json`;
@@ -76,7 +81,7 @@ function run(name: string, mutate: readonly string[], folders: readonly string[]
     reporters: ['json'],
     jsonReporter: { fileName: report },
     tempDirName: `${tmpdir()}/rx-informer-mutation`,
-    // TypeScript 7 has no API by which StrykerJS could read a tsconfig; vitest needs none.
+    // TypeScript 7 has no API with which StrykerJS could read a tsconfig, and vitest needs no tsconfig.
     tsconfigFile: 'no-tsconfig.json',
     disableTypeChecks: false,
     timeoutMS: 15_000,
@@ -97,7 +102,7 @@ const isMissed = ({ status }: Result) => status === 'Survived' || status === 'No
 const textOf = ({ file, location, mutatorName, replacement }: Judged) =>
   `${file}:${location.start.line}:${location.start.column} ${mutatorName}: ${replacement ?? ''}`;
 
-/** Reports count columns from one, patterns from zero. */
+/** The pattern of a mutant's place. Reports count columns from one, patterns from zero. */
 function placeOf({ file, location: { start, end } }: Judged): string {
   return `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
 }
@@ -118,7 +123,7 @@ async function judge(stage: string): Promise<void> {
     missed = missed.filter((each) => !noticed.has(textOf(each)));
   }
   const seconds = Math.round((Date.now() - began) / 1000);
-  const count = `${judged.length - missed.length} of ${judged.length} noticed`;
+  const count = `${judged.length - missed.length} of ${judged.length} detected`;
   console.log(`${stage}: ${count}, ${all.length} mutants in all, ${seconds} s`);
   for (const each of missed) console.log(`  ${textOf(each)}`);
 }

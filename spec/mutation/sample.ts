@@ -1,4 +1,4 @@
-/** Draws the mutants of one stage: small deliberate faults, placed by StrykerJS, chosen by a seed. */
+/** Selects the mutants of one stage: small deliberate faults, placed by StrykerJS and selected by a seed. */
 import { globSync, readFileSync } from 'node:fs';
 
 interface Position {
@@ -6,7 +6,7 @@ interface Position {
   readonly column: number;
 }
 
-/** A deliberate fault: the text at a place of a file is replaced. Lines and columns count from zero. */
+/** A deliberate fault that replaces the text at one place of a file. Lines and columns count from zero. */
 export interface Mutant {
   readonly fileName: string;
   readonly mutatorName: string;
@@ -14,12 +14,12 @@ export interface Mutant {
   readonly location: { readonly start: Position; readonly end: Position };
 }
 
-/** Texts of errors are judged by their own specs; a changed word is no fault of a stage. */
+/** Mutators that are left out. Error texts have specs of their own, and a changed word is not a fault of a stage. */
 export const EXCLUDED = ['StringLiteral'];
-/** A place may hold several mutants (`a < b` becomes `a <= b`, `a >= b`, `true`, `false`). */
+/** The most mutants at one place (`a < b` becomes `a <= b`, `a >= b`, `true`, `false`). */
 const MOST_AT_ONE_PLACE = 6;
 
-// StrykerJS is installed for a campaign only, so its types cannot be imported.
+// The types of StrykerJS cannot be imported, because it is installed for a campaign only.
 interface Instrumenter {
   instrument(files: readonly object[], options: object): Promise<{ mutants: readonly Mutant[] }>;
 }
@@ -42,7 +42,7 @@ export async function mutantsOf(stage: string): Promise<readonly Mutant[]> {
   return (await new Instrumenter(logger).instrument(files, options)).mutants;
 }
 
-/** The same sequence of numbers in [0, 1) for the same seed (mulberry32). */
+/** A random source with the same sequence of numbers in [0, 1) for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -63,8 +63,9 @@ function isWithin(inner: Mutant, outer: Mutant): boolean {
 }
 
 /**
- * Places of at least `count` mutants, as patterns of StrykerJS's option `mutate`. Only small places are drawn: a large one
- * (the body of a function is removed) is noticed by nearly every test and would say little.
+ * Selects the places of at least `count` mutants, as patterns of StrykerJS's option `mutate`. Only small places are
+ * selected: a mutant of a large place (such as a removed function body) is detected by nearly every test and would
+ * say little.
  */
 export function draw(mutants: readonly Mutant[], count: number, seed: number): string[] {
   const random = randomOf(seed);

@@ -1,4 +1,7 @@
-/** The specs that judge the mutants of one stage. `MUTATION_SPECS` holds their folders, separated by commas. */
+/**
+ * The configuration for the specs that test the mutants of one stage. `MUTATION_SPECS` holds their folders, separated
+ * by commas.
+ */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 

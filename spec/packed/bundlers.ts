@@ -1,4 +1,6 @@
-/** Bundlers with their default settings: each makes one script for browsers of `main.ts`, or of the page around it. */
+/**
+ * Bundlers with their default settings. Each makes one script for browsers from `main.ts` or from the page around it.
+ */
 import { cpSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
@@ -11,7 +13,8 @@ export type Bundle = (consumer: Consumer, folder: string) => Promise<string>;
 
 function theScript(folder: string): string {
   const [script, ...more] = globSync('dist/**/*.js', { cwd: folder });
-  if (script === undefined || more.length > 0) throw new Error(`not one script in ${folder}/dist`);
+  if (script === undefined || more.length > 0)
+    throw new Error(`expected exactly one script in ${folder}/dist`);
   return join(folder, script);
 }
 
@@ -47,28 +50,30 @@ export const bundlers: Readonly<Record<string, Bundle>> = {
     return theScript(folder);
   },
   async webpack({ nodes }, folder) {
-    // Without a loader webpack reads no TypeScript.
+    // webpack reads no TypeScript without a loader.
     const entryPoints = globSync('*.ts', { cwd: folder }).map((name) => join(folder, name));
     await esbuild({ entryPoints, outdir: folder });
     writeFileSync(join(folder, 'build.cjs'), WEBPACK);
     await mustSucceed(run(nodes['24'], ['build.cjs'], folder));
     return theScript(folder);
   },
-  /** Without `exports`, which it reads only if asked to. */
+  /** Parcel ignores `exports` by default. */
   parcel,
-  /** Of a linked package, as in a workspace, Parcel prefers the condition `source`. */
+  /** For a linked package, as in a workspace, Parcel prefers the condition `source`. */
   async 'parcel, with a linked package and exports'(consumer, folder) {
     const linked = join(consumer.folder, 'workspace/rx-informer');
     cpSync(join(consumer.folder, 'node_modules/rx-informer'), linked, { recursive: true });
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(linked, join(folder, 'node_modules/rx-informer'));
-    const told = { '@parcel/resolver-default': { packageExports: true } };
-    writeFileSync(join(folder, 'package.json'), JSON.stringify(told));
+    const settings = { '@parcel/resolver-default': { packageExports: true } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(settings));
     return await parcel(consumer, folder);
   },
 };
 
-/** A page with programs that run one after another, and `page.mjs`, which runs a script of it in Node. */
+/**
+ * Writes a page with programs that run one after another, and `page.mjs`, which runs a script of the page in Node.
+ */
 export function writePage(folder: string, programs: readonly Program[]): void {
   mkdirSync(folder, { recursive: true });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);

@@ -1,4 +1,4 @@
-/** A project of a consumer: the packed library and what else a consumer has, installed in a folder of its own. */
+/** Creates the project of a consumer: the packed library and other packages, installed in a folder of its own. */
 import { execFile } from 'node:child_process';
 import { appendFileSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Installed beside the library. The bundlers and TypeScript that the project has itself are not here. */
+/**
+ * The packages installed beside the library. The bundlers and the TypeScript that this repository has itself are not
+ * listed.
+ */
 const BESIDE = {
   '@arethetypeswrong/cli': '0.18.5',
   '@types/node': '^24',
@@ -24,10 +27,10 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Runs a program to its end, whatever that is. */
+/** Runs a program until it ends, with any exit code. */
 export function run(command: string, args: readonly string[], cwd: string): Promise<Run> {
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
-  // What vitest sets is not what a consumer has.
+  // The variables that vitest sets are removed, because a consumer does not have them.
   for (const name of ['NODE_ENV', 'NODE_OPTIONS', 'VITEST', 'FORCE_COLOR']) delete env[name];
   return new Promise((resolve) => {
     execFile(command, [...args], { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
@@ -45,13 +48,15 @@ async function mustRun(command: string, args: readonly string[], cwd: string): P
 
 export interface Consumer extends AsyncDisposable {
   readonly folder: string;
-  /** The packed library. */
+  /** The path of the packed library. */
   readonly tarball: string;
-  /** Node by its major version. */
+  /** The path of Node by its major version. */
   readonly nodes: Readonly<Record<'22' | '24', string>>;
 }
 
-/** Packs what has been built, and installs it. The sources in the package are spoilt: nobody is to load them. */
+/**
+ * Packs the built library and installs it. The sources in the package are damaged, so that loading one of them fails.
+ */
 export async function installConsumer(): Promise<Consumer> {
   const folder = mkdtempSync(join(tmpdir(), 'rx-informer-packed-'));
   const packed = await mustRun('npm', ['pack', '--json', '--pack-destination', folder], root);
@@ -63,7 +68,8 @@ export async function installConsumer(): Promise<Consumer> {
   const dependencies = { 'rx-informer': `file:${filename}`, ...BESIDE };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
   const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
-  // Peers of the library are optional, but for rxjs: a consumer without them is the harder case.
+  // All peers of the library except rxjs are optional. They are left out, because a project without them is the
+  // harder case.
   await mustRun('npm', ['install', ...quiet], folder);
   for (const source of globSync('node_modules/rx-informer/lib/**/*.ts', { cwd: folder })) {
     appendFileSync(join(folder, source), '\n)]} a source was loaded instead of dist\n');

@@ -1,4 +1,7 @@
-/** The packed library where it is used: by Node 22 and 24, as ESM and by `require()`, by bundlers, by compilers. */
+/**
+ * Tests the packed library in projects of consumers: in Node 22 and 24, as ESM and through `require()`, with bundlers
+ * and with compilers.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +19,7 @@ function write(name: string, text: string): string {
   return path;
 }
 
-/** Runs a script that must end well and be silent on stderr. */
+/** Runs a script that must succeed and print nothing to stderr. Returns its output. */
 async function printed(node: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await run(node, args, consumer.folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -38,7 +41,7 @@ describe.concurrent('the packed library', () => {
     for (const { name, module, commonJs } of running) {
       it(`T41: ${name} runs in Node ${major}, as a module and by require()`, async ({ expect }) => {
         const node = consumer.nodes[major];
-        // Node 22 strips types, and warns of it.
+        // Node 22 prints a warning when it strips types.
         const quiet = '--disable-warning=ExperimentalWarning';
         const asModule = await printed(node, quiet, write(`${name}-${major}.mts`, module));
         const asCommonJs = await printed(node, write(`${name}-${major}.cjs`, commonJs));
@@ -116,7 +119,7 @@ describe.concurrent('the packed library', () => {
     });
   }
 
-  it('T41: publint and attw find nothing', async ({ expect }) => {
+  it('T41: publint and attw report no problem', async ({ expect }) => {
     const tools = [
       [join(root, 'node_modules/publint/src/cli.js'), '--strict', consumer.tarball],
       [

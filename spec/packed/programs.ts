@@ -1,4 +1,4 @@
-/** The README's examples as programs of a consumer: modules, CommonJS, and functions for bundlers. */
+/** Turns the README's examples into programs of a consumer: modules, CommonJS, and functions for bundlers. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
@@ -8,13 +8,16 @@ const README = fileURLToPath(new URL('../../README.md', import.meta.url));
 
 /** One example of the README. */
 export interface Program {
-  /** `readme-12`: the line of the README. */
+  /** `readme-` and the line in the README, for example `readme-12`. */
   readonly name: string;
   /** Examples that need a cluster are type-checked only. */
   readonly runs: boolean;
-  /** TypeScript, with `await` at the top. */
+  /** TypeScript with top-level `await`. */
   readonly module: string;
-  /** TypeScript that exports all but the imports as `main()`, because some bundlers refuse `await` at the top. */
+  /**
+   * TypeScript that exports everything except the imports as `main()`, because some bundlers refuse top-level
+   * `await`.
+   */
   readonly asFunction: string;
   /** JavaScript that begins with `require()`. */
   readonly commonJs: string;

@@ -1,4 +1,7 @@
-/** What users install: the packed library in projects of its consumers. Needs the registry. `npm run test:packed` */
+/**
+ * The configuration of the suite for the packed library, which installs it in projects of consumers. It needs the npm
+ * registry. Run it with `npm run test:packed`.
+ */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -9,7 +12,7 @@ export default defineConfig({
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    // Each test is a process or two.
+    // Each test starts one or two processes.
     maxConcurrency: 2,
   },
 });

@@ -1,4 +1,7 @@
-/** A change set in one line: `relist* -web@3? +db@5 ~api@1>2`; `*` synced, `!` reset, `?` end unknown. */
+/**
+ * Formats a change set as one line: `relist* -web@3? +db@5 ~api@1>2`. `*` means synced, `!` reset, `?` that the last
+ * state is unknown.
+ */
 import type { ChangeSet } from 'rx-informer';
 import type { Pod } from './scripted-list-watch.ts';
 

@@ -1,4 +1,4 @@
-/** The last line of a run, in a form that machines and people read alike: `N passed, N failed`. */
+/** A reporter that prints the last line of a run in a form for people and scripts: `N passed, N failed`. */
 import type { Reporter, TestModule } from 'vitest/node';
 
 export default class ClosingLine implements Reporter {
@@ -7,7 +7,7 @@ export default class ClosingLine implements Reporter {
     let failed = 0;
     let skipped = 0;
     for (const module of modules) {
-      // A file that could not be loaded has no tests to count, but it has failed.
+      // A file that could not be loaded has no tests, but counts as failed.
       if (module.errors().length > 0) failed++;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
@@ -18,7 +18,7 @@ export default class ClosingLine implements Reporter {
     }
     failed += unhandled.length;
     const tail = skipped > 0 ? `, ${skipped} skipped` : '';
-    // After the summary of the default reporter, which prints in the same event.
+    // Printed at exit, because the default reporter prints its summary in this same event.
     process.once('exit', () =>
       process.stdout.write(`\n${passed} passed, ${failed} failed${tail}\n`),
     );

@@ -1,7 +1,8 @@
 /**
- * Documentation that cannot rot: each ```ts fence of TSDoc, README and docs becomes a test that is type-checked and
- * run. `expression; // => value` is an assertion; a fence marked `no-run` is only type-checked. Two spec files hold
- * them all: one a fence would load the library a hundred times.
+ * Extracts the examples of the documentation as tests, so that they stay correct: each ```ts fence of TSDoc, README
+ * and docs is type-checked and run. `expression; // => value` is an assertion; a fence marked `no-run` is only
+ * type-checked. Two spec files contain all of them, because one file per fence would load the library a hundred
+ * times.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +16,7 @@ interface Fence {
   readonly runs: boolean;
 }
 
-/** Fences of a file; in TypeScript sources those within `/** … *\/` comments. */
+/** The fences of a file; in a TypeScript source those within `/** … *\/` comments. */
 export function fencesOf(text: string, isSource: boolean): Fence[] {
   const fences: Fence[] = [];
   let open: { line: number; runs: boolean; code: string[] } | undefined;
@@ -29,14 +30,14 @@ export function fencesOf(text: string, isSource: boolean): Fence[] {
     } else if (fence[1] === 'ts') {
       open = { line: at + 1, runs: !fence[2]?.includes('no-run'), code: [] };
     } else if (fence[1] !== '') {
-      // Another language: skip to its end.
+      // A fence in another language is skipped.
       open = undefined;
     }
   });
   return fences;
 }
 
-/** A fence as a program: its imports, and the rest, in which assertions have become `expect`. */
+/** A fence as a program: its imports, and the rest, in which assertions became calls of `expect`. */
 export function programOf(fence: Fence, where: string): { imports: string[]; body: string } {
   const imports: string[] = [];
   const code = fence.code.replace(/^import[\s\S]*?;$/gm, (text) => {
@@ -58,7 +59,7 @@ export function programOf(fence: Fence, where: string): { imports: string[]; bod
   return { imports, body };
 }
 
-/** The test of one fence. Imports go to the top. */
+/** The test of one fence, with its imports at the top. */
 export function testOf(fence: Fence, where: string): string {
   const { imports, body } = programOf(fence, where);
   const title = JSON.stringify(where);

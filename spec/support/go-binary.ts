@@ -1,6 +1,6 @@
 /**
- * Binaries that tests build from Go modules of this repository: built once, then kept by the hash of their
- * sources. The cache lies outside the clone, so that `npm ci` and a new clone find it again.
+ * Builds binaries for tests from the Go modules of this repository, and caches them by the hash of their sources. The
+ * cache lies outside the clone, so that `npm ci` and a new clone find it again.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,24 +10,24 @@ import { join } from 'node:path';
 
 /** A Go module with a `build.sh` that builds into `$OUT`. */
 export interface GoBinary {
-  /** Names the binary and its folder in the cache. */
+  /** The name of the binary and of its folder in the cache. */
   readonly name: string;
   /** The folder of the module. */
   readonly sources: string;
-  /** What is built, and how long that takes the first time, in words. */
+  /** What is built, and how long the first build takes, in words. */
   readonly what: string;
   readonly takes: string;
-  /** Said where Go is missing: who needs it, and what else would do. */
+  /** The message if Go is missing: what needs it, and the alternative. */
   readonly needsGo: string;
 }
 
-/** Cache root: `RX_INFORMER_CACHE`, else `rx-informer` under `XDG_CACHE_HOME` (default `~/.cache`). */
+/** The root of the cache: `RX_INFORMER_CACHE`, otherwise `rx-informer` in `XDG_CACHE_HOME` (default `~/.cache`). */
 function cacheRoot(): string {
   const { RX_INFORMER_CACHE, XDG_CACHE_HOME } = process.env;
   return RX_INFORMER_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'rx-informer');
 }
 
-/** Path of the binary for the sources as they are now; it may not exist yet. */
+/** The path of the binary for the current sources. The file may not exist yet. */
 export function goBinaryPath({ name, sources }: GoBinary): string {
   const hash = createHash('sha256');
   for (const file of readdirSync(sources).sort()) {
@@ -41,7 +41,7 @@ export function goBinaryPath({ name, sources }: GoBinary): string {
   return join(cacheRoot(), name, hash.digest('hex').slice(0, 16), name);
 }
 
-/** Builds the binary unless it is there. Rejects with one sentence when Go is missing or the build fails. */
+/** Builds the binary unless it is cached. Rejects with one sentence if Go is missing or the build fails. */
 export async function ensureGoBinary(binary: GoBinary): Promise<string> {
   const { sources, what, takes, needsGo } = binary;
   const path = goBinaryPath(binary);
@@ -50,7 +50,7 @@ export async function ensureGoBinary(binary: GoBinary): Promise<string> {
   mkdirSync(join(path, '..'), { recursive: true });
   process.stderr.write(`building ${what} (about ${takes} the first time)…\n`);
   const started = performance.now();
-  // Two runs may build at once: each under its own name, and the last rename wins.
+  // Two runs may build concurrently. Each uses a name of its own, and the last rename counts.
   const unfinished = `${path}.${process.pid}`;
   const code = await build(binary, unfinished, started);
   if (code !== 0) {
@@ -65,7 +65,7 @@ export async function ensureGoBinary(binary: GoBinary): Promise<string> {
 function build({ sources, what }: GoBinary, out: string, started: number): Promise<number | null> {
   const child = spawn(join(sources, 'build.sh'), {
     env: { ...process.env, OUT: out },
-    // What go prints (downloads, errors) is progress too; stdout stays clean for the caller.
+    // The output of go (downloads, errors) goes to stderr, so that stdout stays clean for the caller.
     stdio: ['ignore', 2, 2],
   });
   const tick = setInterval(

@@ -1,4 +1,4 @@
-/** A small API server whose bytes a test hands over, cut wherever it likes. It answers at once, on the same stack. */
+/** A small API server that sends bytes only when a test feeds them, cut anywhere. It responds synchronously. */
 import {
   type ApiError,
   createClient,
@@ -11,7 +11,7 @@ import {
 } from 'rx-informer';
 import { Observable, type SchedulerLike, type Subscriber } from 'rxjs';
 
-/** A thing with a colour, by which it is refused. */
+/** An object with a colour, by which a transform can refuse it. */
 export interface Thing extends KubernetesObject {
   metadata: { name: string; namespace: string; uid: string; resourceVersion: string };
   colour: string;
@@ -27,14 +27,14 @@ export const things = defineResource<Thing>({
 
 type Kind = 'list' | 'watch' | 'stream';
 
-/** One answer under way. */
+/** One response in progress. */
 class Answer {
   readonly kind: Kind;
   readonly namespace: string | undefined;
   readonly #subscriber: Subscriber<TransportEvent>;
-  /** What is written and not handed over. */
+  /** The bytes that are written and not sent yet. */
   waiting: Uint8Array = new Uint8Array();
-  /** Ends when all is handed over. */
+  /** Whether the response ends when all bytes are sent. */
   ends = false;
 
   constructor(kind: Kind, namespace: string | undefined, subscriber: Subscriber<TransportEvent>) {
@@ -48,7 +48,7 @@ class Answer {
     this.waiting = Buffer.concat([this.waiting, Buffer.from(`${JSON.stringify(line)}\n`)]);
   }
 
-  /** Hands over so many bytes. */
+  /** Sends this many bytes. */
   feed(count: number = this.waiting.length): void {
     const bytes = this.waiting.slice(0, count);
     this.waiting = this.waiting.slice(bytes.length);
@@ -68,7 +68,7 @@ interface Logged {
 
 export class HandFedServer {
   readonly now: Map<string, Thing> = new Map<string, Thing>();
-  /** The request under way. */
+  /** The response in progress. */
   answer: Answer | undefined;
   readonly client: KubeClient;
   #version = 10;
@@ -89,7 +89,7 @@ export class HandFedServer {
     this.client = createClient({ baseUrl: 'http://fake', transport, scheduler });
   }
 
-  /** Creates it, or changes it. */
+  /** Creates or changes an object. */
   put(key: string, colour: string): void {
     const old = this.now.get(key);
     this.#write(old === undefined ? 'ADDED' : 'MODIFIED', this.#thing(key, colour, old));
@@ -110,7 +110,7 @@ export class HandFedServer {
     });
   }
 
-  /** Ends the watch as one whose version is gone. */
+  /** Ends the watch with an expired version. */
   expire(): void {
     this.answer?.write({
       type: 'ERROR',

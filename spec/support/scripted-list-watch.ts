@@ -1,4 +1,4 @@
-/** A ListerWatcher under a test's hand: lists answer when told, watches are subjects. */
+/** A ListerWatcher that a test controls: lists are answered on demand, watches are subjects. */
 
 import type {
   KubernetesObject,
@@ -21,7 +21,7 @@ export interface Pod extends KubernetesObject {
   };
 }
 
-/** `pod('web', 5)` is shop/web at version 5, with its name as UID. */
+/** `pod('web', 5)` is shop/web at version 5; its UID is its name. */
 export function pod(name: string, version: number, uid = name, namespace = 'shop'): Pod {
   return { metadata: { name, namespace, uid, resourceVersion: String(version) } };
 }
@@ -50,17 +50,17 @@ export const bookmark = (version: number, initialEventsEnd = false): WatchEvent<
 });
 
 export interface ScriptedListWatch extends ListerWatcher<Pod> {
-  /** `L0`, `W5`, in the order in which they were asked. */
+  /** The requests in their order, such as `L0` and `W5`. */
   readonly asked: string[];
-  /** Requests under way. */
+  /** The number of open requests. */
   readonly open: number;
-  /** Answers the oldest list that waits; the next ones, if none does. */
+  /** Answers the oldest waiting list, or the next list if none waits. */
   listed(version: number, ...objects: Pod[]): void;
   /** Sends events to every open watch. */
   send(...events: WatchEvent<Pod>[]): void;
   /** Ends every open watch with this error. */
   fail(error: unknown): void;
-  /** Ends the oldest list that waits with this error. */
+  /** Ends the oldest waiting list with this error. */
   failList(error: unknown): void;
   close(): void;
 }

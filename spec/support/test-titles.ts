@@ -1,4 +1,4 @@
-/** The titles of tests, read from the syntax tree: names that stand elsewhere in a file do not count. */
+/** Reads the titles of tests from the syntax tree, so that the same names elsewhere in a file do not count. */
 import { parseSync } from 'vite';
 
 interface Node {
@@ -16,14 +16,14 @@ function childrenOf(node: Node): Node[] {
   return Object.values(node).flat().filter(isNode);
 }
 
-/** `it` of `it.each(rows)`, `it.skipIf(…)` and plain `it`. */
+/** Returns `it` for `it.each(rows)`, `it.skipIf(…)` and plain `it`. */
 function rootOf(callee: Node): string | undefined {
   if (callee.type === 'Identifier') return String(callee['name']);
   const inner = callee.type === 'CallExpression' ? callee['callee'] : callee['object'];
   return isNode(inner) ? rootOf(inner) : undefined;
 }
 
-/** A text as it stands; of a template what stands between its values. */
+/** The value of a text; for a template the texts between its values. */
 function textOf(node: Node | undefined): string | undefined {
   if (node?.type === 'Literal' && typeof node['value'] === 'string') return node['value'];
   if (node?.type !== 'TemplateLiteral') return undefined;
@@ -31,13 +31,13 @@ function textOf(node: Node | undefined): string | undefined {
   return quasis.map(({ value }) => value.cooked).join('…');
 }
 
-/** Without `as const` and the like. */
+/** Removes `as const` and similar wrappers. */
 function bare(node: Node | undefined): Node | undefined {
   const inner = node?.type.startsWith('TS') ? node['expression'] : undefined;
   return isNode(inner) ? bare(inner) : node;
 }
 
-/** The texts that a table puts into a title: those of its rows, not what is nested deeper. */
+/** The texts of a table's rows that can appear in a title, without texts that are nested deeper. */
 function rowTexts(given: Node | undefined): string[] {
   const table = bare(given);
   if (table?.type !== 'ArrayExpression') return [];
@@ -48,7 +48,7 @@ function rowTexts(given: Node | undefined): string[] {
   return cells.map(textOf).filter((text) => text !== undefined);
 }
 
-/** All titles in a test file: of tests and groups, and the texts of the rows that a title shows with `%s`. */
+/** All titles of a test file: those of tests and groups, and the texts of rows that a title shows with `%s`. */
 export function titlesOf(file: string, text: string): string[] {
   const titles: string[] = [];
   const visit = (node: Node): void => {

@@ -1,4 +1,4 @@
-/** What an application pays for the parts of the library that it imports: minified, brotli, without rxjs. */
+/** Tests the size of the parts that an application imports: minified, compressed with brotli, without rxjs. */
 import { describe, expect, it } from 'vitest';
 import { bundleSize } from './bundle.ts';
 
@@ -6,9 +6,9 @@ interface Budget {
   readonly what: string;
   readonly names: string;
   readonly entry?: string;
-  /** The most bytes that are allowed. */
+  /** The largest allowed size, in bytes. */
   readonly budget: number;
-  /** The goal, and why it is not reached, where the budget is above it. */
+  /** Set if the budget exceeds the goal: the goal, and why it is not reached. */
   readonly goal?: readonly [bytes: number, reason: string];
 }
 
@@ -49,7 +49,7 @@ describe('budgets', () => {
     expect(await bundleSize(names, entry)).toBeLessThanOrEqual(budget);
   });
 
-  it('X21: a goal that is reached is the budget', () => {
+  it('X21: a goal is listed only with a budget above it', () => {
     for (const { budget, goal = [0] } of BUDGETS) expect(goal[0]).toBeLessThan(budget);
   });
 });

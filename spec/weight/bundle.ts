@@ -18,7 +18,7 @@ const settings = {
 
 type Built = BuildResult<typeof settings>;
 
-/** The files that load before anything runs: the entry and all that it imports, but not by `import()`. */
+/** The files that are loaded before anything runs: the entry and its imports, without those of `import()`. */
 function initialFiles({ metafile: { outputs } }: Built): string[] {
   const files = Object.keys(outputs).filter((file) => outputs[file]?.entryPoint === '<stdin>');
   for (const file of files) {
@@ -29,7 +29,7 @@ function initialFiles({ metafile: { outputs } }: Built): string[] {
   return files;
 }
 
-/** The size that is downloaded: minified, then compressed with brotli. rxjs is not counted. */
+/** The download size: minified, then compressed with brotli, without rxjs. */
 export async function bundleSize(names: string, entry = 'lib/index.ts'): Promise<number> {
   const built: Built = await build({
     ...settings,
@@ -45,7 +45,7 @@ export async function bundleSize(names: string, entry = 'lib/index.ts'): Promise
 
 /**
  * The statements that these modules leave in a bundle although nothing is imported from them. The package's
- * `sideEffects: false` is overruled, because it helps nobody whose bundler sees a bundled file.
+ * `sideEffects: false` is ignored, because it does not help a user whose bundler reads a bundled file.
  */
 export async function effectsOf(modules: readonly string[]): Promise<string> {
   const effectful: Plugin = {

@@ -1,4 +1,4 @@
-/** A module from which nothing is used must leave nothing in an application's bundle. */
+/** Tests that a module from which nothing is used leaves nothing in an application's bundle. */
 import { globSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { effectsOf, root } from './bundle.ts';
