@@ -12,7 +12,7 @@ async function listed(server: ReturnType<typeof createFakeApiServer>, query = ''
 }
 
 describe('a fake server', () => {
-  it('logs requests in order', async () => {
+  it('records requests in order', async () => {
     const scheduler = new VirtualTimeScheduler();
     const server = createFakeApiServer({ scheduler });
     await server.fetch('http://fake/api/v1/namespaces/shop/pods?limit=1');
@@ -36,7 +36,7 @@ describe('a fake server', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('knows no streaming lists when it is told so', async () => {
+  it('refuses streaming lists if watchList is false', async () => {
     const server = createFakeApiServer({ watchList: false });
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
     const answer = await server.fetch(`http://fake/api/v1/pods?${query}&allowWatchBookmarks=true`);
@@ -47,14 +47,14 @@ describe('a fake server', () => {
     expect(await wire.lines()).toEqual(['ADDED a']);
   });
 
-  it('gives no page longer than pageSizeMax', async () => {
+  it('returns no page that is longer than pageSizeMax', async () => {
     const server = createFakeApiServer({ pageSizeMax: 2 });
     for (const name of 'abc') server.objects.create(pods, pod(name));
     expect((await listed(server, '?limit=10')).items).toHaveLength(2);
     expect((await listed(server)).items).toHaveLength(3);
   });
 
-  it('selects by the fields that a resource has', async () => {
+  it('supports the field selectors of each resource', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, pod('a', {}, 'Pending'));
     server.objects.create(pods, pod('b'));
@@ -71,7 +71,7 @@ describe('a fake server', () => {
     expect((await (await server.fetch(path)).json()).items).toEqual([]);
   });
 
-  it('takes Request objects', async () => {
+  it('accepts Request objects', async () => {
     const server = createFakeApiServer();
     const body = JSON.stringify({ metadata: { name: 'a' } });
     const request = new Request('http://fake/api/v1/namespaces/shop/pods', {

@@ -12,7 +12,7 @@ async function listed(server: ReturnType<typeof createFakeApiServer>, query = ''
 }
 
 describe('watches of a fake server', () => {
-  it('send what happens in one turn as one chunk', async () => {
+  it('send the events of one turn of the event loop as one chunk', async () => {
     const server = createFakeApiServer();
     const wire = await Wire.open(server.fetch);
     const next = wire.lines();
@@ -33,7 +33,7 @@ describe('watches of a fake server', () => {
     expect(first.length).toBeLessThan(120);
   });
 
-  it('get 410 when the history outruns them', async () => {
+  it('end with a 410 if they fall behind the history', async () => {
     const server = createFakeApiServer({ historyLimit: 2 });
     const wire = await Wire.open(server.fetch);
     for (const name of 'abcdefgh') server.objects.create(pods, pod(name));
@@ -41,7 +41,7 @@ describe('watches of a fake server', () => {
     expect(await wire.chunk()).toBeUndefined();
   });
 
-  it('leave nothing behind when they are aborted or cancelled', async () => {
+  it('leave nothing behind after an abort or a cancellation', async () => {
     const scheduler = new VirtualTimeScheduler();
     const server = createFakeApiServer({ scheduler });
     const wire = await Wire.open(server.fetch, 'watch=1&allowWatchBookmarks=true');
@@ -56,7 +56,7 @@ describe('watches of a fake server', () => {
     expect(scheduler.actions.filter(({ closed }) => !closed)).toEqual([]);
   });
 
-  it('bookmark and end on time of the scheduler', async () => {
+  it('send bookmarks and end by the clock of the scheduler', async () => {
     const scheduler = new VirtualTimeScheduler(undefined, 130_000);
     const server = createFakeApiServer({ scheduler, bookmarkIntervalMs: 60_000 });
     const wire = await Wire.open(
@@ -77,7 +77,7 @@ describe('watches of a fake server', () => {
     expect(server.openWatches).toEqual([]);
   });
 
-  it('end when their resource goes', async () => {
+  it('end when their resource is removed', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, pod('a'));
     const wire = await Wire.open(server.fetch);
@@ -90,7 +90,7 @@ describe('watches of a fake server', () => {
     expect((await listed(server)).items).toEqual([]);
   });
 
-  it('carry whoever applies them from any version to the newest', async () => {
+  it('lead from the list at any version to the newest list', async () => {
     const name = fc.constantFrom('a', 'b', 'c');
     const step = fc.record({ name, own: fc.constantFrom('yes', 'no'), gone: fc.boolean() });
     await fc.assert(
@@ -118,7 +118,7 @@ describe('watches of a fake server', () => {
           for (const line of text.split('\n').filter(Boolean)) {
             const { type, object } = JSON.parse(line) as Line;
             const { name: key = '', resourceVersion } = object.metadata;
-            // An ADDED of what is there, or a DELETED of what is not, would be a lie.
+            // An ADDED of a known object, or another event of an unknown one, would be wrong.
             expect(state.has(key)).toBe(type !== 'ADDED');
             if (type === 'DELETED') state.delete(key);
             else state.set(key, resourceVersion);

@@ -1,4 +1,4 @@
-/** Patches, dry runs and deletions on the fake server, where a real one could not be watched so closely. */
+/** Patches, dry runs and deletions on the fake server, in details that a test on a real server cannot observe. */
 import * as fc from 'fast-check';
 import { defineResource, type JsonPatchOperation } from 'rx-informer';
 import { leases } from 'rx-informer/resources';
@@ -43,7 +43,7 @@ const template = fc
   .map((spec): Fields => ({ spec }));
 
 describe('patches of a fake server', () => {
-  it('A2: happen as a whole, as one event; what changes nothing is no event', async () => {
+  it('A2: are applied completely or not at all, as one event; a patch without changes causes no event', async () => {
     const server = createFakeApiServer();
     const { metadata } = server.objects.create(pods, pod('a'));
     const wire = await Wire.open(
@@ -61,7 +61,7 @@ describe('patches of a fake server', () => {
     expect(await wire.lines()).toEqual(['MODIFIED a']);
   });
 
-  it('A3: reach no prototype', async () => {
+  it('A3: reach no prototype over HTTP', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, pod('a'));
     const bodies: [string, string][] = [
@@ -90,7 +90,7 @@ describe('patches of a fake server', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('A3: see own members only', () => {
+  it('A3: a JSON Patch sees own members only', () => {
     const run = (operation: object) => () =>
       jsonPatch({ a: {} }, [operation as JsonPatchOperation]);
     expect(run({ op: 'add', path: '/a/__proto__', value: { polluted: 1 } })).toThrow();
@@ -111,7 +111,7 @@ describe('patches of a fake server', () => {
     });
   });
 
-  it('A4: apply merges, and forgets who set what', async () => {
+  it('A4: apply merges, and does not track who owns a field', async () => {
     const server = createFakeApiServer();
     const spec = (containers: object[]) => ({
       apiVersion: 'v1',
@@ -138,7 +138,7 @@ describe('patches of a fake server', () => {
     ]);
   });
 
-  it('a patch that was done changes nothing when it is done again', () => {
+  it('a patch that is applied again changes nothing', () => {
     fc.assert(
       fc.property(template, template, (current, patch) => {
         const before = structuredClone(current);
@@ -155,7 +155,7 @@ describe('patches of a fake server', () => {
     );
   });
 
-  it('merging lists by key loses no item and doubles none', () => {
+  it('merging lists by key neither loses nor duplicates an item', () => {
     fc.assert(
       fc.property(template, template, (current, patch) => {
         const names = (object: Fields) =>
@@ -169,7 +169,7 @@ describe('patches of a fake server', () => {
 });
 
 describe('writes of a fake server', () => {
-  it('A5: a dry run takes no version and no name, and is no event', async () => {
+  it('A5: a dry run uses up no version and no name, and causes no event', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, pod('a'));
     const before = server.objects.snapshot();
@@ -191,7 +191,7 @@ describe('writes of a fake server', () => {
     expect(await wire.lines()).toEqual(['DELETED a']);
   });
 
-  it('A6: a deletion is done at once, whatever its policy, and dependents stay', async () => {
+  it('A6: a deletion takes effect immediately, whatever its propagation policy, and dependents stay', async () => {
     for (const propagationPolicy of ['Foreground', 'Orphan', 'Background']) {
       const server = createFakeApiServer();
       const { metadata } = server.objects.create(pods, pod('a'));
@@ -217,7 +217,7 @@ describe('writes of a fake server', () => {
     };
   };
 
-  it('A10: a PUT of a lease creates one that is not there, and must name the version of one that is', async () => {
+  it('A10: a PUT creates a lease that does not exist, and must name the version of a lease that exists', async () => {
     const server = createFakeApiServer();
     const put = putting(server, 'coordination.k8s.io/v1/namespaces/shop/leases');
     expect(await put({})).toBe(201);
@@ -228,7 +228,7 @@ describe('writes of a fake server', () => {
     expect(await put({ resourceVersion, uid, labels: { mine: '1' } })).toBe(200);
   });
 
-  it('A10: a PUT does so of any resource with these traits', async () => {
+  it('A10: both traits can be set for any resource', async () => {
     const resource = defineResource({
       ...{ group: 'example.com', version: 'v1', plural: 'widgets' },
       ...{ kind: 'Widget', namespaced: false },
@@ -246,7 +246,7 @@ describe('writes of a fake server', () => {
     expect(server.objects.get(resource, { name: 'a' })?.metadata.labels).toEqual({ mine: '1' });
   });
 
-  it('A11: a generated name is 58 characters of what it is made from and five more, by request or not', async () => {
+  it('A11: a generated name is at most 58 characters of generateName and five more, with and without a request', async () => {
     const server = createFakeApiServer();
     const generateName = `${'g'.repeat(60)}-`;
     const metadata = { namespace: 'shop', generateName };
@@ -260,7 +260,7 @@ describe('writes of a fake server', () => {
     });
   });
 
-  it('take their time from the scheduler', () => {
+  it('take their timestamps from the scheduler', () => {
     const scheduler = new VirtualTimeScheduler();
     const server = createFakeApiServer({ scheduler });
     scheduler.frame = 5000;

@@ -1,10 +1,10 @@
-/** `rx-informer/testing` in a page: bundlers for browsers find no import of Node in it, and the fake answers there. */
+/** `rx-informer/testing` in a page: the bundle for browsers imports no Node module, and the fake server answers. */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { describe, expect, it, vi } from 'vitest';
 import { createFakeApiServer, createTcpProxy } from '../../lib/testing/index.ts';
 
-/** The entry as one script for browsers, and what esbuild said about it. */
+/** Bundles the entry for browsers. esbuild must not warn. */
 async function bundle(): Promise<string> {
   const entry = fileURLToPath(new URL('../../lib/testing/index.ts', import.meta.url));
   const built = await build({
@@ -19,7 +19,7 @@ async function bundle(): Promise<string> {
   return built.outputFiles.map(({ text }) => text).join('');
 }
 
-/** As long as `run` takes, there is no Node. */
+/** Runs a function without the globals of Node. */
 async function withoutNode<T>(run: () => Promise<T>): Promise<T> {
   vi.stubGlobal('process', undefined);
   try {
@@ -34,7 +34,7 @@ describe('rx-informer/testing in a page', () => {
     expect(await bundle()).not.toMatch(/\b(import|require)\b[^;\n]*['"](node:|http|net)\b/);
   });
 
-  it('A80: serve() and createTcpProxy() reject outside of Node, and say what to use instead', async () => {
+  it('A80: serve() and createTcpProxy() reject outside Node, and the error names the alternative', async () => {
     const server = createFakeApiServer();
     const served = withoutNode(() => server.serve());
     await expect(served).rejects.toThrow(

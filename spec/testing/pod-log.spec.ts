@@ -1,4 +1,4 @@
-/** Logs of a fake server: written by a test, read and followed by a client. */
+/** Logs of a fake server: written by the test, and read and followed by a client. */
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ async function following(response: Response) {
 }
 
 describe('logs of a fake server', () => {
-  it('are those of one container, from its first line or its last', async () => {
+  it('are read per container, from the first line or from the last lines', async () => {
     const { server, text, ask } = open('c', 'd');
     server.logs.append(web, 'one\ntwo\n');
     server.logs.append(web, 'three');
@@ -42,7 +42,7 @@ describe('logs of a fake server', () => {
     expect((await ask('?container=c&limitBytes=0')).status).toBe(422);
   });
 
-  it('know when each line was printed', async () => {
+  it('have a timestamp per line', async () => {
     const { scheduler, server, text } = open('c');
     server.logs.append(web, 'early');
     scheduler.frame = 61_500;
@@ -53,7 +53,7 @@ describe('logs of a fake server', () => {
     expect(await text('?sinceSeconds=60')).toBe('late\n');
   });
 
-  it('A9: are followed as they grow, until the container stops', async () => {
+  it('A9: can be followed until the container stops', async () => {
     const { server, ask } = open('c');
     server.logs.append(web, 'one');
     server.logs.append(web, 'two');
@@ -73,7 +73,7 @@ describe('logs of a fake server', () => {
     expect([await bounded(), await bounded()]).toEqual(['one\nt', undefined]);
   });
 
-  it('A9: are followed until the pod is deleted, and a new pod begins anew', async () => {
+  it('A9: can be followed until the pod is deleted, and are empty for a new pod of the same name', async () => {
     const { server, ask, text } = open('c');
     server.logs.append(web, 'one');
     const read = await following(await ask('?follow=true'));
@@ -86,7 +86,7 @@ describe('logs of a fake server', () => {
     expect(await text()).toBe('');
   });
 
-  it('A9: leave nothing behind when the follower goes', async () => {
+  it('A9: leave nothing behind when the follower unsubscribes', async () => {
     const { server, ask } = open('c');
     const abort = new AbortController();
     const read = await following(await ask('?follow=true', { signal: abort.signal }));
@@ -97,7 +97,7 @@ describe('logs of a fake server', () => {
     expect(server.logs.followers).toBe(0);
   });
 
-  it('come over HTTP as well', async () => {
+  it('can be followed over HTTP', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, { metadata: web });
     const { url, close } = await server.serve();

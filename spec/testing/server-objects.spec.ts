@@ -11,7 +11,7 @@ async function listed(server: ReturnType<typeof createFakeApiServer>, query = ''
 }
 
 describe('objects of a fake server', () => {
-  it('are frozen copies with UID, version and time', () => {
+  it('are frozen copies with UID, version and creation time', () => {
     const scheduler = new VirtualTimeScheduler();
     const server = createFakeApiServer({ scheduler, random: () => 0.5 });
     const given = pod('a');
@@ -46,7 +46,7 @@ describe('objects of a fake server', () => {
     expect(() => objects.delete(pods, shop('a'))).toThrow('pods "a" not found');
   });
 
-  it('have versions beyond what a number can hold', async () => {
+  it('have versions beyond the safe integers of JavaScript', async () => {
     const server = createFakeApiServer({ initialResourceVersion: '9007199254740992' });
     for (const name of ['a', 'b', 'c']) server.objects.create(pods, pod(name));
     const first = await listed(server, '?limit=1');
@@ -60,7 +60,7 @@ describe('objects of a fake server', () => {
     expect(() => createFakeApiServer({ initialResourceVersion: '0' })).toThrow(TypeError);
   });
 
-  it('can change without a watch being told', async () => {
+  it('can change without an event to a watch', async () => {
     const server = createFakeApiServer();
     const wire = await Wire.open(server.fetch);
     server.objects.create(pods, pod('a'), { silent: true });
@@ -71,7 +71,7 @@ describe('objects of a fake server', () => {
     expect(await replay.lines()).toEqual(['ADDED b']);
   });
 
-  it('go back to a snapshot, versions and all', async () => {
+  it('can be restored from a snapshot, including the versions', async () => {
     const server = createFakeApiServer();
     const a = server.objects.create(pods, pod('a'));
     const snapshot = server.objects.snapshot();
@@ -89,7 +89,7 @@ describe('objects of a fake server', () => {
     expect([server.objects.resourceVersion, server.objects.list(pods)]).toEqual(['1', []]);
   });
 
-  it('a short history expires by itself', async () => {
+  it('expire from the history when it exceeds its limit', async () => {
     const server = createFakeApiServer({ historyLimit: 2 });
     for (const name of 'abcde') server.objects.create(pods, pod(name));
     const old = await Wire.open(server.fetch, 'watch=1&resourceVersion=3');

@@ -1,4 +1,4 @@
-/** Reading a fake server as a client does, for the specs of its own behaviours. */
+/** A client that reads watches of a fake server chunk by chunk, for the specs of the fake server. */
 import { defineResource } from '../../lib/meta/resource.ts';
 
 export const pods = defineResource({
@@ -27,7 +27,7 @@ export interface Line {
   };
 }
 
-/** A watch, read chunk by chunk: nothing is read ahead. */
+/** A watch that is read chunk by chunk, and never ahead. */
 export class Wire {
   readonly #abort = new AbortController();
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -44,13 +44,13 @@ export class Wire {
     return new Wire(response, abort);
   }
 
-  /** The text of the next chunk; `undefined` at the end. */
+  /** Returns the text of the next chunk, or `undefined` at the end. */
   async chunk(): Promise<string | undefined> {
     const { done, value } = await this.#reader.read();
     return done ? undefined : new TextDecoder().decode(value);
   }
 
-  /** The lines of the next chunk, in short. */
+  /** Returns the lines of the next chunk, abbreviated. */
   async lines(): Promise<string[]> {
     const text = (await this.chunk()) ?? '';
     return text
@@ -59,7 +59,7 @@ export class Wire {
       .map((line) => short(JSON.parse(line)));
   }
 
-  /** Whether nothing comes for a while. */
+  /** Whether nothing arrives within `ms` milliseconds. */
   async isQuiet(ms = 30): Promise<boolean> {
     const read = this.#reader.read().then(() => false);
     return Promise.race([read, new Promise<boolean>((done) => setTimeout(done, ms, true))]);

@@ -19,8 +19,8 @@ function first(count: number, script: Iterable<FaultStep>): FaultStep[] {
 const at = (afterMs: number, fault: ScriptedFault): FaultStep => ({ afterMs, fault });
 const url = 'http://fake/api/v1/pods';
 
-describe('a script of faults', () => {
-  it('A50: is the same for the same seed, and another for another', () => {
+describe('a fault script', () => {
+  it('A50: is the same for the same seed, and different for another seed', () => {
     const seven = first(200, faultScript(7));
     expect(first(200, faultScript(7))).toEqual(seven);
     expect(JSON.parse(JSON.stringify(seven))).toEqual(seven);
@@ -28,7 +28,7 @@ describe('a script of faults', () => {
     expect(first(200, faultScript(8))).not.toEqual(seven);
   });
 
-  it('A50: knows all kinds at three depths, and leaves out what it is told to', () => {
+  it('A50: contains all kinds at three depths, and leaves out the kinds in `without`', () => {
     const depths = ['http', 'stream', 'tcp'] as const;
     const all = first(3000, faultScript(1, { depths }));
     const kinds = (steps: FaultStep[]) =>
@@ -58,7 +58,7 @@ describe('a script of faults', () => {
     expect(fewer.size).toBe(20);
   });
 
-  it('A50: comes as fast as it is told, and lasts no longer', () => {
+  it('A50: keeps to meanMs and maxForMs', () => {
     const steps = first(4000, faultScript(3, { meanMs: 500, maxForMs: 2_000 }));
     const mean = steps.reduce((sum, { afterMs }) => sum + afterMs, 0) / steps.length;
     expect(mean).toBeGreaterThan(450);
@@ -67,12 +67,12 @@ describe('a script of faults', () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(2_000);
   });
 
-  it('A50: of nothing is refused', () => {
+  it('A50: throws if the options leave no fault', () => {
     expect(() => first(1, faultScript(1, { depths: [] }))).toThrow(TypeError);
   });
 });
 
-describe('a machine of faults', () => {
+describe('a fault machine', () => {
   function setUp(script: readonly FaultStep[]) {
     const time = new VirtualTime();
     const server = createFakeApiServer({ scheduler: time });
@@ -82,7 +82,7 @@ describe('a machine of faults', () => {
   const status = async (server: ReturnType<typeof createFakeApiServer>) =>
     (await server.fetch(url)).status;
 
-  it('A51: does nothing before it starts, plays in time, and stops where its script ends', async () => {
+  it('A51: does nothing before it starts, plays on time, and stops at the end of its script', async () => {
     const answer = { depth: 'http', kind: 'answer', use: 'list', times: 1, body: 'html' } as const;
     const script = [at(100, { ...answer, status: 502 }), at(50, { ...answer, status: 503 })];
     const { time, server, machine } = setUp(script);
@@ -101,7 +101,7 @@ describe('a machine of faults', () => {
     expect([machine.running, time.pending]).toEqual([false, 0]);
   });
 
-  it('A51: heals all that it did and nothing else, and leaves no timer', async () => {
+  it('A51: heal() ends all of its own faults and no others, and leaves no timer', async () => {
     const forMs = 60_000;
     const script = [
       at(10, { depth: 'http', kind: 'delay', ms: 30_000, forMs }),
@@ -122,7 +122,7 @@ describe('a machine of faults', () => {
     wire.abort();
   });
 
-  it('A51: ends by itself what lasts, after its time', async () => {
+  it('A51: ends a fault after its duration', async () => {
     const { time, server, machine } = setUp([
       at(0, { depth: 'http', kind: 'refuse', forMs: 5_000 }),
     ]);
@@ -133,7 +133,7 @@ describe('a machine of faults', () => {
     expect(await status(server)).toBe(200);
   });
 
-  it('A51: hits only what it is to match', async () => {
+  it('A51: affects only the requests that it is to match', async () => {
     const server = createFakeApiServer();
     const fault = { depth: 'http', kind: 'answer', use: 'watch', times: 9, status: 403 } as const;
     const script = [at(0, { ...fault, body: 'status' }), at(0, { ...fault, body: 'text' })];
@@ -147,7 +147,7 @@ describe('a machine of faults', () => {
     }
   });
 
-  it('A52: a Retry-After comes as seconds or as a date of the server’s clock', async () => {
+  it('A52: sends Retry-After as seconds, or as a date of the server’s clock', async () => {
     const shared = { depth: 'http', kind: 'answer', use: 'any', times: 1, status: 429 } as const;
     const answer = { ...shared, body: 'status', retryAfterSeconds: 90 } as const;
     const { time, server, machine } = setUp([
@@ -157,12 +157,12 @@ describe('a machine of faults', () => {
     machine.start();
     await time.advance(1_500);
     const header = async () => (await server.fetch(url)).headers.get('retry-after');
-    // Rounded up: a date has no parts of a second.
+    // A date has full seconds only, so it is rounded up.
     expect(await header()).toBe('Thu, 01 Jan 1970 00:01:32 GMT');
     expect(await header()).toBe('90');
   });
 
-  it('A52: a redirect has its location', async () => {
+  it('A52: sends a redirect with its location', async () => {
     const { time, server, machine } = setUp([
       at(0, {
         ...{ depth: 'http', kind: 'answer', use: 'any', times: 1, body: 'html' },
@@ -178,7 +178,7 @@ describe('a machine of faults', () => {
   it.each([
     ['unknown-type', 'STRANGE stranger'],
     ['wrong-kind', 'ADDED stranger'],
-  ] as const)('A53: sends an event of an %s', async (kind, line) => {
+  ] as const)('A53: sends an event that is not one of the collection: %s', async (kind, line) => {
     const { time, server, machine } = setUp([at(1, { depth: 'stream', kind })]);
     const wire = await Wire.open(server.fetch);
     machine.start();
@@ -206,7 +206,7 @@ describe('a machine of faults', () => {
   });
 });
 
-describe('what a watch sends', () => {
+describe('the events of a watch', () => {
   const SELECTED = 'watch=1&resourceVersion=1&allowWatchBookmarks=true&labelSelector=own%3Dyes';
   async function setUp() {
     const time = new VirtualTime();
@@ -218,15 +218,15 @@ describe('what a watch sends', () => {
     return { time, server, wire, create };
   }
 
-  it.each([false, true])('A54: may be cut at every byte; clean %s', async (clean) => {
-    const whole = await setUp();
-    whole.create('a', 'b');
-    const text = (await whole.wire.chunk()) ?? '';
+  it.each([false, true])('A54: can be cut at every byte (clean: %s)', async (clean) => {
+    const uncut = await setUp();
+    uncut.create('a', 'b');
+    const text = (await uncut.wire.chunk()) ?? '';
     for (let bytes = 0; bytes < text.length; bytes += 7) {
       const { server, wire, create } = await setUp();
       server.faults.cutWatches(bytes, undefined, { clean });
       create('a', 'b');
-      // UIDs differ from run to run, in letters and not in length.
+      // UIDs differ between runs, but their length is the same.
       if (bytes > 0) expect((await wire.chunk())?.length).toBe(bytes);
       if (clean) expect(await wire.chunk()).toBeUndefined();
       else await expect(wire.chunk()).rejects.toThrow(TypeError);
@@ -234,7 +234,7 @@ describe('what a watch sends', () => {
     }
   });
 
-  it('A54: may be cut where several chunks went before', async () => {
+  it('A54: can be cut after several chunks', async () => {
     const { server, wire, create } = await setUp();
     create('a');
     const { length } = (await wire.chunk()) ?? '';
@@ -246,7 +246,7 @@ describe('what a watch sends', () => {
     await expect(wire.chunk()).rejects.toThrow(TypeError);
   });
 
-  it('A55: may come twice, in order', async () => {
+  it('A55: can be sent a second time, in order', async () => {
     const { server, wire, create } = await setUp();
     create('a', 'b', 'c');
     expect(await wire.lines()).toEqual(['ADDED a', 'ADDED b', 'ADDED c']);
@@ -254,7 +254,7 @@ describe('what a watch sends', () => {
     expect(await wire.lines()).toEqual(['ADDED b', 'ADDED c']);
   });
 
-  it('A64: may be lost, one in so many, and what follows comes as if nothing were missing', async () => {
+  it('A64: can be lost, one in a given number, and later events arrive as if nothing had been lost', async () => {
     const { server, wire, create } = await setUp();
     const loss = server.faults.loseEvents(3);
     create('a', 'b', 'c', 'd', 'e');
@@ -266,7 +266,7 @@ describe('what a watch sends', () => {
     expect(loss).toMatchObject({ hits: 1, active: false });
   });
 
-  it('A56: may come in the wrong order, once, and always in one piece', async () => {
+  it('A56: can be swapped once, and are then sent in one chunk', async () => {
     const { server, wire, create } = await setUp();
     server.faults.swapEvents();
     const next = wire.lines();
@@ -275,14 +275,14 @@ describe('what a watch sends', () => {
     expect(await next).toEqual(['ADDED b', 'ADDED a', 'ADDED c']);
     create('d', 'e');
     expect(await wire.lines()).toEqual(['ADDED d', 'ADDED e']);
-    // A chunk is full after 64 KiB; these two stay together nevertheless.
+    // A chunk is full after 64 KiB, but swapped events stay together.
     server.faults.swapEvents();
     create('f');
     server.objects.create(pods, pod('big', { own: 'yes', pad: 'x'.repeat(70_000) }));
     expect(await wire.lines()).toEqual(['ADDED big', 'ADDED f']);
   });
 
-  it('A56: waits for the next event, but not beyond a bookmark, an end, or the healing', async () => {
+  it('A56: a swap waits for the next event, at the latest until a bookmark, the end, or healing', async () => {
     const ends: ((server: ReturnType<typeof createFakeApiServer>, time: VirtualTime) => unknown)[] =
       [
         ({ faults }) => faults.closeWatches(),
@@ -300,8 +300,8 @@ describe('what a watch sends', () => {
     }
   });
 
-  // Faults, seed 1708: a bookmark told of all that the reader had missed.
-  it('A59: ends with a 410 where it fell behind, also when it is closed, and with no bookmark', async () => {
+  // Found by the fault runs, seed 1708: a bookmark had a version past events that the reader had missed.
+  it('A59: a watch that fell behind ends with a 410, also when it is closed, and sends no bookmark', async () => {
     const time = new VirtualTime();
     const server = createFakeApiServer({ scheduler: time, historyLimit: 2 });
     const query = 'watch=1&resourceVersion=1&allowWatchBookmarks=true';
@@ -314,7 +314,7 @@ describe('what a watch sends', () => {
     expect(JSON.parse(text)).toMatchObject({ type: 'ERROR', object: { code: 410 } });
   });
 
-  it('A57: the end mark has the version of the initial events, also when it leaves late', async () => {
+  it('A57: the end mark has the version of the initial events, also when it is sent late', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, pod('a'));
     const silence = server.faults.silence();

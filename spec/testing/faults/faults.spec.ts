@@ -5,7 +5,7 @@ import { pod, pods, Wire } from '../wire.ts';
 
 const BOOKMARKS = 'watch=1&allowWatchBookmarks=true';
 
-describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
+describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
   let server: FakeApiServer;
   let base = 'http://fake';
   let fetch: typeof globalThis.fetch;
@@ -39,13 +39,13 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     );
     return Promise.race([done, new Promise<boolean>((late) => setTimeout(late, 50, true))]);
   };
-  /** Waits until something is so: over a socket, the server hears of an event a little later. */
+  /** Waits for a condition, because over a socket the server notices an event later. */
   const until = async (is: () => boolean) => {
     for (let tries = 0; !is() && tries < 200; tries++) await new Promise((r) => setTimeout(r, 5));
     expect(is()).toBe(true);
   };
 
-  it('failNext answers an error, once or so many times', async () => {
+  it('failNext answers with an error, a given number of times', async () => {
     const fault = server.faults.failNext(
       { use: 'list' },
       { status: 429, retryAfterSeconds: 3, times: 2 },
@@ -64,7 +64,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('failNext answers any body, and can be healed', async () => {
+  it('failNext answers with any body, and can be healed', async () => {
     const page = { status: 200, body: '<html>sign in</html>', contentType: 'text/html' };
     server.faults.failNext(undefined, page);
     const answer = await ask();
@@ -99,7 +99,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect((await ask()).status).toBe(503);
   });
 
-  it('dropWatches breaks connections', async () => {
+  it('dropWatches breaks the connections of watches', async () => {
     const wire = await watch();
     server.objects.create(pods, pod('a'));
     expect(await wire.lines()).toEqual(['ADDED a']);
@@ -108,7 +108,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect(server.openWatches).toEqual([]);
   });
 
-  it('closeWatches ends them cleanly, after what is due', async () => {
+  it('closeWatches ends watches cleanly, after the pending events', async () => {
     const wire = await watch();
     server.objects.create(pods, pod('a'));
     server.faults.closeWatches({ use: 'watch' });
@@ -131,7 +131,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect(await wire.chunk()).toBeUndefined();
   });
 
-  it('sendRaw sends anything', async () => {
+  it('sendRaw sends any text or bytes', async () => {
     const wire = await watch();
     server.faults.sendRaw('{"type":"ADD');
     expect(await wire.chunk()).toBe('{"type":"ADD');
@@ -139,7 +139,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect(await wire.chunk()).toBe('{\n');
   });
 
-  it('silence keeps events back, and heals', async () => {
+  it('silence holds events back until it is healed', async () => {
     const fault = server.faults.silence();
     const wire = await watch();
     server.objects.create(pods, pod('a'));
@@ -150,7 +150,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect(await next).toEqual(['ADDED a']);
   });
 
-  it('halfOpen loses connections for good, healed or not', async () => {
+  it('halfOpen loses connections, also after it is healed', async () => {
     const wire = await watch();
     const fault = server.faults.halfOpen();
     server.objects.create(pods, pod('a'));
@@ -166,7 +166,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     await until(() => server.openWatches.length === 0);
   });
 
-  it('neverAnswer takes requests and gives none an answer', async () => {
+  it('neverAnswer accepts requests and answers none of them', async () => {
     const fault = server.faults.neverAnswer({ use: 'list' });
     expect(await hangs(ask())).toBe(true);
     expect((await ask('/version')).status).toBe(200);
@@ -174,7 +174,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('refuse refuses', async () => {
+  it('refuse refuses connections', async () => {
     const fault = server.faults.refuse();
     await expect(ask()).rejects.toThrow(TypeError);
     expect(fault.hits).toBeGreaterThan(0);
@@ -182,7 +182,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect([fault.active, (await ask()).status]).toEqual([false, 200]);
   });
 
-  it('delay answers later, with the state of then', async () => {
+  it('delay answers later, with the state at that time', async () => {
     const fault = server.faults.delay(40);
     const before = performance.now();
     const answer = ask();
@@ -193,7 +193,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     fault.heal();
   });
 
-  it('truncateNext cuts a body', async () => {
+  it('truncateNext cuts a body, cleanly or not', async () => {
     server.objects.create(pods, pod('a'));
     server.faults.truncateNext();
     await expect(ask().then((answer) => answer.text())).rejects.toThrow(TypeError);
@@ -202,7 +202,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
     expect(JSON.parse(await (await ask()).text()).items).toHaveLength(1);
   });
 
-  it('withoutInitialEventsEnd and withoutBookmarks leave the mark out', async () => {
+  it('withoutInitialEventsEnd and withoutBookmarks omit the end mark', async () => {
     server.objects.create(pods, pod('a'));
     const fault = server.faults.withoutInitialEventsEnd();
     const unmarked = await watch(BOOKMARKS);
@@ -216,8 +216,8 @@ describe.each(['in process', 'over HTTP'] as const)('faults %s', (way) => {
   });
 });
 
-describe('faults on the way', () => {
-  it('a delayed request finds the server as it is then', async () => {
+describe('faults of pending requests', () => {
+  it('a delayed request sees the resources at the time of its response', async () => {
     const server = createFakeApiServer();
     server.faults.delay(5);
     const answer = server.fetch('http://fake/api/v1/pods');
@@ -226,7 +226,7 @@ describe('faults on the way', () => {
     expect((await answer).status).toBe(404);
   });
 
-  it('a delayed request that is aborted leaves no timer and no answer', async () => {
+  it('a delayed request that is aborted leaves no timer and gets no response', async () => {
     const scheduler = new VirtualTimeScheduler();
     const server = createFakeApiServer({ scheduler });
     server.faults.delay(60_000);
@@ -242,7 +242,7 @@ describe('faults on the way', () => {
     expect(server.openWatches).toEqual([]);
   });
 
-  it('withoutBookmarks stops the ones in between too', async () => {
+  it('withoutBookmarks also stops the periodic bookmarks', async () => {
     const server = createFakeApiServer({ bookmarkIntervalMs: 10 });
     const wire = await Wire.open(server.fetch, `${BOOKMARKS}&resourceVersion=1`);
     expect(await wire.lines()).toEqual(['BOOKMARK 1']);

@@ -1,4 +1,4 @@
-/** The fault that makes bodies come as through a proxy with buffers, over `fetch` and over a socket. */
+/** The fault `holdBack`, which delivers bodies like a buffering proxy, over `fetch` and over a socket. */
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
         metadata: { namespace: 'a', name: `n${server.objects.resourceVersion}` },
         data: { text: 'x'.repeat(bytes) },
       } as never);
-    /** Starts a request; `text` is what has come of its body. */
+    /** Starts a watch. `text` is the part of its body received so far. */
     const watch = () => {
       const abort = new AbortController();
       endings.push(async () => abort.abort());
@@ -39,7 +39,7 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
     return { server, create, watch };
   }
 
-  it('comes in pieces of so many bytes', async () => {
+  it('is sent in pieces of the given size', async () => {
     const { server, create, watch } = await setUp();
     server.faults.holdBack({ bytes: 1000, head: false });
     const seen = watch();
@@ -51,7 +51,7 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
     await expect.poll(() => seen.text.length).toBe(2000);
   });
 
-  it('comes with its end, and the head with it', async () => {
+  it('is sent at its end, together with the head', async () => {
     const { server, create, watch } = await setUp();
     server.faults.holdBack();
     const seen = watch();
@@ -64,7 +64,7 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
     expect(seen.text).toMatch(/^{"type":"ADDED".*}\n$/);
   });
 
-  it('is as before when the fault is healed, and lists are whole in any case', async () => {
+  it('is sent normally after the fault is healed, and lists are complete in any case', async () => {
     const { server, create, watch } = await setUp();
     const fault = server.faults.holdBack();
     expect((await server.fetch('http://fake/api/v1/configmaps')).status).toBe(200);
@@ -74,7 +74,7 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
     await expect.poll(() => seen.text).toMatch(/}\n$/);
   });
 
-  it('is left by whoever waits for its head', async () => {
+  it('is cancelled when the client aborts while it waits for the head', async () => {
     const { server, watch } = await setUp();
     server.faults.holdBack();
     watch();

@@ -7,7 +7,7 @@ import { testOnlyCa } from '../../node/test-only-certificates.ts';
 import { VirtualTime } from '../../rx/virtual-time.ts';
 import { pod, pods, Wire } from '../wire.ts';
 
-describe('a proxy of connections', () => {
+describe('a TCP proxy', () => {
   const server = createFakeApiServer();
   let served: Awaited<ReturnType<typeof server.serve>>;
   let proxy: TcpProxy;
@@ -32,7 +32,7 @@ describe('a proxy of connections', () => {
     return Promise.race([done, new Promise<boolean>((late) => setTimeout(late, 80, true))]);
   };
 
-  it('A58: carries what passes through it untouched, and counts it', async () => {
+  it('A58: forwards bytes unchanged, and counts them', async () => {
     server.objects.apply(pods, [pod('big', { pad: 'x'.repeat(300_000) })]);
     const direct = await (await fetch(`${served.url}/api/v1/pods`)).text();
     expect(await (await ask('/api/v1/pods')).text()).toBe(direct);
@@ -41,7 +41,7 @@ describe('a proxy of connections', () => {
     server.objects.delete(pods, { name: 'big', namespace: 'shop' });
   });
 
-  it('A58: drops what is open, and the server learns of it', async () => {
+  it('A58: drops open connections, and the server notices', async () => {
     const wire = await Wire.open(fetch, 'watch=1', base);
     expect(server.openWatches.length).toBe(1);
     const next = wire.chunk();
@@ -52,7 +52,7 @@ describe('a proxy of connections', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('A58: refuses, and heals', async () => {
+  it('A58: refuses connections until it is healed', async () => {
     const fault = proxy.refuse();
     await expect(ask()).rejects.toThrow(TypeError);
     fault.heal();
@@ -60,7 +60,7 @@ describe('a proxy of connections', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('A58: half-opens: nothing comes and nobody is told; healed, new connections work', async () => {
+  it('A58: half-opens connections without notice to either end; after healing, new connections work', async () => {
     const wire = await Wire.open(fetch, 'watch=1', base);
     const fault = proxy.halfOpen();
     const next = wire.chunk();
@@ -75,7 +75,7 @@ describe('a proxy of connections', () => {
     server.objects.delete(pods, { name: 'lost', namespace: 'shop' });
   });
 
-  it('A58: delays both ways', async () => {
+  it('A58: delays both directions', async () => {
     const time = new VirtualTime();
     const slow = await createTcpProxy({ target: served.url, scheduler: time });
     const fault = slow.delay(500);
@@ -83,7 +83,7 @@ describe('a proxy of connections', () => {
     const answer = fetch(`http://127.0.0.1:${slow.port}/version`).then(() => {
       answered = true;
     });
-    // Bytes travel in real time, and wait in virtual time.
+    // Bytes travel in real time, and the delay runs in virtual time.
     const until = async (is: () => boolean) => {
       while (!is()) await new Promise((turn) => setImmediate(turn));
     };
@@ -99,7 +99,7 @@ describe('a proxy of connections', () => {
     await slow.close();
   });
 
-  it('A58: throttles what goes to the client, and heals', async () => {
+  it('A58: throttles the bytes to the client until it is healed', async () => {
     server.objects.apply(pods, [pod('big', { pad: 'x'.repeat(4_000) })]);
     const fault = proxy.throttle(10_000);
     const before = performance.now();
@@ -109,7 +109,7 @@ describe('a proxy of connections', () => {
     server.objects.delete(pods, { name: 'big', namespace: 'shop' });
   });
 
-  it('A58: cuts at any byte', async () => {
+  it('A58: cuts a connection at a given byte', async () => {
     proxy.cutAfter(10);
     await expect(ask()).rejects.toThrow(TypeError);
     const counted = proxy.bytesToClients;
@@ -117,14 +117,14 @@ describe('a proxy of connections', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('A58: resets connections to where nobody listens', async () => {
+  it('A58: resets a connection whose target does not listen', async () => {
     await served.close();
     await expect(ask()).rejects.toThrow(TypeError);
     expect(proxy.connections).toBe(0);
   });
 });
 
-describe('a proxy of TLS', () => {
+describe('a TCP proxy in front of TLS', () => {
   let target: TestServer;
   let proxy: TcpProxy;
   beforeEach(async () => {
@@ -137,7 +137,7 @@ describe('a proxy of TLS', () => {
   });
   const options = () => ({ port: proxy.port, host: '127.0.0.1', ca: testOnlyCa });
 
-  it('A58: TLS goes through, end to end', async () => {
+  it('A58: forwards TLS end to end', async () => {
     const socket = connectTls(options());
     await once(socket, 'secureConnect');
     expect(socket.authorized).toBe(true);
@@ -148,7 +148,7 @@ describe('a proxy of TLS', () => {
   });
 
   it.each([1, 40, 600])(
-    'A58: is cut in the middle of a handshake, after %i bytes',
+    'A58: cuts a connection inside a TLS handshake, after %i bytes',
     async (bytes) => {
       proxy.cutAfter(bytes);
       const socket = connectTls(options());

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => served.close());
 
-/** The answer as it is on the wire, each chunk by itself. */
+/** The response as it is on the wire, in separate chunks. */
 async function raw(query: string, encoding: string) {
   const request = get(`${served.url}/api/v1/pods?${query}`, {
     headers: { 'accept-encoding': encoding },
@@ -35,7 +35,7 @@ async function raw(query: string, encoding: string) {
   return { encoding: response.headers['content-encoding'], chunks, reaches, request };
 }
 
-it('A63: each flush of a streaming list is a gzip member of its own', async () => {
+it('A63: each flush of a streaming list is a separate gzip member', async () => {
   const { encoding, chunks, reaches, request } = await raw(STREAM, 'br, gzip;q=0.9');
   expect(encoding).toBe('gzip');
   await reaches(1);
@@ -49,7 +49,7 @@ it('A63: each flush of a streaming list is a gzip member of its own', async () =
   expect(server.openWatches).toEqual([]);
 });
 
-it('A63: who takes no gzip gets none, nor does a plain watch', async () => {
+it('A63: a client that does not accept gzip gets none, and a plain watch is not compressed', async () => {
   for (const [query, encoding] of [
     [STREAM, 'identity'],
     [STREAM, 'x-gzip, br'],
@@ -63,7 +63,7 @@ it('A63: who takes no gzip gets none, nor does a plain watch', async () => {
   }
 });
 
-it('A63: is read to its end by a client that knows of concatenated members', async () => {
+it('A63: a client that supports concatenated members reads the complete list', async () => {
   const wire = await Wire.open(globalThis.fetch, STREAM, served.url);
   expect(await wire.lines()).toEqual(['ADDED a', 'BOOKMARK 2']);
   server.objects.create(pods, pod('b'));

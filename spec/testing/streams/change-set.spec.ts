@@ -6,7 +6,7 @@ const object = (name: string, resourceVersion: string) => ({
 });
 
 describe('changeSet', () => {
-  it('orders deletions first and gives views of the changes', () => {
+  it('orders deletions first, and has lists of each kind of change', () => {
     const [a, b, b2] = [object('a', '1'), object('b', '2'), object('b', '5')];
     const [c, d] = [object('c', '3'), object('d', '4')];
     const set = changeSet({
@@ -37,7 +37,7 @@ describe('changeSet', () => {
     });
   });
 
-  it('takes what a test is about', () => {
+  it('uses the given fields', () => {
     expect(changeSet({ initial: true, synced: false, rev: 7, resourceVersion: '9' })).toMatchObject(
       {
         cause: 'initial',

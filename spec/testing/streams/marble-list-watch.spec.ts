@@ -103,7 +103,7 @@ describe('marbleListWatch', () => {
       }, 5);
     }));
 
-  it('A86: a request without a diagram fails the test and is named', () => {
+  it('A86: a request without a diagram fails the test, and the error names the request', () => {
     const run = () =>
       marbles((helpers) => {
         const value = { items: [pod('web', 1)], resourceVersion: '1' };
@@ -119,7 +119,7 @@ describe('marbleListWatch', () => {
     );
   });
 
-  it('A86: a letter without a value, or with one of the other verb, is refused', () => {
+  it('A86: a letter without a value, or with a value of the other verb, is refused', () => {
     const making = (options: Parameters<typeof marbleListWatch>[1]) => () =>
       marbles((helpers) => marbleListWatch(helpers, options));
     const list = { items: [], resourceVersion: '1' };
@@ -130,7 +130,7 @@ describe('marbleListWatch', () => {
     expect(making({ lists: ['o'], values: { o: 'opened' } })).toThrow(/a letter of lists must be/);
   });
 
-  it('A86: without watches every watch is answered and stays silent', () =>
+  it('A86: without `watches` every watch is answered and sends nothing', () =>
     marbles((helpers) => {
       const source = marbleListWatch(helpers, {
         lists: ['l'],

@@ -21,14 +21,14 @@ describe('marbles', () => {
     });
   });
 
-  it('gives the scheduler, for what takes one', () => {
+  it('provides the scheduler for the code under test', () => {
     marbles(({ scheduler, expectObservable }) => {
       const late = timer(3, scheduler).pipe(map(() => scheduler.now()));
       expectObservable(late).toBe('---(a|)', { a: 3 });
     });
   });
 
-  it('throws where frames differ, and shows both', () => {
+  it('throws if frames differ, and shows both sides', () => {
     const different = () =>
       marbles(({ cold, expectObservable }) => {
         expectObservable(cold('a|', { a: { x: 1 } })).toBe('a|', { a: { x: 2 } });
@@ -37,8 +37,8 @@ describe('marbles', () => {
   });
 });
 
-describe('marbles: what cannot end', () => {
-  it('A85: the fake API server cannot answer in virtual time, and the error says what can', () => {
+describe('marbles: limits', () => {
+  it('A85: the fake API server cannot answer in virtual time, and the error names the alternative', () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const promises =
@@ -51,19 +51,19 @@ describe('marbles: what cannot end', () => {
       expectObservable(informer.added$, '^-----!').toBe('------');
     };
     expect(() => marbles(asking)).toThrow(promises);
-    // With rxjs's own scheduler, too.
+    // The same holds for rxjs's own TestScheduler.
     const own = new TestScheduler(() => true);
     expect(() =>
       own.run(({ expectObservable }) => asking({ scheduler: own, expectObservable })),
     ).toThrow(promises);
   });
 
-  it('A85: outside of marbles the same server answers', async () => {
+  it('A85: outside marbles() the same server answers', async () => {
     const server = createFakeApiServer();
     expect((await server.fetch('http://fake/api/v1/pods')).status).toBe(200);
   });
 
-  it('A85: a function that returns a promise is refused, because what follows an await runs after the test', () => {
+  it('A85: a function that returns a promise is refused, because code after an await runs after the test', () => {
     const seen: string[] = [];
     const run = () =>
       marbles(async ({ expectObservable, cold }) => {
@@ -75,7 +75,7 @@ describe('marbles: what cannot end', () => {
     expect(seen).toEqual([]);
   });
 
-  it('A87: an informer that nobody unsubscribes from ends the test at the frame limit', () => {
+  it('A87: an informer that is never unsubscribed ends the test at the frame limit', () => {
     const run = (limits?: MarbleLimits) => () =>
       marbles(({ scheduler, expectObservable }) => {
         const part = { items: [], metadata: { resourceVersion: '1' } };
@@ -88,7 +88,7 @@ describe('marbles: what cannot end', () => {
     expect(run({ maxFrames: 1000 })).toThrow(/reached frame 1000 \(maxFrames\)/);
   });
 
-  it('A87: what repeats without end in little time ends the test at the limit of actions', () => {
+  it('A87: an endless repetition without progress in time ends the test at the limit of actions', () => {
     const run = (limits?: MarbleLimits) => () =>
       marbles(({ scheduler, expectObservable }) => {
         expectObservable(timer(0, 0, scheduler).pipe(ignoreElements())).toBe('');
@@ -97,7 +97,7 @@ describe('marbles: what cannot end', () => {
     expect(run({ maxActions: 10 })).toThrow(/ran 10 scheduled actions/);
   });
 
-  it('A87: after the limit nothing is left scheduled', () => {
+  it('A87: after a limit is reached, no action stays scheduled', () => {
     const left: TestScheduler[] = [];
     const run = () =>
       marbles(

@@ -1,4 +1,4 @@
-/** What cells of tables say, beyond what a young object on a real server can show. */
+/** The cells of tables, in cases that a new object on a real server cannot show. */
 import { defineResource } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
@@ -49,7 +49,7 @@ describe('tables of a fake server', () => {
     ['.none.at.all', []],
     ['.a.constructor', []],
     ['.list[9].n', []],
-  ])('the path %s leads to %j', (path, found) => {
+  ])('the path %s has the values %j', (path, found) => {
     const list = [
       { t: 'A', n: 1 },
       { t: 'B', n: 2 },
@@ -58,7 +58,7 @@ describe('tables of a fake server', () => {
     expect(jsonPath(path)(object)).toEqual(found);
   });
 
-  it('A8: a resource with a path that cannot be read is refused when it is added', () => {
+  it('A8: a resource whose column has an invalid JSONPath is refused when it is added', () => {
     const server = createFakeApiServer();
     const column = { name: 'Odd', type: 'string', jsonPath: '.a..b' };
     expect(() => server.addResource(widgets, { printerColumns: [column] })).toThrow(
@@ -89,7 +89,7 @@ describe('tables of a fake server', () => {
     ]);
   });
 
-  it('A12: tell how a pod is, as kubectl prints it', async () => {
+  it('A12: show readiness, status and restarts of a pod like kubectl', async () => {
     const server = createFakeApiServer();
     const make = (name: string, status: object, metadata: object = {}) =>
       server.objects.create(pods, {
@@ -121,7 +121,7 @@ describe('tables of a fake server', () => {
     expect(cells[0]?.slice(5)).toEqual(['10.0.0.1', 'n', '<none>', '<none>']);
   });
 
-  it('A7: errors and bookmarks of a projected watch are what they are on a real server', async () => {
+  it('A7: a table watch sends bookmarks as tables and errors as a Status, like a real server', async () => {
     const scheduler = new VirtualTimeScheduler();
     const server = createFakeApiServer({ scheduler, bookmarkIntervalMs: 1000 });
     server.objects.create(pods, { metadata: { name: 'a' } });
