@@ -86,7 +86,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.#scheduler = timingOf(options).scheduler;
     this.#waits = new Waits({
       ...{ scheduler: this.#scheduler, drain: new Drain() },
-      over: () => undefined,
+      stopError: () => undefined,
     });
     const { main, sources } = sourcesOf(options);
     this.#main = main;

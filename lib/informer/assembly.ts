@@ -1,4 +1,4 @@
-/** The parts of one informer and their wiring: store, run, status, waits, handlers and lifecycle. */
+/** Builds the parts of one shared informer and connects them: store, run, status, waits, handlers and lifecycle. */
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
@@ -44,13 +44,13 @@ function checkedScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): readonly
   const scopes = listerWatchers.map(({ scope }) => scope || undefined);
   if (scopes.includes(undefined) || new Set(scopes).size < scopes.length) {
     throw new TypeError(
-      'createSharedInformer: several ListerWatchers need a scope (namespace) of their own each, or one would delete what another listed',
+      'createSharedInformer: each of several ListerWatchers needs a scope (namespace) of its own, because otherwise a list of one would delete the objects of another',
     );
   }
   return scopes as string[];
 }
 
-/** Makes the parts. Nothing runs before the lifecycle is started or held. */
+/** Builds the parts. Nothing runs before the lifecycle is started or held. */
 export function assemble<T extends KubernetesObject>(
   listerWatchers: readonly ListerWatcher<T>[],
   options: SharedInformerOptions<T>,
@@ -66,16 +66,16 @@ export function assemble<T extends KubernetesObject>(
   });
   const drain = new Drain();
   const hub = new FanOut(indexer);
-  const over = () => lifecycle.over;
-  const waits = new Waits({ scheduler, drain, over });
+  const stopError = () => lifecycle.stopError;
+  const waits = new Waits({ scheduler, drain, stopError });
   const quarantine = indexer.refused;
   const pauses = new PauseCounter();
   const { report, warn } = createReporter(name, options);
   const board = new StatusBoard({
     ...{ indexer, quarantine, scheduler, drain },
     onTransition: () => {
-      const inVain = waits.check();
-      return registrations.check() || inVain;
+      const rejected = waits.check();
+      return registrations.check() || rejected;
     },
     warn,
   });
@@ -100,9 +100,9 @@ export function assemble<T extends KubernetesObject>(
     },
   });
   const registrations: Registrations<T> = new Registrations<T>({
-    ...{ indexer, hub, drain, scheduler, resyncMs, report, warn, over },
+    ...{ indexer, hub, drain, scheduler, resyncMs, report, warn, stopError },
     isRunning: () => lifecycle.active,
-    onRemoved: () => drain.run(() => lifecycle.forget()),
+    onRemoved: () => drain.run(() => lifecycle.emptyIfUnused()),
     beforeResync: () => run.retryRefused(),
     notSynced: (who, timeoutMs) => board.notSynced(who, timeoutMs),
     blocking: (who, wait) => board.blocking(who, wait),

@@ -1,5 +1,5 @@
 /**
- * An informer for one consumer: the stages and one handler, without those who come late or leave.
+ * An informer with one handler: the same stages as a shared informer, without subscribers that join or leave.
  * client-go: tools/cache/controller.go, NewIndexerInformer and NewInformerWithOptions.
  */
 import type { Observable, Subscription } from 'rxjs';
@@ -26,47 +26,54 @@ import type { InformerStatus } from './status/status.ts';
 import { StatusBoard } from './status/status-board.ts';
 import { type SyncWaitOptions, Waits } from './waits.ts';
 
-/** What {@link createInformer} takes. */
+/** The options of {@link createInformer}. */
 export interface UnsharedInformerOptions<T> extends InformerOptions<T> {
-  /** What bounds that which waits while the handler is busy. @defaultValue { kind: 'conflate' } */
+  /** How changes are queued, and how many, while the handler is busy. @defaultValue { kind: 'conflate' } */
   readonly delivery?: DeliveryPolicy<T> | undefined;
 }
 
-/** A live, indexed copy of a collection for one consumer. */
+/** A live, indexed copy of a collection with one handler. Create it with {@link createInformer}. */
 export interface Informer<T extends KubernetesObject> {
   readonly name: string;
-  /** The store, to read. */
+  /** The store, read-only. */
   readonly indexer: IndexerReader<T>;
-  /** The status at once, then each transition. */
+  /** Emits the status on subscription, then each transition. Completes at a stop, never errors. */
   readonly status$: Observable<InformerStatus>;
+  /** The current status. */
   readonly status: InformerStatus;
+  /**
+   * Emits the metrics on subscription, then after each commit and each transition. Completes at a stop, never errors.
+   */
   readonly metrics$: Observable<InformerMetrics>;
-  /** The store is synced, and the handler has returned (or settled) from its first list. */
+  /** Whether the store is synced, and the handler has returned (its promises have settled) for the first list. */
   readonly hasSynced: boolean;
   readonly lastSyncResourceVersion: string;
   readonly isStopped: boolean;
-  /** Changes that wait for the handler. */
+  /** How many changes wait for the handler. */
   readonly lag: number;
-  /** Begins a run. Twice is once; after a stop the handler is told the difference. */
+  /**
+   * Begins a run, unless one is in progress. After a stop, the first list of the new run reports the difference to the
+   * handler.
+   */
   start(): void;
-  /** Ends the run, as `SharedInformer.stop` does. */
+  /** Ends the run like `SharedInformer.stop`. */
   stop(): Promise<void>;
-  /** Lists anew, as `SharedInformer.refresh` does. */
+  /** Lists again like `SharedInformer.refresh`. */
   refresh(): Promise<void>;
   /**
-   * Resolves when `hasSynced`. Rejects with the last cause when `timeoutMs` are over, and with reason `Stopped` when the
-   * informer is stopped or is stopped already. Rejects immediately with the cause while the server refuses the first list
-   * (`status.blocked`), unless told to wait.
+   * Resolves when `hasSynced` is true. Rejects with the last cause when `timeoutMs` has passed, and with reason
+   * `Stopped` when the informer is stopped or was stopped before. Rejects immediately with the cause while the server
+   * refuses the first list (`status.blocked`), unless `whileBlocked` is `'wait'`.
    */
   whenSynced(options?: SyncWaitOptions): Promise<void>;
 }
 
 /**
- * An informer over one ListerWatcher with one handler: `reflect`, `deltaFifo`, `applyDeltas`, and the handler.
+ * Creates an informer over one ListerWatcher with one handler: `reflect`, `deltaFifo`, `applyDeltas`, and the handler.
  *
- * Nothing is sent before `start()`. The handler is served as by `SharedInformer.addEventHandler`: a promise it answers
- * is awaited, what it throws is reported. Throws a `TypeError` on a period or limit that is none. client-go:
- * NewIndexerInformer, whose informers run once.
+ * No request is sent before `start()`. The handler is called like a handler of `SharedInformer.addEventHandler`: a
+ * promise that it returns is awaited, and an error that it throws is reported. Throws a `TypeError` if a period or a
+ * limit is not a valid number. client-go: NewIndexerInformer, whose informers can run only once.
  *
  * @example
  * ```ts
@@ -150,9 +157,9 @@ export function createInformer<T extends KubernetesObject>(
   });
   let run: Subscription | undefined;
   let stopped = false;
-  const over = () => (stopped ? ApiError.local('Stopped', `${name} was stopped`) : undefined);
-  const waits = new Waits({ scheduler, drain, over });
-  const end = (complete: () => void) => {
+  const stopError = () => (stopped ? ApiError.local('Stopped', `${name} was stopped`) : undefined);
+  const waits = new Waits({ scheduler, drain, stopError });
+  const end = (completeSubscribers: () => void) => {
     if (!stopped) {
       stopped = true;
       told(() => run?.unsubscribe())();
@@ -164,15 +171,16 @@ export function createInformer<T extends KubernetesObject>(
       indexer.transaction((write) => write.mark({ synced: false }));
       board.publish();
     }
-    waits.reject(over() as ApiError);
-    complete();
+    waits.reject(stopError() as ApiError);
+    completeSubscribers();
   };
-  const thrown = (error: unknown, subscriber: string) => reporter.report(error, { subscriber });
+  const reportThrown = (error: unknown, subscriber: string) =>
+    reporter.report(error, { subscriber });
   return {
     name,
     indexer,
-    status$: reportSubscriberErrors(board.status$, thrown),
-    metrics$: reportSubscriberErrors(meter.metrics$, thrown),
+    status$: reportSubscriberErrors(board.status$, reportThrown),
+    metrics$: reportSubscriberErrors(meter.metrics$, reportThrown),
     get status() {
       return board.status;
     },
@@ -196,14 +204,14 @@ export function createInformer<T extends KubernetesObject>(
         board.begin();
         meter.begin();
         feed.begin();
-        run = run$.subscribe({ complete: () => drain.run(() => end(board.leaving())) });
+        run = run$.subscribe({ complete: () => drain.run(() => end(board.completer())) });
       }),
     refresh,
     stop: () => {
-      const leaving = board.leaving();
+      const completeSubscribers = board.completer();
       return new Promise<void>((resolve) => {
         drain.run(() => {
-          end(leaving);
+          end(completeSubscribers);
           resolve();
         });
       });

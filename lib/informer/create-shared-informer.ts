@@ -1,5 +1,5 @@
 /**
- * The run, shared: who holds it, who is told, and what it says of itself.
+ * Creates an informer that any number of subscribers and handlers share.
  * client-go: tools/cache/shared_informer.go, sharedIndexInformer.
  */
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
@@ -11,10 +11,11 @@ import { createStateWaits } from './state-waits.ts';
 import { createStreams } from './streams.ts';
 
 /**
- * An informer over one ListerWatcher, or over several of different namespaces in one store.
+ * Creates a shared informer over one ListerWatcher, or over several ListerWatchers of different namespaces with one
+ * store.
  *
- * Nothing is sent before `start()` or the first subscription to a data stream. Throws a `TypeError` when several
- * ListerWatchers share a scope, or a period is no number.
+ * No request is sent before `start()` or the first subscription to a data stream. Throws a `TypeError` if several
+ * ListerWatchers share a scope, or if a period is not a valid number.
  *
  * @example
  * ```ts

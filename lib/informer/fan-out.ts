@@ -1,6 +1,7 @@
 /**
- * Fan-out of change sets. A new listener gets the state, then what is committed after it: the snapshot is taken
- * synchronously from the store, which commits before anyone is told, so there is no gap and no duplicate.
+ * Delivers change sets to all listeners of one informer. A new listener first receives a snapshot of the store, then
+ * every later commit. The snapshot is taken synchronously, and the store commits before any listener is notified, so
+ * there is no gap and no duplicate.
  * client-go: tools/cache/shared_informer.go, sharedProcessor.
  */
 import type { Change } from '../delta/net-change.ts';
@@ -9,14 +10,16 @@ import { told } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 
-/** Who is told. */
+/** A receiver of change sets. */
 export interface Listener<T> {
   next(set: ChangeSet<T>): void;
-  /** Absent: stays over the end of a generation and hears the next one's difference. */
+  /**
+   * Called at the end of the run. A listener without `complete` stays and receives the difference from the next run.
+   */
   complete?(): void;
 }
 
-/** The store as one set: everything added, what was before is void. */
+/** The contents of the store as one `reset` set: every object is an addition, and earlier sets no longer count. */
 export function snapshotSet<T extends KubernetesObject>(indexer: IndexerReader<T>): ChangeSet<T> {
   const { rev, resourceVersion, synced } = indexer;
   const objects = indexer.list();
@@ -29,7 +32,7 @@ export function snapshotSet<T extends KubernetesObject>(indexer: IndexerReader<T
   return createChangeSet<T>({ ...head, initial: true }, changes);
 }
 
-/** Everything in the store again, unchanged: what a resync delivers. */
+/** The contents of the store as the set of a resync: every object is an update without a change. */
 export function resyncSet<T extends KubernetesObject>(indexer: IndexerReader<T>): ChangeSet<T> {
   const { rev, resourceVersion, synced } = indexer;
   const changes = indexer.list().map((object): Change<T> => {
@@ -53,7 +56,7 @@ export class FanOut<T extends KubernetesObject> {
     return this.#listeners.size;
   }
 
-  /** Tells the listener the state, then all that follows, until the answer is called. */
+  /** Passes the snapshot and all later sets to the listener, until the returned function is called. */
   join(listener: Listener<T>): () => void {
     const snapshot = snapshotSet(this.#indexer);
     this.#listeners.set(listener, snapshot.rev);
@@ -63,22 +66,22 @@ export class FanOut<T extends KubernetesObject> {
     };
   }
 
-  /** One commit to everyone who had joined before it. */
+  /** Passes one commit to every listener that joined before it. */
   deliver(set: ChangeSet<T>): void {
     for (const [listener, joinedAt] of [...this.#listeners]) {
-      // Left in the meantime, or joined with this commit already in its snapshot.
+      // Skip a listener that has left in the meantime, or whose snapshot already contains this commit.
       if (joinedAt < set.rev && this.#listeners.has(listener)) listener.next(set);
     }
   }
 
   /**
-   * Returns the function that completes those who listen now, except those who stay over the end. What the cleanup of
-   * one throws is reported.
+   * Returns a function that completes the present listeners that have `complete`. An error thrown by the cleanup of a
+   * listener is reported.
    */
-  leaving(): () => void {
-    const leaving = [...this.#listeners.keys()];
+  completer(): () => void {
+    const present = [...this.#listeners.keys()];
     return () => {
-      for (const listener of leaving) {
+      for (const listener of present) {
         if (listener.complete === undefined || !this.#listeners.delete(listener)) continue;
         told(() => listener.complete?.())();
       }

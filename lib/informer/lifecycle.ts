@@ -1,7 +1,7 @@
 /**
- * The life of one shared informer: who holds the run, and what its beginning and its end mean for the store, the
- * status, the handlers and the waits. Every call passes the drain, and an end is complete when its task ends, so the
- * next call finds an informer that either runs or rests.
+ * Starts and ends the run of one shared informer: counts its holders, and updates the store, the status, the handlers
+ * and the waits when the run begins and ends. Every call is a task of the drain. A run ends completely within one
+ * task, so that the next call finds it either running or ended.
  */
 import type { Observable, SchedulerLike } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
@@ -17,7 +17,7 @@ import type { InformerPhase } from './status/status.ts';
 import type { StatusBoard } from './status/status-board.ts';
 import type { Waits } from './waits.ts';
 
-/** What a {@link Lifecycle} starts and ends. */
+/** The parts that a {@link Lifecycle} starts and ends. */
 export interface LifecycleParts<T extends KubernetesObject> {
   readonly name: string;
   readonly run$: Observable<never>;
@@ -33,16 +33,16 @@ export interface LifecycleParts<T extends KubernetesObject> {
   readonly waits: Waits;
 }
 
-/** Holds, starts and stops one informer's run. */
+/** Holds, starts and stops the run of one informer. */
 export class Lifecycle<T extends KubernetesObject> {
   readonly #parts: LifecycleParts<T>;
-  readonly #line: Lease;
-  #pin: (() => void) | undefined;
+  readonly #lease: Lease;
+  #releaseStart: (() => void) | undefined;
   #stopped = false;
 
   constructor(parts: LifecycleParts<T>) {
     this.#parts = parts;
-    this.#line = lease(parts.run$, {
+    this.#lease = lease(parts.run$, {
       lingerMs: parts.lingerMs,
       scheduler: parts.scheduler,
       drain: parts.drain,
@@ -50,76 +50,79 @@ export class Lifecycle<T extends KubernetesObject> {
       onEnd: (why) => {
         parts.meter.end();
         if (why === 'linger') this.#goIdle();
-        else this.#rest('stopped');
-        if (why === 'complete') this.#finish(this.#leaving());
+        else this.#endRun('stopped');
+        if (why === 'complete') this.#finish(this.#completers());
       },
     });
   }
 
-  /** Whether a run is alive. */
+  /** Whether a run is in progress. */
   get active(): boolean {
-    return this.#line.active;
+    return this.#lease.active;
   }
 
   get isStopped(): boolean {
     return this.#stopped;
   }
 
-  /** Why a wait that begins now is in vain; `undefined` if the informer runs or was not stopped. */
-  get over(): ApiError | undefined {
+  /** The error with which a wait on a stopped informer rejects; `undefined` if the informer is not stopped. */
+  get stopError(): ApiError | undefined {
     return this.#stopped ? this.#wasStopped() : undefined;
   }
 
   /**
-   * Holds the run, starting it if need be; not if it is `unwanted` when its turn comes. Returns the function that lets
-   * go.
+   * Holds the run, and starts it if no run is in progress. Does nothing if `unwanted()` is true when the drain runs the
+   * task. Returns the function that releases the hold.
    */
   hold(unwanted: () => boolean): () => void {
     const { drain } = this.#parts;
     let released = false;
     let release: (() => void) | undefined;
-    const letGo = () => {
+    const releaseNow = () => {
       release?.();
-      this.forget();
+      this.emptyIfUnused();
     };
     drain.run(() => {
       if (unwanted()) return;
       this.#stopped = false;
-      release = this.#line.acquire();
-      // The holder left before its turn, or while the run started: as anywhere, the run lingers.
-      if (released) letGo();
+      release = this.#lease.acquire();
+      // The holder left before this task ran, or while the run started. The run lingers as after any release.
+      if (released) releaseNow();
     });
     return () => {
       released = true;
-      if (release !== undefined) drain.run(letGo);
+      if (release !== undefined) drain.run(releaseNow);
     };
   }
 
-  /** Pins the run. */
+  /** Keeps the informer running until `stop()`. */
   start(): void {
     this.#parts.drain.run(() => {
       this.#stopped = false;
-      this.#pin ??= this.#line.acquire();
+      this.#releaseStart ??= this.#lease.acquire();
     });
   }
 
-  /** Ends the run, and completes those who are subscribed now: who subscribes later belongs to the next run. */
+  /** Ends the run and completes the present subscriptions. A later subscription belongs to the next run. */
   stop(): Promise<void> {
-    const leaving = this.#leaving();
+    const completers = this.#completers();
     return new Promise<void>((resolve) => {
       this.#parts.drain.run(() => {
-        if (this.#line.active) this.#line.end();
-        else this.#rest('stopped');
-        this.#finish(leaving);
+        if (this.#lease.active) this.#lease.end();
+        else this.#endRun('stopped');
+        this.#finish(completers);
         resolve();
       });
     });
   }
 
-  /** Empties the store of an idle informer that nobody looks at. Others need it to be told the difference. */
-  forget(): void {
+  /**
+   * Empties the store of an idle informer without listeners. A handler keeps the store, because the next run reports
+   * the difference to it.
+   */
+  emptyIfUnused(): void {
     const { hub, indexer, board } = this.#parts;
-    if (this.#line.active || this.#stopped || hub.size > 0) return;
+    if (this.#lease.active || this.#stopped || hub.size > 0) return;
     if (indexer.size === 0 && indexer.resourceVersion === '') return;
     indexer.clear();
     board.forget();
@@ -135,35 +138,35 @@ export class Lifecycle<T extends KubernetesObject> {
 
   #goIdle(): void {
     const { name, lingerMs, waits, registrations } = this.#parts;
-    this.#rest('idle');
+    this.#endRun('idle');
     const message = `${name} became idle, because it had no subscriber for ${lingerMs} ms`;
     const error = ApiError.local('Stopped', message);
     waits.reject(error);
     registrations.fail(error);
   }
 
-  #rest(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
+  #endRun(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
     const { indexer, board, quarantine, registrations } = this.#parts;
-    this.#pin = undefined;
+    this.#releaseStart = undefined;
     this.#stopped = phase === 'stopped';
-    registrations.rest(this.#stopped);
+    registrations.end(this.#stopped);
     quarantine.clear();
     board.end(phase);
-    // The copy ages from now on.
+    // From now on the copy in the store is stale.
     indexer.transaction((transaction) => transaction.mark({ synced: false }));
-    this.forget();
+    this.emptyIfUnused();
     board.publish();
   }
 
-  #leaving(): readonly (() => void)[] {
-    return [this.#parts.hub.leaving(), this.#parts.board.leaving()];
+  #completers(): readonly (() => void)[] {
+    return [this.#parts.hub.completer(), this.#parts.board.completer()];
   }
 
-  #finish(leaving: readonly (() => void)[]): void {
+  #finish(completers: readonly (() => void)[]): void {
     const error = this.#wasStopped();
     this.#parts.waits.reject(error);
     this.#parts.registrations.fail(error);
-    for (const complete of leaving) complete();
+    for (const complete of completers) complete();
   }
 
   #wasStopped(): ApiError {

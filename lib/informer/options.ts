@@ -1,4 +1,4 @@
-/** What an informer can be told. */
+/** The options of informers. */
 import type { AuditOptions } from '../audit/audits.ts';
 import type { Compression } from '../delta/pending-deltas.ts';
 import type { MetricAttributes, MetricsProvider } from '../meta/metrics.ts';
@@ -7,56 +7,64 @@ import type { Indexers } from '../store/index-funcs.ts';
 import type { MutationGuard } from '../store/mutation-guard.ts';
 import type { InformerWarning } from './status/warnings.ts';
 
-/** Where an error came from that reached nobody else. */
+/** Where an unhandled error was thrown. */
 export interface UnhandledErrorContext {
   /** The informer's name. */
   readonly informer: string;
-  /** Who threw: the name of the handler or of the subscriber's function. */
+  /** The name of the handler that threw, or of the subscriber's function. */
   readonly subscriber: string;
-  /** The object at hand, or the first of the set at hand. */
+  /** The key of the object for which the callback was called, or of the first object in its change set. */
   readonly key?: string;
 }
 
-/** Options of every informer. Those of the reflector apply to each ListerWatcher. */
+/** The options of every informer. The options of the reflector apply to each ListerWatcher. */
 export interface InformerOptions<T, Names extends string = string>
   extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped'> {
-  /** Stands in errors. @defaultValue 'informer' */
+  /** The name of the informer in errors, warnings and metrics. @defaultValue 'informer' */
   readonly name?: string | undefined;
-  /** Indices of the store. @defaultValue `namespace` */
+  /** The indices of the store. @defaultValue `namespace` */
   readonly indexers?: Indexers<T, Names> | undefined;
   /**
-   * How often every known object is delivered again, in milliseconds, at least 1000. `0` and `Infinity`: never.
+   * How often every stored object is delivered to the handlers again, in milliseconds, at least 1000. `0` and
+   * `Infinity` mean never.
    * @defaultValue 0
    */
   readonly resyncPeriodMs?: number | undefined;
   /**
-   * Compares the store with the server, page by page with metadata only, and heals what differs with a list in which
-   * content decides. Finds events that the watch lost without an error. The status tells the result as `audit`.
+   * Compares the store with the server periodically, to find events that the watch lost without an error. An audit
+   * requests pages of metadata only. Differences are repaired by a list that compares the contents of objects.
+   * `status.audit` shows the results.
    * @defaultValue off
    */
   readonly audit?: AuditOptions | undefined;
   /** How deltas of one key are folded while the demand is closed. @defaultValue 'none' */
   readonly compression?: Compression | undefined;
-  /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
+  /**
+   * How the store protects its objects from changes by consumers.
+   * @defaultValue 'off' if NODE_ENV is 'production', otherwise 'freeze'
+   */
   readonly mutationGuard?: MutationGuard | undefined;
-  /** Errors of handlers and direct subscribers. @defaultValue as rxjs's own: reported asynchronously */
+  /**
+   * Receives the errors that handlers and direct subscribers throw.
+   * @defaultValue reported like rxjs's own errors: asynchronously, as uncaught errors
+   */
   readonly onUnhandledError?:
     | ((error: unknown, context: UnhandledErrorContext) => void)
     | undefined;
-  /** Told what somebody should know though nothing failed. @defaultValue `console.warn` */
+  /** Receives warnings. @defaultValue `console.warn` */
   readonly onWarning?: ((warning: InformerWarning) => void) | undefined;
-  /** Makes the instruments; a meter of OpenTelemetry is one. @defaultValue none */
+  /** Creates the metrics instruments. A `Meter` of OpenTelemetry fits. @defaultValue no instruments */
   readonly metrics?: MetricsProvider | undefined;
-  /** Labels of the instruments beside the name, as group, version and resource. */
+  /** Attributes of the metrics beside the name, for example group, version and resource. */
   readonly metricAttributes?: MetricAttributes | undefined;
 }
 
-/** Options of {@link createSharedInformer}. */
+/** The options of {@link createSharedInformer}. */
 export interface SharedInformerOptions<T, Names extends string = string>
   extends InformerOptions<T, Names> {
   /**
-   * How long the informer keeps running after its last subscriber leaves, in milliseconds. `0`: not at all; `Infinity`:
-   * until `stop()`. @defaultValue 30000
+   * How long the informer keeps running after its last subscriber leaves, in milliseconds. `0` ends the run
+   * immediately, `Infinity` keeps it until `stop()`. @defaultValue 30000
    */
   readonly lingerMs?: number | undefined;
 }

@@ -1,8 +1,8 @@
-/** A demand that is closed while anybody asks for a pause. */
+/** A demand that is closed while at least one consumer requests a pause. */
 import { Observable } from 'rxjs';
 import type { Demand } from '../rx/demand.ts';
 
-/** Counts who asks for a pause. */
+/** Counts the requested pauses. */
 export class PauseCounter {
   #count = 0;
   readonly #waiting = new Set<() => void>();
@@ -20,7 +20,7 @@ export class PauseCounter {
           return () => this.#waiting.delete(open);
         });
 
-  /** Asks for a pause until the answer is called. */
+  /** Requests a pause, until the returned function is called. */
   pause(): () => void {
     this.#count++;
     let released = false;

@@ -1,6 +1,6 @@
 /**
- * Refreshes of one informer: a list of every scope that somebody asks for, shared by all who ask meanwhile, and the
- * promise that it is in the store.
+ * `refresh()` of one informer: requests a list of every scope, and resolves when the lists are in the store. Calls made
+ * while a refresh is in progress share it.
  */
 import { type Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
@@ -10,10 +10,10 @@ import type { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 
-/** From the beginning of one refresh to that of the next. */
-const LEAST_MS = 1_000;
+/** The shortest time from the beginning of one refresh to the beginning of the next. */
+const MIN_INTERVAL_MS = 1_000;
 
-/** What a {@link Refresher} needs of its informer. */
+/** The parts of its informer that a {@link Refresher} needs. */
 export interface RefresherHost {
   readonly name: string;
   readonly scheduler: SchedulerLike;
@@ -25,9 +25,12 @@ interface Refresh {
   readonly promise: Promise<void>;
   resolve(): void;
   reject(error: ApiError): void;
-  /** Its turn has come: it belongs to the run under way. */
+  /** Whether the drain has run its task, so that it belongs to the current run. */
   begun: boolean;
-  /** What each scope that has not answered waits for: its n-th list; `undefined` until that was emitted. */
+  /**
+   * The scopes whose list is not in the store yet. The value says which list of the scope it is, by the number of its
+   * emission; `undefined` until the list is emitted.
+   */
   readonly missing: Map<string, number | undefined>;
 }
 
@@ -51,74 +54,75 @@ function listsIn<T>(deltas: readonly Delta<T>[]): number {
   return lists;
 }
 
-/** How many lists of one scope were emitted and committed: they are committed in the order of their emission. */
+/** How many lists of one scope were emitted and committed. Lists are committed in the order of their emission. */
 interface Count {
   emitted: number;
   committed: number;
 }
 
-/** Asks the reflectors of the run under way for lists. */
+/** Requests lists from the reflectors of the current run. */
 export class Refresher {
   readonly #host: RefresherHost;
   readonly #orders = new Subject<RefreshOrder>();
-  readonly #passedMs: () => number;
+  readonly #elapsedMs: () => number;
   #counts: Map<string, Count> | undefined;
-  /** Scopes of the run under way that are listed no more, because `onError` wanted it so. */
+  /** The scopes of the current run that are no longer listed, because `onError` returned `stop`. */
   readonly #ended = new Set<string>();
-  #under: Refresh | undefined;
+  #current: Refresh | undefined;
   #timer: Subscription | undefined;
   #beganMs = Number.NEGATIVE_INFINITY;
 
   constructor(host: RefresherHost) {
     this.#host = host;
-    this.#passedMs = stopwatch(host.scheduler);
+    this.#elapsedMs = stopwatch(host.scheduler);
   }
 
-  /** What every reflector of the run is asked for. */
+  /** The lists that every reflector of the run must make. */
   get orders$(): Observable<RefreshOrder> {
     return this.#orders;
   }
 
-  /** Resolves when every scope has been listed anew and the lists are in the store. */
+  /** Resolves when every scope has been listed again and the lists are in the store. */
   refresh(): Promise<void> {
-    const under = this.#under ?? newRefresh();
-    if (this.#under === undefined) {
-      this.#under = under;
-      // In its turn: after a start or a stop that was called before it.
-      this.#host.drain.run(() => this.#begin(under));
+    const current = this.#current ?? newRefresh();
+    if (this.#current === undefined) {
+      this.#current = current;
+      // In the drain, so that a start or a stop that was called before takes effect first.
+      this.#host.drain.run(() => this.#begin(current));
     }
-    return under.promise;
+    return current.promise;
   }
 
-  /** A run begins, over these scopes. */
+  /** Called when a run over these scopes begins. */
   begin(scopes: Iterable<string>): void {
     this.#counts = new Map();
     this.#ended.clear();
     for (const scope of scopes) this.#counts.set(scope, { emitted: 0, committed: 0 });
   }
 
-  /** A reflector has emitted. */
+  /** Called with each emission of a reflector. */
   emitted<T>(scope: string, deltas: readonly Delta<T>[]): void {
     const count = this.#counts?.get(scope);
     if (count !== undefined) count.emitted += listsIn(deltas);
   }
 
-  /** A reflector was through with the list, or its try has failed. */
+  /** Called when a reflector has emitted the requested list completely, or when the request has failed. */
   answered(scope: string, error: ApiError | undefined): void {
-    const under = this.#under;
-    if (under?.missing.has(scope) !== true) return;
-    if (error !== undefined) return this.#settle(under, error);
-    under.missing.set(scope, this.#counts?.get(scope)?.emitted);
+    const current = this.#current;
+    if (current?.missing.has(scope) !== true) return;
+    if (error !== undefined) return this.#settle(current, error);
+    current.missing.set(scope, this.#counts?.get(scope)?.emitted);
     this.#check();
   }
 
-  /** A reflector has completed. */
+  /** Called when a reflector has completed. */
   ended(scope: string): void {
     this.#ended.add(scope);
-    if (this.#under?.missing.has(scope) === true) this.#settle(this.#under, this.#hasEnded(scope));
+    if (this.#current?.missing.has(scope) === true)
+      this.#settle(this.#current, this.#hasEnded(scope));
   }
 
-  /** These deltas are in the store. */
+  /** Called when these deltas are in the store. */
   committed<T>(
     scopeOf: (delta: { readonly scope?: string }) => string,
     deltas: readonly Delta<T>[],
@@ -131,57 +135,57 @@ export class Refresher {
     this.#check();
   }
 
-  /** The run is over. */
+  /** Called when the run has ended. */
   end(): void {
     this.#counts = undefined;
     this.#timer?.unsubscribe();
-    if (this.#under?.begun === true) this.#settle(this.#under, this.#notRunning());
+    if (this.#current?.begun === true) this.#settle(this.#current, this.#notRunning());
   }
 
-  #begin(under: Refresh): void {
-    under.begun = true;
-    if (this.#counts === undefined) return this.#settle(under, this.#notRunning());
-    const waitMs = this.#beganMs + LEAST_MS - this.#passedMs();
+  #begin(current: Refresh): void {
+    current.begun = true;
+    if (this.#counts === undefined) return this.#settle(current, this.#notRunning());
+    const waitMs = this.#beganMs + MIN_INTERVAL_MS - this.#elapsedMs();
     const order = () => {
-      this.#beganMs = this.#passedMs();
-      for (const scope of this.#counts?.keys() ?? []) under.missing.set(scope, undefined);
+      this.#beganMs = this.#elapsedMs();
+      for (const scope of this.#counts?.keys() ?? []) current.missing.set(scope, undefined);
       this.#orders.next({ trustVersions: true });
       for (const scope of this.#ended) {
-        if (this.#under === under) this.#settle(under, this.#hasEnded(scope));
+        if (this.#current === current) this.#settle(current, this.#hasEnded(scope));
       }
     };
     if (waitMs <= 0) return order();
     this.#timer = longTimer(waitMs, this.#host.scheduler).subscribe(() =>
       this.#host.drain.run(() => {
-        if (this.#under === under) order();
+        if (this.#current === current) order();
       }),
     );
   }
 
   #check(): void {
-    const under = this.#under;
-    if (under === undefined) return;
-    for (const [scope, list] of under.missing) {
+    const current = this.#current;
+    if (current === undefined) return;
+    for (const [scope, list] of current.missing) {
       if (list !== undefined && (this.#counts?.get(scope)?.committed ?? 0) >= list) {
-        under.missing.delete(scope);
-        if (under.missing.size === 0) this.#settle(under);
+        current.missing.delete(scope);
+        if (current.missing.size === 0) this.#settle(current);
       }
     }
   }
 
-  #settle(under: Refresh, error?: ApiError): void {
-    this.#under = undefined;
-    if (error === undefined) under.resolve();
-    else under.reject(error);
+  #settle(current: Refresh, error?: ApiError): void {
+    this.#current = undefined;
+    if (error === undefined) current.resolve();
+    else current.reject(error);
   }
 
   #hasEnded(scope: string): ApiError {
-    const message = `${this.#host.name} lists ${scope || 'its collection'} no longer, because onError returned 'stop': stop and start it`;
+    const message = `${this.#host.name} no longer lists ${scope || 'its collection'}, because onError returned 'stop': stop and start the informer`;
     return ApiError.local('Stopped', message);
   }
 
   #notRunning(): ApiError {
-    const message = `${this.#host.name} is not running, so it lists nothing: start it, or subscribe to one of its streams`;
+    const message = `${this.#host.name} is not running, so it cannot list: start it, or subscribe to one of its data streams`;
     return ApiError.local('Stopped', message);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One run: the stages in their order, from the ListerWatchers to whoever is told. One subscription of it is one
- * generation of the informer.
+ * Connects the stages of one run, from the ListerWatchers to the delivery of change sets. Each subscription is one run,
+ * and one generation of the informer.
  */
 import {
   defer,
@@ -34,7 +34,7 @@ import { Refresher } from './refresher.ts';
 import type { InformerMeter } from './status/informer-metrics.ts';
 import type { StatusBoard } from './status/status-board.ts';
 
-/** What a run is made of. */
+/** The parts that a run connects. */
 export interface RunParts<T extends KubernetesObject> {
   readonly name: string;
   readonly listerWatchers: readonly ListerWatcher<T>[];
@@ -45,7 +45,7 @@ export interface RunParts<T extends KubernetesObject> {
   readonly meter: InformerMeter;
   readonly quarantine: Quarantine;
   readonly demand: Demand;
-  /** 0: never. */
+  /** The resync period in milliseconds; 0 means never. */
   readonly resyncMs: number;
   readonly timing: ResolvedTiming;
   readonly options: InformerOptions<T>;
@@ -53,15 +53,17 @@ export interface RunParts<T extends KubernetesObject> {
   onCommitted(): void;
 }
 
-/** A run, and the way to try again who was refused. */
+/** The run of one informer, and the requests that it accepts while it is in progress. */
 export interface Run {
+  /** Subscribing begins a run, unsubscribing ends it. */
   readonly run$: Observable<never>;
+  /** Tries all refused objects again. */
   retryRefused(): void;
-  /** Resolves when every scope has been listed anew and the lists are in the store. */
+  /** Resolves when every scope has been listed again and the lists are in the store. */
   refresh(): Promise<void>;
 }
 
-/** Takes the time of each batch, from its pop to its last callback. */
+/** Measures the duration of each batch, from its pop to the return of the last callback. */
 function measured<V>(meter: InformerMeter): MonoTypeOperatorFunction<V> {
   return (source) =>
     new Observable<V>((subscriber) =>
@@ -73,14 +75,14 @@ function measured<V>(meter: InformerMeter): MonoTypeOperatorFunction<V> {
     );
 }
 
-/** Tells each batch once all that comes of it is done. */
-function after<V>(tell: (value: V) => void): MonoTypeOperatorFunction<V> {
+/** Calls `callback` with each value after the downstream has processed it completely. */
+function afterwards<V>(callback: (value: V) => void): MonoTypeOperatorFunction<V> {
   return (source) =>
     new Observable<V>((subscriber) =>
       source.subscribe({
         next: (value) => {
           subscriber.next(value);
-          if (!subscriber.closed) tell(value);
+          if (!subscriber.closed) callback(value);
         },
         error: (error) => subscriber.error(error),
         complete: () => subscriber.complete(),
@@ -88,26 +90,26 @@ function after<V>(tell: (value: V) => void): MonoTypeOperatorFunction<V> {
     );
 }
 
-/** The scope of a ListerWatcher. One ListerWatcher alone covers the complete collection, whatever its scope. */
+/** The scope of a ListerWatcher or of a list; '' for all namespaces. */
 function scopeOf(of: { readonly scope?: string | undefined }): string {
   return of.scope ?? '';
 }
 
-/** What the reflectors of one run report to. */
+/** The receivers of what the reflectors of one run report. */
 interface ReflectorHost<T extends KubernetesObject> {
   readonly refresher: Refresher;
   readonly audits: Audits<T> | undefined;
-  /** Runs in order with the commits, unless the run has ended. */
-  within(what: () => void): void;
-  /** The same, and publishes the status. */
-  tell(what: () => void): void;
+  /** Runs the task in order with the commits, unless the run has ended. */
+  within(task: () => void): void;
+  /** Like `within`, and publishes the status afterwards. */
+  publish(task: () => void): void;
   skip(reason: ApiError): void;
 }
 
-/** The deltas of all ListerWatchers. */
+/** Merges the deltas of the reflectors of all ListerWatchers. */
 function reflectAll<T extends KubernetesObject>(
   parts: RunParts<T>,
-  { refresher, audits, within, tell, skip }: ReflectorHost<T>,
+  { refresher, audits, within, publish, skip }: ReflectorHost<T>,
 ): Observable<readonly Delta<T>[]> {
   return merge(
     ...parts.listerWatchers.map((listerWatcher, at) =>
@@ -117,11 +119,11 @@ function reflectAll<T extends KubernetesObject>(
         demand: parts.demand,
         known: parts.indexer,
         onStatus: (status) => {
-          tell(() => parts.board.reflectors.set(listerWatcher.scope ?? String(at), status));
+          publish(() => parts.board.reflectors.set(listerWatcher.scope ?? String(at), status));
           audits?.onStatus(at, status);
         },
         onSkipped: (skipped) => {
-          // What can be tried again travels with the others, to the commit.
+          // An object that can be tried again travels to the commit with the other deltas.
           if (skipped.key === undefined || skipped.retry === undefined) skip(skipped.reason);
         },
         refresh$: merge(refresher.orders$, audits?.orders(at) ?? EMPTY),
@@ -136,7 +138,10 @@ function reflectAll<T extends KubernetesObject>(
   );
 }
 
-/** Checks the audit option. The returned function makes the audits of one run, if the server supports them. */
+/**
+ * Validates the audit option. Returns a function that creates the audits of one run, if the ListerWatchers support
+ * them.
+ */
 function auditsOf<T extends KubernetesObject>(parts: RunParts<T>): () => Audits<T> | undefined {
   const { listerWatchers, board, timing, options } = parts;
   const audit = options.audit && checkedAudit(options.audit);
@@ -154,7 +159,7 @@ function auditsOf<T extends KubernetesObject>(parts: RunParts<T>): () => Audits<
   };
 }
 
-/** Puts the stages together. Nothing happens before the run is subscribed. */
+/** Connects the stages. Nothing happens before `run$` is subscribed. */
 export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   const { listerWatchers, scopes, indexer, drain, board, meter, quarantine, demand } = parts;
   const { scheduler } = parts.timing;
@@ -171,14 +176,13 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   const createAudits = auditsOf(parts);
   const run$ = defer(() => {
     const { generation } = board;
-    // In order with the commits, and nothing of a run that is over.
-    const within = (what: () => void) =>
+    const within = (task: () => void) =>
       drain.run(() => {
-        if (board.generation === generation) what();
+        if (board.generation === generation) task();
       });
-    const tell = (what: () => void) =>
+    const publish = (task: () => void) =>
       within(() => {
-        what();
+        task();
         board.publish();
       });
     const audits = createAudits();
@@ -186,19 +190,20 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     const ended = new Subject<void>();
     const resync$ = parts.resyncMs === 0 ? EMPTY : longInterval(parts.resyncMs, scheduler);
     const deltas$ = merge(
-      reflectAll(parts, { refresher, audits, within, tell, skip }).pipe(
+      reflectAll(parts, { refresher, audits, within, publish, skip }).pipe(
         audits === undefined ? identity : tap((deltas) => audits.received(deltas)),
         finalize(() => ended.next()),
       ),
       retried.pipe(takeUntil(ended)),
     );
-    // In the drain from here on: the queue resolves what it pops against a store that has seen all before it.
+    // From here on everything runs in the drain, because the queue resolves what it pops against a store that must
+    // contain all earlier commits.
     const ready: Demand = () => demand()?.pipe(through(drain)) ?? null;
-    // A server that sends nothing but what is skipped is told of once a turn, not once an object.
-    const tellSkips$ = skips.pipe(
+    // Published once per turn of the event loop, because a server may send nothing but skipped objects.
+    const skipStatus$ = skips.pipe(
       exhaustMap(() => nextMacrotask(scheduler)),
       takeUntil(ended),
-      tap(() => tell(() => undefined)),
+      tap(() => publish(() => undefined)),
     );
     const commits$ = deltas$.pipe(
       through(drain),
@@ -213,7 +218,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
         },
       }),
       measured(meter),
-      audits === undefined ? identity : after((deltas) => audits.committed(deltas)),
+      audits === undefined ? identity : afterwards((deltas) => audits.committed(deltas)),
       applyDeltas(indexer, {
         scopes,
         onRejected: ({ key, error }) => {
@@ -229,12 +234,12 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     const audits$ = audits?.status$.pipe(
       takeUntil(ended),
       tap((status) =>
-        tell(() => {
+        publish(() => {
           board.audit = status;
         }),
       ),
     );
-    return merge(tellSkips$, audits$ ?? EMPTY, commits$).pipe(
+    return merge(skipStatus$, audits$ ?? EMPTY, commits$).pipe(
       ignoreElements(),
       finalize(() => refresher.end()),
     );

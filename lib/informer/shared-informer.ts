@@ -1,5 +1,5 @@
 /**
- * What everyone sees of an informer: streams to subscribe to, a store to read, handlers, and waits.
+ * The public interface of a shared informer: streams, the store, handlers, waits and the lifecycle.
  * client-go: tools/cache/shared_informer.go, SharedIndexInformer.
  */
 
@@ -22,48 +22,62 @@ import type { InformerStatus } from './status/status.ts';
 import type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './waits.ts';
 
 /**
- * A live, indexed copy of a collection, shared by all who look at it.
+ * A live, indexed copy of a collection, shared by all its consumers.
  *
- * Subscribing to a data stream starts the run and holds it; it lingers after the last subscriber. `start()` pins
- * it. Handlers, listers and `status$` do not start it. Data streams never error. `stop()` completes all streams
- * and leaves the store readable; the same streams can be subscribed again and belong to a new generation.
+ * The first subscription to a data stream starts a run, which lingers after the last subscriber leaves. `start()` keeps
+ * the informer running until `stop()`. Handlers, listers and `status$` start nothing. Data streams never error.
+ * `stop()` completes all streams and leaves the store readable. The same streams can be subscribed again and then
+ * belong to the next run.
  */
 export interface SharedInformer<T extends KubernetesObject, Names extends string = string> {
   readonly name: string;
-  /** The store, to read. */
+  /** The store, read-only. */
   readonly indexer: IndexerReader<T, Names>;
-  /** The state as one `reset` set at once, then each commit. Deletions first, order kept. */
+  /**
+   * Emits the contents of the store as one `reset` set on subscription, then each commit. A set has its deletions
+   * first.
+   */
   readonly changes$: ChangeStream<T>;
-  /** Each object of the store at once, then each new one. Between the three, order is lost. */
+  /**
+   * Emits each object of the store on subscription, then each added object. The order between `added$`, `updated$` and
+   * `deleted$` is not kept; `changes$` keeps it.
+   */
   readonly added$: Observable<Stored<T>>;
+  /** Emits each updated object with its previous state. */
   readonly updated$: Observable<UpdatedObject<T>>;
+  /** Emits each deleted object with its last known state. */
   readonly deleted$: Observable<DeletedObject<T>>;
   /**
-   * A living reader of the store on subscription, then one per commit. Each of them reads the present state, also later,
-   * so `pairwise` and `scan` over it compare the store with itself: see {@link StoreReader}.
+   * Emits a reader of the store on subscription, then one per commit. Every reader shows the current contents of the
+   * store, also later, so `pairwise` and `scan` over this stream would compare the store with itself. See
+   * {@link StoreReader}.
    */
   readonly snapshot$: Observable<StoreReader<T, Names>>;
-  /** The status at once, then each transition. Does not start the informer. */
+  /** Emits the status on subscription, then each transition. Does not start the informer. */
   readonly status$: Observable<InformerStatus>;
-  /** Whether the running informer's store has held a complete list: the value now, then each change. Does not start the informer. */
+  /** Emits `hasSynced` on subscription, then each change of it. Does not start the informer. */
   readonly synced$: Observable<boolean>;
-  /** Whether the running informer's store has held a complete list. `false` once the informer is stopped or idle. */
+  /** Whether the store has contained a complete list in this run. `false` when the informer is stopped or idle. */
   readonly hasSynced: boolean;
   readonly lastSyncResourceVersion: string;
   readonly isStopped: boolean;
-  /** The latest status. */
+  /** The current status. */
   readonly status: InformerStatus;
-  /** Change sets under a policy, for a subscriber that may be slow. */
+  /**
+   * Change sets for slow subscribers: the policy says how they are queued, and how many. Throws a `TypeError` on an
+   * invalid limit.
+   */
   deliver(policy: DeliveryPolicy<T>): Delivery<T>;
-  /** What it holds, does and owes: at once, with each commit and each transition. Does not start the informer. */
+  /** Emits the metrics on subscription, then after each commit and each transition. Does not start the informer. */
   readonly metrics$: Observable<InformerMetrics>;
   /**
-   * Calls `handler` for every object of the store, then for each change. It starts nothing.
+   * Calls `handler` for every object of the store, then for each change. Does not start the informer.
    *
-   * A callback that answers a promise is awaited before the next one of this registration; what comes meanwhile waits
-   * under `delivery`. Other callbacks run in the commit that brought the change. One handler may be registered many
-   * times. After a stop what waits is kept, no callback begins, and the next run tells the difference. Throws a
-   * `TypeError` on a period or limit that is none. client-go: SharedInformer.AddEventHandlerWithOptions.
+   * A promise that a callback returns is awaited before the next callback of this registration. Meanwhile its changes
+   * are queued under the policy `delivery`. A callback that returns no promise runs within the commit of the change.
+   * One handler may be registered many times. After a stop no callback begins. The waiting changes are kept, and the
+   * next run reports the difference. Throws a `TypeError` if a period or a limit is not a valid number. client-go:
+   * SharedInformer.AddEventHandlerWithOptions.
    *
    * ```
    * commits   a----b-c-c'--d      onAdd takes 4
@@ -83,7 +97,7 @@ export interface SharedInformer<T extends KubernetesObject, Names extends string
    * const log: string[] = [];
    * const registration = informer.addEventHandler({
    *   onAdd: async (_pod, { key, cause }) => {
-   *     await Promise.resolve(); // the next callback comes after this one
+   *     await Promise.resolve(); // the next callback waits for this promise
    *     log.push(`${key} ${cause}`);
    *   },
    * });
@@ -99,35 +113,37 @@ export interface SharedInformer<T extends KubernetesObject, Names extends string
     options?: EventHandlerOptions<T>,
   ): EventHandlerRegistration;
   /**
-   * No further change reaches the handler. With `drop`, the default, nothing is delivered after it returns; with
-   * `drain` what waits still is. The promise resolves when nothing of the handler runs any more: the callback under
-   * way has returned or settled, and what was to be drained is.
+   * Removes a handler. With `drop`, the default, no callback begins after the call. With `drain` the waiting changes
+   * are still delivered, and no later ones. The promise resolves when the handler has finished: the callback in
+   * progress has returned or settled, and with `drain` every waiting change is delivered.
    *
-   * Called by the handler itself it resolves at once, since the callback would wait for itself; after an `await` in
-   * the callback pass its notification as `within`, or do not await it. A registration of another informer does
-   * nothing, nor does a removed one, whose promise is the same. client-go: ShutDownEventHandler.
+   * If the handler itself makes the call, the promise resolves immediately, because otherwise the callback would wait
+   * for itself. For a call after an `await` in the callback, pass the callback's notification as `within`, or do not
+   * await the promise. Removing a registration twice, or one of another informer, does nothing. client-go:
+   * ShutDownEventHandler.
    */
   removeEventHandler(
     registration: EventHandlerRegistration,
     options?: RemoveOptions,
   ): Promise<void>;
-  /** Pins the run. Twice is once. */
+  /** Keeps the informer running until `stop()`. Calling it twice is the same as once. */
   start(): void;
   /**
-   * Ends the run and completes the streams of those who are subscribed now. Resolves when nothing of the run is left
-   * to do. No callback begins after it returns. A callback that is being awaited is not waited for, so that a handler
-   * may stop its informer. A stop that is called within a callback takes effect after that callback.
+   * Ends the run and completes the present subscriptions. Resolves when the run has ended. No callback begins after the
+   * call returns. The promise does not wait for a callback that is being awaited, so that a handler may stop its
+   * informer. A stop that is called within a callback takes effect after that callback.
    */
   stop(): Promise<void>;
   /**
-   * Lists anew, and tells what differs from the store. Watching, it lists at once and watches from there; in `backoff` it
-   * does at once what was due, though not before a server's Retry-After, and lists then; a list that is under way serves,
-   * too. Resolves when the lists of all scopes are in the store. Rejects when a try fails, with its error (the informer
-   * goes on by itself), and with reason `Stopped` when the informer is not running or its run ends. Calls share the
-   * refresh that is under way; the next one begins a second after it at the earliest.
+   * Lists every scope again and reports the difference from the store. While watching, the informer lists immediately,
+   * and then watches from the version of the list. In `backoff` it first makes the request that was due, but not before
+   * a Retry-After. A list in progress serves the refresh, too. Resolves when the lists of all scopes are in the store.
+   * Rejects with the error if a try fails (the informer itself retries), and with reason `Stopped` if the informer is
+   * not running or its run ends. Calls share the refresh in progress; the next one begins a second after the beginning
+   * of the previous one at the earliest.
    *
    * ```
-   * watch       w1--------|    w2---      while a list is read, no watch is open
+   * watch       w1--------|    w2---      no watch is open while a list is read
    * refresh()   ----------^
    * list                  ---(l|)
    * store       --a--b-----------(diff)   the promise resolves here
@@ -150,19 +166,20 @@ export interface SharedInformer<T extends KubernetesObject, Names extends string
    */
   refresh(): Promise<void>;
   /**
-   * Resolves when the informer is synced. Rejects with the last cause when `timeoutMs` are over, and with reason
-   * `Stopped` when the informer is stopped, is stopped already, or goes idle. On an informer that has not been started
-   * it waits for the start.
+   * Resolves when the informer is synced. Rejects with the last cause when `timeoutMs` has passed, and with reason
+   * `Stopped` when the informer is stopped, was stopped before, or goes idle. On an informer that was not started yet,
+   * the promise waits for the start.
    *
-   * Rejects immediately with the cause while the server refuses the first list: `status.blocked` is set, in one of the
-   * scopes if there are several. The informer keeps trying all the same; with `whileBlocked: 'wait'` the promise waits
-   * for that, because somebody may grant the access or install the resource.
+   * Rejects immediately with the cause while the server refuses the first list, which `status.blocked` shows; of
+   * several scopes one is enough. The informer keeps trying. With `whileBlocked: 'wait'` the promise waits until a try
+   * succeeds, because access may be granted or the resource installed later.
    */
   whenSynced(options?: SyncWaitOptions): Promise<void>;
   /**
-   * Resolves once the store shows what a write returned: this version, or that this object is gone. An object that is
-   * refused (`status.quarantine`) is waited for until it is let in. Rejects when its time is over, when stopped, and
-   * with a `TypeError` for what is no version.
+   * Resolves with the object at `key` once the store shows the result of a write: the version, or the deletion of the
+   * object with the UID. While the object is refused (`status.quarantine`), the promise waits until it is accepted.
+   * Rejects when `timeoutMs` has passed, when the informer is stopped, and with a `TypeError` if the version is
+   * invalid.
    */
   whenObserved(
     key: string,
@@ -170,8 +187,8 @@ export interface SharedInformer<T extends KubernetesObject, Names extends string
     options?: WaitOptions,
   ): Promise<T | undefined>;
   /**
-   * Resolves once all that happened up to this version is in the store, or refused: a list that is not older. Rejects as
-   * `whenObserved` does. In a quiet collection bookmarks bring the version, about once a minute.
+   * Resolves once the store contains every change up to this version, except refused objects. Rejects like
+   * `whenObserved`. In a quiet collection the version advances with the bookmarks, about once a minute.
    */
   whenAtLeast(resourceVersion: string, options?: WaitOptions): Promise<void>;
 }

@@ -1,8 +1,8 @@
-/** The waits that an informer offers: until it is synced, and until its store has seen a version or a deletion. */
+/** The waits of a shared informer: until it is synced, and until its store shows a version or a deletion. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Assembly } from './assembly.ts';
 import type { SharedInformer } from './shared-informer.ts';
-import { isAtLeast, notAVersion, observed } from './waits.ts';
+import { invalidVersion, isAtLeast, observed } from './waits.ts';
 
 export function createStateWaits<T extends KubernetesObject>({
   name,
@@ -19,11 +19,11 @@ export function createStateWaits<T extends KubernetesObject>({
         () => board.blocking(name, wait),
       ),
     whenObserved: (key, target, wait = {}) => {
-      const wrong = notAVersion(
+      const invalid = invalidVersion(
         'whenObserved',
         typeof target === 'string' ? target : target.resourceVersion,
       );
-      if (wrong !== undefined) return Promise.reject(wrong);
+      if (invalid !== undefined) return Promise.reject(invalid);
       return waits.until(
         () => observed(indexer, key, target),
         wait,
@@ -31,8 +31,8 @@ export function createStateWaits<T extends KubernetesObject>({
       );
     },
     whenAtLeast: (resourceVersion, wait = {}) => {
-      const wrong = notAVersion('whenAtLeast', resourceVersion);
-      if (wrong !== undefined) return Promise.reject(wrong);
+      const invalid = invalidVersion('whenAtLeast', resourceVersion);
+      if (invalid !== undefined) return Promise.reject(invalid);
       return waits.until<void>(
         () => (isAtLeast(indexer, resourceVersion) ? { value: undefined } : undefined),
         wait,

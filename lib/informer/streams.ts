@@ -1,4 +1,7 @@
-/** The streams of one informer. Each subscriber holds the run, and begins with the contents of the store. */
+/**
+ * The streams of one informer. Each subscriber of a data stream holds the run and first receives the contents of the
+ * store.
+ */
 import { Observable } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -27,20 +30,20 @@ export function createStreams<T extends KubernetesObject>(
   const { indexer, drain, hub, lifecycle, board, meter, pauses, report } = parts;
   const joined = (): Observable<ChangeSet<T>> =>
     new Observable<ChangeSet<T>>((subscriber) => {
-      // In the drain, so that what the first set causes comes after it.
+      // In the drain, so that a commit caused by the first set is delivered after it.
       drain.enter(() => {
-        // Before the first set, so that a stop that this set causes comes after it. Who wants the first set only, as
-        // `firstValueFrom` does, needs no run.
+        // Held before the first set, so that a stop made while that set is handled takes effect after the hold. A
+        // subscriber that unsubscribes with the first set, like `firstValueFrom`, needs no run.
         let satisfied = false;
-        const letGo = lifecycle.hold(() => satisfied);
+        const release = lifecycle.hold(() => satisfied);
         const leave = hub.join({
           next: (set) => subscriber.next(set),
           complete: () => subscriber.complete(),
         });
         satisfied = subscriber.closed;
-        // In this order: who leaves is told nothing more, and lets go of the run after that.
+        // In this order, so that the subscriber receives nothing that the release of the run causes.
         subscriber.add(leave);
-        subscriber.add(letGo);
+        subscriber.add(release);
       });
     });
   const reporting =

@@ -1,6 +1,6 @@
 /**
- * Promises about the store: synced, or so far that a write of one's own can be seen. They are made of checks
- * after each commit, never of polling.
+ * Promises that wait for a state of the store: that it is synced, or that it shows a write. They are checked after each
+ * commit and each transition of the status, without polling.
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
@@ -11,49 +11,49 @@ import type { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 
-/** How long a wait may take. */
+/** The timeout of a wait. */
 export interface WaitOptions {
-  /** Rejects after this long, in milliseconds. @defaultValue never */
+  /** The wait rejects after this time, in milliseconds. @defaultValue no timeout */
   readonly timeoutMs?: number | undefined;
 }
 
-/** How to wait until an informer is synced. */
+/** The options of `whenSynced`. */
 export interface SyncWaitOptions extends WaitOptions {
   /**
-   * What to do while the server refuses the first list: `status.blocked` is `unauthorized`, `forbidden`,
-   * `no-such-resource` or `wrong-kind`. `reject`: the promise rejects immediately with the cause. `wait`: it waits,
-   * because the informer keeps trying, and somebody may grant the access or install the resource.
+   * The behaviour while the server refuses the first list, that is while `status.blocked` is `unauthorized`,
+   * `forbidden`, `no-such-resource` or `wrong-kind`. With `reject` the promise rejects immediately with the cause. With
+   * `wait` it waits, because the informer keeps trying, and access may be granted or the resource installed later.
    * @defaultValue 'reject'
    */
   readonly whileBlocked?: 'reject' | 'wait' | undefined;
 }
 
-/** A deletion to wait for: this object, not another of its name. */
+/** A deletion to wait for: of the object with this UID, not of another object with the same name. */
 export interface ObservedDeletion {
   readonly uid: string;
   readonly deleted: true;
   /**
-   * Where the deletion's answer has one. Without it an object whose creation the store has not seen yet counts as
-   * gone, and may show up for a moment afterwards.
+   * The version in the response to the deletion, if it has one. Without it, an object whose creation the store has not
+   * received yet counts as deleted, and may appear for a moment afterwards.
    */
   readonly resourceVersion?: string | undefined;
 }
 
 interface Waiter {
-  /** Settles the wait if it is decided, and returns how. */
-  check(): 'open' | 'met' | 'vain';
+  /** Settles the promise if its condition is decided, and returns the state of the promise. */
+  check(): 'pending' | 'resolved' | 'rejected';
   reject(error: ApiError): void;
 }
 
-/** What {@link Waits} need of their informer. */
+/** The parts of an informer that its {@link Waits} need. */
 export interface WaitHost {
   readonly scheduler: SchedulerLike;
   readonly drain: Drain;
-  /** Why what is waited for will not come; `undefined` while it may. */
-  over(): ApiError | undefined;
+  /** The error with which every wait rejects now, because the informer is stopped; otherwise `undefined`. */
+  stopError(): ApiError | undefined;
 }
 
-/** Those who wait for one informer. */
+/** The pending waits of one informer. */
 export class Waits {
   readonly #host: WaitHost;
   readonly #waiters = new Set<Waiter>();
@@ -63,10 +63,9 @@ export class Waits {
   }
 
   /**
-   * Resolves with what `test` answers, as soon as that is not `undefined`. Rejects with `onTimeout()` when the
-   * time is over, with what `refused` answers as soon as that is not `undefined`, and at once when the informer is
-   * stopped. A wait that is made in a callback begins in its turn: a stop or a start that was called before it comes
-   * before it.
+   * Resolves with the value of `test` as soon as `test` returns one. Rejects with `onTimeout()` after the timeout, with
+   * the error of `refused` as soon as `refused` returns one, and when the informer is stopped. The wait begins in the
+   * drain, so that a start or a stop that was called before it takes effect first.
    */
   until<R>(
     test: () => { readonly value: R } | undefined,
@@ -96,19 +95,19 @@ export class Waits {
     const waiter: Waiter = {
       check: () => {
         const met = test();
-        const vain = met === undefined ? (this.#host.over() ?? refused()) : undefined;
+        const error = met === undefined ? (this.#host.stopError() ?? refused()) : undefined;
         if (met !== undefined) resolve(met.value);
-        else if (vain !== undefined) reject(vain);
-        else return 'open';
+        else if (error !== undefined) reject(error);
+        else return 'pending';
         timer?.unsubscribe();
-        return vain === undefined ? 'met' : 'vain';
+        return error === undefined ? 'resolved' : 'rejected';
       },
       reject: (error) => {
         timer?.unsubscribe();
         reject(error);
       },
     };
-    if (waiter.check() !== 'open') return;
+    if (waiter.check() !== 'pending') return;
     this.#waiters.add(waiter);
     timer = longTimer(wait.timeoutMs, this.#host.scheduler).subscribe(() => {
       this.#waiters.delete(waiter);
@@ -116,18 +115,18 @@ export class Waits {
     });
   }
 
-  /** Something was committed, or the status is another one. Returns whether that was the end of a wait in vain. */
+  /** Checks all waits after a commit or a transition of the status. Returns whether a wait was rejected. */
   check(): boolean {
-    let inVain = false;
+    let rejected = false;
     for (const waiter of this.#waiters) {
       const outcome = waiter.check();
-      if (outcome !== 'open') this.#waiters.delete(waiter);
-      inVain ||= outcome === 'vain';
+      if (outcome !== 'pending') this.#waiters.delete(waiter);
+      rejected ||= outcome === 'rejected';
     }
-    return inVain;
+    return rejected;
   }
 
-  /** What was waited for will not come. */
+  /** Rejects all waits. */
   reject(error: ApiError): void {
     const waiters = [...this.#waiters];
     this.#waiters.clear();
@@ -135,10 +134,10 @@ export class Waits {
   }
 }
 
-/** Why this version cannot be waited for; `undefined` when it can, or when there is none. */
-export function notAVersion(who: string, version: string | undefined): TypeError | undefined {
+/** The error of a wait for an invalid version; `undefined` if the version is valid or absent. */
+export function invalidVersion(method: string, version: string | undefined): TypeError | undefined {
   if (version === undefined || isResourceVersion(version)) return undefined;
-  return new TypeError(`${who}: ${JSON.stringify(version)} is not a resourceVersion`);
+  return new TypeError(`${method}: ${JSON.stringify(version)} is not a resourceVersion`);
 }
 
 function reached(version: string | undefined, target: string): boolean {
@@ -147,18 +146,18 @@ function reached(version: string | undefined, target: string): boolean {
 }
 
 /**
- * Whether the store has seen all up to this version. Who is refused is no delay: it may stay so for ever, and the
- * status says who.
+ * Whether the store has received every change up to this version. Refused objects are not waited for, because they may
+ * stay refused for ever; the status shows them.
  */
 export function isAtLeast(
   indexer: Pick<IndexerReader<unknown>, 'resourceVersion' | 'synced'>,
   resourceVersion: string,
 ): boolean {
-  // Before its first list a store knows single objects only, whatever their versions.
+  // Before its first list the store contains single objects only, so their versions say nothing about the collection.
   return indexer.synced && reached(indexer.resourceVersion, resourceVersion);
 }
 
-/** What there is at `key` once `target` has been observed; `undefined` before. */
+/** The object at `key` once `target` has been observed; `undefined` before. */
 export function observed<T extends KubernetesObject>(
   indexer: IndexerReader<T>,
   key: string,
@@ -167,16 +166,16 @@ export function observed<T extends KubernetesObject>(
   const object = indexer.getByKey(key);
   const refused = indexer.refused.get(key);
   if (typeof target !== 'string') {
-    // Before its first list a store does not know what is not there.
+    // Before its first list the store does not know which objects are missing.
     const { uid, resourceVersion } = target;
     if (!indexer.synced || uidOf(object) === uid || refused?.uid === uid) return undefined;
-    const there =
+    const isDeleted =
       resourceVersion === undefined || reached(indexer.resourceVersion, resourceVersion);
-    return there ? { value: object } : undefined;
+    return isDeleted ? { value: object } : undefined;
   }
   if (reached(versionOf(object), target)) return { value: object };
-  // The store's own version counts too: what was written may have been deleted since. It says nothing of an object
-  // of which the newest state was refused.
+  // The version of the store counts, too, because the object may have been deleted since the write. It does not count
+  // for an object whose newest state was refused.
   if (refused !== undefined) return undefined;
   return isAtLeast(indexer, target) ? { value: object } : undefined;
 }

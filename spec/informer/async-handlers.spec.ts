@@ -138,7 +138,7 @@ describe('an async handler', () => {
     const over = registration.whenSynced({ timeoutMs: 50 }).catch(String);
     await time.advance(50);
     expect(await over).toMatch(
-      /handler 1 is not synced after 50 ms: it is busy, and 1 changes wait/,
+      /handler 1 is not synced after 50 ms: the handler is busy \(waiting changes: 1\)/,
     );
     const other = informer.addEventHandler(slowly().handler, { name: 'other' });
     const removed = other.whenSynced().catch(String);
@@ -509,7 +509,7 @@ describe('a slow handler', () => {
     ]);
     expect(warnings[0]).toMatchObject({ tookMs: 101, pending: 6 });
     expect(warnings[0]?.message).toBe(
-      'reconcile took 101 ms for shop/p1 while 6 changes wait for it',
+      'reconcile took 101 ms for shop/p1 while 6 changes were waiting for it',
     );
     await time.advance(101);
     await slow.finish(20);
@@ -530,7 +530,7 @@ describe('a slow handler', () => {
     source.listed(1, ...Array.from({ length: 1100 }, (_, at) => pod(`p${at}`, 1)));
     informer.start();
     expect(printed.mock.calls).toEqual([
-      ['pods: handler 1 took 150 ms for shop/p0 while 1099 changes wait for it'],
+      ['pods: handler 1 took 150 ms for shop/p0 while 1099 changes were waiting for it'],
     ]);
     await informer.stop();
   });

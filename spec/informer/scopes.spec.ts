@@ -54,7 +54,7 @@ describe("the namespace ''", () => {
       scriptedListWatch(''),
       scriptedListWatch('shop'),
     ];
-    expect(() => createSharedInformer(sources)).toThrow(/need a scope/);
+    expect(() => createSharedInformer(sources)).toThrow(/needs a scope/);
   });
 
   it('W12, F9: a list of it misses keys of every namespace, and flows on an empty store only', () => {

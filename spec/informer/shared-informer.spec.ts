@@ -277,7 +277,9 @@ describe('resyncs', () => {
     expect(warnings).toMatchObject([
       { type: 'resync-raised', informer: 'pods', subscriber: 'hasty' },
     ]);
-    expect(warnings[0]?.message).toMatch(/each 2000 ms, but the informer runs with 5000 ms/);
+    expect(warnings[0]?.message).toMatch(
+      /every 2000 ms\. The informer is already running with a check period of 5000 ms/,
+    );
     await informer.stop();
   });
 

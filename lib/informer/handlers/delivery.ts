@@ -1,6 +1,6 @@
 /**
- * How one subscriber that may be slow is served. Its policy bounds what waits for it; it never delays the store
- * or another subscriber, but for the one that asks for `pause`.
+ * Delivers change sets to slow subscribers. The policy limits what waits for a subscriber. A slow subscriber never
+ * delays the store or another subscriber, except under the policy `pause`.
  */
 
 import { defer, Observable, type ObservableInput, Subject, Subscription } from 'rxjs';
@@ -13,16 +13,19 @@ import { Conflation } from '../../store/conflate-by-key.ts';
 import { reportSubscriberErrors } from './report-subscriber-errors.ts';
 
 /**
- * Asked after each delivery: when it emits or completes, the subscriber can take more. So it can when this throws or
- * errors, which is reported.
+ * Called after each delivery. The next delivery waits until the returned observable or promise emits or completes. If
+ * this function throws, or its result errors, the error is reported and the next delivery does not wait.
  */
 export type Ready<T> = (delivered: ChangeSet<T>) => ObservableInput<unknown>;
 
 /**
- * `conflate`: fold per key; pending is at most the number of keys, and a delete is never lost.
- * `buffer`: keep up to `limit` sets, then fold them, start over from the store, or pause reading.
- * `drop`: keep up to `limit` sets, then drop them and start over from the store with a `reset` set.
- * Without `ready` the subscriber can always take more.
+ * How changes are queued, and how many, while a subscriber or a handler is busy.
+ *
+ * - `conflate` folds the changes per key. At most one change per key waits, and a deletion is never lost.
+ * - `buffer` keeps up to `limit` sets. Beyond that it folds them, starts over like `drop`, or pauses reading.
+ * - `drop` keeps up to `limit` sets. Beyond that they are dropped, and a `reset` set of the store replaces them.
+ *
+ * Without `ready`, the subscriber always has capacity for the next set.
  */
 export type DeliveryPolicy<T> =
   | { readonly kind: 'conflate'; readonly ready?: Ready<T> | undefined }
@@ -34,23 +37,23 @@ export type DeliveryPolicy<T> =
     }
   | { readonly kind: 'drop'; readonly limit: number; readonly ready?: Ready<T> | undefined };
 
-/** What a policy needs of its informer. */
+/** The parts of its informer that a policy needs. */
 export interface DeliverySource<T> {
   readonly changes$: Observable<ChangeSet<T>>;
   readonly drain: Drain;
   /** The store as a `reset` set. */
   snapshot(): ChangeSet<T>;
-  /** Stops reading until the answer is called. */
+  /** Pauses reading. Call the returned function to resume. */
   pause(): () => void;
-  /** Told what a subscriber, or the policy, throws. */
+  /** Receives the errors that a subscriber or the policy throws. */
   report(error: unknown, subscriber: string, set: ChangeSet<T>): void;
 }
 
-/** Change sets under a policy. */
+/** A stream of change sets under a policy. */
 export interface Delivery<T> {
-  /** Each subscription has a queue of its own. */
+  /** Emits like `changes$` of the informer. Each subscription has its own queue, and holds the run. */
   readonly changes$: ChangeStream<T>;
-  /** Changes that wait for its subscribers: how far behind they are. */
+  /** How many changes wait for the subscribers. */
   readonly lag: number;
 }
 
@@ -59,7 +62,7 @@ class PolicyQueue<T> {
   readonly #source: DeliverySource<T>;
   readonly #folded = new Conflation<T>();
   #sets: ChangeSet<T>[] = [];
-  /** What waits was dropped: the next delivery starts over from the store. */
+  /** The waiting sets were dropped, so the next delivery is a `reset` set of the store. */
   #startOver = false;
   #resume: (() => void) | undefined;
 
@@ -74,7 +77,7 @@ class PolicyQueue<T> {
     return this.#startOver ? lag + 1 : lag;
   }
 
-  /** Nothing is left to tell, be it only that the store is synced. */
+  /** Whether nothing waits, not even a set without changes that says that the store is synced. */
   get isEmpty(): boolean {
     return !this.#startOver && this.#sets.length === 0 && this.#folded.isEmpty;
   }
@@ -112,18 +115,19 @@ class PolicyQueue<T> {
   }
 }
 
-/** Serves each subscription by `policy`. */
+/** Delivers the sets of `source` to each subscription under `policy`. Throws a `TypeError` on an invalid limit. */
 export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>): Delivery<T> {
   if (policy.kind !== 'conflate') checkedLimit(policy.limit, 'delivery: limit');
   const queues = new Set<PolicyQueue<T>>();
   const served$ = new Observable<ChangeSet<T>>((subscriber) => {
     const queue = new PolicyQueue(policy, source);
-    const left = new Subject<void>();
+    const unsubscribed = new Subject<void>();
     queues.add(queue);
     let waiting: Subscription | undefined;
     let ended = false;
     let serving = false;
-    // Within the drain, as the commits are: between a commit and its delivery to this queue nothing is taken of it.
+    // Always called in the drain, so that nothing is taken from the queue between a commit and its delivery to the
+    // queue.
     const serve = () => {
       if (serving) return;
       serving = true;
@@ -132,11 +136,11 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
         if (set === undefined) continue;
         subscriber.next(set);
         const { ready } = policy;
-        // Who leaves with what it was told has nobody left to ask for.
+        // If the subscriber unsubscribed while it handled the set, `ready` is not called, because no set follows.
         if (ready === undefined || subscriber.closed) continue;
         const held = new Subscription();
         waiting = held;
-        const goOn = () =>
+        const resume = () =>
           source.drain.run(() => {
             waiting = undefined;
             serve();
@@ -147,9 +151,9 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
             .subscribe({
               error: (error) => {
                 source.report(error, `deliver ${policy.kind}`, set);
-                goOn();
+                resume();
               },
-              complete: goOn,
+              complete: resume,
             }),
         );
       }
@@ -158,16 +162,17 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
     };
     subscriber.add(() => {
       queues.delete(queue);
-      // Completes the source below, which ends a pause.
-      left.next();
+      // Completes the source below, which also ends a pause.
+      unsubscribed.next();
       waiting?.unsubscribe();
     });
     source.changes$
-      // Left is who leaves with the first set, too, which comes before there is a subscription to end.
-      .pipe(takeUntil(left))
+      // takeUntil, because a subscriber that unsubscribes with the first set does so before the subscription is
+      // returned.
+      .pipe(takeUntil(unsubscribed))
       .subscribe({
         next: (set) => {
-          // A set without changes tells that the store is synced, or that it is empty: it waits for nobody.
+          // A set without changes says that the store is synced or empty. It needs no capacity.
           if (set.changes.length === 0 && queue.isEmpty) subscriber.next(set);
           else queue.push(set);
           serve();
@@ -175,7 +180,7 @@ export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>)
         error: (error) => subscriber.error(error),
         complete: () => {
           ended = true;
-          // The next run does not wait for a subscriber of this one.
+          // A paused subscriber of this run must not hold up the next run.
           queue.release();
           serve();
         },

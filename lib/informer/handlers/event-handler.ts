@@ -1,5 +1,5 @@
 /**
- * Handlers in the manner of client-go, over the same stream of change sets that everyone else reads.
+ * The interface of event handlers, as in client-go. Handlers read the same stream of change sets as subscribers.
  * client-go: tools/cache/controller.go (ResourceEventHandler), shared_informer.go (AddEventHandler).
  */
 
@@ -9,23 +9,33 @@ import type { Cause } from '../../store/change-set.ts';
 import type { SyncWaitOptions } from '../waits.ts';
 import type { DeliveryPolicy } from './delivery.ts';
 
-/** Why a handler is called: its first list, a watch event, a later list, a resync. Never guessed from versions. */
+/**
+ * Why a handler is called: the first list of the run, a watch event, a later list, or a resync. Not derived from
+ * versions.
+ */
 export type NotificationCause = Exclude<Cause, 'snapshot'>;
 
-/** What a callback is told beside the objects. */
+/** The last argument of every callback. */
 export interface EventNotification {
   readonly key: string;
   readonly cause: NotificationCause;
-  /** An addition that is part of the first list. Always false for an update and a deletion. client-go: isInInitialList. */
+  /**
+   * Whether this is an addition that is part of the first list. Always false for updates and deletions. client-go:
+   * isInInitialList.
+   */
   readonly isInInitialList: boolean;
 }
 
-/** As a method is to the compiler, so that a handler of any object serves for objects of a kind. */
+/**
+ * A function type that is checked like a method, so that a handler of any object is assignable to a handler of one
+ * kind.
+ */
 type Callback<Args extends readonly unknown[]> = { call(...args: Args): unknown }['call'];
 
 /**
- * Callbacks, each optional. A promise that one answers is awaited before the next call; other answers mean nothing.
- * One that throws or rejects is reported; the others and the store go on.
+ * The callbacks of a handler, each optional. A returned promise is awaited before the next callback; other return
+ * values are ignored. An error that a callback throws, or with which its promise rejects, is reported. Other handlers
+ * and the store continue.
  */
 export interface ResourceEventHandler<T> {
   onAdd?: Callback<[object: Stored<T>, notification: EventNotification]> | undefined;
@@ -35,52 +45,61 @@ export interface ResourceEventHandler<T> {
   onDelete?: Callback<[deleted: DeletedObject<T>, notification: EventNotification]> | undefined;
 }
 
-/** How one registration is served. */
+/** The options of one registration. */
 export interface EventHandlerOptions<T = unknown> {
   /**
-   * Every known object again, as an update, this often, in milliseconds, at least 1000; `0` and `Infinity`: never. Added to a running informer it is
-   * raised to the informer's check period. @defaultValue with the informer's own resyncs
+   * How often every stored object is delivered again as an update, in milliseconds, at least 1000. `0` and `Infinity`
+   * mean never. On a running informer, a period shorter than the check period of the informer is raised to it.
+   * @defaultValue the resync period of the informer
    */
   readonly resyncPeriodMs?: number | undefined;
-  /** Named in errors and warnings. @defaultValue 'handler N' */
+  /** The name of the handler in errors and warnings. @defaultValue 'handler N' */
   readonly name?: string | undefined;
   /**
-   * What bounds that which waits while the handler is busy. A handler knows no `reset`: where a policy starts over, it
-   * gets the difference. @defaultValue { kind: 'conflate' }
+   * How changes are queued, and how many, while the handler is busy. If a policy starts over from the store, the
+   * handler receives the difference instead of a `reset` set. @defaultValue { kind: 'conflate' }
    */
   readonly delivery?: DeliveryPolicy<T> | undefined;
-  /** A callback longer than this, in milliseconds, is named in a warning while much waits. @defaultValue 100 */
+  /**
+   * How long a callback may take, in milliseconds. A longer callback causes a warning if more than `slowPending`
+   * changes wait. @defaultValue 100
+   */
   readonly slowAfterMs?: number | undefined;
-  /** So many changes must wait for such a warning. @defaultValue 1024 */
+  /** How many changes may wait without a warning. @defaultValue 1024 */
   readonly slowPending?: number | undefined;
 }
 
-/** What `addEventHandler` answers. */
+/** A registered handler, as returned by `addEventHandler`. */
 export interface EventHandlerRegistration {
   readonly name: string;
-  /** The store is synced, and the handler has returned (or settled) from every object of its first list. */
+  /**
+   * Whether the store is synced, and the handler has returned (its promises have settled) for every object of the first
+   * list.
+   */
   readonly hasSynced: boolean;
-  /** Changes that wait for the handler: how far behind it is. */
+  /** How many changes wait for the handler. */
   readonly lag: number;
   /**
-   * Resolves when `hasSynced`. Rejects when its time is over, when the handler is removed, when the informer is stopped,
-   * and immediately while the server refuses the first list (`status.blocked`), unless told to wait.
+   * Resolves when `hasSynced` is true. Rejects when `timeoutMs` has passed, when the handler is removed, when the
+   * informer is stopped or goes idle, and immediately while the server refuses the first list (`status.blocked`),
+   * unless `whileBlocked` is `'wait'`.
    */
   whenSynced(options?: SyncWaitOptions): Promise<void>;
 }
 
-/** How a registration is removed. */
+/** The options of `removeEventHandler`. */
 export interface RemoveOptions {
   /**
-   * `drop`: nothing is delivered after the call. `drain`: what waits by now is still delivered, nothing else.
+   * `drop`: no callback begins after the call. `drain`: the changes that wait at the call are still delivered, later
+   * ones are not.
    * @defaultValue 'drop'
    */
   readonly pending?: 'drop' | 'drain' | undefined;
-  /** In a callback after an `await`: its own notification, so that the callback does not wait for itself. */
+  /** For a call after an `await` in a callback: the notification of that callback, which must not wait for itself. */
   readonly within?: EventNotification | undefined;
 }
 
-/** Calls a handler for one change. */
+/** Calls the callback of a handler for one change, and returns what the callback returns. */
 export function callHandler<T>(
   handler: ResourceEventHandler<T>,
   change: Change<T>,
@@ -93,6 +112,6 @@ export function callHandler<T>(
   }
   if (previous === undefined) return undefined;
   const deleted = { key, uid: id, previous, object: last ?? previous };
-  const end = { ...deleted, finalStateUnknown: finalStateUnknown === true };
-  return handler.onDelete?.(end, notification);
+  const argument = { ...deleted, finalStateUnknown: finalStateUnknown === true };
+  return handler.onDelete?.(argument, notification);
 }

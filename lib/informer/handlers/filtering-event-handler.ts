@@ -1,5 +1,5 @@
 /**
- * A handler that sees only what a filter lets through, as if the rest did not exist.
+ * A handler that receives only the objects that a filter accepts.
  * client-go: tools/cache/controller.go, FilteringResourceEventHandler.
  */
 
@@ -8,9 +8,9 @@ import type { Stored } from '../../meta/stored.ts';
 import { isThenable } from '../../rx/is-thenable.ts';
 import type { ResourceEventHandler } from './event-handler.ts';
 
-/** What {@link filteringEventHandler} takes. */
+/** The options of {@link filteringEventHandler}. */
 export interface FilteringEventHandlerOptions<T> {
-  /** A pure function of the object. One that throws is reported, and counts as `false`. */
+  /** A pure function of the object. If it throws, the error is reported and the object does not match. */
   readonly filter: (object: Stored<T>) => boolean;
   readonly handler: ResourceEventHandler<T>;
 }
@@ -21,11 +21,11 @@ interface Tested {
 }
 
 /**
- * What the handler answers, then the filter's error, so that whoever called reports it. Where the handler fails, too,
- * one error holds both: a callback has one answer.
+ * Calls the handler, then throws the error of the filter, so that the caller reports it. If the handler fails, too, the
+ * thrown error contains both, because a callback can fail only once.
  */
-function failing(act: () => unknown, { failure }: Tested): unknown {
-  if (failure === undefined) return act();
+function failing(call: () => unknown, { failure }: Tested): unknown {
+  if (failure === undefined) return call();
   const fail = () => {
     throw failure.error;
   };
@@ -36,22 +36,22 @@ function failing(act: () => unknown, { failure }: Tested): unknown {
       `filter and onDelete failed: ${both.map(shownError).join('; ')}`,
     );
   };
-  let answer: unknown;
+  let result: unknown;
   try {
-    answer = act();
+    result = call();
   } catch (error) {
     return failBoth(error);
   }
-  return isThenable(answer) ? Promise.resolve(answer).then(fail, failBoth) : fail();
+  return isThenable(result) ? Promise.resolve(result).then(fail, failBoth) : fail();
 }
 
 /**
- * Makes updates that cross the filter into additions (`isInInitialList` false) and deletions (with the object as it
- * was told before), so that a handler's additions and deletions balance.
+ * Wraps a handler so that it receives only the objects that the filter accepts. An update that crosses the filter
+ * becomes an addition (with `isInInitialList` false) or a deletion (of the last state that the handler received).
  *
- * A deletion passes when the handler was told of the object: the filter is asked about the state that was told, never
- * about a tombstone. What a filter throws is reported with the object's key by the informer; the object counts as not
- * matching from then on. Where `onDelete` fails in the same call, an `AggregateError` of both is reported. client-go:
+ * For a deletion the filter is applied to the last state that the handler received, never to the tombstone. An error
+ * that the filter throws is reported by the informer with the key of the object, and the object does not match from
+ * then on. If `onDelete` fails in the same call, an `AggregateError` of both errors is reported. client-go:
  * FilteringResourceEventHandler.
  *
  * ```
@@ -97,7 +97,7 @@ export function filteringEventHandler<T>(
       return handler.onAdd?.(object, notification);
     },
     onUpdate(previous, object, notification) {
-      // That the filter failed on what was told before has been reported then.
+      // If the filter throws on the previous state, that error has been reported before.
       const before = test(previous);
       const now = previous === object ? before : test(object);
       if (before.matches && now.matches) return handler.onUpdate?.(previous, object, notification);
@@ -105,8 +105,8 @@ export function filteringEventHandler<T>(
       if (!before.matches) return failing(() => undefined, now);
       const { key } = notification;
       const uid = (previous as { metadata?: { uid?: string } }).metadata?.uid || key;
-      const gone = { key, uid, previous, object: previous, finalStateUnknown: false };
-      return failing(() => handler.onDelete?.(gone, notification), now);
+      const deleted = { key, uid, previous, object: previous, finalStateUnknown: false };
+      return failing(() => handler.onDelete?.(deleted, notification), now);
     },
     onDelete(deleted, notification) {
       if (!test(deleted.previous).matches) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Feeds one handler, one call at a time. A call that answers a promise is awaited: what comes in the meantime waits in
- * the handler's own queue, so nobody else is held back. As long as nothing is awaited a change is told in the commit
- * that brought it. client-go: tools/cache/shared_informer.go, processorListener.
+ * Calls one handler, one callback at a time. While a returned promise is awaited, changes wait in the handler's own
+ * queue, so that other handlers are not delayed. Otherwise a callback runs within the commit of its change.
+ * client-go: tools/cache/shared_informer.go, processorListener.
  */
 import { defer, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
@@ -22,39 +22,40 @@ import {
 } from './event-handler.ts';
 import { HandlerQueue, type Marker } from './handler-queue.ts';
 
-/** What a feed needs of its informer. */
+/** The parts of its informer that a feed needs. */
 export interface FeedHost {
   readonly drain: Drain;
   readonly scheduler: SchedulerLike;
-  /** Stops reading until the answer is called. */
+  /** Pauses reading. Call the returned function to resume. */
   pause(): () => void;
   report(error: unknown, context: { readonly subscriber: string; readonly key?: string }): void;
   warn(warning: Omit<InformerWarning, 'informer'>): void;
-  /** What waited for a handler has been told. */
+  /** Called when the changes that waited for a handler have been delivered. */
   onCaughtUp(): void;
 }
 
-/** One handler and what waits for it. */
+/** One handler and its queue. */
 export class HandlerFeed<T> {
   readonly name: string;
   readonly #host: FeedHost;
   readonly #handler: ResourceEventHandler<T>;
   readonly #policy: DeliveryPolicy<T>;
   readonly #queue: HandlerQueue<T>;
-  readonly #passedMs: () => number;
+  readonly #elapsedMs: () => number;
   readonly #slowAfterMs: number;
   readonly #slowPending: number;
   readonly #onSynced: () => void;
-  /** The end of the first list, while it has not been reached. */
-  #first: Marker | undefined;
+  /** The end of the first list in the queue, until the handler has reached it. */
+  #endOfFirstList: Marker | undefined;
   #synced = false;
-  /** What is told in one go, for a policy that is asked after it. */
+  /** The end of the current batch, after which the policy is asked. */
   #batch: Marker | undefined;
-  #told: Change<T>[] = [];
-  #head: ChangeSet<T> | undefined;
+  /** The changes of the current batch that were delivered. */
+  #delivered: Change<T>[] = [];
+  #lastSet: ChangeSet<T> | undefined;
   #running: EventNotification | undefined;
   #calling = false;
-  /** A promise of the handler, or the policy, is awaited. */
+  /** Whether a promise of the handler, or the policy, is awaited. */
   #busy = false;
   #waiting: Subscription | undefined;
   #pumping = false;
@@ -74,47 +75,50 @@ export class HandlerFeed<T> {
     this.#handler = handler;
     this.#policy = options.delivery ?? { kind: 'conflate' };
     this.#queue = new HandlerQueue(this.#policy, () => host.pause());
-    this.#passedMs = stopwatch(host.scheduler);
+    this.#elapsedMs = stopwatch(host.scheduler);
     this.#slowAfterMs = checkedDuration(options.slowAfterMs ?? 100, `${name}: slowAfterMs`);
     this.#slowPending = checkedCount(options.slowPending ?? 1024, `${name}: slowPending`, 0);
     this.#onSynced = onSynced;
   }
 
-  /** Changes that wait. */
+  /** How many changes wait. */
   get lag(): number {
     return this.#queue.size;
   }
 
-  /** The handler is through with the first list of this generation. */
+  /** Whether the handler has processed the first list of this generation. */
   get synced(): boolean {
     return this.#synced;
   }
 
   push(set: ChangeSet<T>): void {
     this.#queue.push(set, this.#busy || this.#calling || this.#state === 'held');
-    this.#head = set;
-    if (set.synced && !this.#synced) this.#first ??= this.#queue.markEnd();
+    this.#lastSet = set;
+    if (set.synced && !this.#synced) this.#endOfFirstList ??= this.#queue.markEnd();
     this.#pump();
   }
 
-  /** A new generation: its first list is another. */
+  /** Begins a new generation, which has its own first list. */
   begin(): void {
     this.#synced = false;
-    this.#queue.unmark(this.#first);
-    this.#first = undefined;
+    this.#queue.unmark(this.#endOfFirstList);
+    this.#endOfFirstList = undefined;
     if (this.#state !== 'held') return;
     this.#state = 'open';
     this.#pump();
   }
 
-  /** No call begins before {@link begin}; what waits is kept, because the next run tells the difference to it. */
+  /**
+   * Prevents calls until {@link begin}. The waiting changes are kept, because the next run reports the difference to
+   * them.
+   */
   hold(): void {
     if (this.#state === 'open') this.#state = 'held';
   }
 
-  /** Resolves when nothing of it is left to do. */
+  /** Ends the feed. Resolves when no call is in progress and, with `drain`, every waiting change is delivered. */
   close({ pending = 'drop', within }: RemoveOptions): Promise<void> {
-    // With nothing to drain, neither is a policy asked that nobody waits for any more.
+    // If nothing waits, `drain` is the same as `drop`, so that the policy is not waited for.
     if (pending === 'drop' || this.#queue.size === 0) {
       this.#state = 'closed';
       this.#queue.clear();
@@ -141,7 +145,7 @@ export class HandlerFeed<T> {
     return !this.#busy && (this.#state === 'open' || this.#state === 'draining');
   }
 
-  /** Tells what waits until a call is awaited. Never within itself. */
+  /** Delivers waiting changes until a call is awaited. Not re-entrant. */
   #pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;
@@ -160,7 +164,7 @@ export class HandlerFeed<T> {
     this.#settle();
   }
 
-  /** Resolves those who wait for the end of a removed handler, once nothing of it is left to do. */
+  /** Resolves the promises of `close` when the feed is done. */
   #settle(): void {
     if (this.#onDone.length === 0 || !this.#isDone) return;
     const resolvers = this.#onDone;
@@ -168,11 +172,11 @@ export class HandlerFeed<T> {
     for (const resolve of resolvers) resolve();
   }
 
-  /** The first list is through when nothing of it waits or is awaited. */
+  /** Sets `synced` when no change of the first list waits or is awaited. */
   #checkSync(): void {
-    if (this.#first === undefined || this.#first.left > 0 || this.#busy) return;
-    this.#queue.unmark(this.#first);
-    this.#first = undefined;
+    if (this.#endOfFirstList === undefined || this.#endOfFirstList.left > 0 || this.#busy) return;
+    this.#queue.unmark(this.#endOfFirstList);
+    this.#endOfFirstList = undefined;
     this.#synced = true;
     this.#onSynced();
   }
@@ -183,41 +187,41 @@ export class HandlerFeed<T> {
     const isInInitialList = cause === 'initial' && previous === undefined && object !== undefined;
     const notification = { key, cause, isInInitialList };
     const timed = !this.#warned && this.#queue.size > this.#slowPending;
-    let sinceMs = timed ? this.#passedMs() : 0;
-    let answer: unknown;
+    let sinceMs = timed ? this.#elapsedMs() : 0;
+    let result: unknown;
     this.#running = notification;
     this.#calling = true;
     try {
-      answer = callHandler(this.#handler, change, notification);
-      if (!isThenable(answer)) answer = undefined;
+      result = callHandler(this.#handler, change, notification);
+      if (!isThenable(result)) result = undefined;
     } catch (error) {
-      answer = undefined;
+      result = undefined;
       this.#host.report(error, { subscriber: this.name, key: change.key });
     }
     this.#calling = false;
-    if (this.#policy.ready !== undefined) this.#told.push(change);
-    if (answer === undefined) {
-      if (timed) this.#checkTime(notification, this.#passedMs() - sinceMs);
+    if (this.#policy.ready !== undefined) this.#delivered.push(change);
+    if (result === undefined) {
+      if (timed) this.#checkTime(notification, this.#elapsedMs() - sinceMs);
       return;
     }
-    if (!timed) sinceMs = this.#passedMs();
+    if (!timed) sinceMs = this.#elapsedMs();
     this.#busy = true;
     const settled = () =>
       this.#host.drain.run(() => {
         this.#busy = false;
-        this.#checkTime(notification, this.#passedMs() - sinceMs);
+        this.#checkTime(notification, this.#elapsedMs() - sinceMs);
         this.#pump();
         if (!this.#busy) this.#host.onCaughtUp();
       });
     const failed = (error: unknown) =>
       this.#host.report(error, { subscriber: this.name, key: notification.key });
     try {
-      Promise.resolve(answer).then(settled, (error: unknown) => {
+      Promise.resolve(result).then(settled, (error: unknown) => {
         failed(error);
         settled();
       });
     } catch (error) {
-      // A promise with a `then` of its own.
+      // A custom `then` may throw.
       this.#busy = false;
       failed(error);
     }
@@ -227,23 +231,26 @@ export class HandlerFeed<T> {
     const pending = this.#queue.size;
     if (this.#warned || tookMs <= this.#slowAfterMs || pending <= this.#slowPending) return;
     this.#warned = true;
-    const message = `${this.name} took ${tookMs} ms for ${key} while ${pending} changes wait for it`;
+    const message = `${this.name} took ${tookMs} ms for ${key} while ${pending} changes were waiting for it`;
     this.#host.warn({ type: 'slow-handler', subscriber: this.name, key, tookMs, pending, message });
   }
 
-  /** Asks the policy after each batch. Answers whether it has to be awaited. */
+  /** Asks the policy after each batch. Returns whether the policy must be awaited. */
   #askPolicy(): boolean {
     const { ready } = this.#policy;
     if (ready === undefined || this.#batch === undefined || this.#batch.left > 0) return false;
     if (this.#state === 'draining' && this.#queue.size === 0) return false;
     this.#queue.unmark(this.#batch);
     this.#batch = undefined;
-    const told = this.#told;
-    this.#told = [];
-    const head = this.#head;
-    if (told.length === 0 || head === undefined) return false;
-    const isGone = ({ object }: Change<T>) => object === undefined;
-    const inOrder = [...told.filter(isGone), ...told.filter((change) => !isGone(change))];
+    const delivered = this.#delivered;
+    this.#delivered = [];
+    const lastSet = this.#lastSet;
+    if (delivered.length === 0 || lastSet === undefined) return false;
+    const isDeleted = ({ object }: Change<T>) => object === undefined;
+    const inOrder = [
+      ...delivered.filter(isDeleted),
+      ...delivered.filter((change) => !isDeleted(change)),
+    ];
     const done = () =>
       this.#host.drain.run(() => {
         this.#busy = false;
@@ -251,8 +258,8 @@ export class HandlerFeed<T> {
         this.#pump();
       });
     this.#busy = true;
-    const set = createChangeSet({ ...headOf(head), reset: false }, inOrder);
-    // Here before it is asked: it may remove the handler.
+    const set = createChangeSet({ ...headOf(lastSet), reset: false }, inOrder);
+    // Set before `ready` is called, because `ready` may remove the handler.
     const waiting = new Subscription();
     this.#waiting = waiting;
     waiting.add(

@@ -1,6 +1,6 @@
 /**
- * What waits for one handler that is busy. Whole sets wait as they are while the policy allows it; over that they are
- * folded per key, each key with the cause of its own, and a delete is never lost.
+ * The queue of a busy handler. Change sets wait unchanged up to the limit of the policy. Beyond it, changes are folded
+ * per key, each key keeps its own cause, and a deletion is never lost.
  * client-go: tools/cache/shared_informer.go, processorListener, whose buffer is unbounded.
  */
 
@@ -10,7 +10,7 @@ import type { Cause, ChangeSet } from '../../store/change-set.ts';
 import type { DeliveryPolicy } from './delivery.ts';
 import type { NotificationCause } from './event-handler.ts';
 
-/** How many changes from the front of a queue are to be taken yet; it follows them when they are folded. */
+/** A position in a queue: how many changes are before it. The position is kept when changes are folded. */
 export interface Marker {
   left: number;
 }
@@ -21,7 +21,7 @@ function causeOf(cause: Cause): NotificationCause {
   return cause === 'snapshot' ? 'initial' : cause;
 }
 
-/** The cause of two changes of one key in one. */
+/** The cause of two changes of one key that are folded into one. */
 function foldedCause<T>(
   before: NotificationCause | undefined,
   cause: NotificationCause,
@@ -29,7 +29,7 @@ function foldedCause<T>(
 ): NotificationCause {
   if (before === undefined) return cause;
   if (cause === 'resync') return before;
-  // Still an object of the first list, newer.
+  // An update of an object that the handler has not received yet from the first list.
   const moved = change.previous !== undefined && change.object !== undefined;
   return before === 'initial' && moved ? 'initial' : cause;
 }
@@ -39,14 +39,14 @@ export class HandlerQueue<T> {
   readonly #policy: DeliveryPolicy<T>;
   readonly #pause: () => () => void;
   readonly #markers = new Set<Marker>();
-  /** The changes under way. */
+  /** The changes that are being delivered. */
   #changes: readonly Change<T>[] = NONE;
   #at = 0;
   #cause: NotificationCause = 'watch';
   #sets: ChangeSet<T>[] = [];
   #inSets = 0;
   #nets = new Map<string, Net<T>>();
-  #walk: MapIterator<[string, Net<T>]> | undefined;
+  #iterator: MapIterator<[string, Net<T>]> | undefined;
   #causes = new Map<string, NotificationCause>();
   #resume: (() => void) | undefined;
 
@@ -56,21 +56,21 @@ export class HandlerQueue<T> {
     this.#pause = pause;
   }
 
-  /** Changes that wait. */
+  /** How many changes wait. */
   get size(): number {
     return this.#changes.length - this.#at + this.#inSets + this.#nets.size;
   }
 
-  /** Why the change that was taken last came. */
+  /** The cause of the change that was taken last. */
   get cause(): NotificationCause {
     return this.#cause;
   }
 
-  /** `busy`: the handler is, so the set waits whatever else does. */
+  /** Adds a set. If the handler is `busy`, the set waits even if the queue is empty. */
   push(set: ChangeSet<T>, busy: boolean): void {
     const { changes } = set;
     if (changes.length === 0) return;
-    // A pause ends what is read, but not the ticks of a resync, which would wait without bound.
+    // A pause stops the reading, but not the resyncs, which would wait without a limit.
     if (set.cause === 'resync' && this.#resume !== undefined) return;
     const policy = this.#policy;
     const empty = this.size === 0;
@@ -90,7 +90,7 @@ export class HandlerQueue<T> {
     else this.#foldAll();
   }
 
-  /** Passes over what amounts to nothing. */
+  /** Moves the next changes to the front, and skips keys whose net change is empty. */
   prepare(): void {
     while (this.#at >= this.#changes.length) {
       this.#changes = NONE;
@@ -104,21 +104,21 @@ export class HandlerQueue<T> {
     }
   }
 
-  /** The next change, or `undefined` when none waits. To be prepared. */
+  /** Takes the next change; `undefined` if no change waits. Call `prepare` first. */
   next(): Change<T> | undefined {
     if (this.#at >= this.#changes.length) return undefined;
-    if (this.#markers.size > 0) this.#passed();
+    if (this.#markers.size > 0) this.#advanceMarkers();
     const change = this.#changes[this.#at] as Change<T>;
     this.#at++;
     return change;
   }
 
-  /** A marker after the last that waits. */
+  /** Returns a marker after the last waiting change. */
   markEnd(): Marker {
     return this.#mark(this.size);
   }
 
-  /** A marker after what is served in one go: a set, or all that is folded. To be prepared. */
+  /** Returns a marker after the current batch: one set, or all folded changes. Call `prepare` first. */
   markBatch(): Marker {
     return this.#mark(this.#changes.length - this.#at + this.#nets.size);
   }
@@ -127,26 +127,26 @@ export class HandlerQueue<T> {
     if (marker !== undefined) this.#markers.delete(marker);
   }
 
-  /** Drops what waits. */
+  /** Drops all waiting changes. */
   clear(): void {
     this.#changes = NONE;
     this.#at = 0;
     this.#sets = [];
     this.#inSets = 0;
     this.#nets = new Map();
-    this.#walk = undefined;
+    this.#iterator = undefined;
     this.#causes = new Map();
     this.#markers.clear();
     this.release();
   }
 
-  /** Lets the informer read on. */
+  /** Ends the pause of the informer. */
   release(): void {
     this.#resume?.();
     this.#resume = undefined;
   }
 
-  #passed(): void {
+  #advanceMarkers(): void {
     for (const marker of this.#markers) if (marker.left > 0) marker.left--;
   }
 
@@ -162,13 +162,13 @@ export class HandlerQueue<T> {
     this.#cause = causeOf(set.cause);
   }
 
-  /** The oldest key becomes the changes under way: none, one, or a deletion and what came in its place. */
+  /** Takes the net change of the oldest key: no change, one change, or a deletion and the addition of its successor. */
   #takeNet(): boolean {
-    // One walk over all of them: a map's beginning is far away once many were taken from it.
-    this.#walk ??= this.#nets.entries();
-    const { done, value } = this.#walk.next();
+    // One iterator for all of them, because a new iterator would first skip every entry that was deleted from the map.
+    this.#iterator ??= this.#nets.entries();
+    const { done, value } = this.#iterator.next();
     if (done) {
-      this.#walk = undefined;
+      this.#iterator = undefined;
       return false;
     }
     const [key, net] = value;
@@ -183,7 +183,7 @@ export class HandlerQueue<T> {
     return true;
   }
 
-  /** What waits as it is, per key from now on; nothing to do once it is. */
+  /** Folds all waiting changes per key, unless they are folded already. */
   #foldAll(): void {
     if (this.#nets.size > 0) return;
     const moved = new Map<Marker, number>();

@@ -1,6 +1,6 @@
 /**
- * Who has registered a handler. A registration outlives the run: its resyncs tick only while one is alive, and
- * after a stop the next run tells it the difference.
+ * The registered handlers of one shared informer. A registration outlives the run: its resyncs are delivered only
+ * during a run, and after a stop the next run reports the difference to it.
  * client-go: tools/cache/shared_informer.go, sharedProcessor.
  */
 import type { Subscription } from 'rxjs';
@@ -21,49 +21,49 @@ import type {
 import { type FeedHost, HandlerFeed } from './handler-feed.ts';
 
 const MIN_RESYNC_MS = 1_000;
-/** Who adds a handler means to start the informer, and before long. */
+/** How long an idle informer may have a handler before a warning says that it was not started. */
 const START_WITHIN_MS = 10_000;
 
 /**
- * The period in milliseconds; 0 means never, as `Infinity` does. Throws a `TypeError` on a period that is not a number
- * or is shorter than a second.
+ * Validates a resync period in milliseconds. Returns 0 for never, also for `Infinity`. Throws a `TypeError` if the
+ * period is not a number or is shorter than a second.
  */
-export function checkedResyncPeriod(periodMs: number | undefined, what: string): number {
+export function checkedResyncPeriod(periodMs: number | undefined, owner: string): number {
   if (periodMs === undefined || periodMs === 0 || periodMs === Number.POSITIVE_INFINITY) return 0;
   if (typeof periodMs === 'number' && periodMs >= MIN_RESYNC_MS) return periodMs;
   throw new TypeError(
-    `${what}: resyncPeriodMs is ${periodMs}; it must be ${MIN_RESYNC_MS} or more milliseconds, or 0 for never`,
+    `${owner}: resyncPeriodMs is ${periodMs}; it must be ${MIN_RESYNC_MS} or more milliseconds, or 0 for never`,
   );
 }
 
-/** What registrations need of their informer. */
+/** The parts of their informer that registrations need. */
 export interface RegistrationHost<T extends KubernetesObject> extends FeedHost {
   readonly indexer: IndexerReader<T>;
   readonly hub: FanOut<T>;
-  /** The informer's own period, 0 for never. */
+  /** The resync period of the informer in milliseconds; 0 means never. */
   readonly resyncMs: number;
-  /** Whether a run is alive. */
+  /** Whether a run is in progress. */
   isRunning(): boolean;
-  /** Before a resync: who was refused is tried again with it. */
+  /** Called before a resync, which tries the refused objects again. */
   beforeResync(): void;
-  /** Why a wait that begins now is in vain; `undefined` if it is not. */
-  over(): ApiError | undefined;
-  /** A handler was removed: nobody may be left to look at the store. */
+  /** The error with which a wait on a stopped informer rejects; `undefined` if the informer is not stopped. */
+  stopError(): ApiError | undefined;
+  /** Called when a handler was removed, because the store may have no listener left. */
   onRemoved(): void;
-  /** Why the store is not synced, for a wait that is over. */
-  notSynced(who: string, timeoutMs: number): ApiError;
-  /** Why the store will not be synced before somebody helps, for a wait that does not wait for that. */
-  blocking(who: string, wait: SyncWaitOptions): ApiError | undefined;
+  /** The error of a wait that timed out because the store is not synced. */
+  notSynced(name: string, timeoutMs: number): ApiError;
+  /** The error of a wait while the server refuses the first list; `undefined` if the wait continues. */
+  blocking(name: string, wait: SyncWaitOptions): ApiError | undefined;
 }
 
 class Registered<T extends KubernetesObject> implements EventHandlerRegistration {
   readonly host: RegistrationHost<T>;
   readonly #feed: HandlerFeed<T>;
   readonly #waits: Waits;
-  /** `undefined`: with the informer's own resyncs. */
+  /** The period of its own resyncs in milliseconds, 0 for never. `undefined` means with the resyncs of the informer. */
   readonly periodMs: number | undefined;
-  #leave: (() => void) | undefined;
-  #ticks: Subscription | undefined;
+  #leaveHub: (() => void) | undefined;
+  #resyncs: Subscription | undefined;
   #removed = false;
 
   constructor(
@@ -78,7 +78,7 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
     const { scheduler, drain } = host;
     this.#waits = new Waits({
       ...{ scheduler, drain },
-      over: () => (this.#removed ? this.#gone() : host.over()),
+      stopError: () => (this.#removed ? this.#removedError() : host.stopError()),
     });
     this.#feed = new HandlerFeed(host, handler, name, options, () => this.#waits.check());
   }
@@ -103,22 +103,22 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
         const { host, name, lag } = this;
         const timeoutMs = wait.timeoutMs ?? 0;
         if (!host.indexer.synced) return host.notSynced(name, timeoutMs);
-        const message = `${name} is not synced after ${timeoutMs} ms: it is busy, and ${lag} changes wait for it`;
+        const message = `${name} is not synced after ${timeoutMs} ms: the handler is busy (waiting changes: ${lag})`;
         return ApiError.local('NotObserved', message);
       },
       () => this.host.blocking(this.name, wait),
     );
   }
 
-  /** The status is another one. Returns whether that was the end of a wait in vain. */
+  /** Checks the waits after a transition of the status. Returns whether a wait was rejected. */
   check(): boolean {
     return this.#waits.check();
   }
 
   join(): void {
-    this.#leave = this.host.hub.join({ next: (set) => this.#hear(set) });
-    // It went while it was told the store.
-    if (this.#removed) this.#leave();
+    this.#leaveHub = this.host.hub.join({ next: (set) => this.#receive(set) });
+    // The handler was removed while it received the snapshot.
+    if (this.#removed) this.#leaveHub();
   }
 
   get removed(): boolean {
@@ -128,30 +128,30 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
   remove(options: RemoveOptions): Promise<void> {
     if (!this.#removed) {
       this.#removed = true;
-      this.#leave?.();
-      this.rest(false);
-      this.fail(this.#gone());
+      this.#leaveHub?.();
+      this.end(false);
+      this.fail(this.#removedError());
     }
     return this.#feed.close(options);
   }
 
   begin(): void {
     this.#feed.begin();
-    this.tick();
+    this.startResyncs();
   }
 
-  tick(): void {
-    // Removed: by a callback that was called as the run began.
-    if (!this.periodMs || this.#removed || this.#ticks !== undefined) return;
+  startResyncs(): void {
+    // A callback that was called at the beginning of the run may have removed the handler.
+    if (!this.periodMs || this.#removed || this.#resyncs !== undefined) return;
     const { drain, scheduler } = this.host;
-    this.#ticks = longInterval(this.periodMs, scheduler)
+    this.#resyncs = longInterval(this.periodMs, scheduler)
       .pipe(through(drain))
       .subscribe(() => this.#resync());
   }
 
-  rest(hold: boolean): void {
-    this.#ticks?.unsubscribe();
-    this.#ticks = undefined;
+  end(hold: boolean): void {
+    this.#resyncs?.unsubscribe();
+    this.#resyncs = undefined;
     if (hold) this.#feed.hold();
   }
 
@@ -159,12 +159,12 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
     this.#waits.reject(error);
   }
 
-  #gone(): ApiError {
+  #removedError(): ApiError {
     return ApiError.local('Stopped', `${this.name} was removed`);
   }
 
-  #hear(set: ChangeSet<T>): void {
-    // A period of its own, also none, replaces the informer's.
+  #receive(set: ChangeSet<T>): void {
+    // A period of its own, also 0, replaces that of the informer.
     if (set.cause === 'resync' && this.periodMs !== undefined) return;
     this.#feed.push(set);
   }
@@ -180,17 +180,17 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
 export class Registrations<T extends KubernetesObject> {
   readonly #host: RegistrationHost<T>;
   readonly #all = new Set<Registered<T>>();
-  /** The smallest period there was when the run began; 0: none. */
+  /** The shortest resync period that existed when the run began, in milliseconds; 0 if there was none. */
   #checkMs = 0;
   #count = 0;
-  /** Until the informer is started: one timer, and one warning. */
+  /** The timer of the warning that the informer was not started. */
   #unstarted: Subscription | undefined;
 
   constructor(host: RegistrationHost<T>) {
     this.#host = host;
   }
 
-  /** Changes that wait for handlers. */
+  /** How many changes wait for all handlers. */
   get lag(): number {
     let lag = 0;
     for (const registered of this.#all) lag += registered.lag;
@@ -202,13 +202,13 @@ export class Registrations<T extends KubernetesObject> {
     const name = options.name ?? `handler ${this.#count}`;
     const periodMs = this.#period(name, options.resyncPeriodMs);
     const registered = new Registered(this.#host, handler, name, options, periodMs);
-    // In its turn: a stop that was called before it does not hold it.
+    // In the drain, so that a stop that was called before does not apply to the new handler.
     this.#host.drain.run(() => {
       if (registered.removed) return;
       this.#all.add(registered);
-      if (this.#host.isRunning()) registered.tick();
+      if (this.#host.isRunning()) registered.startResyncs();
       registered.join();
-      if (!this.#host.isRunning() && this.#host.over() === undefined) {
+      if (!this.#host.isRunning() && this.#host.stopError() === undefined) {
         const warn = () => this.#warnUnstarted();
         this.#unstarted ??= looseTimer(START_WITHIN_MS, this.#host.scheduler, warn);
       }
@@ -216,21 +216,21 @@ export class Registrations<T extends KubernetesObject> {
     return registered;
   }
 
-  /** A registration that is not of this informer does nothing. */
+  /** Removes a registration. A registration of another informer is ignored. */
   remove(registration: EventHandlerRegistration, options: RemoveOptions): Promise<void> {
     if (!(registration instanceof Registered) || registration.host !== this.#host) {
       return Promise.resolve();
     }
     this.#all.delete(registration);
-    if (this.#all.size === 0) this.#started();
+    if (this.#all.size === 0) this.#cancelWarning();
     const removed = registration.remove(options);
     this.#host.onRemoved();
     return removed;
   }
 
-  /** A run has begun. */
+  /** Begins a run. */
   begin(): void {
-    this.#started();
+    this.#cancelWarning();
     this.#checkMs = this.#host.resyncMs;
     for (const { periodMs } of this.#all) {
       if (!periodMs) continue;
@@ -239,26 +239,26 @@ export class Registrations<T extends KubernetesObject> {
     for (const registered of this.#all) registered.begin();
   }
 
-  /** The run has ended. `hold`: and nobody is to be called before the next. */
-  rest(hold: boolean): void {
-    this.#started();
-    for (const registered of this.#all) registered.rest(hold);
+  /** Ends the run. With `hold`, no handler is called before the next run. */
+  end(hold: boolean): void {
+    this.#cancelWarning();
+    for (const registered of this.#all) registered.end(hold);
   }
 
-  /** The status is another one. Returns whether that was the end of a wait in vain. */
+  /** Checks the waits after a transition of the status. Returns whether a wait was rejected. */
   check(): boolean {
-    let inVain = false;
-    for (const registered of this.#all) inVain = registered.check() || inVain;
-    return inVain;
+    let rejected = false;
+    for (const registered of this.#all) rejected = registered.check() || rejected;
+    return rejected;
   }
 
-  /** Nobody will be synced. */
+  /** Rejects the waits of all handlers. */
   fail(error: ApiError): void {
     for (const registered of this.#all) registered.fail(error);
   }
 
-  /** Or stopped, or without a handler: nobody waits for a start. */
-  #started(): void {
+  /** Cancels the warning, because the informer was started or stopped, or has no handler left. */
+  #cancelWarning(): void {
     this.#unstarted?.unsubscribe();
     this.#unstarted = undefined;
   }
@@ -274,7 +274,7 @@ export class Registrations<T extends KubernetesObject> {
   #period(name: string, asked: number | undefined): number | undefined {
     const periodMs = asked === undefined ? undefined : checkedResyncPeriod(asked, name);
     if (!periodMs || periodMs >= this.#checkMs || !this.#host.isRunning()) return periodMs;
-    const message = `${name} asks for a resync each ${periodMs} ms, but the informer runs with ${this.#checkMs} ms, which it gets`;
+    const message = `${name} requests a resync every ${periodMs} ms. The informer is already running with a check period of ${this.#checkMs} ms, which is used instead`;
     this.#host.warn({ type: 'resync-raised', subscriber: name, message });
     return this.#checkMs;
   }

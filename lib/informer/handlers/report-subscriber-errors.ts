@@ -1,13 +1,13 @@
 /**
- * A stream whose direct subscribers cannot fail in silence. rxjs keeps a throwing subscriber from the others but
- * reports it to nobody in particular; here the informer is told, with the subscriber's name and the key.
+ * Reports the errors of a stream's direct subscribers to the informer, with the name of the subscriber and the key.
+ * rxjs alone would report them as uncaught errors, without either.
  */
 import { Observable, type Observer, Subscriber, type Subscription } from 'rxjs';
 
 type Next<T> = ((value: T) => void) | null | undefined;
 
 /**
- * The same stream; what a direct subscriber throws goes to `report`. Operators and `pipe` are as always.
+ * Returns the same stream, but passes errors that a direct subscriber throws to `report`. Operators are not affected.
  */
 export function reportSubscriberErrors<T>(
   source: Observable<T>,
@@ -23,7 +23,7 @@ export function reportSubscriberErrors<T>(
   const stream = new Observable<T>((subscriber) => source.subscribe(subscriber));
   const subscribe = stream.subscribe.bind(stream) as (observer: unknown) => Subscription;
   const safe = (observer?: Partial<Observer<T>> | Next<T>): Subscription => {
-    // An operator's own: what it throws is that branch's error.
+    // The subscriber of an operator, whose error belongs to the stream of that operator.
     if (observer instanceof Subscriber) return subscribe(observer);
     if (typeof observer === 'function') {
       return subscribe({ next: guarded(observer, observer.name || 'a subscriber') });
@@ -35,7 +35,8 @@ export function reportSubscriberErrors<T>(
     const { error, complete } = observer;
     return subscribe({
       next: guarded(next.bind(observer), name),
-      // Without an `error` of its own: rxjs reports an error to nobody who has one.
+      // Not added if the observer has no `error`, because rxjs reports an error only to an observer without that
+      // method.
       ...(error === undefined ? {} : { error: error.bind(observer) }),
       ...(complete === undefined ? {} : { complete: complete.bind(observer) }),
     });

@@ -1,7 +1,6 @@
 /**
- * The figures of an informer: as values to look at, and for a metrics library. Gauges are asked for, not pushed, so
- * that what nobody looks at costs two readings of the clock a batch.
- * client-go: tools/cache/informer_metrics.go.
+ * The metrics of an informer, as a stream of values and as instruments of a metrics library. Gauges are read on demand,
+ * so that unused metrics cost only two readings of the clock per batch. client-go: tools/cache/informer_metrics.go.
  */
 import { Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import { unaudited } from '../../audit/status.ts';
@@ -19,30 +18,36 @@ import { stopwatch } from '../../rx/stopwatch.ts';
 import type { IndexerReader } from '../../store/indexer.ts';
 import type { InformerStatus } from './status.ts';
 
-/** What an informer holds, does and owes. Times in seconds, as monitoring has them. */
+/** The metrics of an informer. Durations are in seconds, the unit of monitoring systems. */
 export interface InformerMetrics {
   readonly name: string;
+  /** Objects in the store. */
   readonly objects: number;
   /** Deltas that wait for the commit (client-go's informer_queued_items). */
   readonly queuedItems: number;
-  /** Changes that wait for handlers that are busy. */
+  /** Changes that wait for busy handlers. */
   readonly pendingNotifications: number;
-  /** From the pop of a batch to its last callback (client-go's informer_processing_latency_seconds). */
+  /**
+   * Durations from the pop of a batch to the return of its last callback (client-go's
+   * informer_processing_latency_seconds).
+   */
   readonly processingLatencySeconds: {
     readonly count: number;
     readonly sum: number;
     readonly max: number;
   };
   readonly storeResourceVersion: ResourceVersion | '';
+  /** Refused objects. */
   readonly quarantined: number;
   readonly reconnects: number;
   readonly relists: number;
-  /** Objects of this run that were compared with the server, and how many of them differed. */
+  /** Objects that the audit of this run compared with the server. */
   readonly auditCompared: number;
+  /** Objects that differed in the audit of this run. */
   readonly auditDiffered: number;
 }
 
-/** What a meter reads. */
+/** The sources of a meter. */
 export interface MeterOptions {
   readonly name: string;
   readonly indexer: Pick<IndexerReader<unknown>, 'size' | 'resourceVersion'>;
@@ -58,12 +63,14 @@ export interface MeterOptions {
 
 const NUMBER_DIGITS = 15;
 
-/** Versions are longer than numbers are exact: the end of one tells whether it moves. */
+/**
+ * The last digits of a version, because a version may exceed the exact range of numbers. They show whether it advances.
+ */
 function versionNumber(version: string): number {
   return Number(version.slice(-NUMBER_DIGITS)) || 0;
 }
 
-/** Figures that only grow within a run. */
+/** The metrics that only grow within a run. */
 type Counted = 'reconnects' | 'relists' | 'auditCompared' | 'auditDiffered';
 
 function countsOf({ reconnects, relists, audit }: InformerStatus): Record<Counted, number> {
@@ -99,12 +106,12 @@ class Instruments {
       last: 0,
     });
     this.#latency = metrics.createHistogram('informer_processing_latency_seconds', {
-      description: 'From the pop of a batch to its last callback',
+      description: 'Time from the pop of a batch to its last callback',
       unit: 's',
     });
     this.#gauges = [
       gauge('informer_queued_items', 'Deltas that wait for the commit', (of) => of.queuedItems),
-      gauge('informer_store_resource_version', 'The last digits of the version', (of) =>
+      gauge('informer_store_resource_version', 'The last digits of the resourceVersion', (of) =>
         versionNumber(of.storeResourceVersion),
       ),
       gauge(
@@ -116,7 +123,7 @@ class Instruments {
       gauge('informer_quarantined_objects', 'Objects that were refused', (of) => of.quarantined),
     ];
     this.#counters = [
-      counter('reconnects', 'reconnects', 'Watches that were opened anew'),
+      counter('reconnects', 'reconnects', 'Watches that were reopened'),
       counter('relists', 'relists', 'Lists after the first'),
       counter('auditCompared', 'audit_compared', 'Objects that were compared with the server'),
       counter('auditDiffered', 'audit_differed', 'Objects that differed from the server'),
@@ -145,42 +152,42 @@ class Instruments {
   }
 }
 
-/** One informer's. */
+/** Measures one informer. */
 export class InformerMeter {
-  readonly #of: MeterOptions;
-  readonly #passedMs: () => number;
+  readonly #options: MeterOptions;
+  readonly #elapsedMs: () => number;
   readonly #instruments: Instruments | undefined;
-  readonly #moved = new Subject<void>();
+  readonly #changes = new Subject<void>();
   #count = 0;
   #sum = 0;
   #max = 0;
-  /** The queue of the run. */
+  /** The delta queue of the current run. */
   queue: { readonly size: number } | undefined;
 
-  constructor(of: MeterOptions) {
-    this.#of = of;
-    this.#passedMs = stopwatch(of.scheduler);
-    const { name, metrics, metricAttributes } = of;
+  constructor(options: MeterOptions) {
+    this.#options = options;
+    this.#elapsedMs = stopwatch(options.scheduler);
+    const { name, metrics, metricAttributes } = options;
     if (metrics === undefined) return;
     try {
       this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
     } catch (error) {
-      // A provider that makes no instruments measures nothing; the informer works.
+      // Without instruments nothing is measured, but the informer works.
       reportUnhandled(error);
     }
   }
 
   readonly metrics$: Observable<InformerMetrics> = new Observable<InformerMetrics>((subscriber) => {
-    const tell = () => subscriber.next(this.read());
-    subscriber.add(this.#moved.subscribe(tell));
-    // The status comes at once, and with it the first figures. Its end is the end.
+    const emit = () => subscriber.next(this.read());
+    subscriber.add(this.#changes.subscribe(emit));
+    // The status emits on subscription, which makes the first emission here, and its completion completes this stream.
     subscriber.add(
-      this.#of.board.quiet$.subscribe({ next: tell, complete: () => subscriber.complete() }),
+      this.#options.board.quiet$.subscribe({ next: emit, complete: () => subscriber.complete() }),
     );
   });
 
   read(): InformerMetrics {
-    const { name, indexer, board, pending } = this.#of;
+    const { name, indexer, board, pending } = this.#options;
     const { status } = board;
     return {
       name,
@@ -194,30 +201,30 @@ export class InformerMeter {
     };
   }
 
-  /** A run has begun. */
+  /** Registers the gauges at the beginning of a run. */
   begin(): void {
-    this.#instruments?.begin(this.#of.board.quiet$);
+    this.#instruments?.begin(this.#options.board.quiet$);
   }
 
-  /** The run has ended. */
+  /** Releases the gauges at the end of a run. */
   end(): void {
     this.queue = undefined;
     this.#instruments?.end();
   }
 
-  /** Does a batch and takes its time. */
+  /** Runs a batch and measures its duration. */
   measure(work: () => void): void {
-    const since = this.#passedMs();
+    const since = this.#elapsedMs();
     work();
-    const seconds = (this.#passedMs() - since) / 1000;
+    const seconds = (this.#elapsedMs() - since) / 1000;
     this.#count++;
     this.#sum += seconds;
     if (seconds > this.#max) this.#max = seconds;
     this.#instruments?.record(seconds);
   }
 
-  /** Something was committed, or a handler has caught up. */
+  /** Emits the metrics after a commit, or when a handler has caught up. */
   moved(): void {
-    if (this.#moved.observed) this.#moved.next();
+    if (this.#changes.observed) this.#changes.next();
   }
 }

@@ -1,15 +1,18 @@
-/** Whom an informer tells of errors and warnings; what those who are told throw goes where rxjs sends its own. */
+/**
+ * Passes errors and warnings to the callbacks of an informer. An error that such a callback throws is reported like an
+ * rxjs error.
+ */
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { InformerOptions, UnhandledErrorContext } from '../options.ts';
 import { type InformerWarning, printWarning } from './warnings.ts';
 
-/** One informer's. */
+/** The reporter of one informer. */
 export interface Reporter {
   report(error: unknown, context: Omit<UnhandledErrorContext, 'informer'>): void;
   warn(warning: Omit<InformerWarning, 'informer'>): void;
 }
 
-/** Makes one of the options of the informer of this name. */
+/** Creates the reporter of the informer with this name from its options. */
 export function createReporter<T>(informer: string, options: InformerOptions<T>): Reporter {
   const { onUnhandledError, onWarning = printWarning } = options;
   return {

@@ -1,4 +1,4 @@
-/** Gathers what the stages say of themselves into one status, and tells it when it changes. */
+/** Combines the status of the stages into the status of the informer, and publishes its transitions. */
 import { Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import type { AuditStatus } from '../../audit/status.ts';
@@ -18,14 +18,14 @@ import {
 import { SubscriberSet } from './subscriber-set.ts';
 import type { InformerWarning } from './warnings.ts';
 
-/** Of those who were refused so many are shown. */
+/** How many refused objects the status shows. */
 const SHOWN = 10;
 
 function shown(refused: RefusedObjects): NonNullable<InformerStatus['quarantine']> {
   return refused.latest(SHOWN).map(({ key, reason }) => ({ key, error: reason }));
 }
 
-/** One informer's status. `publish` is called in the informer's drain. */
+/** The status of one informer. `publish` must be called in the informer's drain. */
 export class StatusBoard<T> {
   readonly #indexer: IndexerReader<T>;
   readonly #quarantine: RefusedObjects;
@@ -33,22 +33,22 @@ export class StatusBoard<T> {
   readonly #drain: Drain;
   readonly #onTransition: () => boolean;
   readonly #warn: (warning: Omit<InformerWarning, 'informer'>) => void;
-  readonly #audience = new SubscriberSet<InformerStatus>();
+  readonly #subscribers = new SubscriberSet<InformerStatus>();
   #listeners = 0;
-  /** The run in which it was warned of what blocks. */
-  #warnedOf = 0;
+  /** The generation in which the last warning about a blocking failure was given. */
+  #warnedGeneration = 0;
   #status: InformerStatus;
-  #resting: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
-  #restingSinceMs: number;
-  /** Since when the copy that a run before left in the store may be behind the server. */
+  #inactive: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
+  #inactiveSinceMs: number;
+  /** Since when the copy of an earlier run in the store is stale. */
   #staleSinceMs: number | undefined;
   #generation = 0;
   #skipped = 0;
   #lastSkipped: ApiError | undefined;
   #unknownDeletions = 0;
-  /** Absent if nothing is audited. */
+  /** The status of the audit; absent without an audit. */
   audit: AuditStatus | 'unsupported' | undefined;
-  /** What each reflector said last, by scope. */
+  /** The last status of each reflector, by scope. */
   readonly reflectors: Map<string, ReflectorStatus> = new Map<string, ReflectorStatus>();
 
   constructor(of: {
@@ -56,7 +56,7 @@ export class StatusBoard<T> {
     readonly quarantine: RefusedObjects;
     readonly scheduler: SchedulerLike;
     readonly drain: Drain;
-    /** Called after each transition, when it was told. Returns whether it was the end of a wait in vain. */
+    /** Called after each published transition. Returns whether the transition rejected a wait. */
     onTransition(): boolean;
     warn(warning: Omit<InformerWarning, 'informer'>): void;
   }) {
@@ -66,15 +66,15 @@ export class StatusBoard<T> {
     this.#drain = of.drain;
     this.#onTransition = of.onTransition;
     this.#warn = of.warn;
-    this.#restingSinceMs = of.scheduler.now();
+    this.#inactiveSinceMs = of.scheduler.now();
     this.#status = this.#compute();
   }
 
-  /** As `status$`, for who does not show it to anybody. */
+  /** Like `status$`, but its subscribers do not count as listeners, because they do not show failures. */
   readonly quiet$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
-    // In the drain, so that a transition that the first value causes comes after it.
+    // In the drain, so that a transition caused by the first value is emitted after it.
     this.#drain.enter(() => {
-      this.#audience.join(subscriber);
+      this.#subscribers.join(subscriber);
       subscriber.next(this.#status);
     });
   });
@@ -90,33 +90,33 @@ export class StatusBoard<T> {
     distinctUntilChanged(),
   );
 
-  /** Counts the runs. */
+  /** The number of runs so far. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** The latest, its version included. */
+  /** The current status, with the current version. */
   get status(): InformerStatus {
     return this.#compute();
   }
 
   begin(): void {
     this.#generation++;
-    this.#resting = undefined;
+    this.#inactive = undefined;
     this.reflectors.clear();
   }
 
   end(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
     const nowMs = this.#scheduler.now();
-    // A run that was not synced leaves the copy as it found it.
-    if (this.#resting === undefined && this.#indexer.synced) {
+    // A run that was never synced did not change the copy.
+    if (this.#inactive === undefined && this.#indexer.synced) {
       this.#staleSinceMs = mergeStatus([...this.reflectors.values()])?.staleSinceMs ?? nowMs;
     }
-    this.#resting = phase;
-    this.#restingSinceMs = nowMs;
+    this.#inactive = phase;
+    this.#inactiveSinceMs = nowMs;
   }
 
-  /** The store was emptied: nothing is left that could be stale. */
+  /** Removes the time of staleness, because the store was emptied. */
   forget(): void {
     this.#staleSinceMs = undefined;
     this.publish();
@@ -131,47 +131,47 @@ export class StatusBoard<T> {
     this.#unknownDeletions++;
   }
 
-  /** Before anybody listens: shows an audit from the beginning. */
+  /** Sets the status of the audit before the first subscription, without a transition. */
   expectAudit(audit: NonNullable<InformerStatus['audit']>): void {
     this.audit = audit;
     this.#status = this.#compute();
   }
 
-  /** Tells the status if it is another one. */
+  /** Emits the status if it has changed. */
   publish(): void {
     const status = this.#compute();
     if (sameTransition(this.#status, status)) return;
     const { blocked, error } = status;
     const isNew = blocked !== undefined && blocked !== this.#status.blocked;
-    const isHeard = this.#listeners > 0;
+    const hasListener = this.#listeners > 0;
     this.#status = status;
-    this.#audience.next(status);
-    const isTold = this.#onTransition();
-    if (!isNew || isHeard || isTold || this.#warnedOf === this.#generation) return;
-    this.#warnedOf = this.#generation;
+    this.#subscribers.next(status);
+    const hasRejected = this.#onTransition();
+    if (!isNew || hasListener || hasRejected || this.#warnedGeneration === this.#generation) return;
+    this.#warnedGeneration = this.#generation;
     const message = `blocked (${blocked}): ${error?.message}. The informer keeps trying, and nothing listens to its status$`;
     this.#warn({ type: 'blocked', message, ...(error === undefined ? {} : { error }) });
   }
 
   /**
-   * After a commit. It is a transition if other objects are refused than before, or if it makes the store synced when the
-   * reflectors were through with their lists before it. A commit that comes before the reflector tells its own phase is
-   * published with that phase.
+   * Publishes the status after a commit, if the commit changed the refused objects, or if it made the store synced
+   * after the reflectors had finished their lists. Otherwise the change is published with the next phase of the
+   * reflector.
    */
   publishCommit(): void {
     const { quarantined, quarantine, synced } = this.#status;
     const caughtUp = this.#indexer.synced !== synced && this.#listed;
     const refused = this.#quarantine.size;
-    const others = refused > 0 && !sameRefused(quarantine, shown(this.#quarantine));
-    if (caughtUp || refused !== quarantined || others) this.publish();
+    const changed = refused > 0 && !sameRefused(quarantine, shown(this.#quarantine));
+    if (caughtUp || refused !== quarantined || changed) this.publish();
   }
 
-  /** Returns the function that completes those who are subscribed now. */
-  leaving(): () => void {
-    return this.#audience.leaving();
+  /** Returns a function that completes the present subscribers. */
+  completer(): () => void {
+    return this.#subscribers.completer();
   }
 
-  /** Why it is not synced, in words. */
+  /** The error of a wait that timed out because the informer is not synced. */
   notSynced(name: string, timeoutMs: number): ApiError {
     const { error, phase } = this.#compute();
     const after = `${name} is not synced after ${timeoutMs} ms`;
@@ -184,21 +184,22 @@ export class StatusBoard<T> {
   }
 
   /**
-   * Why the running informer will not be synced before somebody helps; `undefined` if it may be, or if the wait is for
-   * just that. A scope whose list has come is in nobody's way.
+   * The error of a wait while the server refuses the first list; `undefined` if the server does not, or if the wait
+   * continues nevertheless. A scope that was listed does not block.
    */
-  blocking(who: string, { whileBlocked }: SyncWaitOptions): ApiError | undefined {
-    if (whileBlocked === 'wait' || this.#resting !== undefined) return undefined;
+  blocking(name: string, { whileBlocked }: SyncWaitOptions): ApiError | undefined {
+    if (whileBlocked === 'wait' || this.#inactive !== undefined) return undefined;
     for (const [scope, { synced, blocked, error }] of this.reflectors) {
       if (synced || blocked === undefined || error === undefined) continue;
-      const what = this.reflectors.size > 1 ? `namespace ${scope} is ` : '';
+      const subject = this.reflectors.size > 1 ? `namespace ${scope} is ` : '';
       const { code, reason } = error;
-      const message = `${who} is not synced: ${what}blocked (${blocked}): ${error.message}. The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`;
+      const message = `${name} is not synced: ${subject}blocked (${blocked}): ${error.message}. The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`;
       return new ApiError({ code, reason, message, cause: error });
     }
     return undefined;
   }
 
+  /** The error of a wait for a version or a deletion that timed out. */
   notObserved(name: string, key: string, timeoutMs: number): ApiError {
     const at = this.#indexer.resourceVersion || 'no version';
     const { error } = this.#compute();
@@ -214,10 +215,10 @@ export class StatusBoard<T> {
 
   #compute(): InformerStatus {
     const merged = mergeStatus([...this.reflectors.values()]);
-    const resting = this.#resting;
+    const inactive = this.#inactive;
     const quarantined = this.#quarantine.size;
     const { synced, resourceVersion } = this.#indexer;
-    const several = this.reflectors.size > 1 && resting === undefined;
+    const several = this.reflectors.size > 1 && inactive === undefined;
     const own = {
       synced,
       resourceVersion,
@@ -235,15 +236,15 @@ export class StatusBoard<T> {
       reconnects: merged?.reconnects ?? 0,
       relists: merged?.relists ?? 0,
     };
-    // Until the first list is in, the store holds the copy of the run before.
-    const running = synced || resting === undefined ? merged?.staleSinceMs : undefined;
+    // Until the first list is in the store, the store contains the copy of the previous run.
+    const running = synced || inactive === undefined ? merged?.staleSinceMs : undefined;
     const staleSinceMs = synced ? running : (this.#staleSinceMs ?? running);
     const stale = staleSinceMs === undefined ? {} : { staleSinceMs };
-    if (resting !== undefined || merged === undefined) {
-      const sinceMs = this.#restingSinceMs;
+    if (inactive !== undefined || merged === undefined) {
+      const sinceMs = this.#inactiveSinceMs;
       const { error, blocked } = merged ?? {};
       return {
-        phase: resting ?? 'queued',
+        phase: inactive ?? 'queued',
         live: false,
         sinceMs,
         ...counters,

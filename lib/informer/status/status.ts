@@ -1,64 +1,71 @@
 /**
- * What an informer is doing, in words a page can show. Data streams never error: all that a retry can heal is
- * here. Emitted on transitions only, so a moving resourceVersion is no emission.
+ * The status of an informer, which a page can show. Because data streams never error, failures that are retried appear
+ * here. `status$` emits transitions only, so an advancing resourceVersion alone is not emitted.
  */
 import type { AuditStatus } from '../../audit/status.ts';
 import type { ApiError } from '../../meta/api-error.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 
-/** Where an informer stands. */
+/** What an informer is doing. */
 export type InformerPhase =
-  /** No subscriber and not started. */
+  /** Not running: it was not started, or its linger has ended. */
   | 'idle'
-  /** The request was not sent yet: it waits for the rate limiter, for credentials or for a connection. */
+  /** The next request waits for the rate limit, for credentials or for a connection. */
   | 'queued'
   /** Reads a LIST in pages. */
   | 'listing'
   /** Reads a streaming LIST. */
   | 'streaming'
-  /** A watch was requested and is not answered yet. */
+  /** A watch was requested, and its response has not begun yet. */
   | 'connecting'
-  /** An answered watch is open. */
+  /** A watch is open, and the server has answered it. */
   | 'watching'
-  /** The consumer has no room; the watch was closed and goes on where it stood. */
+  /**
+   * The demand was closed for so long that the watch was closed. It resumes from its last version when the demand
+   * opens.
+   */
   | 'paused'
-  /** Waits before the next try. */
+  /** Waits before the next try after a failure. */
   | 'backoff'
   | 'stopped';
 
-/** The state of an informer: what its reflectors say, and what the store adds. */
+/** The status of an informer: the merged status of its reflectors, and the state of the store. */
 export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
   readonly phase: InformerPhase;
-  /** The store has held a whole list in this generation. */
+  /** Whether the store has contained a complete list in this run. */
   readonly synced: boolean;
   /**
-   * The store follows the server: it is synced, and every scope has an answered watch, or of a collection that is polled a
-   * last poll that succeeded. False while the informer waits, reconnects or lists, is paused or at rest. It says that the
-   * connection is up, not that the newest change has come.
+   * Whether the store follows the server: the store is synced, and every scope has an answered watch, or a last poll
+   * that succeeded. False while the informer waits, reconnects, lists, is paused or does not run. True means that the
+   * connection is up, not that the newest change has been received.
    */
   readonly live: boolean;
-  /** Objects of which the newest state stays out, because a transform, key or index function refused it. */
+  /**
+   * How many objects are not in the store with their newest state, because a transform, key or index function refused
+   * it.
+   */
   readonly quarantined: number;
-  /** Some of them, by key, the latest first, with what refused them. */
+  /** Some of the refused objects, the latest first, with their keys and the errors. */
   readonly quarantine?: readonly { readonly key: string; readonly error: ApiError }[];
-  /** What came and was no object of this resource. */
+  /** How many received items were not objects of the resource. */
   readonly skipped: number;
+  /** The reason for the last skipped item. */
   readonly lastSkipped?: ApiError;
-  /** Deletions of objects that nobody knew; they are not delivered. */
+  /** How many deletions were of objects that the store did not contain. They are not delivered. */
   readonly unknownDeletions: number;
   /**
-   * With the `audit` option: what comparing the store with the server has found in this run. `'unsupported'` if a
-   * ListerWatcher has no `listMetadata`, so nothing is compared.
+   * With the `audit` option, the results of the audit in this run. `'unsupported'` if a ListerWatcher has no
+   * `listMetadata`, so that nothing is compared.
    */
   readonly audit?: AuditStatus | 'unsupported';
-  /** Counts runs: start, stop, start is two. */
+  /** The number of runs so far. */
   readonly generation: number;
-  /** Of an informer over several ListerWatchers: each one's own, by scope. */
+  /** The status of each ListerWatcher by scope, if there are several. */
   readonly scopes?: Readonly<Record<string, ReflectorStatus>>;
 }
 
-/** The phase that stands for several: the one most in need of attention. */
+/** Phases in the order of attention. The merged status of several scopes shows the first of their phases. */
 const BY_ATTENTION: readonly ReflectorStatus['phase'][] = [
   'backoff',
   'queued',
@@ -75,7 +82,10 @@ function earliest(a: number | undefined, b: number | undefined): number | undefi
   return b === undefined ? a : Math.min(a, b);
 }
 
-/** Several reflectors as one: the worst phase, the oldest staleness, counters added up. */
+/**
+ * Merges the status of several reflectors: the first phase by attention, the earliest staleness, and sums of the
+ * counters.
+ */
 export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus | undefined {
   const [first, ...rest] = [...parts].sort(
     (a, b) => BY_ATTENTION.indexOf(a.phase) - BY_ATTENTION.indexOf(b.phase),
@@ -84,7 +94,7 @@ export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus 
   let merged: ReflectorStatus = first;
   for (const part of rest) {
     const staleSinceMs = earliest(merged.staleSinceMs, part.staleSinceMs);
-    // What blocks goes before what only waits, and its own error with it.
+    // A scope that is blocked takes precedence over one that only waits, together with its error.
     const blocking = merged.blocked === undefined && part.blocked !== undefined ? part : merged;
     const { blocked, error = part.error } = blocking;
     const oldest = isOlder(part.resourceVersion, merged.resourceVersion) ? part : merged;
@@ -118,7 +128,7 @@ export function sameRefused(
   return b.every(({ key }) => keys.has(key));
 }
 
-/** Whether two statuses tell a reader the same. */
+/** Whether a change from one status to the other is not a transition. */
 export function sameTransition(a: InformerStatus, b: InformerStatus): boolean {
   const quiet = new Set(['resourceVersion', 'sinceMs', 'unknownDeletions', 'scopes', 'quarantine']);
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);

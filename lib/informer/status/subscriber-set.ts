@@ -23,10 +23,10 @@ export class SubscriberSet<V> {
    * Returns a function that completes the present subscribers. An error thrown by the teardown of one of them is
    * reported.
    */
-  leaving(): () => void {
-    const leaving = [...this.#subscribers];
+  completer(): () => void {
+    const present = [...this.#subscribers];
     return () => {
-      for (const subscriber of leaving) told(() => subscriber.complete())();
+      for (const subscriber of present) told(() => subscriber.complete())();
     };
   }
 }

@@ -1,14 +1,14 @@
-/** What an informer warns of: what somebody should know, and would hear from nobody else. */
+/** The warnings of an informer: conditions that no error and no stream would report. */
 import type { ApiError } from '../../meta/api-error.ts';
 
-/** A warning, in words and in parts. */
+/** A warning as a message, and its details. */
 export interface InformerWarning {
   /**
-   * `slow-handler`: a callback took long while much waits; told once until its queue is empty again.
-   * `resync-raised`: the period of a handler that was added to a running informer is below the informer's.
-   * `blocked`: the server refuses the informer (`status.blocked`), and nobody listens to `status$` or waits for the sync;
-   * told once per run.
-   * `not-started`: a handler was added to an idle informer, which was not started within 10 s.
+   * - `slow-handler`: a callback took long while many changes were waiting. Given once until its queue is empty again.
+   * - `resync-raised`: a handler that was added to a running informer has a shorter period than the check period.
+   * - `blocked`: the server refuses the informer (`status.blocked`), `status$` has no listener, and no wait for the
+   *   sync was rejected. Given once per run.
+   * - `not-started`: a handler was added to an idle informer, which was not started within 10 s.
    */
   readonly type: 'slow-handler' | 'resync-raised' | 'blocked' | 'not-started';
   /** The informer's name. */
@@ -16,16 +16,16 @@ export interface InformerWarning {
   /** The handler's name, if the warning is about a handler. */
   readonly subscriber?: string;
   readonly message: string;
-  /** Why the server refuses the informer. */
+  /** The error with which the server refuses the informer. */
   readonly error?: ApiError;
   readonly key?: string;
   /** How long the callback took, in milliseconds. */
   readonly tookMs?: number;
-  /** Changes that wait for the handler. */
+  /** How many changes wait for the handler. */
   readonly pending?: number;
 }
 
-/** Who hears warnings when nobody asked for them. */
+/** The default of `onWarning`: prints the message on the console. */
 export function printWarning({ informer, message }: InformerWarning): void {
   console.warn(`${informer}: ${message}`);
 }
