@@ -157,7 +157,7 @@ describe('an informer that refuses', () => {
     if (server.answer !== undefined) server.answer.waiting = again;
     feed();
     // It goes back behind what was seen: not believed, and the newest is listed.
-    expect(informer.status.error?.message).toMatch(/the server went back/);
+    expect(informer.status.error?.message).toMatch(/an event is older than a version already seen/);
     feed();
     feed();
     expect([shown(), informer.status.phase]).toEqual(['', 'watching']);
