@@ -1,9 +1,9 @@
-/** What the generator reads from a server: aggregated discovery and the OpenAPI v3 documents behind it. */
+/** Reads what the generator needs from a server: aggregated discovery and the OpenAPI v3 documents. */
 
 import { Agent, request } from 'undici';
 import type { ApiServerProcess } from '../e2e/apiserver.ts';
 
-/** A schema of an OpenAPI v3 document, as far as Kubernetes uses it. */
+/** The fields of an OpenAPI v3 schema that Kubernetes uses. */
 export interface Schema {
   readonly description?: string;
   readonly type?: string;
@@ -25,20 +25,20 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** A resource as the server describes it; subresources are left out. */
+/** A resource as the server describes it, without subresources. */
 export interface DiscoveredResource extends GroupVersionKind {
   readonly plural: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
-  /** Place of the version within its group as the server prefers them, 0 first. */
+  /** The position of the version within its group in the server's order of preference; 0 is the first. */
   readonly preference: number;
 }
 
-/** Everything that a generation starts from. */
+/** The input of the generator. */
 export interface ServerDescription {
   readonly gitVersion: string;
   readonly resources: readonly DiscoveredResource[];
-  /** By the full name: `io.k8s.api.core.v1.Pod`. */
+  /** The schemas by full name: `io.k8s.api.core.v1.Pod`. */
   readonly schemas: ReadonlyMap<string, Schema>;
 }
 
@@ -57,10 +57,10 @@ interface DiscoveryDocument {
   }[];
 }
 
-/** Reads one path as JSON from the server, as its administrator. */
+/** Reads a path from the server as JSON, as its administrator. */
 export type GetJson = <T>(path: string, accept?: string) => Promise<T>;
 
-/** A reader for `server`; call `close` when done. */
+/** Creates a reader for `server`. Call `close` afterwards. */
 export function reader(server: Pick<ApiServerProcess, 'url' | 'ca' | 'token'>): {
   get: GetJson;
   close(): Promise<void>;
@@ -80,7 +80,7 @@ export function reader(server: Pick<ApiServerProcess, 'url' | 'ca' | 'token'>): 
   };
 }
 
-/** The server's resources, in its own order of groups and versions. */
+/** Returns the server's resources, in the server's order of groups and versions. */
 export async function discover(get: GetJson): Promise<DiscoveredResource[]> {
   const aggregated =
     'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
@@ -106,7 +106,7 @@ export async function discover(get: GetJson): Promise<DiscoveredResource[]> {
   return found;
 }
 
-/** Discovery and all schemas of the group-versions that have resources. */
+/** Returns the resources of discovery and all schemas of their group-versions. */
 export async function describeServer(get: GetJson): Promise<ServerDescription> {
   const { gitVersion } = await get<{ gitVersion: string }>('/version');
   const resources = await discover(get);

@@ -1,6 +1,6 @@
 /**
- * Writes `lib/resources/generated` from what a real API server says about itself. Run it after a change of
- * `spec/e2e/apiserver/go.mod`; the end-to-end suite fails while the files are not what the server says.
+ * Generates `lib/resources/generated` from the API of a real API server. Run it after a change of
+ * `spec/e2e/apiserver/go.mod`; the end-to-end suite fails while the files differ from the server's API.
  *
  *   node --conditions=rx-informer-source spec/resources/generate.ts
  */
@@ -11,15 +11,15 @@ import { type ApiServerProcess, startApiServer } from '../e2e/apiserver.ts';
 import { describeServer, reader } from './discovery.ts';
 import { render } from './render.ts';
 
-/** Stable and beta versions. Alpha ones change without notice and are served almost nowhere. */
+/** Stable and beta versions are generated. Alpha versions change without notice and are rarely served. */
 export const generatorFlags: readonly string[] = ['--runtime-config=api/beta=true'];
 
-/** Where the generated files are. */
+/** The folder of the generated files. */
 export const generatedFolder: string = fileURLToPath(
   new URL('../../lib/resources/generated/', import.meta.url),
 );
 
-/** The generated files as they should be, by name. */
+/** Generates the files. Returns their texts by name. */
 export async function generate(server: ApiServerProcess): Promise<Map<string, string>> {
   const { get, close } = reader(server);
   try {
@@ -29,7 +29,7 @@ export async function generate(server: ApiServerProcess): Promise<Map<string, st
   }
 }
 
-/** The generated files as they are, by name. */
+/** Reads the existing generated files. Returns their texts by name. */
 export function readGenerated(): Map<string, string> {
   const names = readdirSync(generatedFolder);
   return new Map(names.map((name) => [name, readFileSync(join(generatedFolder, name), 'utf8')]));

@@ -1,20 +1,20 @@
 /**
- * How generated names are chosen. One rule serves constants and types: where several group-versions have the
- * same name, the first in rank keeps it plain and the others carry their group and version in front:
- * `events` and `eventsV1Events`, `HorizontalPodAutoscaler` and `AutoscalingV1HorizontalPodAutoscaler`. Types
- * of objects come before the types of their parts.
+ * Chooses the generated names. One rule serves constants and types: if several group-versions have the same name, the
+ * first in rank has the plain name, and the others put their group and version before it: `events` and
+ * `eventsV1Events`, `HorizontalPodAutoscaler` and `AutoscalingV1HorizontalPodAutoscaler`. The types of objects rank
+ * before the types of their parts.
  */
 
-/** A group-version as the generated files know it: `core-v1`, `apps-v1`, `resource-v1beta1`. */
+/** A group-version of the generated files: `core-v1`, `apps-v1`, `resource-v1beta1`. */
 export interface GroupVersion {
-  /** The first label of the group; `core` for ''; `meta` for what all share. */
+  /** The first label of the group; `core` for ''; `meta` for the types that all groups share. */
   readonly label: string;
   readonly version: string;
-  /** Place of the version within its group as the server prefers them, 0 first. */
+  /** The position of the version within its group in the server's order of preference; 0 is the first. */
   readonly preference: number;
 }
 
-/** Groups whose plain names come first; the others follow by name. */
+/** The groups that rank first. The others follow by name. */
 const wellKnown = [
   'meta',
   'core',
@@ -27,7 +27,7 @@ const wellKnown = [
   'storage',
 ];
 
-/** Orders group-versions by rank: preferred versions of all groups before any other version. */
+/** Sorts group-versions by rank: the preferred versions of all groups precede all other versions. */
 export function byRank(a: GroupVersion, b: GroupVersion): number {
   const place = (label: string) => {
     const index = wellKnown.indexOf(label);
@@ -40,7 +40,7 @@ export function byRank(a: GroupVersion, b: GroupVersion): number {
   );
 }
 
-/** `core-v1`, the name of the file. */
+/** Returns the name of the file: `core-v1`. */
 export function fileName({ label, version }: GroupVersion): string {
   return `${label}-${version}`;
 }

@@ -1,7 +1,7 @@
-/** Turns one OpenAPI schema into TypeScript text: what is on the wire, with the names of the wire. */
+/** Converts an OpenAPI schema to TypeScript text with the field names of the wire format. */
 import type { Schema } from './discovery.ts';
 
-/** Schemas that are better written by hand than derived, all in `meta-v1`. */
+/** Schemas whose types are written by hand, all in `meta-v1`. */
 export const handWritten: ReadonlyMap<string, string> = new Map([
   ['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', 'ObjectMeta'],
   ['io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference', 'OwnerReference'],
@@ -11,7 +11,7 @@ export const handWritten: ReadonlyMap<string, string> = new Map([
   ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', 'IntOrString'],
 ]);
 
-/** Schemas for which OpenAPI has no words. */
+/** Types of schemas that OpenAPI cannot express. */
 const inPlace: ReadonlyMap<string, string> = new Map([
   ['io.k8s.apimachinery.pkg.runtime.RawExtension', 'unknown'],
   ['io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1', 'unknown'],
@@ -23,24 +23,24 @@ const inPlace: ReadonlyMap<string, string> = new Map([
 
 const apiextensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.';
 
-/** The text that stands for a schema by itself, or nothing when it is an interface to refer to. */
+/** Returns the text of a schema that is written in place, or `undefined` if it is an interface to refer to. */
 export function textInPlace(name: string): string | undefined {
   const short = name.startsWith(apiextensions) ? name.slice(apiextensions.length) : name;
   return inPlace.get(short);
 }
 
-/** The full name that a reference points at. */
+/** Returns the full name of the schema to which a reference points. */
 export function referred(schema: Schema): string | undefined {
   const ref = schema.$ref ?? schema.allOf?.[0]?.$ref;
   return ref?.slice('#/components/schemas/'.length);
 }
 
-/** The type of a value. `refer` names another schema, and notes that it is used. */
+/** Returns the type of a value. `refer` returns the name of another schema and records its use. */
 export function typeText(schema: Schema, refer: (name: string) => string): string {
   const target = referred(schema);
   if (target !== undefined) return refer(target);
   if (schema.type === 'string' && schema.enum !== undefined && schema.enum.length <= 30) {
-    // Open: a newer server may send what this list does not have.
+    // Any string is allowed, because a newer server may send values that are not listed.
     const known = schema.enum.filter((value) => value !== '').map(quoted);
     return [...known, '(string & {})'].join(' | ');
   }
@@ -63,7 +63,7 @@ export function typeText(schema: Schema, refer: (name: string) => string): strin
   }
 }
 
-/** The first sentence of a description as a doc comment, or nothing. */
+/** Returns the first sentence of a description as a doc comment, or '' if there is none. */
 export function docComment(description: string | undefined, indent: string): string {
   const flat = (description ?? '').replace(/\s+/g, ' ').trim();
   const end = /(?<!\b(?:e\.g|i\.e|etc|vs|Ex|eg|ie))\.(?= [A-Z"'`[(]|$)/.exec(flat);
@@ -82,12 +82,12 @@ export function docComment(description: string | undefined, indent: string): str
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */\n`;
 }
 
-/** A property name, quoted where it is no identifier (`x-kubernetes-validations`). */
+/** Returns a property name, quoted if it is not an identifier (`x-kubernetes-validations`). */
 export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name);
 }
 
-/** A string literal. */
+/** Returns a string literal. */
 export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

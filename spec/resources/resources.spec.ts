@@ -37,7 +37,7 @@ describe('the built-in resources', () => {
     expect(resource.kind).toBe(kind);
   });
 
-  it('gives the plain name to the core group and to the preferred version', () => {
+  it('the core group and the preferred version have the plain name', () => {
     expect(resources.events.apiVersion).toBe('v1');
     expect(resources.eventsV1Events.apiVersion).toBe('events.k8s.io/v1');
     expect(resources.horizontalPodAutoscalers.apiVersion).toBe('autoscaling/v2');
@@ -46,7 +46,7 @@ describe('the built-in resources', () => {
     expect(resources.resourceV1beta1ResourceClaims.apiVersion).toBe('resource.k8s.io/v1beta1');
   });
 
-  it('has each collection once, under a name that tells which', () => {
+  it('each collection exists once, with a name made from its kind and plural', () => {
     const names = all.map(([, resource]) => `${resourceName(resource)} ${resource.version}`);
     expect(new Set(names).size).toBe(names.length);
     for (const [name, { kind, plural }] of all) {
@@ -55,7 +55,7 @@ describe('the built-in resources', () => {
     }
   });
 
-  it('has them all', () => {
+  it('all resources are exported', () => {
     expect(all.length).toBe(83);
   });
 });
