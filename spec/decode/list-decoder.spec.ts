@@ -44,8 +44,8 @@ describe('the items of a list', () => {
   });
 
   it.each(Object.entries(bodies))('D1, D8: may be cut at any byte: %s', (_name, body) => {
-    const whole = list([body]);
-    for (const chunks of cuts(bytes(body))) expect(list(chunks)).toEqual(whole);
+    const expected = list([body]);
+    for (const chunks of cuts(bytes(body))) expect(list(chunks)).toEqual(expected);
   });
 
   it('D1, D8: may arrive byte by byte', () => {

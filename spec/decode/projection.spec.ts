@@ -146,8 +146,8 @@ describe('a table', () => {
 
   it('D12: a response that is not a table is a 406; a row without metadata is skipped', () => {
     const { projection } = tables();
-    const whole = `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}}]}`;
-    expect(list([whole], { projection }).failure).toContain('asked for a Table, got PodList');
+    const complete = `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}}]}`;
+    expect(list([complete], { projection }).failure).toContain('asked for a Table, got PodList');
     const bare = table(9, '[{"cells":["a"],"object":null},{"cells":["b"]}]', columns);
     const listed = list([bare], { projection });
     expect(listed.out).toEqual([]);

@@ -24,11 +24,11 @@ const lines = [
 ].join('');
 
 describe('the lines of a watch', () => {
-  const whole = watch([lines]);
+  const expected = watch([lines]);
 
   it('D1: are decoded to events', () => {
-    expect(whole.failure).toBeUndefined();
-    expect(whole.out).toEqual([
+    expect(expected.failure).toBeUndefined();
+    expect(expected.out).toEqual([
       {
         type: 'ADDED',
         key: 'd/a',
@@ -41,7 +41,7 @@ describe('the lines of a watch', () => {
   });
 
   it('D1: may be cut at any byte, and chunks may be reused by the transport', () => {
-    for (const [head, tail] of cuts(bytes(lines))) expect(watch([head, tail])).toEqual(whole);
+    for (const [head, tail] of cuts(bytes(lines))) expect(watch([head, tail])).toEqual(expected);
   });
 
   it('D1: may be cut anywhere, any number of times', () => {
@@ -50,7 +50,7 @@ describe('the lines of a watch', () => {
       fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (places) => {
         const at = [0, ...places.sort((a, b) => a - b), text.length];
         const chunks = at.slice(1).map((end, index) => text.subarray(at[index], end));
-        expect(watch(chunks)).toEqual(whole);
+        expect(watch(chunks)).toEqual(expected);
       }),
       { numRuns: 60 },
     );

@@ -166,7 +166,7 @@ async function callAll(client: KubeClient): Promise<void> {
     data: { password: btoa(sentCanaries.body) },
     stringData: { password: sentCanaries.body },
   };
-  const whole = { ...body, metadata: { ...body.metadata, uid: 'uid-a', resourceVersion: '5' } };
+  const complete = { ...body, metadata: { ...body.metadata, uid: 'uid-a', resourceVersion: '5' } };
   const api = createResourceClient(client, secrets);
   const recipe = (draft: Secret) => {
     draft.stringData = { password: sentCanaries.body, more: sentCanaries.body };
@@ -180,8 +180,8 @@ async function callAll(client: KubeClient): Promise<void> {
     get: () => api.get('shop/a'),
     list: () => api.list({ namespace: 'shop', labelSelector: `x=${sentCanaries.query}` }),
     create: () => api.create(body),
-    update: () => api.update(whole),
-    updateStatus: () => api.updateStatus(whole),
+    update: () => api.update(complete),
+    updateStatus: () => api.updateStatus(complete),
     json: () => api.patch('shop/a', { json: steps }),
     merge: () => api.patch('shop/a', { merge: { data: { password: sentCanaries.body } } }),
     strategic: () => api.patch('shop/a', { strategic: { stringData: body.stringData } }),
@@ -189,7 +189,7 @@ async function callAll(client: KubeClient): Promise<void> {
     delete: () => api.delete('shop/a', { preconditions: { uid: 'another' } }),
     deleteAll: () => api.namespace('shop').deleteCollection(),
     edit: () => api.edit('shop/a', recipe, at),
-    'edit of an old object': () => api.edit(whole, recipe, { ...at, check: 'uid' }),
+    'edit of an old object': () => api.edit(complete, recipe, { ...at, check: 'uid' }),
     watch: () =>
       lastValueFrom(
         api.watch({ namespace: 'shop', resourceVersion: '1' }).pipe(takeUntil(timer(200))),
@@ -200,7 +200,12 @@ async function callAll(client: KubeClient): Promise<void> {
     mapper: () =>
       createRestMapper(createDiscovery(client)).forKind({ apiVersion: 'v1', kind: 'Secret' }),
     raw: () =>
-      client.request({ method: 'PUT', path: '/x', query: { a: sentCanaries.query }, body: whole }),
+      client.request({
+        method: 'PUT',
+        path: '/x',
+        query: { a: sentCanaries.query },
+        body: complete,
+      }),
   };
   await Promise.all(
     Object.entries(calls).map(([name, call]) =>

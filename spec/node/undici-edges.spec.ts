@@ -108,10 +108,10 @@ it('requests beyond maxConnections are queued, and a cancelled one is never sent
 
 it('an error of the demand is an error of the request', async () => {
   const { transport } = await open('http', (_, response) => response.end('x'));
-  const room = new Subject<void>();
-  const seen = watch(transport.send({ ...get, demand: () => room }));
+  const capacity = new Subject<void>();
+  const seen = watch(transport.send({ ...get, demand: () => capacity }));
   await until('the head', () => seen.status === 200);
-  room.error(new Error('no more'));
+  capacity.error(new Error('no more'));
   await seen.ended;
   expect(expectClean(seen.error, 'Network', []).message).toContain('no more');
 });

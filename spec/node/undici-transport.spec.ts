@@ -164,9 +164,9 @@ describe.each(protocols)('over %s', (protocol) => {
     const { transport } = await open(protocol, (_, response) => {
       poured = pour(response, total);
     });
-    const room = new Subject<void>();
+    const capacity = new Subject<void>();
     let closed = true;
-    const demand = () => (closed ? room : null);
+    const demand = () => (closed ? capacity : null);
     const seen = watch(transport.send({ ...get, demand }), { keepText: false });
     await until('the head', () => seen.status === 200);
     // Waits until the buffers in between are full.
@@ -177,12 +177,12 @@ describe.each(protocols)('over %s', (protocol) => {
     }
     expect(poured.written).toBeLessThan(32 * 2 ** 20);
     expect(seen.bytes).toBe(0);
-    room.next();
+    capacity.next();
     await until('one chunk', () => seen.bytes > 0);
     const afterOne = seen.bytes;
     expect(afterOne).toBeLessThan(2 ** 20);
     closed = false;
-    room.next();
+    capacity.next();
     await seen.ended;
     expect(seen).toMatchObject({ bytes: total, completed: true });
   });

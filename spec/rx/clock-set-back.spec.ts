@@ -133,7 +133,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     run.unsubscribe();
   },
   'a pause of the reader (gate.ts)': async ({ scheduler, pass, set }) => {
-    const room = new Subject<void>();
+    const capacity = new Subject<void>();
     const closed: string[] = [];
     const run = reflect(
       {
@@ -143,7 +143,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
         watch: ({ demand }) =>
           concat(of({ kind: 'opened' as const }), demand?.() ?? of(), NEVER) as never,
       },
-      { scheduler, demand: () => room, onStatus: ({ phase }) => void closed.push(phase) },
+      { scheduler, demand: () => capacity, onStatus: ({ phase }) => void closed.push(phase) },
     ).subscribe();
     await pass(0);
     set(-HOUR_MS);

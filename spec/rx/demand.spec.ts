@@ -18,29 +18,32 @@ describe('a combined demand', () => {
       () => first,
       () => (full ? second : null),
     );
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const wait = () =>
-      demand()?.subscribe({ next: () => told.push('room'), complete: () => told.push('|') });
+      demand()?.subscribe({
+        next: () => received.push('capacity'),
+        complete: () => received.push('|'),
+      });
     wait();
     expect([first.observed, second.observed]).toEqual([true, false]);
     first.next();
-    expect([first.observed, second.observed, told]).toEqual([false, true, []]);
+    expect([first.observed, second.observed, received]).toEqual([false, true, []]);
     second.next();
-    expect([second.observed, told]).toEqual([false, ['room', '|']]);
+    expect([second.observed, received]).toEqual([false, ['capacity', '|']]);
     full = false;
     wait();
     first.next();
-    expect(told).toEqual(['room', '|', 'room', '|']);
+    expect(received).toEqual(['capacity', '|', 'capacity', '|']);
   });
 
   it('X8: treats a completion as capacity', () => {
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const demand = allOf(
       () => EMPTY,
       () => EMPTY,
     );
-    demand()?.subscribe((value) => told.push(value));
-    expect(told.length).toBe(1);
+    demand()?.subscribe((value) => received.push(value));
+    expect(received.length).toBe(1);
   });
 
   it('X8: unsubscribes from its parts when it is unsubscribed', () => {
@@ -78,7 +81,7 @@ describe('a time slice', () => {
       time.jump(1);
     }
     // 8 ms of work, one turn, and 8 ms again from the first call after it.
-    expect(asked.map((room, at) => (room ? -1 : at)).filter((at) => at >= 0)).toEqual([8, 17]);
+    expect(asked.map((wait, at) => (wait ? -1 : at)).filter((at) => at >= 0)).toEqual([8, 17]);
   });
 
   it('X8: also yields after one long piece of work', () => {
@@ -104,11 +107,14 @@ describe('a time slice', () => {
     const { time, demand } = sliced();
     demand();
     time.jump(8);
-    const told: string[] = [];
-    demand()?.subscribe({ next: () => told.push('room'), complete: () => told.push('|') });
-    expect([told, time.pending]).toEqual([[], 1]);
+    const received: string[] = [];
+    demand()?.subscribe({
+      next: () => received.push('capacity'),
+      complete: () => received.push('|'),
+    });
+    expect([received, time.pending]).toEqual([[], 1]);
     await time.advance(0);
-    expect([told, time.pending]).toEqual([['room', '|'], 0]);
+    expect([received, time.pending]).toEqual([['capacity', '|'], 0]);
     time.jump(8);
     demand();
     time.jump(8);

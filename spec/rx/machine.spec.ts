@@ -207,10 +207,10 @@ describe('a machine', () => {
 
   it('X2: each subscription is a separate run with its own slots', () => {
     const source = new Subject<string>();
-    const told = run([slot(source)], { a: [{ emit: 'A' }] });
+    const output = run([slot(source)], { a: [{ emit: 'A' }] });
     const log: string[] = [];
-    const one = told.subscribe((value) => log.push(`1${value}`));
-    const two = told.subscribe((value) => log.push(`2${value}`));
+    const one = output.subscribe((value) => log.push(`1${value}`));
+    const two = output.subscribe((value) => log.push(`2${value}`));
     source.next('a');
     one.unsubscribe();
     source.next('a');

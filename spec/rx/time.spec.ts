@@ -192,29 +192,29 @@ describe('a long timer', () => {
         asked.push(delay);
         return schedule(work as never, delay, state as never);
       }) as SchedulerLike['schedule'];
-      const told: unknown[] = [];
+      const received: unknown[] = [];
       longTimer(delayMs, time).subscribe({
-        next: (value) => told.push([value, time.now()]),
-        complete: () => told.push('|'),
+        next: (value) => received.push([value, time.now()]),
+        complete: () => received.push('|'),
       });
       await time.advance(delayMs - 1);
-      if (delayMs > 0) expect(told).toEqual([]);
+      if (delayMs > 0) expect(received).toEqual([]);
       await time.advance(2);
-      expect(told).toEqual([[0, delayMs], '|']);
+      expect(received).toEqual([[0, delayMs], '|']);
       expect(Math.max(...asked)).toBeLessThan(2 ** 31);
     },
   );
 
   it('X5: fires immediately after a negative delay, and unsubscribing cancels it', async () => {
     const time = new VirtualTime();
-    const told: unknown[] = [];
-    longTimer(-5, time).subscribe((value) => told.push(value));
+    const received: unknown[] = [];
+    longTimer(-5, time).subscribe((value) => received.push(value));
     longTimer(40 * DAY, time)
-      .subscribe((value) => told.push(value))
+      .subscribe((value) => received.push(value))
       .unsubscribe();
     expect(time.pending).toBe(1);
     await time.advance(1);
-    expect([told, time.pending]).toEqual([[0], 0]);
+    expect([received, time.pending]).toEqual([[0], 0]);
   });
 });
 
@@ -349,25 +349,25 @@ describe('gather', () => {
 
   it('X7: drops held values when it is unsubscribed', () => {
     const time = new VirtualTime();
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const source = new Subject<readonly number[]>();
-    const run = source.pipe(gather(time)).subscribe((value) => told.push(value));
+    const run = source.pipe(gather(time)).subscribe((value) => received.push(value));
     source.next([1]);
     run.unsubscribe();
-    expect([told, time.pending]).toEqual([[], 0]);
+    expect([received, time.pending]).toEqual([[], 0]);
   });
 
   it('X7: waits for one turn of the real event loop, without a timer', async () => {
     const timeouts = vi.spyOn(globalThis, 'setTimeout');
     const source = new Subject<readonly number[]>();
-    const told: (readonly number[])[] = [];
-    source.pipe(gather(asyncScheduler)).subscribe((value) => told.push(value));
+    const received: (readonly number[])[] = [];
+    source.pipe(gather(asyncScheduler)).subscribe((value) => received.push(value));
     source.next([1]);
     await Promise.resolve();
     source.next([2]);
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(told).toEqual([[1, 2]]);
+    expect(received).toEqual([[1, 2]]);
     expect(timeouts).not.toHaveBeenCalled();
     timeouts.mockRestore();
   });

@@ -41,9 +41,9 @@ describe('a path', () => {
     for (const baseUrl of ['https://10.0.0.1', '', '/proxy', 'https://10.0.0.1:6443/k8s/']) {
       const { urls, client, transport } = recorded(baseUrl);
       const errors: unknown[] = [await client.request({ path }).catch((error) => error)];
-      const told = { error: (error: unknown) => errors.push(error) };
-      client.send({ method: 'GET', path, use: 'watch' }).subscribe(told);
-      transport.send({ method: 'GET', path, use: 'watch' }).subscribe(told);
+      const observer = { error: (error: unknown) => errors.push(error) };
+      client.send({ method: 'GET', path, use: 'watch' }).subscribe(observer);
+      transport.send({ method: 'GET', path, use: 'watch' }).subscribe(observer);
       expect(urls).toEqual([]);
       expect(errors).toHaveLength(3);
       for (const error of errors) {

@@ -66,17 +66,17 @@ function fakeFetch(status = 200) {
 
 function send(fake: { readonly fetch: Fetch }, request: Partial<TransportRequest> = {}) {
   const transport = createFetchTransport({ baseUrl: 'http://host/proxy/', fetch: fake.fetch });
-  const told: string[] = [];
+  const received: string[] = [];
   const describeEvent = (event: TransportEvent) => {
     if (event.kind === 'chunk') return new TextDecoder().decode(event.bytes);
     return event.kind === 'head' ? `${event.status} ${event.header('Retry-After')}` : 'queued';
   };
   const subscription = transport.send({ ...GET, ...request }).subscribe({
-    next: (event) => told.push(describeEvent(event)),
-    error: (error) => told.push(`# ${error.reason}: ${error.message}`),
-    complete: () => told.push('|'),
+    next: (event) => received.push(describeEvent(event)),
+    error: (error) => received.push(`# ${error.reason}: ${error.message}`),
+    complete: () => received.push('|'),
   });
-  return { transport, told, subscription };
+  return { transport, received, subscription };
 }
 
 describe('a request through fetch', () => {
@@ -105,34 +105,34 @@ describe('a request through fetch', () => {
 
   it('T1: emits the head and the chunks, and completes', async () => {
     const fake = fakeFetch(404);
-    const { told } = send(fake);
+    const { received } = send(fake);
     fake.chunks.push('a', 'b');
     fake.answer();
     await settle();
-    expect(told).toEqual(['404 3', 'a', 'b']);
+    expect(received).toEqual(['404 3', 'a', 'b']);
     fake.close();
     await settle();
-    expect(told).toEqual(['404 3', 'a', 'b', '|']);
+    expect(received).toEqual(['404 3', 'a', 'b', '|']);
   });
 
   it('T1: unsubscribing aborts the request while the head is awaited', async () => {
     const fake = fakeFetch();
-    const { told, subscription } = send(fake);
+    const { received, subscription } = send(fake);
     subscription.unsubscribe();
     await settle();
-    expect([fake.signal?.aborted, told]).toEqual([true, []]);
+    expect([fake.signal?.aborted, received]).toEqual([true, []]);
   });
 
   it('T1: unsubscribing aborts the request in its body', async () => {
     const fake = fakeFetch();
-    const { told, subscription } = send(fake);
+    const { received, subscription } = send(fake);
     fake.chunks.push('a');
     fake.answer();
     await settle();
     subscription.unsubscribe();
     fake.chunks.push('b');
     await settle();
-    expect([fake.signal?.aborted, told]).toEqual([true, ['200 3', 'a']]);
+    expect([fake.signal?.aborted, received]).toEqual([true, ['200 3', 'a']]);
   });
 
   it('T1: emits nothing of a response that arrives after unsubscription', async () => {
@@ -141,63 +141,65 @@ describe('a request through fetch', () => {
       new Promise((resolved) => {
         resolve = resolved;
       });
-    const { told, subscription } = send({ fetch: deaf });
+    const { received, subscription } = send({ fetch: deaf });
     subscription.unsubscribe();
     resolve(new Response('late'));
     await settle();
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it('T1: a response without a body completes', async () => {
-    const { told } = send({ fetch: () => Promise.resolve(new Response(null, { status: 204 })) });
+    const { received } = send({
+      fetch: () => Promise.resolve(new Response(null, { status: 204 })),
+    });
     await settle();
-    expect(told).toEqual(['204 null', '|']);
+    expect(received).toEqual(['204 null', '|']);
   });
 });
 
 describe('a demand', () => {
   it('T2: a closed demand pauses reading until it opens', async () => {
     const fake = fakeFetch();
-    const room = new Subject<void>();
+    const capacity = new Subject<void>();
     let full = false;
-    const demand: Demand = () => (full ? room : null);
-    const { told, subscription } = send(fake, { demand });
+    const demand: Demand = () => (full ? capacity : null);
+    const { received, subscription } = send(fake, { demand });
     fake.chunks.push('a', 'b', 'c');
     full = true;
     fake.answer();
     await settle();
-    expect([told, fake.pulled]).toEqual([['200 3'], 0]);
-    room.next();
+    expect([received, fake.pulled]).toEqual([['200 3'], 0]);
+    capacity.next();
     await settle();
-    expect([told, fake.pulled]).toEqual([['200 3', 'a'], 1]);
+    expect([received, fake.pulled]).toEqual([['200 3', 'a'], 1]);
     full = false;
-    room.complete();
+    capacity.complete();
     await settle();
-    expect(told).toEqual(['200 3', 'a', 'b', 'c']);
+    expect(received).toEqual(['200 3', 'a', 'b', 'c']);
     subscription.unsubscribe();
   });
 
   it('T1, T2: a closed demand is unsubscribed when the request ends', async () => {
     const fake = fakeFetch();
-    const room = new Subject<void>();
-    const { told, subscription } = send(fake, { demand: () => room });
+    const capacity = new Subject<void>();
+    const { received, subscription } = send(fake, { demand: () => capacity });
     fake.chunks.push('a');
     fake.answer();
     await settle();
-    expect(room.observed).toBe(true);
+    expect(capacity.observed).toBe(true);
     subscription.unsubscribe();
     await settle();
-    expect([room.observed, told, fake.pulled]).toEqual([false, ['200 3'], 0]);
+    expect([capacity.observed, received, fake.pulled]).toEqual([false, ['200 3'], 0]);
   });
 });
 
 describe('an error of the network', () => {
   const failing = (error: unknown) => {
-    const { told } = send(
+    const { received } = send(
       { fetch: () => Promise.reject(error) },
       { headers: { authorization: 'Bearer hush' } },
     );
-    return settle().then(() => told[0]);
+    return settle().then(() => received[0]);
   };
   const caused = (message: string, cause: unknown) => new TypeError(message, { cause });
 
@@ -224,23 +226,23 @@ describe('an error of the network', () => {
     ['/k8s', 'https://app.example/k8s', 'Load failed'],
   ])(
     'T51: in a page with the base URL %j, the error says that only the console shows the cause',
-    async (baseUrl, at, said) => {
+    async (baseUrl, at, text) => {
       vi.stubGlobal('location', { origin: 'https://app.example' });
-      const fetch: Fetch = () => Promise.reject(new TypeError(said));
-      const told: string[] = [];
+      const fetch: Fetch = () => Promise.reject(new TypeError(text));
+      const received: string[] = [];
       createFetchTransport({ baseUrl, fetch })
         .send({ ...GET, query: { token: 'hush' } })
-        .subscribe({ error: ({ message }: ApiError) => told.push(message) });
+        .subscribe({ error: ({ message }: ApiError) => received.push(message) });
       vi.unstubAllGlobals();
       await settle();
-      expect(told).toEqual([
-        `GET ${at}/api/v1/pods: no response (${said}). Only the browser's console has the cause: CORS, mixed content, certificate, connection.`,
+      expect(received).toEqual([
+        `GET ${at}/api/v1/pods: no response (${text}). Only the browser's console has the cause: CORS, mixed content, certificate, connection.`,
       ]);
     },
   );
 
   it('T3: does not quote a header, although the cause does', async () => {
-    const told: string[] = [];
+    const received: string[] = [];
     const transport = createFetchTransport({ baseUrl: 'http://127.0.0.1:1' });
     for (const authorization of [
       'Bearer hush\nhush',
@@ -248,27 +250,27 @@ describe('an error of the network', () => {
       'Bearer "hush"\u0000"hush"',
     ]) {
       transport.send({ ...GET, headers: { authorization } }).subscribe({
-        error: (error: ApiError) => told.push(`${error.message} ${error.cause} ${error.stack}`),
+        error: (error: ApiError) => received.push(`${error.message} ${error.cause} ${error.stack}`),
       });
     }
     await settle();
-    expect(told.length).toBe(3);
-    expect(told.join()).not.toContain('hush');
-    expect(told[0]).toContain('is an invalid header value');
+    expect(received.length).toBe(3);
+    expect(received.join()).not.toContain('hush');
+    expect(received[0]).toContain('is an invalid header value');
   });
 
   it('T3: does not quote a URL, although the cause does', async () => {
-    const told: string[] = [];
+    const received: string[] = [];
     const complaining: Fetch = (url) =>
       Promise.reject(new TypeError(`no such URL: http://me:hush@host${url}`));
     for (const fetch of [complaining, globalThis.fetch]) {
       createFetchTransport({ baseUrl: '', fetch })
         .send({ ...GET, query: { token: 'hush' } })
-        .subscribe({ error: (error: ApiError) => told.push(error.message) });
+        .subscribe({ error: (error: ApiError) => received.push(error.message) });
     }
     await settle();
-    expect(told.length).toBe(2);
-    expect(told.join()).not.toContain('hush');
+    expect(received.length).toBe(2);
+    expect(received.join()).not.toContain('hush');
   });
 
   it('T9: a redirect is an error in a browser, too', async () => {
@@ -278,9 +280,9 @@ describe('an error of the network', () => {
       calls.push(init?.redirect ?? 'follow');
       return Promise.resolve(opaque);
     };
-    const { told } = send({ fetch });
+    const { received } = send({ fetch });
     await settle();
-    expect([calls, told]).toEqual([
+    expect([calls, received]).toEqual([
       ['manual'],
       [
         '# Unexpected: GET http://host/proxy/api/v1/pods: redirects are not followed. Give the final address as baseUrl',
@@ -310,10 +312,10 @@ describe('an error of the network', () => {
         setImmediate(() => controller.error(new TypeError('terminated')));
       },
     });
-    const { told } = send({ fetch: () => Promise.resolve(new Response(body)) });
+    const { received } = send({ fetch: () => Promise.resolve(new Response(body)) });
     await settle();
     await settle();
-    expect(told).toEqual([
+    expect(received).toEqual([
       '200 null',
       'a',
       '# Network: GET http://host/proxy/api/v1/pods: terminated',
@@ -326,7 +328,7 @@ describe('close', () => {
 
   it('T6: requests that wait for their head or read their body error', async () => {
     const fake = fakeFetch();
-    const { transport, told } = send(fake);
+    const { transport, received } = send(fake);
     fake.chunks.push('a');
     fake.answer();
     await settle();
@@ -334,19 +336,19 @@ describe('close', () => {
     transport.send(GET).subscribe({ error: (error) => other.push(error.reason) });
     await transport.close();
     await settle();
-    expect(told).toEqual(['200 3', 'a', stopped]);
+    expect(received).toEqual(['200 3', 'a', stopped]);
     expect(other).toEqual(['Stopped']);
     expect(fake.calls.map(({ init }) => init?.signal?.aborted)).toEqual([true, true]);
   });
 
   it('T6: a request that waits for its demand errors instead of completing', async () => {
     const fake = fakeFetch();
-    const { transport, told } = send(fake, { demand: () => new Subject() });
+    const { transport, received } = send(fake, { demand: () => new Subject() });
     fake.answer();
     await settle();
     await transport.close();
     await settle();
-    expect(told).toEqual(['200 3', stopped]);
+    expect(received).toEqual(['200 3', stopped]);
   });
 
   it('T6: refuses later requests, and may be called twice', async () => {

@@ -68,10 +68,10 @@ async function answering(way: Way, listener: RequestListener, options = {}): Pro
   return clientOf(await started(createServer(listener)), way, options);
 }
 
-/** A client of a server that runs `say` on the socket as soon as it receives a request. */
-async function saying(way: Way, say: (socket: Socket) => void): Promise<KubeClient> {
+/** A client of a server that runs `serve` on the socket as soon as it receives a request. */
+async function serving(way: Way, serve: (socket: Socket) => void): Promise<KubeClient> {
   return clientOf(
-    await started(createTcp((socket) => socket.once('data', () => say(socket)))),
+    await started(createTcp((socket) => socket.once('data', () => serve(socket)))),
     way,
   );
 }
@@ -156,7 +156,7 @@ describe.each(ways)('over %s', (way) => {
   it('T7: a body of one byte per chunk costs little more memory than its bytes', async () => {
     const count = 1_500_000;
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(count));
-    const client = await saying(way, (socket) => {
+    const client = await serving(way, (socket) => {
       socket.write(`${headOf()}1\r\n"\r\n`);
       socket.write(chunks);
     });
@@ -207,7 +207,7 @@ describe.each(ways)('over %s', (way) => {
     ['a header of 10 MB', `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(10_000_000)}\r\n\r\n{}`],
     ['text that is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
   ])('T7: %s is a network error', async (_name, text) => {
-    const client = await saying(way, (socket) => socket.write(text));
+    const client = await serving(way, (socket) => socket.write(text));
     const error = await failureOf(client.request({ path: '/x' }));
     expect(error.reason).toBe('Network');
     expect(error.message.length).toBeLessThan(200);
@@ -215,7 +215,7 @@ describe.each(ways)('over %s', (way) => {
 
   it('T7: headers named like prototype members are plain headers', async () => {
     const odd = '__proto__: x\r\n__proto__: y\r\nconstructor: z\r\ntoString: z\r\n';
-    const client = await saying(way, (socket) =>
+    const client = await serving(way, (socket) =>
       socket.end(
         `HTTP/1.1 200 OK\r\n${odd}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
       ),
@@ -272,7 +272,7 @@ describe.each(ways)('over %s', (way) => {
 });
 
 it('T7: endless interim responses are not a response', async () => {
-  const client = await saying('undici', (socket) => {
+  const client = await serving('undici', (socket) => {
     endlessly(
       (bytes) => socket.write(bytes),
       socket,
@@ -379,7 +379,7 @@ it('T7: a flood of bookmarks leaves time for other tasks and uses no memory', as
 it('T7: a long log of tiny chunks is read completely', async () => {
   const pieces = await lastValueFrom(
     createResourceClient(
-      await saying('fetch', (socket) =>
+      await serving('fetch', (socket) =>
         socket.end(`${headOf('text/plain')}${'1\r\nx\r\n'.repeat(500_000)}0\r\n\r\n`),
       ),
       pods,
