@@ -42,7 +42,9 @@ export type Delta<T> =
       readonly type: 'replaced';
       readonly scope?: string;
       readonly objects: readonly T[];
-      /** The queue has passed the parts on already, to an empty store, so every known key of the scope is in the list. */
+      /**
+       * The queue has passed the parts on already, to an empty store, so every known key of the scope is in the list.
+       */
       readonly flowed?: true;
       readonly rejected?: readonly Refused[];
       readonly resourceVersion: ResourceVersion;

@@ -1,6 +1,6 @@
 /**
- * HandleDeltas as an operator: commits deltas to the store, then says what changed. In a callback downstream the
- * store, its indices and its version already show the whole commit.
+ * `applyDeltas`, the operator that commits deltas to the store and then emits the changes. In a callback downstream the
+ * store, its indices and its version already show the complete commit.
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import { Observable, type OperatorFunction } from 'rxjs';
@@ -14,24 +14,25 @@ import { splitCommits } from './commits.ts';
 import { Committer, type Rejection } from './committer.ts';
 import type { Indexer } from './indexer.ts';
 
-/** What {@link applyDeltas} takes beside the indexer. */
+/** The options of {@link applyDeltas}. */
 export interface ApplyDeltasOptions<T> {
-  /** The scopes that make up the store; it is synced when each has had its first list. @defaultValue one for all */
+  /** The scopes of the store. The store is synced when the first list of each is complete. @defaultValue one for all */
   readonly scopes?: readonly string[] | undefined;
-  /** Told of an object that a key or index function refused; it stays out, the others go in. */
+  /** Called for an object that a key or index function refused. It is not stored; the other objects are. */
   readonly onRejected?: ((rejection: Rejection<T>) => void) | undefined;
-  /** Told after each commit, also one that changed nothing but the version. */
+  /** Called after each commit, also after one that changed only the version. */
   readonly onCommitted?: ((deltas: readonly Delta<T>[]) => void) | undefined;
 }
 
 /**
- * Commits each batch to `indexer` and emits what changed, one set a commit. A batch becomes several commits where a
- * key comes twice, where the cause changes, and at the end of the first list.
+ * Commits each batch to `indexer` and emits one change set per commit. A batch becomes several commits if it contains a
+ * key twice, if the cause changes, and at the end of the first list.
  *
- * A commit that changes nothing is not told, but for the one that makes the store synced: an empty collection
- * emits one empty set. Who was refused on the way, or by the store itself, is kept in `indexer.refused` until it is
- * let in, deleted or missed by a list; a `retry` tries again. Complete and error pass through in order; each subscription keeps its own account of
- * versions, so one indexer must have one.
+ * A commit that changes nothing emits nothing, except the one that makes the store synced: for an empty collection one
+ * empty set is emitted. Refused objects are kept in `indexer.refused` until they are accepted, deleted, or missing from
+ * a complete list; a `retry` tries them again. Completion and errors of the source are passed on, after the batches
+ * before them. Each subscription tracks the versions by itself, so an indexer must have only one subscription. Throws a
+ * `TypeError` if the keys of `indexer` are not `namespace/name`.
  *
  * ```
  * deltas   r----ab----A|      r: replaced  a, b: two keys  A: a again

@@ -1,34 +1,38 @@
 /**
- * One commit, as every consumer sees it. `changes` is the truth; `added`, `updated` and `deleted` are views of
- * it, made when they are first read.
+ * `ChangeSet`, the notification of one commit. `added`, `updated` and `deleted` are derived from `changes` when they
+ * are first read.
  */
-
 import type { Change, DeletedObject } from '../delta/net-change.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Stored } from '../meta/stored.ts';
 
-/** Why a change set came: the store as it stands, the first list, a watch event, a later list, a resync. */
+/**
+ * The cause of a change set: `snapshot` (the present contents of the store), `initial` (the first list), `watch` (watch
+ * events), `relist` (a later list) or `resync`.
+ */
 export type Cause = 'snapshot' | 'initial' | 'watch' | 'relist' | 'resync';
 
-/** An object that was there before and is there now. */
+/** An object that existed before and exists now. */
 export interface UpdatedObject<T> {
   readonly previous: Stored<T>;
   readonly object: Stored<T>;
 }
 
 /**
- * Laws: at most one change an `id`; deletions stand before all else; `rev` grows by one a commit; a set has one
- * cause; `reset` means that what the consumer had before is void; `synced` never goes back to false within a
- * generation.
+ * The notification of one commit, with all its changes. A set has at most one change per `id`, deletions come before
+ * the other changes, and all changes have one cause. `rev` grows by one per commit, and `synced` never becomes false
+ * again within a run.
  */
 export interface ChangeSet<T> {
   readonly rev: number;
   readonly cause: Cause;
-  /** Forget what you had: `changes` holds everything there is. */
+  /**
+   * Whether `changes` contains the complete contents of the store, so that the consumer must drop all it had before.
+   */
   readonly reset: boolean;
-  /** The store has held a whole list. */
+  /** Whether the store has received a complete list. */
   readonly synced: boolean;
-  /** Part of the first list (client-go's isInInitialList). */
+  /** Whether the set belongs to the first list (client-go's isInInitialList). */
   readonly initial: boolean;
   readonly resourceVersion: ResourceVersion | '';
   readonly changes: readonly Change<T>[];
@@ -37,7 +41,7 @@ export interface ChangeSet<T> {
   readonly deleted: readonly DeletedObject<T>[];
 }
 
-/** What a set says beside its changes. */
+/** The fields of a change set besides its changes. */
 export type ChangeSetHead = Pick<
   ChangeSet<unknown>,
   'rev' | 'cause' | 'reset' | 'synced' | 'initial' | 'resourceVersion'
@@ -113,7 +117,7 @@ class LazyChangeSet<T> implements ChangeSet<T> {
   }
 }
 
-/** A change set of these changes, which must keep the laws of {@link ChangeSet}. */
+/** Creates a change set. The changes must be ordered and unique as {@link ChangeSet} requires. */
 export function createChangeSet<T>(
   head: ChangeSetHead,
   changes: readonly Change<T>[] | (() => readonly Change<T>[]),

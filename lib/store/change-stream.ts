@@ -1,6 +1,6 @@
 /**
- * A stream of change sets whose `pipe` may end in something that is no Observable, such as `toView()`. rxjs's own
- * type knows only operators; at run time its `pipe` is plain function application.
+ * `ChangeStream`, an Observable of change sets whose `pipe` may end with a function that returns no Observable, such as
+ * `toView()`. The type of RxJS permits only operators, but at run time its `pipe` applies any functions.
  */
 import type { Observable, OperatorFunction, UnaryFunction } from 'rxjs';
 import type { ChangeSet } from './change-set.ts';
@@ -8,7 +8,7 @@ import type { ChangeSet } from './change-set.ts';
 type Op<A, B> = OperatorFunction<A, B>;
 type End<A, R> = UnaryFunction<Observable<A>, R>;
 
-/** Operators, then whatever the last function makes of the stream. */
+/** The signatures of `pipe` with operators and a last function of any result. */
 export interface EndingPipe<S> {
   <R>(end: End<S, R>): R;
   <A, R>(op1: Op<S, A>, end: End<A, R>): R;
@@ -27,6 +27,6 @@ export interface EndingPipe<S> {
 
 /** An Observable of change sets that can be piped into a view. */
 export interface ChangeStream<T> extends Observable<ChangeSet<T>> {
-  // rxjs's own signatures last: from them the compiler infers what the stream carries.
+  // The signatures of RxJS come last, because the compiler infers the type of the values from the last ones.
   pipe: EndingPipe<ChangeSet<T>> & Observable<ChangeSet<T>>['pipe'];
 }

@@ -1,14 +1,14 @@
 /**
- * Cuts a batch of deltas into commits: one cause each, no key twice, and none that crosses the end of the first
- * list. client-go: tools/cache/the_real_fifo.go, PopBatch.
+ * Splits a batch of deltas into commits. A commit has one cause, contains no key twice, and does not cross the end of
+ * the first list. client-go: tools/cache/the_real_fifo.go, PopBatch.
  */
 import type { Delta } from '../reflector/delta.ts';
 import type { Cause } from './change-set.ts';
 
-/** Deltas that become visible at once. */
+/** Deltas that become visible in the store together. */
 export interface Commit<T> {
   readonly cause: Exclude<Cause, 'snapshot'>;
-  /** Part of the first list. */
+  /** Whether the commit belongs to the first list. */
   readonly initial: boolean;
   readonly deltas: Delta<T>[];
 }
@@ -17,7 +17,7 @@ interface Open<T> extends Commit<T> {
   readonly keys: Set<string>;
 }
 
-/** `isSynced` tells whether a scope's first list had ended before this batch. */
+/** Splits `deltas`. `isSynced` says whether the first list of a scope was complete before this batch. */
 export function splitCommits<T>(
   deltas: readonly Delta<T>[],
   isSynced: (scope: string | undefined) => boolean,
@@ -39,7 +39,7 @@ export function splitCommits<T>(
     commit.keys.add(delta.key);
     commit.deltas.push(delta);
   };
-  const whole = (
+  const listed = (
     delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>,
     missing: readonly Delta<T>[],
   ) => {
@@ -59,9 +59,9 @@ export function splitCommits<T>(
     const missing = end === at ? [] : deltas.slice(at, end);
     at = end;
     const delta = deltas[at] as Delta<T>;
-    if (delta.type === 'replacing' || delta.type === 'replaced') whole(delta, missing);
+    if (delta.type === 'replacing' || delta.type === 'replaced') listed(delta, missing);
     else if (delta.type === 'retry') {
-      // Whose keys it lets in is known only then, so nothing stands beside it.
+      // The keys that a retry changes are not known yet, so it gets its own commit.
       begin('watch', false).deltas.push(delta);
       open = undefined;
     } else if (
@@ -69,7 +69,7 @@ export function splitCommits<T>(
       delta.type === 'refused' ||
       delta.type === 'replace-abort'
     ) {
-      // They change no object.
+      // These deltas change no object.
       (open ?? begin('watch', false)).deltas.push(delta);
     } else keyed(delta, delta.type === 'sync' ? 'resync' : 'watch');
   }
@@ -77,8 +77,8 @@ export function splitCommits<T>(
 }
 
 /**
- * A list's tombstones stand right before its end and become visible with it: where they begin, and where the list
- * stands.
+ * Finds the tombstones of lists, which are right before the `replaced` and become visible with it. Maps the index of
+ * the first tombstone to the index of the `replaced`.
  */
 function tombstones<T>(deltas: readonly Delta<T>[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>();

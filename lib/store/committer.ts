@@ -1,5 +1,5 @@
 /**
- * What a commit does to the store, delta by delta: who is put in, who goes, and who is refused.
+ * Applies commits to the store, delta by delta: stores, removes and refuses objects.
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import type { Refused } from '../decode/watch-event.ts';
@@ -19,15 +19,15 @@ import type { Indexer, IndexerTransaction } from './indexer.ts';
 import { sameContent } from './same-content.ts';
 import { Scopes } from './scopes.ts';
 
-/** An object that the store refused, because a key or index function threw. */
+/** An object that the store refused, because a key or index function threw an error. */
 export interface Rejection<T> {
-  /** '' for an object without one, which cannot be tried again. */
+  /** The key; '' for an object without a key, which is not tried again. */
   readonly key: string;
   readonly object: T;
   readonly error: unknown;
 }
 
-/** What a {@link Committer} takes. */
+/** The options of a {@link Committer}. */
 export interface CommitterOptions<T> {
   readonly scopes?: readonly string[] | undefined;
   readonly onRejected?: ((rejection: Rejection<T>) => void) | undefined;
@@ -36,25 +36,28 @@ export interface CommitterOptions<T> {
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 type Removal<T> = Omit<Extract<Delta<T>, { type: 'deleted' }>, 'type'>;
 
-/** Who says so: a watch, a part of a list, or a whole list, of which versions can be trusted or not. */
-type How = 'watch' | 'part' | 'trusting' | 'doubting';
+/**
+ * The origin of an object: a watch, a part of a list, or a complete list, whose versions are trusted to mean equal
+ * content (`trusting`) or not (`doubting`).
+ */
+type Origin = 'watch' | 'part' | 'trusting' | 'doubting';
 
-/** What a put of `object` over `existing` does. */
+/** Whether `object` replaces `existing` in the store. */
 function supersedes<T extends KubernetesObject>(
   existing: T | undefined,
   object: T,
-  how: How,
+  origin: Origin,
 ): boolean {
   if (existing === undefined || uidOf(existing) !== uidOf(object)) return true;
   if (existing === object) return false;
   const had = versionOf(existing);
-  const came = versionOf(object);
-  const same = had !== '' && had === came;
-  // A list is right about what there is, also when it is older than what was seen: etcd may have been restored,
-  // and a restore issues versions again.
-  if (how === 'doubting') return !sameContent(existing, object);
-  if (how === 'trusting') return had === '' ? !sameContent(existing, object) : !same;
-  return !same && !isOlder(came, had);
+  const received = versionOf(object);
+  const same = had !== '' && had === received;
+  // The state in a list is correct, even if it is older than one already seen: etcd may have been restored from a
+  // backup, and then assigns the same versions again.
+  if (origin === 'doubting') return !sameContent(existing, object);
+  if (origin === 'trusting') return had === '' ? !sameContent(existing, object) : !same;
+  return !same && !isOlder(received, had);
 }
 
 function rejected(key: string, error: unknown): ApiError {
@@ -63,7 +66,7 @@ function rejected(key: string, error: unknown): ApiError {
   return ApiError.local('Rejected', message, { cause: shownCause(error) });
 }
 
-/** One commit of a run. */
+/** The state of the commit in progress. */
 interface Work<T> {
   readonly nets: Map<string, Net<T>>;
   readonly transaction: IndexerTransaction<T>;
@@ -74,8 +77,8 @@ export class Committer<T extends KubernetesObject> {
   readonly #indexer: Indexer<T>;
   readonly #onRejected: (rejection: Rejection<T>) => void;
   readonly scopes: Scopes;
-  /** Whom a list refused whose parts go through, by its scope: of the others it has not spoken yet. */
-  readonly #flowing = new Map<string | undefined, Set<string>>();
+  /** The lists in progress whose parts are committed as they arrive, by scope, each with the keys it has refused. */
+  readonly #openLists = new Map<string | undefined, Set<string>>();
 
   constructor(indexer: Indexer<T>, options: CommitterOptions<T>) {
     this.#indexer = indexer;
@@ -83,7 +86,7 @@ export class Committer<T extends KubernetesObject> {
     this.scopes = new Scopes(options.scopes ?? []);
   }
 
-  /** Applies one commit; `undefined` when there is nothing to tell. */
+  /** Applies one commit. Returns `undefined` if no change set is to be emitted. */
   apply(commit: Commit<T>): ChangeSet<T> | undefined {
     const nets = new Map<string, Net<T>>();
     const wasSynced = this.#indexer.synced;
@@ -125,12 +128,12 @@ export class Committer<T extends KubernetesObject> {
       case 'bookmark':
         return scopes.move(scopes.name(delta.scope), delta.resourceVersion);
       case 'replace-abort':
-        this.#flowing.delete(delta.scope);
+        this.#openLists.delete(delta.scope);
     }
   }
 
   #part(delta: Extract<Delta<T>, { type: 'replacing' }>, work: Work<T>): void {
-    if (!this.#flowing.has(delta.scope)) this.#flowing.set(delta.scope, new Set());
+    if (!this.#openLists.has(delta.scope)) this.#openLists.set(delta.scope, new Set());
     for (const object of delta.objects) this.#put(object, undefined, 'part', work);
     for (const refused of delta.rejected ?? []) this.#refuse(refused, 'part');
     for (const key of delta.removed ?? []) this.#remove({ key, finalStateUnknown: false }, work);
@@ -138,33 +141,33 @@ export class Committer<T extends KubernetesObject> {
 
   #replace(delta: Replaced<T>, work: Work<T>): void {
     const { scopes } = this;
-    // What an earlier run has left may be of another history: a server that was restored since then.
+    // Objects that an earlier run has left may be from another history, if the server was restored since then.
     const trusted = delta.trustVersions && scopes.isSynced(delta.scope);
-    const how = trusted ? 'trusting' : 'doubting';
+    const origin = trusted ? 'trusting' : 'doubting';
     this.#releaseUnlisted(delta);
     if (delta.flowed !== true) this.#dropMissing(delta, work);
-    for (const object of delta.objects) this.#put(object, undefined, how, work);
-    for (const refused of delta.rejected ?? []) this.#refuse(refused, how);
+    for (const object of delta.objects) this.#put(object, undefined, origin, work);
+    for (const refused of delta.rejected ?? []) this.#refuse(refused, origin);
     const name = scopes.name(delta.scope);
     scopes.move(name, delta.resourceVersion, true);
     scopes.sync(name);
   }
 
-  /** Who was refused before is offered again by a whole list, or is gone. */
+  /** Releases the objects that were refused before a complete list, which contains each of them again or not at all. */
   #releaseUnlisted({ scope, flowed }: Replaced<T>): void {
     const { refused } = this.#indexer;
-    const listed = flowed === true ? this.#flowing.get(scope) : undefined;
-    this.#flowing.delete(scope);
+    const listed = flowed === true ? this.#openLists.get(scope) : undefined;
+    this.#openLists.delete(scope);
     for (const key of refused.keys()) {
       if (inScope(key, scope) && listed?.has(key) !== true) refused.release(key);
     }
   }
 
-  /** What a whole list does not have, and the queue has not told yet. */
+  /** Removes the objects that a complete list does not contain and for which the queue sent no tombstone. */
   #dropMissing(delta: Replaced<T>, work: Work<T>): void {
     const kept = new Set<string | undefined>(delta.rejected?.map(({ key }) => key));
     for (const object of delta.objects) kept.add(this.#keyOf(object));
-    // A tombstone takes its key out of the map while its keys are walked, which a Map allows.
+    // Removing keys while iterating over them is safe for a Map.
     for (const key of this.#indexer.keys()) {
       if (kept.has(key) || !inScope(key, delta.scope)) continue;
       this.#remove({ key, finalStateUnknown: true }, work);
@@ -179,7 +182,7 @@ export class Committer<T extends KubernetesObject> {
     }
   }
 
-  /** What happened to a key in this commit; `had` is what is stored now. */
+  /** The net change of a key in this commit; `had` is the object stored now. */
   #net(key: string, { nets }: Work<T>, had: Stored<T> | undefined): Net<T> {
     let net = nets.get(key);
     if (net === undefined) {
@@ -189,19 +192,19 @@ export class Committer<T extends KubernetesObject> {
     return net;
   }
 
-  #put(object: T, givenKey: string | undefined, how: How, work: Work<T>): void {
+  #put(object: T, givenKey: string | undefined, origin: Origin, work: Work<T>): void {
     const { refused } = this.#indexer;
     let key = givenKey ?? '';
     try {
       key = this.#indexer.keyOf(object);
       const had = this.#indexer.getByKey(key);
-      if (supersedes(had, object, how)) {
-        // Before the write: the net remembers what was there.
+      if (supersedes(had, object, origin)) {
+        // Called before the write, so that the net records the object that was stored.
         const net = this.#net(key, work, had);
         work.transaction.put(object, key);
         foldState(net, uidOf(object) || key, object as Stored<T>);
       }
-      // One that is told late says nothing of the state that was refused after it.
+      // An older event does not release a newer state that was refused.
       const newest = refused.get(key);
       if (newest === undefined || isOlder(versionOf(object), newest.resourceVersion)) return;
       refused.release(key);
@@ -210,7 +213,10 @@ export class Committer<T extends KubernetesObject> {
     }
   }
 
-  /** The store itself refuses an object. Without a key nobody could tell when it is let in, or gone. */
+  /**
+   * The store refuses an object. An object without a key is only reported, because its deletion could not be
+   * recognized.
+   */
   #reject(key: string, object: T, error: unknown): void {
     if (key !== '') {
       const reason = rejected(key, error);
@@ -219,28 +225,28 @@ export class Committer<T extends KubernetesObject> {
     this.#onRejected({ key, object, error });
   }
 
-  /** It exists, in a state that was refused on its way. */
-  #refuse(refused: Refused, how: How): void {
+  /** Puts an object that a transform refused into the quarantine, unless newer information is known. */
+  #refuse(refused: Refused, origin: Origin): void {
     const { key, uid, resourceVersion } = refused;
     const had = this.#indexer.getByKey(key);
     const { resourceVersion: newest = '' } = this.#indexer.refused.get(key) ?? {};
-    if (how === 'watch') {
+    if (origin === 'watch') {
       if (isOlder(resourceVersion, versionOf(had)) || isOlder(resourceVersion, newest)) return;
     }
-    // The store has just this state, from a time when it was let in.
+    // The store already holds this state, because it was accepted earlier.
     const same = resourceVersion !== '' && versionOf(had) === resourceVersion;
-    if (same && uidOf(had) === uid && how !== 'doubting') return;
+    if (same && uidOf(had) === uid && origin !== 'doubting') return;
     this.#keep(refused);
   }
 
   #keep(refused: Refused): void {
     this.#indexer.refused.set(refused);
-    for (const [scope, keys] of this.#flowing) {
+    for (const [scope, keys] of this.#openLists) {
       if (inScope(refused.key, scope)) keys.add(refused.key);
     }
   }
 
-  /** Tries again who was refused; the newest state of each, so its content decides whatever is stored. */
+  /** Tries refused objects again. Their states are the newest ones, so the content decides, whatever is stored. */
   #retry(work: Work<T>): void {
     const { refused } = this.#indexer;
     const tried = refused.latest(refused.size).toReversed();
@@ -251,7 +257,8 @@ export class Committer<T extends KubernetesObject> {
       let object: T;
       try {
         object = each.retry() as T;
-        if (this.#indexer.keyOf(object) !== key) throw new TypeError('it has another key now');
+        if (this.#indexer.keyOf(object) !== key)
+          throw new TypeError('the object has another key now');
       } catch (error) {
         this.#keep({ ...each, reason: rejected(key, error) });
         continue;
@@ -260,9 +267,9 @@ export class Committer<T extends KubernetesObject> {
     }
   }
 
-  /** Whether no list is under way that may turn out to miss it. */
+  /** Whether every list in progress has already contained this key, so that the object exists. */
   #isConfirmed(key: string): boolean {
-    for (const [scope, keys] of this.#flowing) {
+    for (const [scope, keys] of this.#openLists) {
       if (inScope(key, scope) && !keys.has(key)) return false;
     }
     return true;
@@ -282,7 +289,7 @@ export class Committer<T extends KubernetesObject> {
     if (had === undefined) return;
     let ended: T = delta.object ?? had;
     if (isOutdatedDeletion({ ...delta, object: ended }, stateOf(had))) return;
-    // A deletion that was missed is told with what was known where it was found out.
+    // A missed deletion carries the state that the queue knew; the store may have a newer one.
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
     const net = this.#net(key, work, had);
     const last = { id: uidOf(ended) || key, object: this.#guarded(ended, had, work) };
@@ -290,7 +297,7 @@ export class Committer<T extends KubernetesObject> {
     foldDeletion(net, last, delta.finalStateUnknown);
   }
 
-  /** A last state that cannot be guarded, as one that is nested without measure, is told as it was stored. */
+  /** Freezes the last state of a deleted object. If that throws, the stored state is used instead. */
   #guarded(ended: T, had: Stored<T>, { transaction }: Work<T>): Stored<T> {
     try {
       return transaction.guarded(ended) as Stored<T>;

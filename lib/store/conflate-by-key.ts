@@ -1,6 +1,7 @@
 /**
- * Delivery to a slow consumer: what it has not taken yet is folded per key, so what is pending is bounded by the
- * number of objects, and no delete is lost. Frames, a free worker, an async handler are all `ready`.
+ * `conflateByKey`, which delivers change sets to a slow consumer. Sets that wait are folded per key, so the number of
+ * pending changes is limited by the number of objects, and no deletion is lost. `ready` can stand for animation frames,
+ * a free worker or an asynchronous handler.
  */
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { foldChange, type Net, unfold } from '../delta/net-change.ts';
@@ -8,24 +9,26 @@ import type { Demand } from '../rx/demand.ts';
 import { createDemandLoop } from '../rx/demand-loop.ts';
 import { type ChangeSet, type ChangeSetHead, createChangeSet } from './change-set.ts';
 
-/** What {@link conflateByKey} takes. */
+/** The options of {@link conflateByKey}. */
 export interface ConflateByKeyOptions {
-  /** Asked before each delivery; what it throws is an error of the result. @defaultValue room always */
+  /**
+   * Checked before each delivery. An error that it throws or emits is an error of the result. @defaultValue always open
+   */
   readonly ready?: Demand | undefined;
 }
 
-/** Folds change sets while nobody takes them. */
+/** Folds change sets until they are taken. */
 export class Conflation<T> {
   #nets = new Map<string, Net<T>>();
   #head: ChangeSetHead | undefined;
   #wasSynced = false;
 
-  /** Keys that wait. */
+  /** The number of waiting keys. */
   get size(): number {
     return this.#nets.size;
   }
 
-  /** Whether anything waits to be taken, be it only the news of being synced. */
+  /** Whether no change set waits, not even an empty one. */
   get isEmpty(): boolean {
     return this.#head === undefined;
   }
@@ -34,37 +37,39 @@ export class Conflation<T> {
     if (set.reset) this.#nets = new Map();
     for (const change of set.changes) foldChange(this.#nets, change);
     const { rev, resourceVersion, synced } = set;
-    // What waits is void with a reset; what follows one is part of it.
+    // A reset replaces the waiting sets, and later sets become part of the reset.
     const before = set.reset ? undefined : this.#head;
     if (before?.reset) this.#head = { ...before, rev, resourceVersion, synced };
     else {
       const { reset } = set;
       const initial = set.initial && (before?.initial ?? true);
-      // Two causes in one set: what came over the watch is what they have in common.
+      // Sets with different causes are folded into a set with the cause `watch`.
       const cause = before === undefined || before.cause === set.cause ? set.cause : 'watch';
       this.#head = { rev, resourceVersion, synced, initial, reset, cause };
     }
   }
 
-  /** What has gathered, or `undefined` when it amounts to nothing. */
+  /** Returns the folded set and empties this; `undefined` if the set would say nothing new. */
   take(): ChangeSet<T> | undefined {
     const head = this.#head;
     if (head === undefined) return undefined;
     const changes = unfold(this.#nets.values());
     this.#head = undefined;
     this.#nets = new Map();
-    const news = head.synced !== this.#wasSynced;
-    if (changes.length === 0 && !head.reset && !news) return undefined;
+    const syncedChanged = head.synced !== this.#wasSynced;
+    if (changes.length === 0 && !head.reset && !syncedChanged) return undefined;
     this.#wasSynced = head.synced;
     return createChangeSet(head, changes);
   }
 }
 
 /**
- * Delivers when `ready` says so, and folds in between: one set a delivery, with `previous` as this consumer had it.
+ * Delivers change sets while `ready` is open, and folds them while it is closed. Each delivery is one set, in which
+ * `previous` is the state that this consumer had.
  *
- * While there is room, sets pass at once. On completion what is pending is delivered as soon as there is room, then
- * it completes; an error passes at once; unsubscribing drops what is pending.
+ * While `ready` is open, sets are passed on synchronously. If the source completes, the pending set is delivered as
+ * soon as `ready` opens, then the result completes. An error is passed on immediately. Unsubscribing drops the pending
+ * set.
  *
  * ```
  * source   abc---d----|         each changes one object
@@ -92,7 +97,7 @@ export function conflateByKey<T>(
     new Observable<ChangeSet<T>>((subscriber) => {
       const pending = new Conflation<T>();
       let ended = false;
-      const server = createDemandLoop({
+      const loop = createDemandLoop({
         ready,
         hasWork: () => !pending.isEmpty,
         serve: () => {
@@ -104,17 +109,17 @@ export function conflateByKey<T>(
         },
         onError: (error) => subscriber.error(error),
       });
-      subscriber.add(() => server.close());
+      subscriber.add(() => loop.close());
       subscriber.add(
         source.subscribe({
           next: (set) => {
             pending.fold(set);
-            server.request();
+            loop.request();
           },
           error: (error) => subscriber.error(error),
           complete: () => {
             ended = true;
-            server.request();
+            loop.request();
           },
         }),
       );

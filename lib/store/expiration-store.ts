@@ -1,8 +1,8 @@
 /**
- * A store that forgets: what was written long enough ago is gone for whoever asks. It has no timer, so an object
- * that nobody asks for stays in memory. client-go: tools/cache/expiration_cache.go.
+ * `createExpirationStore`, a store whose objects expire. Readers do not see an expired object; reading removes it. The
+ * store has no timer, so an expired object stays in memory until it is read. client-go:
+ * tools/cache/expiration_cache.go.
  */
-
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import type { KeyFunc } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -12,71 +12,77 @@ import type { EpochMs } from '../rx/epoch-ms.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from './indexer.ts';
 
-/** An object and when it was last written. client-go: TimestampedEntry. */
+/** An object and the time of its last write. client-go: TimestampedEntry. */
 export interface TimestampedEntry<T> {
   readonly key: string;
   readonly object: T;
-  /** By the clock of the store's scheduler. */
+  /** The time of the write by the clock of the store's scheduler, in milliseconds. */
   readonly writtenMs: EpochMs;
 }
 
 /**
- * Tells whether an entry is to be forgotten at `nowMs`. `nowMs - entry.writtenMs` is its age in milliseconds, also where
- * the clock was set back meanwhile.
+ * Returns whether an entry has expired at `nowMs`. `nowMs - entry.writtenMs` is its age in milliseconds, also if the
+ * clock was set back since the write.
  */
 export type ExpirationPolicy<T> = (entry: TimestampedEntry<T>, nowMs: EpochMs) => boolean;
 
-/** What {@link createExpirationStore} takes: a time to live or a policy of your own, and what a store takes. */
+/** The options of {@link createExpirationStore}: a time to live or a custom policy, and the options of a store. */
 export type ExpirationStoreOptions<T> = IndexerOptions<T> & {
-  /** Its `now()` is the only thing asked of it. @defaultValue rxjs's `asyncScheduler` */
+  /** The clock; only its `now()` is called. @defaultValue `asyncScheduler` of RxJS */
   readonly scheduler?: SchedulerLike | undefined;
 } & (
     | {
-        /** How long an object is there after it was written, in milliseconds; 0 or less: for ever. */
+        /** How long an object can be read after it was written, in milliseconds. 0 or less means for ever. */
         readonly ttlMs: number;
         readonly policy?: never;
       }
     | {
         readonly ttlMs?: never;
-        /** What it throws, reads throw. */
+        /** Decides which entries have expired. Reads throw an error that it throws. */
         readonly policy: ExpirationPolicy<T>;
       }
   );
 
 /**
- * A store whose objects expire. Every read that hands out objects first removes those that it finds expired.
- * Answers are shared: do not change them.
+ * A store whose objects expire. Every read that returns objects first removes those that have expired. Returned objects
+ * and arrays are shared: do not change them.
  */
 export interface ExpirationStore<T> {
-  /** Counts keys as {@link listKeys} gives them, expired ones too. */
+  /** The number of keys that {@link listKeys} returns, including those of expired objects. */
   readonly size: number;
   readonly keyOf: KeyFunc<T>;
-  /** By key, or the stored twin of an object. */
+  /** Returns the object with this key, or with the key of this object; `undefined` if it is missing or expired. */
   get(target: string | T): T | undefined;
   getByKey(key: string): T | undefined;
   has(key: string): boolean;
-  /** All objects that have not expired; the same array until something changes. */
+  /** Returns all objects that have not expired; the same array until the store changes. */
   list(): readonly T[];
-  /** All keys, also of objects that have expired and that nobody has asked for since. */
+  /** Returns all keys, including those of expired objects that have not been read since. */
   listKeys(): readonly string[];
-  /** Objects under a value that have not expired. Throws on an unknown index. */
+  /** Returns the objects with this index value that have not expired. Throws a `TypeError` for an unknown index. */
   byIndex(indexName: string, value: string): readonly T[];
-  /** Puts an object, new or not; its time begins. Throws what a key or index function throws. */
+  /** Stores an object, new or not, and starts its time to live. Throws errors of the key and index functions. */
   add(object: T): void;
-  /** As `add`: its time begins anew. */
+  /** The same as `add`: the time to live starts again. */
   update(object: T): void;
   delete(object: T | string): void;
-  /** Everything anew, all at one time. Throws before anything changes when one object cannot be keyed or indexed. */
+  /**
+   * Replaces the complete contents; all times to live start now. If a key or index function throws, the error is thrown
+   * before anything changes.
+   */
   replace(objects: readonly T[]): void;
 }
 
-/** Forgets what was written more than `ttlMs` milliseconds ago; 0 or less forgets nothing. */
+/**
+ * Creates a policy by which an object expires `ttlMs` milliseconds after it was written; with 0 or less it never
+ * expires. Throws a `TypeError` if `ttlMs` is not a number.
+ */
 export function ttlPolicy(ttlMs: number): ExpirationPolicy<unknown> {
   checkedRate(ttlMs, 'ttlMs');
   return (entry, nowMs) => ttlMs > 0 && nowMs - entry.writtenMs > ttlMs;
 }
 
-/** When an object was written: the moment, and on the stopwatch. */
+/** The time of a write, by the clock and by the stopwatch, in milliseconds. */
 interface Written {
   readonly writtenMs: number;
   readonly passedMs: number;
@@ -167,11 +173,11 @@ class LazilyPurged<T extends object> implements ExpirationStore<T> {
 }
 
 /**
- * A store whose objects expire, for what is costly to ask for and soon out of date: an answer of another API, a
- * lookup that failed.
+ * Creates a store whose objects expire, for values that are costly to request and soon stale, such as a response of
+ * another API or a failed lookup.
  *
- * An object that is exactly `ttlMs` old is still there. Expired objects are removed when they are asked for, so
- * there is nothing to stop or dispose of. Throws when an index name is taken.
+ * An object that is exactly `ttlMs` old can still be read. Expired objects are removed when they are read, so the store
+ * needs no disposal. Throws a `TypeError` if `ttlMs` is not a number.
  *
  * @example
  * ```ts

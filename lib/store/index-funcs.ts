@@ -1,31 +1,30 @@
-/** Ready-made index functions. client-go: tools/cache/index.go, MetaNamespaceIndexFunc. */
-
+/** The types of index functions, and ready-made ones. client-go: tools/cache/index.go, MetaNamespaceIndexFunc. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Stored } from '../meta/stored.ts';
 
-/** The values under which an object is found; an empty answer means "not in this index". */
+/** Returns the index values of an object. An object without values is not in the index. */
 export type IndexFunc<T> = (object: Stored<T>) => readonly string[];
 
 /** Index functions by name. */
 export type Indexers<T, Names extends string = string> = Readonly<Record<Names, IndexFunc<T>>>;
 
 /**
- * Index functions of a store, to read. As methods are to the compiler, so that a store of Pods is one of objects:
- * who only reads it need not know the kind.
+ * The index functions of a store, read-only. They have the type of a method, so that the compiler accepts a store of
+ * Pods as a store of objects: code that only reads a store need not know the kind.
  */
 export type ReadIndexers<T> = Readonly<
   Record<string, { index(object: Stored<T>): readonly string[] }['index']>
 >;
 
-/** The name of the index by namespace, as in client-go. */
+/** The name of the namespace index, as in client-go. */
 export const NAMESPACE_INDEX = 'namespace';
 
-/** By `metadata.namespace`; cluster-scoped objects stand under ''. */
+/** Indexes by `metadata.namespace`; cluster-scoped objects have the value ''. */
 export function byNamespace(object: KubernetesObject): readonly string[] {
   return [object.metadata?.namespace ?? ''];
 }
 
-/** By the UID of each owner: the Pods of a ReplicaSet. */
+/** Indexes by the UID of each owner, for example to find the Pods of a ReplicaSet. */
 export function byOwnerUid(object: KubernetesObject): readonly string[] {
   return object.metadata?.ownerReferences?.map((owner) => owner.uid) ?? [];
 }
@@ -34,17 +33,17 @@ function own(record: Record<string, string> | undefined, name: string): readonly
   return record !== undefined && Object.hasOwn(record, name) ? [record[name] as string] : [];
 }
 
-/** By the value of one label. */
+/** Indexes by the value of one label. */
 export function byLabel(name: string): (object: KubernetesObject) => readonly string[] {
   return (object) => own(object.metadata?.labels, name);
 }
 
-/** By the value of one annotation. */
+/** Indexes by the value of one annotation. */
 export function byAnnotation(name: string): (object: KubernetesObject) => readonly string[] {
   return (object) => own(object.metadata?.annotations, name);
 }
 
-/** By `key=value` of every label: the fast way to an equality selector. */
+/** Indexes by `key=value` of every label, so that equality selectors are fast. */
 export function byLabels(object: KubernetesObject): readonly string[] {
   return Object.entries(object.metadata?.labels ?? {}).map(([name, value]) => `${name}=${value}`);
 }

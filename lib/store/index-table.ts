@@ -1,6 +1,6 @@
 /**
- * One index: value → objects. A value's list is made when it is first read and kept until one of its objects
- * changes, so that reading it again costs nothing and gives the same array.
+ * One index of a store, which maps each value to objects. The list of a value is built when it is first read and kept
+ * until one of its objects changes, so that reading it again costs nothing and returns the same array.
  * client-go: tools/cache/thread_safe_store.go, storeIndex.
  */
 import type { Stored } from '../meta/stored.ts';
@@ -13,7 +13,7 @@ interface Bucket<T> {
 
 const EMPTY: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
-/** The values of one object, each once, as strings. Throws what the function throws. */
+/** Returns the distinct index values of an object. Throws errors of the index function. */
 export function indexValues<T>(
   func: IndexFunc<T>,
   object: Stored<T>,
@@ -26,7 +26,7 @@ export function indexValues<T>(
       `index ${JSON.stringify(name)}: its function must return an array of strings`,
     );
   }
-  // A copy: the function may give one array each time, or one of the object's own.
+  // A copy, because the function may return the same array each time, or an array of the object.
   return values.length === 1 ? [values[0] as string] : [...new Set(values)];
 }
 
@@ -35,7 +35,7 @@ export class IndexTable<T> {
   readonly name: string;
   readonly func: IndexFunc<T>;
   readonly #buckets = new Map<string, Bucket<T>>();
-  /** What each object stands under: the function may answer otherwise later, and must not be asked again. */
+  /** The values of each object. They are kept, because the function might return other values later. */
   readonly #values = new Map<string, readonly string[]>();
 
   constructor(name: string, func: IndexFunc<T>) {
@@ -43,7 +43,7 @@ export class IndexTable<T> {
     this.func = func;
   }
 
-  /** Puts a key under these values, and takes it from those where it stood. */
+  /** Sets the values of a key and removes it from its previous values. */
   place(key: string, values: readonly string[]): void {
     const before = this.#values.get(key);
     if (before === undefined) {
@@ -52,7 +52,7 @@ export class IndexTable<T> {
       for (const value of values) this.#enter(value, key);
       return;
     }
-    // Most updates move nothing: only the list that holds the object is another one.
+    // Most updates do not change the value; then only the list must be rebuilt, because it holds the old object.
     if (before.length === 1 && values.length === 1 && before[0] === values[0]) {
       const bucket = this.#buckets.get(values[0] as string);
       if (bucket !== undefined) bucket.list = undefined;
@@ -97,7 +97,7 @@ export class IndexTable<T> {
     }
   }
 
-  /** An empty set is not kept: values come and go (kubernetes/kubernetes#84959). */
+  /** Removes an empty value, because otherwise values would accumulate (kubernetes/kubernetes#84959). */
   #leave(value: string, key: string): void {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return;

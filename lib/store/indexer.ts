@@ -1,8 +1,8 @@
 /**
- * The local copy of a collection: objects by key, indices over them, and a snapshot that says when it changed.
- * One writer, many readers. client-go: tools/cache/store.go, index.go, thread_safe_store.go.
+ * `createIndexer`, the store that holds the local copy of a collection: objects by key, indices over them, and
+ * `snapshot$`, which emits after each commit. A store has one writer and many readers.
+ * client-go: tools/cache/store.go, index.go, thread_safe_store.go.
  */
-
 import type { BehaviorSubject, Observable } from 'rxjs';
 import { type KeyFunc, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -17,53 +17,58 @@ import { type Snapshot, type StoreReader, StoreReaders } from './store-reader.ts
 
 export type { Snapshot, StoreReader };
 
-/** The reading side of an {@link Indexer}. Answers are shared: do not change them. */
+/** The read-only interface of an {@link Indexer}. Returned objects and arrays are shared: do not change them. */
 export interface IndexerReader<T, Names extends string = string> extends KnownObjects<T> {
-  /** By key, or the stored twin of an object. */
+  /** Returns the stored object with this key, or with the key of this object. */
   get(target: string | T): Stored<T> | undefined;
   getByKey(key: string): Stored<T> | undefined;
   has(key: string): boolean;
-  /** All objects; the same array until something changes. */
+  /** Returns all objects; the same array until the store changes. */
   list(): readonly Stored<T>[];
   listKeys(): readonly string[];
-  /** Objects that share a value of this index with `object`. Throws on an unknown index. */
+  /** Returns the objects that share a value of this index with `object`. Throws a `TypeError` for an unknown index. */
   index(indexName: Names, object: T): readonly Stored<T>[];
-  /** Keys under a value, sorted. Throws on an unknown index. */
+  /** Returns the keys of the objects with this index value, sorted. Throws a `TypeError` for an unknown index. */
   indexKeys(indexName: Names, value: string): readonly string[];
-  /** Objects under a value; the same array until one of them changes. Throws on an unknown index. */
+  /**
+   * Returns the objects with this index value; the same array until one of them changes. Throws a `TypeError` for an
+   * unknown index.
+   */
   byIndex(indexName: Names, value: string): readonly Stored<T>[];
-  /** All values of an index. Throws on an unknown index. */
+  /** Returns all values of an index. Throws a `TypeError` for an unknown index. */
   listIndexFuncValues(indexName: Names): readonly string[];
   getIndexers(): ReadIndexers<T>;
-  /** Adds indices and fills them. Throws on a name that is taken, and then adds none. Returns the same store, typed with all its names. */
+  /**
+   * Adds indices and fills them. If a name exists already or an index function throws, it throws and adds none of them.
+   * Returns the same store, whose type has all index names.
+   */
   addIndexers<More extends string>(indexers: Indexers<T, More>): IndexerReader<T, Names | More>;
   /**
-   * A living reader of the store on subscription, then one per commit. Each of them reads the present state, also later,
-   * so `pairwise` and `scan` over it compare the store with itself: see {@link StoreReader}. A BehaviorSubject seen from
-   * the reading side.
+   * Emits a live reader of the store on subscription, then one per commit. It never completes. Each reader reads the
+   * present state, also later, so `pairwise` and `scan` would compare the store with itself: see {@link StoreReader}.
    */
   readonly snapshot$: Observable<StoreReader<T, Names>> &
     Pick<BehaviorSubject<StoreReader<T, Names>>, 'value' | 'getValue'>;
   readonly rev: number;
-  /** How far the store is: the version of the last object, bookmark or list that was applied. */
+  /** The version of the last object, bookmark or list that was applied; with several scopes, the oldest of theirs. */
   readonly resourceVersion: ResourceVersion | '';
-  /** The store has held a whole list. */
+  /** Whether the store has received a complete list of each scope. */
   readonly synced: boolean;
-  /** The key under which an object stands. */
+  /** Returns the key under which an object is stored. */
   keyOf(object: T): string;
-  /** Objects that exist on the server but stay out of the store, because their newest state was refused. */
+  /** The objects that exist on the server, but whose newest state was refused and is therefore not in the store. */
   readonly refused: RefusedObjects;
 }
 
-/** What may be changed within {@link Indexer.transaction}. */
+/** The writes that are possible within {@link Indexer.transaction}. */
 export interface IndexerTransaction<T> {
-  /** Throws what a key or index function throws; store and indices are then as they were. */
+  /** Stores an object. If a key or index function throws, the error is thrown and nothing is stored. */
   put(object: T, key?: string): void;
-  /** Whether there was such a key. */
+  /** Removes an object. Returns whether the key existed. */
   remove(key: string): boolean;
-  /** What is told but not stored, as the last state of what is removed: frozen where what is stored is. */
+  /** Freezes an object that is emitted but not stored, such as the last state of a deleted one, if stored ones are. */
   guarded(object: T): T;
-  /** Moves the version, tells whether the store is whole, or makes a revision of a write that changed nothing. */
+  /** Sets the version or `synced`. `touched` makes a revision, even if the transaction changes no object. */
   mark(state: {
     readonly resourceVersion?: string;
     readonly synced?: boolean;
@@ -71,30 +76,39 @@ export interface IndexerTransaction<T> {
   }): void;
 }
 
-/** A {@link IndexerReader} that can be written. */
+/** An {@link IndexerReader} that can be written to. */
 export interface Indexer<T, Names extends string = string> extends IndexerReader<T, Names> {
   readonly refused: Quarantine;
-  /** Puts an object, new or not (client-go's Add and Update are one). */
+  /** Stores an object, new or not; `update` does the same. Throws errors of the key and index functions. */
   add(object: T): void;
   update(object: T): void;
   delete(object: T | string): void;
-  /** Everything anew. Throws before anything changes when one object cannot be keyed or indexed. */
+  /**
+   * Replaces the complete contents, sets the version and makes the store synced. If a key or index function throws, the
+   * error is thrown before anything changes.
+   */
   replace(objects: readonly T[], resourceVersion?: string): void;
-  /** Does nothing: a store has nobody to tell. */
+  /** Does nothing, because a store has no handlers. It exists as in client-go. */
   resync(): void;
-  /** Several writes as one commit: one revision, one snapshot; none when `write` throws. Not to be nested. */
+  /**
+   * Makes several writes one commit, with one revision and one emission of `snapshot$`. If `write` throws, all its
+   * writes are undone. Transactions must not be nested.
+   */
   transaction(write: (transaction: IndexerTransaction<T>) => void): void;
-  /** Empty, unsynced, without version. */
+  /** Removes all objects and refused objects. The store is then not synced and has no version. */
   clear(): void;
 }
 
-/** What {@link createIndexer} takes. */
+/** The options of {@link createIndexer}. */
 export interface IndexerOptions<T, Names extends string = string> {
-  /** @defaultValue `namespace/name` */
+  /** Returns the key of an object. @defaultValue `namespace/name` */
   readonly keyOf?: KeyFunc<T> | undefined;
-  /** Index functions by name. Reads by another name do not compile. */
+  /** The index functions by name. Reading by another name does not compile. */
   readonly indexers?: Indexers<T, Names> | undefined;
-  /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
+  /**
+   * Whether stored objects are frozen.
+   * @defaultValue 'off' if NODE_ENV is 'production', otherwise 'freeze', also if NODE_ENV is not set
+   */
   readonly mutationGuard?: MutationGuard | undefined;
 }
 
@@ -222,7 +236,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
   transaction(write: (transaction: IndexerTransaction<T>) => void): void {
     const { resourceVersion, synced } = this;
     const marks = { resourceVersion, synced, touched: false };
-    /** What stood at each key before each write, in order. */
+    /** The object at each key before each write, in order. */
     const undo: (readonly [key: string, object: T | undefined])[] = [];
     try {
       write({
@@ -270,8 +284,8 @@ class MapIndexer<T extends object> implements Indexer<T> {
 
   #put(key: string, given: T): void {
     const object = given as Stored<T>;
-    // All values first: when a function throws, nothing has happened yet. One array for all writes, as this is
-    // where every event passes.
+    // All values are computed first, so that nothing has changed if a function throws. One array is reused for all
+    // writes, because every event passes here.
     const values = this.#values;
     let at = 0;
     for (const table of this.#tables.values()) {
@@ -292,15 +306,16 @@ class MapIndexer<T extends object> implements Indexer<T> {
     if (table !== undefined) return table;
     const names = [...this.#tables.keys()].map((name) => JSON.stringify(name)).join(', ');
     throw new TypeError(
-      `Index with name ${JSON.stringify(indexName)} does not exist; there is ${names || 'none'}`,
+      `Index with name ${JSON.stringify(indexName)} does not exist. ${names === '' ? 'The store has no indices' : `Existing indices: ${names}`}`,
     );
   }
 }
 
 /**
- * A store with indices. `get`, and `list` or `byIndex` read again without a change, cost the same at any size.
+ * Creates an empty store with indices. The cost of `get` does not depend on the number of objects, nor does that of
+ * `list` and `byIndex` if nothing has changed since the last call.
  *
- * Throws when an index name is taken; writes throw what a key or index function throws, and change nothing then.
+ * If a key or index function throws during a write, the write throws the error and changes nothing.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 /**
- * Reads one's own writes: what the server answered to a write lies over the store until the store has it too. It
- * has no timer; what is out of date goes when it is met. client-go: tools/cache/mutation_cache.go.
+ * `createMutationCache`, a view of a store that includes the client's own writes: the response of a write is shown
+ * until the store has received the write, too. The cache has no timer; stale entries are removed when they are read.
+ * client-go: tools/cache/mutation_cache.go.
  */
-
 import { asyncScheduler, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
@@ -15,57 +15,63 @@ import { indexValues } from './index-table.ts';
 import type { IndexerReader } from './indexer.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
 
-/** What {@link createMutationCache} takes beside the store. */
+/** The options of {@link createMutationCache}. */
 export interface MutationCacheOptions {
-  /** How long a write is remembered, in milliseconds, more than 0. @defaultValue 5 minutes */
+  /** How long a write is kept, in milliseconds, more than 0. @defaultValue 300000 */
   readonly ttlMs?: number | undefined;
-  /** How many writes are remembered; the least recently used goes first. As many deletions are. @defaultValue 100 */
+  /**
+   * The maximum number of writes, and separately of deletions, that are kept. The least recently used write and the
+   * oldest deletion are evicted first. @defaultValue 100
+   */
   readonly size?: number | undefined;
   /**
-   * Show what was written also where the store has nothing under its key. Without the store's version (a store
-   * that no informer fills) an object that was created and deleted unseen is shown until its time is over.
+   * Whether to show a written object whose key is not in the store. If the store has no version, because no informer
+   * fills it, an object whose creation and deletion it has missed is shown until `ttlMs` has passed.
    * @defaultValue false
    */
   readonly includeAdds?: boolean | undefined;
-  /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
+  /**
+   * Whether written objects are frozen.
+   * @defaultValue 'off' if NODE_ENV is 'production', otherwise 'freeze', also if NODE_ENV is not set
+   */
   readonly mutationGuard?: MutationGuard | undefined;
-  /** Its `now()` is the only thing asked of it. @defaultValue rxjs's `asyncScheduler` */
+  /** The clock; only its `now()` is called. @defaultValue `asyncScheduler` of RxJS */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
 /**
- * A store, seen with one's own writes. Answers are shared: do not change them. Versions that cannot be compared
- * make a write yield to the store.
+ * A view of a store that includes the client's own writes. Returned objects are shared: do not change them. If versions
+ * cannot be compared, the stored object takes precedence over the write.
  */
 export interface MutationCache<T> {
-  /** The newer of what the store holds and what was written. */
+  /** Returns the newer of the stored and the written object. */
   getByKey(key: string): Stored<T> | undefined;
   /**
-   * Objects under a value, as an index over what {@link getByKey} gives; the store's own array where no write
-   * lies over it. What was written and the index function refuses leaves the store's object in place. Throws on
-   * an unknown index.
+   * Returns the objects with this index value, as if the objects that {@link getByKey} returns were indexed. If no
+   * write affects the result, it is the array of the store. If the index function throws for a written object, the
+   * stored object is used. Throws a `TypeError` for an unknown index.
    */
   byIndex(indexName: string, value: string): readonly Stored<T>[];
   /**
-   * Remembers what the server answered to a write: not what is older than an earlier answer, not what the store
-   * has already, and not what is known to be deleted. Throws what the store's key function throws.
+   * Adds the response of a write, unless it is older than an earlier response, the store has it already, or the object
+   * is known to be deleted. Throws errors of the store's key function.
    */
   mutation(object: T): void;
-  /** The store has this now: an answer that is no newer is forgotten. */
+  /** Call when the store has received this object. A response that is not newer is dropped. */
   onAddOrUpdate(object: T): void;
   /**
-   * This is gone, in its last known state: an answer of the same UID, or one that is no newer, is forgotten, and
-   * one that comes late is ignored.
+   * Call when this object was deleted, with its last known state. A response with the same UID, or one that is not
+   * newer, is dropped, also if it arrives later.
    */
   onDelete(object: T): void;
   /**
-   * Calls {@link onAddOrUpdate} and {@link onDelete} for all that `changes$` tells, such as an informer's, until
-   * the result is unsubscribed. Subscribing to an informer's changes starts it.
+   * Calls {@link onAddOrUpdate} and {@link onDelete} for all changes of `changes$`, for example those of an informer,
+   * until the returned subscription is unsubscribed. Subscribing to the changes of an informer starts it.
    */
   connect(changes$: Observable<ChangeSet<T>>): Subscription;
 }
 
-/** What is known of an object beside its state. */
+/** The identity and the version of an object. */
 interface Version {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -79,7 +85,10 @@ function versionOf(object: KubernetesObject): Version {
   return { uid: uidOf(object), resourceVersion: object.metadata?.resourceVersion ?? '' };
 }
 
-/** So many values by key, each for so long. A `Map` keeps the order: the least recently used is its first. */
+/**
+ * A map with a size limit and a time to live per entry. It evicts the least recently used entry when it is full: the
+ * first of its `Map`, which keeps the order of insertion.
+ */
 class RecentValues<V> {
   readonly #entries = new Map<string, { readonly value: V; readonly untilMs: number }>();
   readonly #size: number;
@@ -104,7 +113,7 @@ class RecentValues<V> {
     return undefined;
   }
 
-  /** It was used: others go before it. */
+  /** Marks an entry as the most recently used. */
   touch(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
@@ -133,7 +142,7 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
   readonly #includeAdds: boolean;
   readonly #guard: MutationGuard;
   readonly #written: RecentValues<Written<T>>;
-  /** Apart, so that a burst of deletions does not push out what was written. */
+  /** Separate from the writes, so that a burst of deletions does not evict writes. */
   readonly #tombstones: RecentValues<Version>;
 
   constructor(store: IndexerReader<T>, options: MutationCacheOptions) {
@@ -149,7 +158,7 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
   }
 
   getByKey(key: string): Stored<T> | undefined {
-    const object = this.#standing(key);
+    const object = this.#currentWrite(key);
     if (object === undefined) return this.#store.getByKey(key);
     this.#written.touch(key);
     return object;
@@ -160,7 +169,7 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
     const func = this.#store.getIndexers()[indexName];
     let merged: Map<string, Stored<T>> | undefined;
     for (const key of this.#written.keys()) {
-      const object = this.#standing(key);
+      const object = this.#currentWrite(key);
       if (object === undefined || func === undefined) continue;
       let values: readonly string[];
       try {
@@ -183,10 +192,10 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
     const { uid, resourceVersion } = version;
     const written = this.#written.get(key);
     if (written !== undefined && isOlder(resourceVersion, written.resourceVersion)) return;
-    const gone = this.#tombstones.get(key);
-    if (gone !== undefined) {
-      if (gone.uid === uid || gone.resourceVersion === resourceVersion) return;
-      if (isOlder(resourceVersion, gone.resourceVersion)) return;
+    const tombstone = this.#tombstones.get(key);
+    if (tombstone !== undefined) {
+      if (tombstone.uid === uid || tombstone.resourceVersion === resourceVersion) return;
+      if (isOlder(resourceVersion, tombstone.resourceVersion)) return;
     }
     if (this.#isPassed(key, version)) return;
     this.#written.set(key, {
@@ -210,12 +219,14 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
     const version = versionOf(object);
     const written = this.#written.get(key);
     if (written !== undefined && written.uid !== version.uid) {
-      // What was written is another, newer object: it may be alive.
+      // The written object is another, newer one, which may still exist.
       if (isOlder(version.resourceVersion, written.resourceVersion)) return;
     }
     this.#written.delete(key);
-    const gone = this.#tombstones.get(key);
-    if (gone !== undefined && isOlder(version.resourceVersion, gone.resourceVersion)) return;
+    const tombstone = this.#tombstones.get(key);
+    if (tombstone !== undefined && isOlder(version.resourceVersion, tombstone.resourceVersion)) {
+      return;
+    }
     this.#tombstones.set(key, version);
   }
 
@@ -229,8 +240,8 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
     });
   }
 
-  /** What was written, where it counts. */
-  #standing(key: string): Stored<T> | undefined {
+  /** The written object, if it is newer than the store and may be shown. */
+  #currentWrite(key: string): Stored<T> | undefined {
     const written = this.#written.get(key);
     if (written === undefined) return undefined;
     if (this.#isPassed(key, written)) {
@@ -240,23 +251,24 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
     return this.#includeAdds || this.#store.has(key) ? written.object : undefined;
   }
 
-  /** Whether the store is as new as this: it has the object in a later state, or has seen it come and go. */
+  /** Whether the store is as new as this version: it holds a state as new, or has received the deletion. */
   #isPassed(key: string, { resourceVersion }: Version): boolean {
     const stored = this.#store.getByKey(key);
     if (stored !== undefined) return !isOlder(versionOf(stored).resourceVersion, resourceVersion);
-    // Of what the store refused its version says nothing.
+    // The version of the store says nothing about an object that it refused.
     if (!this.#store.synced || this.#store.refused.get(key) !== undefined) return false;
     return (compareResourceVersion(this.#store.resourceVersion, resourceVersion) ?? -1) >= 0;
   }
 }
 
 /**
- * Lays one's own writes over a store, so that a reader does not see a state older than what it wrote itself.
+ * Creates a view of a store that includes the client's own writes, so that a reader does not see a state older than its
+ * own write.
  *
- * A write is forgotten when the store is as new, when {@link MutationCache.connect} or the caller tells that it is,
- * when its time is over, or when too many others were used since: what is read is always a state that the server
- * has had, but not always the one that was written. Throws a `TypeError` for a `ttlMs` or `size` that makes no
- * sense. There is nothing to dispose of but what `connect` gives.
+ * A write is dropped when the store is as new, when {@link MutationCache.connect} or the caller reports so, when
+ * `ttlMs` has passed, or when too many other writes were used since. A read therefore always returns a state that the
+ * server has had, but not always the written one. Throws a `TypeError` if `ttlMs` or `size` is not a valid number. Only
+ * the subscription that `connect` returns needs to be disposed of.
  *
  * @example
  * ```ts
@@ -268,9 +280,9 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
  * const indexer = createIndexer();
  * indexer.add(web('5'));
  * const cache = createMutationCache(indexer);
- * cache.mutation(web('7')); // the answer to an update
+ * cache.mutation(web('7')); // the response of an update
  * cache.getByKey('web')?.metadata?.resourceVersion; // => '7'
- * indexer.add(web('8')); // the watch has come as far
+ * indexer.add(web('8')); // the watch has delivered a newer state
  * cache.getByKey('web')?.metadata?.resourceVersion; // => '8'
  * ```
  */

@@ -1,24 +1,24 @@
 /**
- * Objects that exist but that a transform, key or index function refused. They stay out of the store, are known by
- * their key, and are tried again. client-go wedges the informer instead (kubernetes/kubernetes#57705) or skips the
- * object in silence.
+ * The quarantine of a store: the objects that exist on the server, but that a transform, key or index function refused.
+ * They are not stored, are found by their key, and are tried again. client-go blocks the informer instead
+ * (kubernetes/kubernetes#57705) or skips the object silently.
  */
 import type { Refused } from '../decode/watch-event.ts';
 
-/** Who stays out, and why. Reading costs the same however many they are. */
+/** The refused objects of a store, with the reasons. The cost of reading does not depend on their number. */
 export interface RefusedObjects {
   readonly size: number;
   get(key: string): Refused | undefined;
   keys(): Iterable<string>;
-  /** The latest first, so many at most. */
+  /** Returns at most `limit` refused objects, the latest first. */
   latest(limit: number): readonly Refused[];
 }
 
-/** The writing side of {@link RefusedObjects}: whoever commits decides. */
+/** {@link RefusedObjects} that can be written to. Only the code that commits to the store does so. */
 export interface Quarantine extends RefusedObjects {
-  /** As the latest, also where its key is here. */
+  /** Adds a refused object as the latest, and replaces an earlier one with the same key. */
   set(refused: Refused): void;
-  /** Whether there was such a key. */
+  /** Removes a refused object. Returns whether the key existed. */
   release(key: string): boolean;
   clear(): void;
 }
@@ -29,7 +29,7 @@ interface Place {
   newer: Place | undefined;
 }
 
-/** A map whose entries are linked in the order in which they came: a `Map` is read from its oldest end only. */
+/** Links its entries in the order of arrival, because a `Map` alone can only be read from the oldest entry. */
 class LinkedQuarantine implements Quarantine {
   readonly #places = new Map<string, Place>();
   #latest: Place | undefined;
@@ -78,7 +78,7 @@ class LinkedQuarantine implements Quarantine {
   }
 }
 
-/** An empty one. */
+/** Creates an empty quarantine. */
 export function createQuarantine(): Quarantine {
   return new LinkedQuarantine();
 }

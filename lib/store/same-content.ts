@@ -1,6 +1,8 @@
-/** Whether two JSON values say the same, whatever the order of their fields. */
+/** `sameContent`, which compares two JSON values deeply. */
 
-/** Deep equality of JSON; what is nested too deep for the stack counts as different. */
+/**
+ * Whether two JSON values are deeply equal, in any order of fields. Values too deep for the stack count as different.
+ */
 export function sameContent(a: unknown, b: unknown): boolean {
   try {
     return same(a, b);

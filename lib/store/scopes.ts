@@ -1,10 +1,10 @@
-/** How far each scope of a store is: its version, and whether it has had its first list. */
+/** Tracks the version of each scope of a store, and whether the first list of the scope is complete. */
 import { inScope } from '../meta/key.ts';
 import { isOlder } from '../meta/resource-version.ts';
 
 const ALL = '';
 
-/** Versions and sync by scope, and what they mean for the store as a whole. */
+/** The versions and the sync state of all scopes, and those of the complete store that follow from them. */
 export class Scopes {
   readonly #names: readonly string[];
   readonly #versions = new Map<string, string>();
@@ -18,7 +18,7 @@ export class Scopes {
     return scope !== undefined && this.#names.includes(scope) ? scope : (this.#names[0] ?? ALL);
   }
 
-  /** Deltas of single objects name no scope: their namespace tells it. */
+  /** The scope of a key. Deltas of single objects name no scope, so it follows from the namespace. */
   ofKey(key: string): string {
     if (this.#names.length === 1) return this.#names[0] ?? ALL;
     return this.#names.find((name) => inScope(key, name)) ?? this.#names[0] ?? ALL;
@@ -42,7 +42,7 @@ export class Scopes {
     return this.#names.every((name) => this.#synced.has(name));
   }
 
-  /** The oldest: what is older than this has been seen in every scope. */
+  /** The oldest version of all scopes: every scope has received everything older than it. */
   get resourceVersion(): string {
     let oldest: string | undefined;
     for (const name of this.#names) {

@@ -1,12 +1,12 @@
-/** The values of `snapshot$`: one reader of the store per commit, in the order of the commits. */
+/** `StoreReader`, the type of the values of `snapshot$`, and the emission of one reader per commit. */
 
 import { BehaviorSubject } from 'rxjs';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Stored } from '../meta/stored.ts';
 
 /**
- * A living reader of the store, not a copy: `get`, `list` and `byIndex` always read the present state, also on a
- * reader that was emitted earlier. Only `rev`, `size`, `synced` and `resourceVersion` are those of its commit.
+ * A live reader of the store, not a copy: `get`, `list` and `byIndex` always read the present state, also on a reader
+ * that was emitted earlier. Only `rev`, `size`, `synced` and `resourceVersion` are those of its commit.
  *
  * Operators that keep an earlier value, such as `pairwise` and `scan`, therefore compare the store with itself. Keep
  * what `list()` returned instead, because that array never changes, or take `changes$`, which has both states:
@@ -26,13 +26,13 @@ import type { Stored } from '../meta/stored.ts';
  * ```
  */
 export interface StoreReader<T, Names extends string = string> {
-  /** Grows with each commit; two readers of one `rev` are one. */
+  /** The revision of the store, which grows with each commit. */
   readonly rev: number;
   readonly size: number;
   readonly synced: boolean;
   readonly resourceVersion: ResourceVersion | '';
   get(key: string): Stored<T> | undefined;
-  /** The same array until something changes. */
+  /** Returns all objects; the same array until the store changes. */
   list(): readonly Stored<T>[];
   byIndex(indexName: Names, value: string): readonly Stored<T>[];
 }
@@ -40,7 +40,7 @@ export interface StoreReader<T, Names extends string = string> {
 /** @deprecated Use {@link StoreReader}. */
 export type Snapshot<T> = StoreReader<T>;
 
-/** What a {@link StoreReader} reads. */
+/** The store that a {@link StoreReader} reads. */
 export interface ReadableStore<T> {
   readonly rev: number;
   readonly size: number;
@@ -51,7 +51,7 @@ export interface ReadableStore<T> {
   byIndex(indexName: string, value: string): readonly Stored<T>[];
 }
 
-class LivingReader<T> implements StoreReader<T> {
+class LiveReader<T> implements StoreReader<T> {
   readonly rev: number;
   readonly size: number;
   readonly synced: boolean;
@@ -66,37 +66,40 @@ class LivingReader<T> implements StoreReader<T> {
     this.#store = store;
   }
 
-  // As fields, so that they work without their object.
+  // Arrow functions in fields, so that they can be passed around without their object.
   readonly get = (key: string): Stored<T> | undefined => this.#store.getByKey(key);
   readonly list = (): readonly Stored<T>[] => this.#store.list();
   readonly byIndex = (indexName: string, value: string): readonly Stored<T>[] =>
     this.#store.byIndex(indexName, value);
 }
 
-/** Tells each commit once, and one made inside a callback after the one at hand: all observers see one order. */
+/**
+ * Emits one reader per commit. A commit that is made in a callback is emitted after the current one, so that all
+ * observers see the same order.
+ */
 export class StoreReaders<T> {
   readonly subject: BehaviorSubject<StoreReader<T>>;
   readonly #store: ReadableStore<T>;
   #waiting: StoreReader<T>[] = [];
-  #telling = false;
+  #announcing = false;
 
   constructor(store: ReadableStore<T>) {
     this.#store = store;
-    this.subject = new BehaviorSubject<StoreReader<T>>(new LivingReader(store));
+    this.subject = new BehaviorSubject<StoreReader<T>>(new LiveReader(store));
   }
 
   announce(): void {
-    this.#waiting.push(new LivingReader(this.#store));
-    if (this.#telling) return;
-    this.#telling = true;
+    this.#waiting.push(new LiveReader(this.#store));
+    if (this.#announcing) return;
+    this.#announcing = true;
     try {
-      // Indexed: a callback that writes appends.
+      // A loop by index, because a callback that writes appends to the array.
       for (let at = 0; at < this.#waiting.length; at++) {
         this.subject.next(this.#waiting[at] as StoreReader<T>);
       }
     } finally {
       this.#waiting = [];
-      this.#telling = false;
+      this.#announcing = false;
     }
   }
 }

@@ -23,8 +23,8 @@ const sync = (object: Pod): Delta<Pod> => ({
 });
 const doubted = { trustVersions: false };
 
-describe('applyDeltas: what is told', () => {
-  it('S5: in a callback the store, its indices and its version show the whole commit (TestReplaceEvents)', () => {
+describe('applyDeltas: change sets', () => {
+  it('S5: in a callback the store, its indices and its version show the complete commit (TestReplaceEvents)', () => {
     const indexer = createIndexer<Pod>({ indexers: { byUid: (it) => [it.metadata.uid] } });
     const source = new Subject<readonly Delta<Pod>[]>();
     const seen: unknown[] = [];
@@ -45,7 +45,7 @@ describe('applyDeltas: what is told', () => {
     ]);
   });
 
-  it('S5: a write back from a callback comes after it, and completion after both', () => {
+  it('S5: deltas pushed in a callback are committed after it, and completion follows both', () => {
     const indexer = createIndexer<Pod>();
     const source = new Subject<readonly Delta<Pod>[]>();
     const seen: string[] = [];
@@ -64,30 +64,30 @@ describe('applyDeltas: what is told', () => {
     expect(seen).toEqual(['watch +a@1', 'watch +b@2', '|']);
   });
 
-  it('S5: who leaves within a batch hears no more of it', () => {
+  it('S5: a subscriber that unsubscribes within a batch receives no more of it', () => {
     const indexer = createIndexer<Pod>();
     const source = new Subject<readonly Delta<Pod>[]>();
-    let heard = 0;
+    let received = 0;
     const subscription = source.pipe(applyDeltas(indexer)).subscribe(() => {
-      heard++;
+      received++;
       subscription.unsubscribe();
     });
     source.next([added(pod('a', 1)), updated(pod('a', 2)), updated(pod('a', 3))]);
-    expect([heard, source.observed]).toEqual([1, false]);
+    expect([received, source.observed]).toEqual([1, false]);
     expect(indexer.get('a')).toEqual(pod('a', 1));
   });
 
-  it('S13: an empty list tells that the store is synced, in one empty set (TestReflector_ResetWatch)', () => {
+  it('S13: an empty list reports that the store is synced, in one empty set (TestReflector_ResetWatch)', () => {
     const { send, indexer } = storing(undefined);
     expect(send(replaced([], 5))).toEqual(['initial*i']);
     expect([indexer.synced, indexer.rev, indexer.resourceVersion]).toEqual([true, 1, '5']);
     expect(send(replaced([], 6))).toEqual([]);
     expect(indexer.resourceVersion).toBe('6');
-    // What a later list adds is not part of the first one.
+    // Objects that a later list adds do not belong to the first list.
     expect(send(replaced([pod('a', 7)], 8))).toEqual(['relist* +a@7']);
   });
 
-  it('S13: only a whole list makes the store synced: no event, no part of one, no bookmark, none that came to nothing (TestRealFIFO_HasSynced)', () => {
+  it('S13: only a complete list makes the store synced, not an event, a part, a bookmark or an aborted list (TestRealFIFO_HasSynced)', () => {
     const { send, indexer } = storing(undefined);
     expect(indexer.synced).toBe(false);
     const deltas = [
@@ -105,19 +105,19 @@ describe('applyDeltas: what is told', () => {
     expect(indexer.synced).toBe(true);
   });
 
-  it('S7: in a set deletions stand first, and a recreate is a deletion and an addition', () => {
+  it('S7: in a set deletions are first, and a recreate is a deletion and an addition', () => {
     const { send } = storing([pod('a', 1), pod('b', 1), pod('c', 1)]);
     const set = send(added(pod('n', 2)), updated(pod('a', 3)), deleted(pod('c', 4)));
     expect(set).toEqual(['watch* -c@4 +n@2 ~a@1>3']);
     expect(send(replaced([pod('a', 9, 'a2'), pod('b', 1), pod('n', 2)], 9))).toEqual([
       'relist* -a@3? +a@9',
     ]);
-    // The delete was missed, and the server calls it an update.
+    // The deletion was missed, and the server reports the new object as an update.
     expect(send(updated(pod('b', 10, 'b2')))).toEqual(['watch* -b@1? +b@10']);
   });
 });
 
-describe('applyDeltas: what a delta does', () => {
+describe('applyDeltas: effects of deltas', () => {
   it.each<[string, Delta<Pod>[], string[]]>([
     ['added, unknown', [added(pod('n', 5))], ['watch* +n@5']],
     ['added, known', [added(pod('a', 5))], ['watch* ~a@1>5']],
@@ -128,7 +128,7 @@ describe('applyDeltas: what a delta does', () => {
     ['deleted, known', [deleted(pod('a', 5))], ['watch* -a@5']],
     ['deleted, without a state', [lost('a')], ['watch* -a@1?']],
     ['deleted, unknown', [deleted(pod('n', 5))], []],
-    ['missed', [missed(pod('a', 1))], ['watch* -a@1?']],
+    ['deletion missed', [missed(pod('a', 1))], ['watch* -a@1?']],
     ['synced, known', [sync(pod('a', 1))], ['resync* ~a@1>1']],
     ['synced, unknown', [sync(pod('n', 1))], []],
     [
@@ -138,7 +138,7 @@ describe('applyDeltas: what a delta does', () => {
     ],
     ['deleted, then missed', [deleted(pod('a', 5)), missed(pod('a', 4))], ['watch* -a@5']],
     ['deleted, another UID', [deleted(pod('a', 5, 'a2'))], ['watch* -a@1?']],
-  ])('S10: existence decides, not the verb: %s', (_story, deltas, expected) => {
+  ])('S10: existence in the store decides, not the verb: %s', (_case, deltas, expected) => {
     const { send, indexer } = storing([pod('a', 1)]);
     expect(send(...deltas)).toEqual(expected);
     const there = deltas.findLast((delta) => 'key' in delta);
@@ -147,20 +147,20 @@ describe('applyDeltas: what a delta does', () => {
     }
   });
 
-  // Faults, seed 544: it moved out of the selector and in again, and both were sent a second time.
-  it('S8: a deletion older than what is stored of that UID is ignored; one that was missed is not', () => {
+  // Faults, seed 544: an object left the selector and entered it again, and both events were sent a second time.
+  it('S8: a deletion older than the stored object of that UID is ignored, unless the deletion event was missed', () => {
     const { send } = storing([pod('a', 10), pod('b', 10)]);
     expect(send(deleted(pod('a', 9)), deleted(pod('b', 10)))).toEqual(['watch* -b@10']);
     expect(send(missed(pod('a', 9)))).toEqual(['watch* -a@10?']);
   });
 
-  it('S8: an event older than what is stored is ignored; a list overrides', () => {
+  it('S8: an event older than the stored object is ignored; a list always replaces the object', () => {
     const { send, indexer } = storing([pod('a', 10), pod('b', 10)]);
     expect(send(updated(pod('a', 9)), added(pod('b', 10)))).toEqual([]);
-    // Of another object under the name nothing older is stored.
+    // An event of another object with the same name is not compared by version.
     const successor = storing([pod('a', 10)]);
     expect(successor.send(updated(pod('a', 9, 'a2')))).toEqual(['watch* -a@10? +a@9']);
-    // Longer is newer, and what cannot be compared is taken.
+    // A longer version is newer, and an object whose version cannot be compared is stored.
     expect(send(updated(pod('a', 100)), updated(pod('b', 'x')))).toEqual([
       'watch* ~a@10>100 ~b@10>x',
     ]);
@@ -169,12 +169,12 @@ describe('applyDeltas: what a delta does', () => {
       'relist* ~a@100>50',
     ]);
     expect(indexer.resourceVersion).toBe('99');
-    // The end of an object whose name a newer one has.
+    // A deletion of an earlier object with the same name.
     expect(send(deleted(pod('a', 40, 'before')))).toEqual([]);
     expect(send(deleted(pod('a', 120, 'after')))).toEqual(['watch* -a@50?']);
   });
 
-  it('S9: an unchanged object keeps its identity over a relist, which says nothing of it', () => {
+  it('S9: an unchanged object stays the same JavaScript object over a relist, which reports no change for it', () => {
     const { send, indexer } = storing([pod('a', 1), pod('b', 1)]);
     const [a, list] = [indexer.get('a'), indexer.list()];
     expect(send(replaced([pod('b', 1), pod('a', 1)], 9))).toEqual([]);
@@ -184,7 +184,7 @@ describe('applyDeltas: what a delta does', () => {
     expect(indexer.get('a')).toBe(a);
   });
 
-  it('S9: when versions cannot be trusted the content decides', () => {
+  it('S9: if versions cannot be trusted, the content decides', () => {
     const { send, indexer } = storing([pod('a', 5), pod('b', 5), pod('c', '')]);
     const [a, b, c] = ['a', 'b', 'c'].map((key) => indexer.get(key));
     const other = { ...pod('b', 5), kind: 'Pod' };
@@ -195,26 +195,26 @@ describe('applyDeltas: what a delta does', () => {
     expect(indexer.get('b')).toEqual(other);
     expect([indexer.get('a'), indexer.get('c')]).toEqual([a, c]);
     expect(indexer.get('a')).toBe(a);
-    // Without versions the content decides always.
+    // For objects without a version the content always decides.
     const changed = { ...pod('c', ''), kind: 'Pod' };
     expect(send(replaced([pod('a', 5), other, changed], 7))).toEqual(['relist* ~c@>']);
   });
 
-  it('S9: of a store that an earlier run has filled the content decides: its server may have been restored since', () => {
+  it('S9: in a store that an earlier run has filled the content decides, because the server may have been restored since', () => {
     const { indexer } = storing([pod('a', 5), pod('b', 5)]);
     const [a] = [indexer.get('a')];
     const source = new Subject<readonly Delta<Pod>[]>();
-    const told: string[] = [];
-    source.pipe(applyDeltas(indexer)).subscribe((set) => told.push(brief(set)));
+    const emitted: string[] = [];
+    source.pipe(applyDeltas(indexer)).subscribe((set) => emitted.push(brief(set)));
     const other = { ...pod('b', 5), kind: 'Pod' };
     source.next([replaced([pod('a', 5), other], 6)]);
     source.next([replaced([pod('a', 5), pod('b', 5)], 7)]);
-    expect(told).toEqual(['initial*i ~b@5>5']);
+    expect(emitted).toEqual(['initial*i ~b@5>5']);
     expect(indexer.get('a')).toBe(a);
     expect(indexer.get('b')).toEqual(other);
   });
 
-  it('S9, S10: objects without UID or version are told by their key', () => {
+  it('S9, S10: the key identifies objects without a UID', () => {
     const bare = (key: string, kind: string): Pod => ({ ...pod(key, '', ''), kind });
     const { send, sets, indexer, source } = storing([bare('a', 'one')]);
     source.next([updated(bare('a', 'two')), deleted(bare('a', 'two')), added(bare('a', 'three'))]);
@@ -224,12 +224,12 @@ describe('applyDeltas: what a delta does', () => {
     expect(send(replaced([bare('a', 'three')], 5))).toEqual([]);
   });
 
-  it('S18: a missed deletion never carries less than what the store had', () => {
+  it('S18: a missed deletion never carries an older state than the stored one', () => {
     const { send } = storing([pod('a', 9)]);
     expect(send(missed(pod('a', 3)))).toEqual(['watch* -a@9?']);
   });
 
-  it('S18, T7: a last state that cannot be kept is told as it was stored, and the rest of the commit stands', () => {
+  it('S18, T7: if the last state cannot be frozen, the deletion carries the stored state, and the rest of the commit is applied', () => {
     const { send, indexer } = storing([pod('a', 1)]);
     const unreadable = Object.defineProperty({}, 'phase', {
       enumerable: true,
@@ -242,7 +242,7 @@ describe('applyDeltas: what a delta does', () => {
     expect(indexer.listKeys()).toEqual(['b']);
   });
 
-  it('F4, F9: a list without tombstones before it deletes too, but nothing refused and nothing of other scopes', () => {
+  it('F4, F9: a list without tombstones deletes missing objects, but no refused objects and no objects of other scopes', () => {
     const { send, indexer } = storing([pod('shop/a', 1), pod('shop/b', 1), pod('lab/a', 1)]);
     const rest = { scope: 'shop', rejected: [refusal(pod('shop/b', 2))] };
     expect(send(replaced([], 9, rest))).toEqual(['relist* -shop/a@1?']);
@@ -261,7 +261,7 @@ describe('applyDeltas: versions', () => {
     expect(versions(added(pod('b', 3)))).toBe('3');
     expect(versions(updated(pod('b', 5)), bookmark(8))).toBe('8');
     expect(versions(deleted(pod('b', 9)))).toBe('9');
-    // Older events, tombstones, deletions without a state and parts of a list move nothing.
+    // Older events, tombstones, deletions without a state and parts of a list do not move the version.
     expect(versions(updated(pod('a', 4)), missed(pod('a', 99)), lost('a'))).toBe('9');
     expect(versions(replacing([pod('z', 77)]), bookmark(2))).toBe('9');
     expect(versions(replaced([pod('a', 12)], 11))).toBe('11');
@@ -269,7 +269,7 @@ describe('applyDeltas: versions', () => {
     expect(versions(updated(pod('a', 6)))).toBe('6');
   });
 
-  it('S11: a bookmark is no news, and an object without a version moves nothing (TestStoreResourceVersionWithNonMetaTransform)', () => {
+  it('S11: a bookmark emits no change set, and an object without a version does not move the version (TestStoreResourceVersionWithNonMetaTransform)', () => {
     let commits = 0;
     const { send, indexer } = storing([pod('a', 1)], { onCommitted: () => commits++ });
     const { rev } = indexer;
@@ -279,7 +279,7 @@ describe('applyDeltas: versions', () => {
     expect(indexer.resourceVersion).toBe('5');
   });
 
-  it('S11, S13: with several scopes the oldest counts, and all must have had their list', () => {
+  it('S11, S13: with several scopes the oldest version counts, and the store is synced after the first list of each', () => {
     const { send, indexer } = storing(undefined, { scopes: ['shop', 'lab'] });
     expect(send(replaced([pod('shop/a', 3)], 5, { scope: 'shop' }))).toEqual([
       'initiali +shop/a@3',
@@ -301,26 +301,26 @@ describe('applyDeltas: refused objects', () => {
   const strict = { indexers: { refusing } };
 
   it.each<[string, Delta<Pod>[], string[], string[]]>([
-    ['none of them', [added(pod('b', 2)), added(pod('c', 3))], ['watch* +b@2 +c@3'], []],
-    ['all of them', [added(bad('b', 2)), added(bad('c', 3))], [], ['b', 'c']],
+    ['no object', [added(pod('b', 2)), added(pod('c', 3))], ['watch* +b@2 +c@3'], []],
+    ['all objects', [added(bad('b', 2)), added(bad('c', 3))], [], ['b', 'c']],
     [
-      'some',
+      'some objects',
       [added(bad('b', 2)), added(pod('c', 3)), added(bad('d', 4))],
       ['watch* +c@3'],
       ['b', 'd'],
     ],
-    ['one that was there: the state before stays', [updated(bad('a', 2))], [], ['a']],
+    ['a stored object, whose stored state stays', [updated(bad('a', 2))], [], ['a']],
     [
-      'some of a list',
+      'some objects of a list',
       [replaced([bad('a', 2), bad('b', 2), pod('c', 2)], 5)],
       ['relist* +c@2'],
       ['a', 'b'],
     ],
   ])(
-    'S12: %s stay out and are reported; the others go in (TestProcessDeltasInBatch)',
-    (_story, deltas, told, refused) => {
+    'S12: if the index function refuses %s, the refused ones are reported and the others are stored (TestProcessDeltasInBatch)',
+    (_case, deltas, emitted, refused) => {
       const { send, rejections, indexer } = storing([pod('a', 1)], {}, strict);
-      expect(send(...deltas)).toEqual(told);
+      expect(send(...deltas)).toEqual(emitted);
       expect(rejections.map(({ key }) => key)).toEqual(refused);
       for (const { object, error } of rejections) {
         expect(object.metadata.uid).toBe('bad');
@@ -331,7 +331,7 @@ describe('applyDeltas: refused objects', () => {
     },
   );
 
-  it('S12: an object without a name is refused at any place, and loses and re-orders nothing (TestRealFIFO_PopBrokenItemsInBatch)', () => {
+  it('S12: an object without a name is refused at any place in a batch, and the others are stored in order (TestRealFIFO_PopBrokenItemsInBatch)', () => {
     const broken = { metadata: { uid: 'x', resourceVersion: '2' } } as Pod;
     const delta = { type: 'added', key: '', object: broken } as const;
     const [b, c] = [added(pod('b', 3)), added(pod('c', 4))];
@@ -349,7 +349,7 @@ describe('applyDeltas: refused objects', () => {
     expect(rejections).toHaveLength(1);
   });
 
-  it('S12: without anyone to report to it still stays out', () => {
+  it('S12: a refused object is not stored, also without `onRejected`', () => {
     const indexer = createIndexer<Pod>(strict);
     of([added(bad('a', 1)), added(pod('b', 2))])
       .pipe(applyDeltas(indexer))
@@ -359,7 +359,7 @@ describe('applyDeltas: refused objects', () => {
 });
 
 describe('applyDeltas and keys', () => {
-  it('F14: a store that makes its keys otherwise is refused', () => {
+  it('F14: a store with another key function is refused', () => {
     const byUid = createIndexer<{ metadata: { uid: string } }>({
       keyOf: ({ metadata }) => metadata.uid,
     });

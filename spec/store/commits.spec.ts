@@ -30,23 +30,27 @@ function split(deltas: readonly Delta<Pod>[], synced = true): string[] {
 
 describe('commits', () => {
   it.each<[string, Delta<Pod>[], string[]]>([
-    ['unique items are one', [a, b, c], ['watch +a@1 +b@2 +c@3']],
-    ['a key again at the start', [a, a2, b, c], ['watch +a@1', 'watch ~a@4 +b@2 +c@3']],
-    ['a key again in the middle', [a, b, a2, c], ['watch +a@1 +b@2', 'watch ~a@4 +c@3']],
-    ['a key again at the end', [a, b, c, a2], ['watch +a@1 +b@2 +c@3', 'watch ~a@4']],
-    ['one key only', [a, a2, deleted(pod('a', 5))], ['watch +a@1', 'watch ~a@4', 'watch -a@5']],
-    ['nothing', [], []],
+    ['deltas of different keys are one commit', [a, b, c], ['watch +a@1 +b@2 +c@3']],
+    ['a repeated key at the start', [a, a2, b, c], ['watch +a@1', 'watch ~a@4 +b@2 +c@3']],
+    ['a repeated key in the middle', [a, b, a2, c], ['watch +a@1 +b@2', 'watch ~a@4 +c@3']],
+    ['a repeated key at the end', [a, b, c, a2], ['watch +a@1 +b@2 +c@3', 'watch ~a@4']],
+    [
+      'deltas of one key',
+      [a, a2, deleted(pod('a', 5))],
+      ['watch +a@1', 'watch ~a@4', 'watch -a@5'],
+    ],
+    ['an empty batch', [], []],
     ['a bookmark stays in its place', [a, bookmark(5), b], ['watch +a@1 ^5 +b@2']],
     ['a bookmark alone', [bookmark(5)], ['watch ^5']],
     ['an abort stays in its place', [a, { type: 'replace-abort' }, b], ['watch +a@1 ! +b@2']],
     ['a refusal stays in its place', [a, refused(pod('a', 5)), b], ['watch +a@1 xa@5 +b@2']],
     ['a refusal alone', [refused(pod('a', 5))], ['watch xa@5']],
-    ['a retry is one by itself', [a, retry, b], ['watch +a@1', 'watch *', 'watch +b@2']],
-  ])('S6: %s (TestRealFIFO_PopMultipleDeltaInBatch)', (_story, deltas, expected) => {
+    ['a retry is a separate commit', [a, retry, b], ['watch +a@1', 'watch *', 'watch +b@2']],
+  ])('S6: %s (TestRealFIFO_PopMultipleDeltaInBatch)', (_case, deltas, expected) => {
     expect(split(deltas)).toEqual(expected);
   });
 
-  it('S6: none crosses the end of the first list (TestRealFIFO_PopMultipleDeltaInBatch, TestRealFIFO_ReplaceAtomicPop, TestRealFIFO_HasSynced)', () => {
+  it('S6: a commit does not cross the end of the first list (TestRealFIFO_PopMultipleDeltaInBatch, TestRealFIFO_ReplaceAtomicPop, TestRealFIFO_HasSynced)', () => {
     const parts = [replacing([pod('x', 1)]), replacing([pod('y', 1)])];
     const end = replaced([pod('z', 1)], 5);
     expect(split([...parts, end, a, b], false)).toEqual([
@@ -61,7 +65,7 @@ describe('commits', () => {
     expect(split([a, end, b])).toEqual(['watch +a@1', 'relist [z@1]@5', 'watch +b@2']);
   });
 
-  it('S6: each scope has a first list of its own', () => {
+  it('S6: each scope has its own first list', () => {
     const shop = replaced([], 5, { scope: 'shop' });
     const lab = replaced([], 5, { scope: 'lab' });
     const commits = splitCommits([shop, lab, shop], (scope) => scope === 'lab');
@@ -78,13 +82,13 @@ describe('commits', () => {
     ]);
   });
 
-  it('S5, S6: the tombstones of a list become visible with its end, whatever waits before them', () => {
+  it('S5, S6: the tombstones of a list become visible together with its end, after the deltas before them', () => {
     const list = replaced([pod('z', 1)], 9);
     expect(split([a, missed(pod('b', 1)), lost('c'), list])).toEqual([
       'watch +a@1',
       'relist -b@1? -c? [z@1]@9',
     ]);
-    // One of them is of a key that changed before it.
+    // One of the tombstones has a key that has changed before.
     expect(
       split([a2, missed(pod('b', 1)), missed(pod('a', 4)), missed(pod('c', 1)), list]),
     ).toEqual(['watch ~a@4', 'relist -b@1? -a@4? -c@1? [z@1]@9']);
@@ -93,7 +97,7 @@ describe('commits', () => {
     expect(split([missed(pod('b', 1)), missed(pod('a', 1))])).toEqual(['watch -b@1? -a@1?']);
   });
 
-  it('S6: no delta is lost or re-ordered, however a batch is made', () => {
+  it('S6: no delta of a random batch is lost or reordered', () => {
     const key = fc.constantFrom('a', 'b', 'c');
     const delta: fc.Arbitrary<Delta<Pod>> = fc.oneof(
       key.map((name) => added(pod(name, 1))),

@@ -34,7 +34,7 @@ function gated() {
 }
 
 describe('conflateByKey', () => {
-  it('S15: the first passes at once, then one set a turn, with previous as this consumer had it', () => {
+  it('S15: the first set passes synchronously, then one set per opening, whose `previous` is the state this consumer had', () => {
     marbles(({ cold, scheduler, expectObservable }) => {
       const values = {
         a: update('a', 1, 2),
@@ -52,7 +52,7 @@ describe('conflateByKey', () => {
     });
   });
 
-  it('S15: while there is room sets pass unfolded and at once', () => {
+  it('S15: while the demand is open sets pass synchronously and are not folded', () => {
     marbles(({ cold, expectObservable }) => {
       const values = { a: add(pod('a', 1)), b: update('a', 1, 2), c: remove('a', 3) };
       const result = cold('a(bc)-|', values).pipe(conflateByKey(), map(brief));
@@ -64,7 +64,7 @@ describe('conflateByKey', () => {
     });
   });
 
-  it('S15: a delete is never lost, and what came and went is nothing', () => {
+  it('S15: a deletion is never lost, and an object that was created and deleted while it waited is not delivered', () => {
     const { source, take } = gated();
     for (const set of [update('a', 1, 2), remove('a', 2), add(pod('a', 3, 'a2'))]) source.next(set);
     for (const set of [add(pod('b', 4)), remove('b', 4)]) source.next(set);
@@ -76,7 +76,7 @@ describe('conflateByKey', () => {
     expect(take()).toEqual(['watch* -a@6']);
   });
 
-  it('S15: a consumer that stands still through 100,000 events over 500 keys holds at most 500 changes', () => {
+  it('S15: for a consumer that takes nothing during 100,000 events of 500 keys, at most 500 changes wait', () => {
     const pending = new Conflation<Pod>();
     const first = Array.from({ length: 500 }, (_, at) => pod(`p${at}`, 1));
     let now = [...first];
@@ -107,7 +107,7 @@ describe('conflateByKey', () => {
     expect([pending.size, pending.isEmpty, pending.take()]).toEqual([0, true, undefined]);
   });
 
-  it('S15: what a folded set says of itself: the newest version, and what its parts have in common', () => {
+  it('S15: a folded set has the newest version, and is initial or has a cause only if all its sets agree', () => {
     const fold = (...parts: Parameters<typeof changeSet<Pod>>[0][]) => {
       const pending = new Conflation<Pod>();
       let at = 0;
@@ -129,13 +129,13 @@ describe('conflateByKey', () => {
       ...['resync', false, false, true, 2, '2'],
     ]);
     expect(fold({ cause: 'relist' }, { cause: 'resync' })?.[0]).toBe('watch');
-    // What follows a reset is part of it; what was before is void.
+    // Sets after a reset become part of it; sets before it are dropped.
     expect(fold(snapshot, {})).toEqual(['snapshot', true, true, true, 2, '2']);
     expect(fold({}, snapshot)).toEqual(['snapshot', true, true, false, 2, '2']);
     expect(fold({}, snapshot, { cause: 'relist' })?.slice(0, 3)).toEqual(['snapshot', true, true]);
   });
 
-  it('S15: a reset voids what waits', () => {
+  it('S15: a reset drops the waiting sets', () => {
     const { source, take } = gated();
     source.next(remove('a', 1));
     source.next(changeSet<Pod>({ added: [pod('b', 2)], reset: true, cause: 'snapshot' }));
@@ -145,7 +145,7 @@ describe('conflateByKey', () => {
     expect(take()).toEqual(['snapshot*! +b@3']);
   });
 
-  it('S13, S15: an empty set is told when it says that the store is synced or void, and else is not', () => {
+  it('S13, S15: an empty set is delivered only if it reports that the store is synced, or is a reset', () => {
     const { source, take } = gated();
     const empty = (init: Parameters<typeof changeSet<Pod>>[0]) => source.next(changeSet<Pod>(init));
     empty({ synced: false });
@@ -158,7 +158,7 @@ describe('conflateByKey', () => {
     expect(take()).toEqual(['snapshot*!']);
   });
 
-  it('S15: completion delivers what waits first; an error passes at once; leaving drops it', () => {
+  it('S15: completion follows the waiting set; an error is passed on immediately; unsubscribing drops the waiting set', () => {
     const done = gated();
     done.source.next(add(pod('a', 1)));
     done.source.complete();
@@ -178,12 +178,12 @@ describe('conflateByKey', () => {
 
     let error: unknown;
     of(add(pod('a', 1)))
-      .pipe(conflateByKey({ ready: () => throwError(() => 'no room') }))
+      .pipe(conflateByKey({ ready: () => throwError(() => 'demand failed') }))
       .subscribe({ error: (reason) => (error = reason) });
-    expect(error).toBe('no room');
+    expect(error).toBe('demand failed');
   });
 
-  it('S15: each subscription folds for itself, and a set sent from within comes after the one at hand', () => {
+  it('S15: each subscription folds separately, and a set that is sent in a callback is delivered after the current one', () => {
     const source = new Subject<ChangeSet<Pod>>();
     const folded$ = source.pipe(conflateByKey());
     const [first, second]: [string[], string[]] = [[], []];

@@ -1,4 +1,7 @@
-/** Against client-go: tools/cache/expiration_cache_test.go, and against a model that has no laziness in it. */
+/**
+ * Tests the expiration store with the cases of client-go's tools/cache/expiration_cache_test.go, and against a model
+ * that removes expired objects immediately.
+ */
 import * as fc from 'fast-check';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +31,7 @@ function storeOf(how: { ttlMs: number } | { neverExpire: ReadonlySet<string> }) 
 }
 
 describe('an expiration store', () => {
-  it('S19: an expired object is neither seen nor kept (TestTTLExpirationBasic)', () => {
+  it('S19: a read does not see an expired object, and removes it (TestTTLExpirationBasic)', () => {
     const { store } = storeOf({ neverExpire: new Set() });
     store.add(foo);
     expect(store.listKeys()).toEqual(['foo']);
@@ -37,7 +40,7 @@ describe('an expiration store', () => {
     expect(store.size).toBe(0);
   });
 
-  it('S19: an object that is added again after it expired is there (TestReAddExpiredItem)', () => {
+  it('S19: an object that is added again after it has expired can be read (TestReAddExpiredItem)', () => {
     const neverExpire = new Set<string>();
     const { store } = storeOf({ neverExpire });
     store.add(foo);
@@ -47,7 +50,7 @@ describe('an expiration store', () => {
     expect(store.getByKey('foo')).toEqual({ id: 'foo', value: 'different' });
   });
 
-  it('S19: a list purges what has expired and shows the others (TestTTLList)', () => {
+  it('S19: list() removes expired objects and returns the others (TestTTLList)', () => {
     const { store } = storeOf({ neverExpire: new Set(['foo1']) });
     const foo1 = { id: 'foo1', value: 'bar1' };
     for (const item of [foo, foo1, { id: 'foo2', value: 'bar2' }]) store.add(item);
@@ -56,7 +59,7 @@ describe('an expiration store', () => {
     expect(store.listKeys()).toEqual(['foo1']);
   });
 
-  it('S19: what is exactly its time old has not expired, and a time of 0 or less never ends (TestTTLPolicy)', () => {
+  it('S19: an object at exactly its time to live has not expired, and a time to live of 0 or less never expires (TestTTLPolicy)', () => {
     const entry = { key: 'foo', object: foo, writtenMs: 1_000 };
     const isExpired = ttlPolicy(30_000);
     expect(isExpired(entry, 1_000)).toBe(false);
@@ -65,7 +68,7 @@ describe('an expiration store', () => {
     for (const ttlMs of [0, -1]) expect(ttlPolicy(ttlMs)(entry, 31_001)).toBe(false);
   });
 
-  it('S19: a write begins the time anew, and an index shows what has time left', () => {
+  it('S19: a write restarts the time to live, and an index shows only objects that have not expired', () => {
     const { store, scheduler } = storeOf({ ttlMs: 10 });
     const [a, b, c] = ['a', 'b', 'c'].map((id) => ({ id, value: 'x' })) as [Item, Item, Item];
     store.replace([a, b]);
@@ -82,11 +85,11 @@ describe('an expiration store', () => {
     expect(() => store.byIndex('other', 'x')).toThrow('does not exist');
   });
 
-  it('S19: a policy is told the key, the object, when it was written and the time', () => {
+  it('S19: a policy receives the key, the object, the time of the write and the present time', () => {
     const scheduler = new VirtualTimeScheduler();
-    const asked: unknown[] = [];
-    const policy = (...question: unknown[]) => {
-      asked.push(question);
+    const calls: unknown[] = [];
+    const policy = (...call: unknown[]) => {
+      calls.push(call);
       return false;
     };
     const store = createExpirationStore<Item>({ policy, keyOf, scheduler });
@@ -94,10 +97,10 @@ describe('an expiration store', () => {
     store.add(foo);
     scheduler.frame = 5;
     store.has('foo');
-    expect(asked).toEqual([[{ key: 'foo', object: foo, writtenMs: 3 }, 5]]);
+    expect(calls).toEqual([[{ key: 'foo', object: foo, writtenMs: 3 }, 5]]);
   });
 
-  it('S19: reading twice without a change gives one array', () => {
+  it('S19: two reads without a change in between return the same array', () => {
     const { store, scheduler } = storeOf({ ttlMs: 10 });
     store.add(foo);
     const [list, under] = [store.list(), store.byIndex('value', 'bar')];
@@ -106,7 +109,7 @@ describe('an expiration store', () => {
     expect(store.byIndex('value', 'bar')).toBe(under);
   });
 
-  it('S1, S19: a write that fails changes neither the objects nor their times', () => {
+  it('S1, S19: a failed write changes neither the objects nor their times to live', () => {
     const scheduler = new VirtualTimeScheduler();
     const picky = (item: Item) => {
       if (item.value === 'bad') throw new Error('refused');
@@ -122,7 +125,7 @@ describe('an expiration store', () => {
     expect(store.getByKey('foo')).toBeUndefined();
   });
 
-  it('S19: it answers as a store that purges at once, but for its keys', () => {
+  it('S19: except for its keys, the store returns the same as one that removes expired objects immediately', () => {
     const id = fc.constantFrom('a', 'b', 'c');
     const item = fc.record({ id, value: fc.constantFrom('x', 'y') });
     const step = fc.oneof(

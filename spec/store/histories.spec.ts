@@ -15,21 +15,23 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** A server, and what a reflector says of it: deltas in order, or nothing where it was not looking. */
+/** A server with its reflector, which emits deltas in order, and none for changes that it missed. */
 class Server {
   readonly there = new Map<string, Pod>();
   #log: Delta<Pod>[] = [];
   #version = 10;
   #born = 0;
-  /** Something happened that only a list can tell. */
+  /** Whether a change was missed, so that a list is needed. */
   behind = true;
-  /** What a watch says again may bring back what is gone, until it says that too. */
+  /**
+   * Whether a watch has repeated events. A repeated event may restore a deleted object until its deletion is repeated.
+   */
   replayed = false;
 
   act({ what, key, scope }: Step): Delta<Pod>[] {
     const old = this.there.get(key);
     if (what === 'quiet') {
-      // Not looking: changes of which no event comes.
+      // A change for which no event is emitted.
       this.behind = true;
       if (old && scope === 'lab') this.there.delete(key);
       else this.#put(key, scope === 'shop' ? old : undefined);
@@ -42,7 +44,7 @@ class Server {
       const part: Delta<Pod> = { type: 'replacing', objects, ...scoped };
       return [part, { type: 'replace-abort', ...scoped }];
     }
-    // A watch speaks only where a list has been.
+    // A watch emits events only after a list.
     if (this.behind) return [];
     const event = this.#event(what, key, old);
     this.#log.push(...event.filter((delta) => delta.type !== 'bookmark'));
@@ -79,7 +81,7 @@ class Server {
     const restored = what === 'restore';
     const asked = restored || this.behind ? undefined : scope;
     if (restored) {
-      // An older backup: versions begin anew below what was seen, and content is another.
+      // An older backup was restored: versions start again below those already seen, with other contents.
       this.#version = 10;
       for (const [key, old] of [...this.there]) this.#put(key, old);
     }
@@ -101,7 +103,7 @@ class Server {
   }
 }
 
-/** One consumer: what it has by what it was told. */
+/** A consumer, whose state follows from the change sets that it received. */
 class Consumer {
   readonly has = new Map<string, Pod>();
   readonly #ended = new Set<string>();
@@ -116,7 +118,7 @@ class Consumer {
       kinds.indexOf(false) < 0 ? 1e9 : kinds.indexOf(false),
     );
     for (const { id, key, previous, object, last } of set.changes) {
-      // add → update* → delete, and a UID never comes back.
+      // add → update* → delete, and a UID is never added again.
       expect(this.has.get(key)).toBe(previous);
       if (!replayed) expect(this.#ended.has(id)).toBe(false);
       if (previous) expect(previous.metadata.uid).toBe(id);
@@ -149,7 +151,7 @@ function play(steps: readonly Step[], compression: 'none' | 'latest', everyTake:
     if (set !== undefined) slow.take(set, server.replayed);
     expect(slow.has).toEqual(prompt.has);
   };
-  // An error thrown in a callback is rxjs's to report: the test looks outside.
+  // RxJS would report an error that is thrown in a callback, so errors are collected and thrown outside.
   const failures: unknown[] = [];
   const guarded = (test: () => void) => {
     try {
@@ -158,15 +160,15 @@ function play(steps: readonly Step[], compression: 'none' | 'latest', everyTake:
       failures.push(error);
     }
   };
-  const told = (set: ChangeSet<Pod>) => {
+  const receive = (set: ChangeSet<Pod>) => {
     sets++;
     prompt.take(set, server.replayed);
-    // The store shows this commit: what was told, folded, is what it holds.
+    // The store shows this commit: its contents equal the state that follows from all change sets.
     expect(new Map(indexer.list().map((it) => [keyOf(it), it]))).toEqual(prompt.has);
     pending.fold(set);
     if (sets % everyTake === 0) flush();
   };
-  pipe.subscribe((set) => guarded(() => told(set)));
+  pipe.subscribe((set) => guarded(() => receive(set)));
   const end: Step = { what: 'relist', key: 'shop/a', scope: undefined };
   for (const next of [...steps, ...(server.behind ? [end] : [])]) {
     if (next.what === 'pop') open.next();
@@ -194,7 +196,7 @@ function play(steps: readonly Step[], compression: 'none' | 'latest', everyTake:
 
 describe('histories', () => {
   it.each(['none', 'latest'] as const)(
-    'S5, S7, S10, S14, S15, S18: the store equals the truth, what was told folds to the store, a UID is added, updated, deleted, and conflating at random points is recomputing; compression %s',
+    'S5, S7, S10, S14, S15, S18: on random histories the store equals the server, the change sets and their folds lead to the contents of the store, and each UID is added, updated, deleted; compression %s',
     (compression) => {
       let sets = 0;
       fc.assert(

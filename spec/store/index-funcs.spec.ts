@@ -21,7 +21,7 @@ const object = {
 };
 
 describe('index functions', () => {
-  it('S2: give the values of what an object has, and none of what it has not', () => {
+  it('S2: index functions return the values of an object, and no values for missing fields', () => {
     expect(byNamespace(object)).toEqual(['shop']);
     expect(byNamespace({ metadata: { name: 'node' } })).toEqual(['']);
     expect(byNamespace({})).toEqual(['']);
@@ -33,7 +33,7 @@ describe('index functions', () => {
     for (const func of functions) expect([func({}), func({ metadata: {} })]).toEqual([[], []]);
   });
 
-  it('S2: read own properties only', () => {
+  it('S2: index functions read only own properties', () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       expect(byLabel(name)({ metadata: { labels: {}, annotations: {} } })).toEqual([]);
       expect(byAnnotation(name)({ metadata: { labels: {}, annotations: {} } })).toEqual([]);
@@ -43,7 +43,7 @@ describe('index functions', () => {
     expect(byLabels(odd)).toEqual(['__proto__=x', 'constructor=y']);
   });
 
-  it('S2: stand in a store under their names', () => {
+  it('S2: a store finds objects by the names of its index functions', () => {
     const indexer = createIndexer({ indexers: { [NAMESPACE_INDEX]: byNamespace, byLabels } });
     indexer.add(object);
     expect(indexer.indexKeys('namespace', 'shop')).toEqual(['shop/web-0']);

@@ -15,7 +15,7 @@ const byFirst = (object: Tagged) => object.tags.slice(0, 1);
 const fresh = () => createIndexer<Tagged>({ indexers: { byTag } });
 
 describe('indices', () => {
-  it('S2: an object stands under all its values, and moves when they change (TestThreadSafeStoreIndexingFunctionsWithMultipleValues, TestMultiIndexKeys)', () => {
+  it('S2: an object is found under all its values, also after they change (TestThreadSafeStoreIndexingFunctionsWithMultipleValues, TestMultiIndexKeys)', () => {
     const indexer = fresh();
     indexer.add(tagged('a', 'x', 'y'));
     indexer.add(tagged('b', 'y', 'z', 'z'));
@@ -32,7 +32,7 @@ describe('indices', () => {
     expect([...indexer.listIndexFuncValues('byTag')].sort()).toEqual(['x', 'y', 'z']);
   });
 
-  it('S2: a value without objects is gone, one with objects stays (TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex, TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex, TestGetIndexFuncValues)', () => {
+  it('S2: a value without objects is removed, a value with objects is kept (TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex, TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex, TestGetIndexFuncValues)', () => {
     const indexer = fresh();
     for (const name of ['a', 'b']) indexer.add(tagged(name, 'x'));
     indexer.add(tagged('c', 'y'));
@@ -45,7 +45,7 @@ describe('indices', () => {
     expect(indexer.byIndex('byTag', 'x')).toEqual([]);
   });
 
-  it('S2: index() gives each object that shares a value once (TestIndex)', () => {
+  it('S2: index() returns each object that shares a value once (TestIndex)', () => {
     const indexer = fresh();
     const [a, b, c] = [tagged('a', 'x', 'y'), tagged('b', 'y'), tagged('c', 'z')];
     for (const object of [a, b, c]) indexer.add(object);
@@ -53,17 +53,17 @@ describe('indices', () => {
     expect(indexer.index('byTag', tagged('probe'))).toEqual([]);
   });
 
-  it('S2: an index that is not there throws, and names those that are', () => {
+  it('S2: reading an unknown index throws an error that names the existing ones', () => {
     const indexer = fresh();
-    const message = 'Index with name "none" does not exist; there is "byTag"';
+    const message = 'Index with name "none" does not exist. Existing indices: "byTag"';
     expect(() => indexer.byIndex('none', 'x')).toThrow(message);
     expect(() => indexer.index('none', tagged('a'))).toThrow(message);
     expect(() => indexer.indexKeys('none', 'x')).toThrow(message);
     expect(() => indexer.listIndexFuncValues('none')).toThrow(message);
-    expect(() => createIndexer().byIndex('constructor', 'x')).toThrow('there is none');
+    expect(() => createIndexer().byIndex('constructor', 'x')).toThrow('The store has no indices');
   });
 
-  it('S2: what the function answered counts, not what it would answer now', () => {
+  it('S2: a deletion removes the values that the index function returned at the write, without calling it again', () => {
     const shared = [''];
     const reusing = ({ metadata }: Tagged) => {
       shared[0] = metadata.name;
@@ -81,9 +81,9 @@ describe('indices', () => {
   it.each<[string, unknown, boolean]>([
     ['nothing', undefined, true],
     ['null', null, true],
-    ['no array', 'x', false],
+    ['a string', 'x', false],
     ['numbers', [1], false],
-  ])('S1, S2: a function that answers %s', (_what, answer, fits) => {
+  ])('S1, S2: an index function returns %s', (_case, answer, fits) => {
     const indexer = createIndexer<Tagged>({ indexers: { odd: () => answer as string[] } });
     const add = () => indexer.add(tagged('a'));
     if (fits) add();
@@ -92,7 +92,7 @@ describe('indices', () => {
     expect(indexer.listIndexFuncValues('odd')).toEqual([]);
   });
 
-  it('S3: indices that come after the data are filled (TestSharedInformer_Indexer)', () => {
+  it('S3: indices that are added to a store with objects are filled (TestSharedInformer_Indexer)', () => {
     const indexer = fresh();
     indexer.add(tagged('a', 'x', 'y'));
     indexer.addIndexers({ byFirst, ['__proto__']: byFirst });
@@ -103,7 +103,7 @@ describe('indices', () => {
     expect(indexer.listIndexFuncValues('byFirst')).toEqual(['y']);
   });
 
-  it('S3: a taken name, or a function that throws, adds none of them', () => {
+  it('S3: if a name exists already or an index function throws, none of the indices is added', () => {
     const indexer = fresh();
     indexer.add(tagged('a', 'x'));
     const conflict = () => indexer.addIndexers({ byFirst, byTag: byFirst });
@@ -128,7 +128,7 @@ describe('indices', () => {
     fc.constant({ what: 'index' } as const),
   );
 
-  it('S1, S2, S3, S4: random writes leave the indices that a recount from scratch would give', () => {
+  it('S1, S2, S3, S4: after random writes the indices equal those computed from the objects', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 25 }), (operations) => {
         const indexer = fresh();

@@ -13,7 +13,7 @@ const boom = () => {
   throw new Error('boom');
 };
 
-/** All that a reader can see. */
+/** Everything that a reader can see. */
 function all(indexer: Indexer<Pod>) {
   return {
     keys: indexer.listKeys(),
@@ -30,7 +30,7 @@ function all(indexer: Indexer<Pod>) {
 }
 
 describe('indexer: objects', () => {
-  it('S2: adds, updates, gets, lists and deletes (TestCache)', () => {
+  it('S2: objects are added, updated, read, listed and deleted (TestCache)', () => {
     const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace } });
     const [a, b, a2] = [pod('shop/a', 1), pod('b', 2), pod('shop/a', 3)];
     indexer.add(a);
@@ -38,7 +38,7 @@ describe('indexer: objects', () => {
     expect(indexer.list()).toEqual([a, b]);
     expect([...indexer.keys()]).toEqual(['shop/a', 'b']);
     expect(indexer.byIndex('namespace', '')).toEqual([b]);
-    // Add and update are one, whichever is called.
+    // `add` and `update` do the same.
     indexer.add(a2);
     expect(indexer.getByKey('shop/a')).toBe(a2);
     indexer.update(a);
@@ -59,7 +59,7 @@ describe('indexer: objects', () => {
     expect(indexer.size).toBe(1);
   });
 
-  it('S11: a replace is everything anew, and brings its version (TestThreadSafeStoreRV)', () => {
+  it('S11: a replace exchanges the complete contents and sets the version (TestThreadSafeStoreRV)', () => {
     const indexer = createIndexer<Pod>({ indexers: { byVersion } });
     indexer.add(pod('a', 1));
     indexer.replace([pod('b', 2), pod('c', 2), pod('c', 3)], '9');
@@ -73,7 +73,7 @@ describe('indexer: objects', () => {
     expect(indexer.listIndexFuncValues('byVersion')).toEqual([]);
   });
 
-  it('S1: a key that cannot be had changes nothing (TestKeyError)', () => {
+  it('S1: a write of an object without a key changes nothing (TestKeyError)', () => {
     const indexer = createIndexer<Pod>({ indexers: { byVersion } });
     indexer.add(pod('a', 1));
     const before = all(indexer);
@@ -86,7 +86,7 @@ describe('indexer: objects', () => {
     expect(indexer.snapshot$.value).toBe(before.snapshot);
   });
 
-  it('S1: an index function that throws changes nothing, wherever it stands (TestCacheTransactionShouldIndexErrors)', () => {
+  it('S1: if one of several index functions throws, the write changes nothing (TestCacheTransactionShouldIndexErrors)', () => {
     const refuses = (object: Pod) => (object.metadata.uid === 'bad' ? boom() : ['x']);
     const bad = pod('b', 9, 'bad');
     for (const indexers of [
@@ -113,7 +113,7 @@ describe('indexer: objects', () => {
     }
   });
 
-  it('S1: a transaction that fails puts back what it removed', () => {
+  it('S1: a failed transaction restores the objects that it removed', () => {
     const indexer = createIndexer<Pod>({ indexers: { byVersion } });
     indexer.replace([pod('a', 1), pod('b', 1)], '5');
     expect(() =>
@@ -131,7 +131,7 @@ describe('indexer: objects', () => {
     expect([indexer.rev, indexer.size]).toEqual([1, 2]);
   });
 
-  it('S4: what is read twice without a change is one array, frozen', () => {
+  it('S4: two reads without a change in between return the same frozen array', () => {
     const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace } });
     indexer.replace([pod('shop/a', 1), pod('lab/b', 1)], '5');
     const [list, shop, lab] = [
@@ -158,7 +158,7 @@ describe('indexer: objects', () => {
 });
 
 describe('indexer: snapshots', () => {
-  it('S17: there is a snapshot at once, and one a commit', () => {
+  it('S17: `snapshot$` emits synchronously on subscription, then once per commit', () => {
     const indexer = createIndexer<Pod>();
     const seen: StoreReader<Pod>[] = [];
     indexer.snapshot$.subscribe((snapshot) => seen.push(snapshot));
@@ -186,7 +186,7 @@ describe('indexer: snapshots', () => {
     expect(seen[3]?.byIndex('byVersion', '1')).toEqual([pod('b', 1)]);
   });
 
-  it('S50: a reader that was emitted earlier reads the present state; a list that was kept stays as it was', () => {
+  it('S50: a reader that was emitted earlier reads the present state; an array that it returned earlier does not change', () => {
     const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace } });
     indexer.add(pod('shop/a', 1));
     const reader = indexer.snapshot$.value;
@@ -200,7 +200,7 @@ describe('indexer: snapshots', () => {
     expectTypeOf<Snapshot<Pod>>().toEqualTypeOf<StoreReader<Pod>>();
   });
 
-  it('S17: a snapshot shows its commit in list(), byIndex() and get() when it is emitted', () => {
+  it('S17: when a reader is emitted, its list(), byIndex() and get() show its commit', () => {
     const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace } });
     const seen: string[] = [];
     const names = (objects: readonly Pod[]) => objects.map(({ metadata }) => metadata?.name).join();
@@ -224,7 +224,7 @@ describe('indexer: snapshots', () => {
     ]);
   });
 
-  it('S17: all observers see one order, one emission a commit, also for writes made in a callback', () => {
+  it('S17: all observers see the same order, with one emission per commit, also for writes made in a callback', () => {
     const indexer = createIndexer<Pod>();
     const [first, second]: [number[], [number, number][]] = [[], []];
     indexer.snapshot$.subscribe(({ rev }) => {

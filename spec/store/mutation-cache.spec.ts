@@ -1,4 +1,7 @@
-/** Against client-go: tools/cache/mutation_cache_test.go, and against a server whose watch and answers come late. */
+/**
+ * Tests the mutation cache with the cases of client-go's tools/cache/mutation_cache_test.go, and against a model of a
+ * server whose events and responses arrive late.
+ */
 import * as fc from 'fast-check';
 import { applyDeltas, type Change, type ChangeSet, createIndexer, type Delta } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
@@ -30,21 +33,21 @@ function rig(options: MutationCacheOptions = {}) {
 
 describe('a mutation cache', () => {
   it.each([
-    { told: '2', cleared: true },
-    { told: '3', cleared: true },
-    { told: '1', cleared: false },
+    { stored: '2', dropped: true },
+    { stored: '3', dropped: true },
+    { stored: '1', dropped: false },
   ])(
-    'S20: of a write at 2, telling that the store has $told clears: $cleared (TestMutationCacheOnAddOrUpdate)',
-    ({ told, cleared }) => {
+    'S20: onAddOrUpdate() with version $stored drops a write at version 2: $dropped (TestMutationCacheOnAddOrUpdate)',
+    ({ stored, dropped }) => {
       const { cache, store, version } = rig();
       cache.mutation(pod('pod', 'uid-1', '2'));
-      cache.onAddOrUpdate(pod('pod', 'uid-1', told));
+      cache.onAddOrUpdate(pod('pod', 'uid-1', stored));
       store.add(pod('pod', 'uid-1', '1'));
-      expect(version()).toBe(cleared ? '1' : '2');
+      expect(version()).toBe(dropped ? '1' : '2');
     },
   );
 
-  it('S20: a write that the store refused is no write that it has passed', () => {
+  it('S20: a write is still shown if the store has reached its version but refused the object', () => {
     const { cache, store, version } = rig({ includeAdds: true });
     const source = new Subject<readonly Delta<Pod>[]>();
     source.pipe(applyDeltas(store)).subscribe();
@@ -56,23 +59,23 @@ describe('a mutation cache', () => {
   });
 
   it.each([
-    { uid: 'uid-1', at: '1', there: false },
-    { uid: 'uid-2', at: '3', there: false },
-    { uid: 'uid-other', at: '1', there: true },
+    { uid: 'uid-1', at: '1', shown: false },
+    { uid: 'uid-2', at: '3', shown: false },
+    { uid: 'uid-other', at: '1', shown: true },
   ])(
-    'S20: of a write of uid-1 at 3, a deletion of $uid at $at leaves it there: $there (TestMutationCacheOnDelete)',
-    ({ uid, at, there }) => {
+    'S20: after a deletion of $uid at version $at, a write of uid-1 at version 3 is shown: $shown (TestMutationCacheOnDelete)',
+    ({ uid, at, shown }) => {
       const { cache, store, version } = rig({ includeAdds: true });
       store.add(pod('pod', 'uid-1', '2'));
       cache.mutation(pod('pod', 'uid-1', '3'));
       const deleted = pod('pod', uid, at);
       store.delete(deleted);
       cache.onDelete(deleted);
-      expect(version()).toBe(there ? '3' : undefined);
+      expect(version()).toBe(shown ? '3' : undefined);
     },
   );
 
-  it('S20: an answer that comes after the deletion does not raise the dead (TestMutationCacheUpdateConcurrentDelete)', () => {
+  it('S20: a response that arrives after the deletion does not show the object again (TestMutationCacheUpdateConcurrentDelete)', () => {
     const { cache, store, version } = rig({ includeAdds: true });
     const updated = pod('pod', 'uid-1', '2');
     store.add(pod('pod', 'uid-1', '1'));
@@ -82,7 +85,7 @@ describe('a mutation cache', () => {
     cache.onDelete(updated);
     cache.mutation(updated);
     expect(version()).toBeUndefined();
-    // Nor does another state of it, nor one of another object at that version.
+    // Another state of the object is ignored, too, and so is another object that is not newer.
     cache.mutation(pod('pod', 'uid-1', '7'));
     cache.mutation(pod('pod', 'uid-0', '1'));
     cache.mutation(pod('pod', 'uid-0', '2'));
@@ -91,7 +94,7 @@ describe('a mutation cache', () => {
     expect(version()).toBe('3');
   });
 
-  it('S20: an answer that comes after the name was taken anew is ignored (TestMutationCacheUpdateConcurrentRecreate)', () => {
+  it('S20: a response that arrives after the object was recreated is ignored (TestMutationCacheUpdateConcurrentRecreate)', () => {
     const { cache, store } = rig({ includeAdds: true });
     const updated = pod('pod', 'uid-1', '2');
     const replacement = pod('pod', 'uid-2', '3');
@@ -104,12 +107,12 @@ describe('a mutation cache', () => {
     cache.onAddOrUpdate(replacement);
     cache.mutation(updated);
     expect(cache.getByKey('pod')).toBe(replacement);
-    // It was not kept either.
+    // The response was not kept.
     store.delete('pod');
     expect(cache.getByKey('pod')).toBeUndefined();
   });
 
-  it('S20: a deletion takes a write from indices too (TestMutationCacheOnDeleteClearsStaleMutation)', () => {
+  it('S20: a deletion also removes a write from the indices (TestMutationCacheOnDeleteClearsStaleMutation)', () => {
     const { cache } = rig({ includeAdds: true });
     const written = pod('pod', 'uid-1', '2', 'web');
     cache.mutation(written);
@@ -118,7 +121,7 @@ describe('a mutation cache', () => {
     expect(cache.byIndex('app', 'web')).toEqual([]);
   });
 
-  it('S20: the newest deletion of a name stands', () => {
+  it('S20: of several deletions of a name, the newest is kept', () => {
     const { cache, version } = rig({ includeAdds: true });
     cache.onDelete(pod('pod', 'uid-2', '9'));
     for (const uid of ['uid-1', 'uid-2']) cache.onDelete(pod('pod', uid, '3'));
@@ -126,7 +129,7 @@ describe('a mutation cache', () => {
     expect(version()).toBeUndefined();
   });
 
-  it('S20: an object that the store has again, as after a restore, may be written again', () => {
+  it('S20: writes of an object that the store has again, as after a restore, are shown', () => {
     const { cache, version } = rig({ includeAdds: true });
     cache.onDelete(pod('pod', 'uid-1', '5'));
     cache.onAddOrUpdate(pod('pod', 'uid-1', '6'));
@@ -134,7 +137,7 @@ describe('a mutation cache', () => {
     expect(version()).toBe('7');
   });
 
-  it('S20: an answer that the store has already is not kept', () => {
+  it('S20: a response that the store has already is not kept', () => {
     const { cache, store, version } = rig({ includeAdds: true });
     store.add(pod('pod', 'uid-1', '2'));
     cache.mutation(pod('pod', 'uid-1', '2'));
@@ -142,7 +145,7 @@ describe('a mutation cache', () => {
     expect(version()).toBeUndefined();
   });
 
-  it('S20: gives the newer of store and write, at versions beyond 2^53 too', () => {
+  it('S20: the newer of the write and the stored object is returned, also for versions over 2^53', () => {
     const { cache, store, version } = rig();
     store.add(pod('pod', 'u', '9007199254740990'));
     cache.mutation(pod('pod', 'u', '9007199254740993'));
@@ -151,19 +154,19 @@ describe('a mutation cache', () => {
     expect(version()).toBe('9007199254740993');
     store.update(pod('pod', 'u', '9007199254740994'));
     expect(version()).toBe('9007199254740994');
-    // It went when it was met.
+    // The read before has removed the write.
     store.update(pod('pod', 'u', '9007199254740991'));
     expect(version()).toBe('9007199254740991');
   });
 
-  it('S20: a version that cannot be compared yields to the store', () => {
+  it('S20: a write whose version cannot be compared is not shown', () => {
     const { cache, store, version } = rig();
     store.add(pod('pod', 'u', '5'));
     for (const text of ['', '0', 'abc']) cache.mutation(pod('pod', 'u', text));
     expect(version()).toBe('5');
   });
 
-  it('S20: what the store has not is shown with includeAdds only', () => {
+  it('S20: an object that is not in the store is shown only with `includeAdds`', () => {
     for (const includeAdds of [true, false]) {
       const { cache, version } = rig({ includeAdds });
       cache.mutation(pod('pod', 'u', '2', 'web'));
@@ -172,23 +175,23 @@ describe('a mutation cache', () => {
     }
   });
 
-  it('S20: a store whose version has passed a write without having it has seen it go', () => {
+  it('S20: a written object is not shown if the store has reached its version and does not contain it', () => {
     const { cache, store, version } = rig({ includeAdds: true });
     store.replace([], '4');
     cache.mutation(pod('pod', 'u', '5'));
     expect(version()).toBe('5');
     store.replace([], '5');
     expect(version()).toBeUndefined();
-    // An answer that comes later still, without any event told.
+    // A response that arrives after that, without an event.
     cache.mutation(pod('pod', 'u', '5'));
     expect(version()).toBeUndefined();
-    // Before its first list is whole a version says nothing of what is missing.
+    // Before the first list is complete, the version does not show that an object is missing.
     store.transaction((transaction) => transaction.mark({ synced: false }));
     cache.mutation(pod('pod', 'u', '5'));
     expect(version()).toBe('5');
   });
 
-  it('S20: an index shows a write where it stands now, and nowhere else', () => {
+  it('S20: an index shows a write only under its current values', () => {
     const { cache, store } = rig();
     const [a, b] = [pod('a', 'a', '1', 'web'), pod('b', 'b', '1', 'web')];
     store.add(a);
@@ -203,7 +206,7 @@ describe('a mutation cache', () => {
     expect(() => cache.byIndex('other', 'web')).toThrow('does not exist');
   });
 
-  it('S20: a write is remembered for its time', () => {
+  it('S20: writes and deletions are kept for `ttlMs`', () => {
     const { cache, scheduler, version } = rig({ includeAdds: true, ttlMs: 100 });
     cache.mutation(pod('pod', 'u', '2'));
     scheduler.frame = 100;
@@ -216,7 +219,7 @@ describe('a mutation cache', () => {
     expect(version()).toBe('4');
   });
 
-  it('S20: the least recently used write goes first, and deletions push out none', () => {
+  it('S20: the least recently used write is evicted first, and deletions evict no writes', () => {
     const { cache, version } = rig({ includeAdds: true, size: 2 });
     cache.mutation(pod('a', 'a', '1', 'web'));
     cache.mutation(pod('b', 'b', '2'));
@@ -230,7 +233,7 @@ describe('a mutation cache', () => {
     expect(['a', 'd'].map(version)).toEqual(['1', '4']);
   });
 
-  it('S20: is told by a stream of changes until it is unsubscribed', () => {
+  it('S20: connect() follows a stream of changes until it is unsubscribed', () => {
     const { cache, store, version } = rig({ includeAdds: true });
     const changes$ = new Subject<ChangeSet<Pod>>();
     const connection = cache.connect(changes$);
@@ -238,7 +241,7 @@ describe('a mutation cache', () => {
     cache.mutation(pod('b', 'b', '3'));
     changes$.next(changeSet({ added: [pod('a', 'a', '2')], deleted: [pod('b', 'b', '4')] }));
     expect(['a', 'b'].map(version)).toEqual([undefined, undefined]);
-    // The state at the end, not the one this consumer had, tells which answers are late.
+    // The last state, not the state that this consumer had, decides which responses are outdated.
     const [previous, last] = [pod('c', 'c', '5'), pod('c', 'c', '9')];
     const ended: Change<Pod> = { id: 'c', key: 'c', previous, last };
     changes$.next({ ...changeSet<Pod>(), changes: [ended] });
@@ -249,7 +252,7 @@ describe('a mutation cache', () => {
     expect(store.size).toBe(0);
   });
 
-  it('S16, S20: what it hands out cannot be changed in development', () => {
+  it('S16, S20: changing a returned object throws with the guard `freeze`', () => {
     const { cache } = rig({ includeAdds: true, mutationGuard: 'freeze' });
     cache.mutation(pod('pod', 'u', '2'));
     const got = cache.getByKey('pod');
@@ -257,21 +260,21 @@ describe('a mutation cache', () => {
   });
 
   it.each([{ ttlMs: 0 }, { ttlMs: -1 }, { ttlMs: Number.NaN }, { size: 0 }])(
-    'S20: refuses %j',
+    'S20: createMutationCache() refuses %j',
     (options) => {
       expect(() => rig(options)).toThrow(TypeError);
     },
   );
 
-  it('S20: is never behind the store or its own writes, invents nothing, and ends where the server is', () => {
+  it('S20: the cache is never behind the store or its own writes, shows only states that the server had, and ends in the state of the server', () => {
     const name = fc.constantFrom('a', 'b');
     const app = fc.constantFrom('web', 'db');
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ do: fc.constant('write' as const), name, app }) },
-      { weight: 2, arbitrary: fc.record({ do: fc.constant('answer' as const) }) },
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('respond' as const) }) },
       { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), name }) },
       { weight: 3, arbitrary: fc.record({ do: fc.constant('watch' as const) }) },
-      { weight: 2, arbitrary: fc.record({ do: fc.constant('tell' as const) }) },
+      { weight: 2, arbitrary: fc.record({ do: fc.constant('notify' as const) }) },
       { weight: 1, arbitrary: fc.record({ do: fc.constant('relist' as const) }) },
     );
     const steps = fc.array(step, { maxLength: 40 });
@@ -284,11 +287,11 @@ describe('a mutation cache', () => {
         const server = new Map<string, Pod>();
         const had = new Set<Pod>();
         const events: Delta<Pod>[] = [];
-        const answers: Pod[] = [];
-        const untold: ChangeSet<Pod>[] = [];
-        const answered = new Map<string, number>();
+        const responses: Pod[] = [];
+        const pendingSets: ChangeSet<Pod>[] = [];
+        const responded = new Map<string, number>();
         let rev = 0;
-        deltas$.pipe(applyDeltas(store)).subscribe((set) => untold.push(set));
+        deltas$.pipe(applyDeltas(store)).subscribe((set) => pendingSets.push(set));
         const at = (object: Pod | undefined) => Number(object?.metadata.resourceVersion ?? 0);
         const act = {
           write: (key: string, label: string) => {
@@ -297,14 +300,14 @@ describe('a mutation cache', () => {
             const type = server.has(key) ? 'updated' : 'added';
             server.set(key, object);
             had.add(object);
-            answers.push(object);
+            responses.push(object);
             events.push({ type, key, object });
           },
-          answer: () => {
-            const object = answers.shift();
+          respond: () => {
+            const object = responses.shift();
             if (object === undefined) return;
             cache.mutation(object);
-            answered.set(object.metadata.name, at(object));
+            responded.set(object.metadata.name, at(object));
           },
           delete: (key: string) => {
             const object = server.get(key);
@@ -317,8 +320,8 @@ describe('a mutation cache', () => {
             const event = events.shift();
             if (event !== undefined) deltas$.next([event]);
           },
-          tell: () => {
-            const set = untold.shift();
+          notify: () => {
+            const set = pendingSets.shift();
             if (set !== undefined) changes$.next(set);
           },
           relist: () => {
@@ -334,10 +337,10 @@ describe('a mutation cache', () => {
           for (const key of ['a', 'b']) {
             const [stored, got] = [store.getByKey(key), cache.getByKey(key)];
             expect(at(got)).toBeGreaterThanOrEqual(at(stored));
-            // Read your writes: nothing but a deletion hides one.
+            // Only a deletion hides an own write.
             const alive = server.get(key)?.metadata.uid;
             if (got !== undefined && got.metadata.uid === alive) {
-              expect(at(got)).toBeGreaterThanOrEqual(answered.get(key) ?? 0);
+              expect(at(got)).toBeGreaterThanOrEqual(responded.get(key) ?? 0);
             }
           }
           for (const label of ['web', 'db']) {
@@ -353,8 +356,8 @@ describe('a mutation cache', () => {
           check();
         }
         while (events.length > 0) act.watch();
-        while (untold.length > 0) act.tell();
-        while (answers.length > 0) act.answer();
+        while (pendingSets.length > 0) act.notify();
+        while (responses.length > 0) act.respond();
         check();
         for (const key of ['a', 'b']) expect(cache.getByKey(key)).toBe(server.get(key));
       }),

@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 describe('mutation guard', () => {
-  it('S16: who changes a cached object throws at its own line (TestMutationDetector)', () => {
+  it('S16: code that changes a cached object throws at the line of the change (TestMutationDetector)', () => {
     const indexer = createIndexer<ReturnType<typeof make>>({ mutationGuard: 'freeze' });
     indexer.add(make());
     const cached = indexer.get('a');
@@ -27,7 +27,7 @@ describe('mutation guard', () => {
     expect(indexer.get('a')).toEqual(make());
   });
 
-  it('S16: lists and plain objects are frozen however deep they are nested, and of any realm', () => {
+  it('S16: arrays and plain objects of any realm are frozen at any depth', () => {
     const nested = JSON.parse(`${'[{"a":'.repeat(50_000)}{}${'}]'.repeat(50_000)}`);
     let depth = 0;
     for (let at = guardObject(nested, 'freeze'); at !== undefined; at = at.a ?? at[0]) {
@@ -44,7 +44,7 @@ describe('mutation guard', () => {
       expect(Object.isFrozen(each)).toBe(true);
   });
 
-  it('S16: instances of classes are left alone, and what is frozen is frozen as a whole', () => {
+  it('S16: instances of classes and the contents of frozen objects are not frozen', () => {
     const [date, bytes, below] = [new Date(0), new Uint8Array(1), { open: true }];
     const object = { date, bytes, frozen: Object.freeze({ below }) };
     expect(guardObject(object, 'freeze')).toBe(object);
@@ -52,7 +52,7 @@ describe('mutation guard', () => {
     expect(guardObject('text', 'freeze')).toBe('text');
   });
 
-  it('S16: off trusts, and costs nothing', () => {
+  it('S16: with `off` objects are stored as they are, not frozen', () => {
     const indexer = createIndexer<ReturnType<typeof make>>({ mutationGuard: 'off' });
     const object = make();
     indexer.add(object);
@@ -74,7 +74,7 @@ describe('mutation guard', () => {
     expect(Object.isFrozen(indexer.get('a')?.spec)).toBe(guard === 'freeze');
   });
 
-  it('S53: where NODE_ENV or the process is missing, as in a page without a bundler, it freezes', () => {
+  it('S53: without NODE_ENV or without a process, as in a page without a bundler, objects are frozen', () => {
     vi.stubEnv('NODE_ENV', undefined);
     expect(defaultMutationGuard()).toBe('freeze');
     vi.stubGlobal('process', undefined);

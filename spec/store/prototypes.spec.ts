@@ -1,6 +1,6 @@
 /**
- * Keys that mean something to JavaScript (`__proto__`, `constructor`, `toString`) are keys like others wherever a
- * cluster may send them, and reach no prototype.
+ * Names with a meaning in JavaScript (`__proto__`, `constructor`, `toString`) are ordinary names wherever a cluster may
+ * send them, and reach no prototype.
  */
 import fc from 'fast-check';
 import {
@@ -47,7 +47,7 @@ const odd = fc.constantFrom(
 );
 const named = odd.filter((name) => name !== '');
 
-/** As JSON.parse gives it: a key `__proto__` is an own one. */
+/** Labels as `JSON.parse` returns them, in which `__proto__` is an own property. */
 const labels = fc.array(fc.tuple(odd, odd), { maxLength: 5 }).map((pairs) => {
   const unique = [...new Map(pairs)];
   const text = unique.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
@@ -65,8 +65,8 @@ const object = fc
 const own = (record: Record<string, string> | undefined, name: string) =>
   record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 
-describe('keys of a prototype', () => {
-  it('S21: are keys in a store and its indices', () => {
+describe('names of prototype properties', () => {
+  it('S21: names of prototype properties are ordinary keys, labels and index values in a store', () => {
     fc.assert(
       fc.property(fc.array(object, { maxLength: 12 }), odd, odd, (objects, label, value) => {
         const indexers = Object.defineProperty(
@@ -104,7 +104,7 @@ describe('keys of a prototype', () => {
     );
   });
 
-  it('S21: are keys for selectors', () => {
+  it('S21: names of prototype properties are ordinary names in selectors', () => {
     fc.assert(
       fc.property(object, named, odd, ({ metadata = {} }, key, value) => {
         const fields = parseFieldSelector(`${key}.${key}=x`);
@@ -113,7 +113,7 @@ describe('keys of a prototype', () => {
         const exists = { matchExpressions: [{ key, operator: 'Exists' }] };
         const matchLabels = JSON.parse(`{${JSON.stringify(key)}:"v"}`) as Record<string, string>;
         if (key.startsWith('_')) {
-          // No server takes such a label.
+          // No server accepts such a label.
           for (const selector of [key, exists, { matchLabels }]) {
             expect(() => parseLabelSelector(selector)).toThrow(/label key/);
           }
@@ -135,7 +135,7 @@ describe('keys of a prototype', () => {
     );
   });
 
-  it('S21: are keys of a work queue', async () => {
+  it('S21: names of prototype properties are ordinary keys of a work queue', async () => {
     const keys = ['__proto__', 'constructor', 'toString', '__proto__/__proto__', 'then'];
     const outcomes = await lastValueFrom(
       from(keys).pipe(
@@ -148,7 +148,7 @@ describe('keys of a prototype', () => {
     );
   });
 
-  it('C12: are kept by an edit of others, and lead to no prototype', () => {
+  it('C12: an edit keeps fields with names of prototype properties, and reaches no prototype', () => {
     fc.assert(
       fc.property(object, odd, odd, (base, name, value) => {
         const recipe = (draft: ConfigMap) => {
@@ -161,13 +161,13 @@ describe('keys of a prototype', () => {
           expect(path.startsWith('/metadata/labels/__proto__')).toBe(false);
         }
         for (const step of jsonDifference(base.metadata?.labels, base.metadata?.annotations)) {
-          expect('value' in step && step.path === '' ? 'whole' : 'part').toBe('part');
+          expect('value' in step && step.path === '' ? 'complete' : 'part').toBe('part');
         }
       }),
     );
   });
 
-  it('A3, S21: come through a server, a client and an informer as they are', async () => {
+  it('A3, S21: names of prototype properties pass through a server, a client and an informer unchanged', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, qps: 0 });
     const api = createResourceClient(client, configMaps);

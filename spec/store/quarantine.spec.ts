@@ -24,8 +24,8 @@ const abort = { type: 'replace-abort' } as const;
 
 const short = (it: Pod) => `${it.metadata.name}@${it.metadata.resourceVersion}`;
 
-/** Who is refused, oldest first: `a@5`. */
-function kept(quarantine: Quarantine): string {
+/** Writes the refused objects, the oldest first: `a@5`. */
+function refusedOf(quarantine: Quarantine): string {
   const all = quarantine.latest(quarantine.size).toReversed();
   return all.map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).join(' ');
 }
@@ -39,25 +39,40 @@ describe('the quarantine of a store', () => {
     ['unknown, refused, then deleted', [refused(pod('n', 5)), deleted(pod('n', 6))], 'a@1', ''],
     ['unknown, refused, then lost', [refused(pod('n', 5)), lost('n')], 'a@1', ''],
     [
-      'refused anew under another UID: what was there stays',
+      'refused with another UID than the stored object, which stays',
       [refused(pod('a', 5, 'a2')), refused(pod('n', 6))],
       'a@1',
       'a@5 n@6',
     ],
     [
-      'another object, refused, and then the end of the one before',
+      'refused as a successor, before the deletion of its predecessor',
       [refused(pod('a', 6, 'a2')), deleted(pod('a', 5))],
       '',
       'a@6',
     ],
-    ['refused, then told late', [refused(pod('a', 6)), updated(pod('a', 5))], 'a@5', 'a@6'],
-    ['refused late', [updated(pod('a', 6)), refused(pod('a', 5))], 'a@6', ''],
-    ['refused later, then late', [refused(pod('a', 6)), refused(pod('a', 5))], 'a@1', 'a@6'],
-    ['refused as it is stored', [refused(pod('a', 1))], 'a@1', ''],
-    ['by the store, then deleted', [added(bad('b', 5)), deleted(bad('b', 6))], 'a@1', ''],
-    ['by the store', [added(bad('b', 5)), added(pod('c', 6))], 'a@1 c@6', 'b@5'],
-    ['by the store, then lost in between', [added(bad('b', 5)), lost('b')], 'a@1', ''],
-  ])('S23, F18: an object that is %s', (_story, deltas, stored, out) => {
+    [
+      'refused, then accepted at an older version',
+      [refused(pod('a', 6)), updated(pod('a', 5))],
+      'a@5',
+      'a@6',
+    ],
+    [
+      'accepted, then refused at an older version',
+      [updated(pod('a', 6)), refused(pod('a', 5))],
+      'a@6',
+      '',
+    ],
+    [
+      'refused, then refused at an older version',
+      [refused(pod('a', 6)), refused(pod('a', 5))],
+      'a@1',
+      'a@6',
+    ],
+    ['refused in the state that is stored', [refused(pod('a', 1))], 'a@1', ''],
+    ['refused by the store, then deleted', [added(bad('b', 5)), deleted(bad('b', 6))], 'a@1', ''],
+    ['refused by the store', [added(bad('b', 5)), added(pod('c', 6))], 'a@1 c@6', 'b@5'],
+    ['refused by the store, then lost', [added(bad('b', 5)), lost('b')], 'a@1', ''],
+  ])('S23, F18: an object that is %s', (_case, deltas, stored, kept) => {
     for (const batches of [[deltas], deltas.map((delta) => [delta])]) {
       for (const compression of ['none', 'latest'] as const) {
         const indexer = createIndexer<Pod>({ indexers: { strict: refusing } });
@@ -66,47 +81,47 @@ describe('the quarantine of a store', () => {
         source.pipe(deltaFifo({ known: indexer, compression }), applyDeltas(indexer)).subscribe();
         for (const batch of batches) source.next(batch);
         expect(indexer.list().map(short).join(' ')).toBe(stored);
-        expect(kept(indexer.refused)).toBe(out);
+        expect(refusedOf(indexer.refused)).toBe(kept);
       }
     }
   });
 
-  it('S23: a whole list says who is refused, and who is gone; one of a scope, of that', () => {
+  it('S23: a complete list replaces the refused objects of its scope', () => {
     const { indexer, send } = storing([pod('shop/a', 1), pod('lab/a', 1)]);
     send(refused(pod('shop/b', 5)), refused(pod('shop/c', 5)), refused(pod('lab/b', 5)));
     send(replaced([pod('shop/c', 6)], 9, { scope: 'shop', rejected: [refusal(pod('shop/a', 7))] }));
-    expect(kept(indexer.refused)).toBe('lab/b@5 shop/a@7');
+    expect(refusedOf(indexer.refused)).toBe('lab/b@5 shop/a@7');
     expect(indexer.listKeys()).toEqual(['shop/a', 'lab/a', 'shop/c']);
     send(replaced([], 10));
-    expect([kept(indexer.refused), indexer.size]).toEqual(['', 0]);
+    expect([refusedOf(indexer.refused), indexer.size]).toEqual(['', 0]);
   });
 
-  it('S23: a list that goes back in time is believed, also in what it refuses', () => {
+  it('S23: the refused objects of a list are kept, also if the list is older than the stored objects', () => {
     const { indexer, send } = storing([pod('a', 50)]);
     send(replaced([], 20, { trustVersions: false, rejected: [refusal(pod('a', 10))] }));
-    expect(kept(indexer.refused)).toBe('a@10');
+    expect(refusedOf(indexer.refused)).toBe('a@10');
     expect(send(retry)).toEqual(['watch* ~a@50>10']);
-    expect(kept(indexer.refused)).toBe('');
+    expect(refusedOf(indexer.refused)).toBe('');
   });
 
-  it('S23, F19: of a list that came to nothing it keeps who was refused, until a whole one misses them', () => {
+  it('S23, F19: refused objects of an aborted list are kept until a complete list does not contain them', () => {
     const { indexer, send } = storing(undefined);
     send(replacing([], { rejected: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
     send(abort);
-    expect(kept(indexer.refused)).toBe('a@1 b@1');
+    expect(refusedOf(indexer.refused)).toBe('a@1 b@1');
     send(replacing([], { rejected: [refusal(pod('b', 2))] }));
     send(replaced([], 9, { flowed: true }));
-    expect(kept(indexer.refused)).toBe('b@2');
+    expect(refusedOf(indexer.refused)).toBe('b@2');
   });
 
-  it('S23: what left a list again while it went through is not kept', () => {
+  it('S23: a refused object that is deleted or accepted while the list streams is not kept', () => {
     const { indexer, send } = storing(undefined);
     send(replacing([], { rejected: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
     send(replacing([pod('b', 2)], { removed: ['a'] }));
-    expect([kept(indexer.refused), indexer.listKeys()]).toEqual(['', ['b']]);
+    expect([refusedOf(indexer.refused), indexer.listKeys()]).toEqual(['', ['b']]);
   });
 
-  it('S24: a retry lets in who is accepted now, and moves no version', () => {
+  it('S24: a retry stores the objects that are accepted now, and moves no version', () => {
     let refuses = true;
     const indexers = {
       indexers: {
@@ -121,37 +136,37 @@ describe('the quarantine of a store', () => {
     send(added(bad('b', 7)), { type: 'refused', key: 's', refused: stubborn });
     send(refused(pod('a', 8)));
     expect(send(retry)).toEqual(['watch* ~a@1>8']);
-    expect([kept(indexer.refused), rejections.length]).toEqual(['b@7 s@5', 2]);
+    expect([refusedOf(indexer.refused), rejections.length]).toEqual(['b@7 s@5', 2]);
     expect(indexer.refused.get('s')?.reason.message).toBe('s: bad object');
     refuses = false;
     const { resourceVersion } = indexer;
     expect(send(retry)).toEqual(['watch* +b@7']);
-    expect(kept(indexer.refused)).toBe('s@5');
+    expect(refusedOf(indexer.refused)).toBe('s@5');
     expect(indexer.resourceVersion).toBe(resourceVersion);
   });
 
-  it('S24: before the first list it neither syncs the store nor moves its version', () => {
+  it('S24: before the first list a retry neither makes the store synced nor moves its version', () => {
     const { indexer, send } = storing(undefined);
     send(replacing([pod('b', 9)], { rejected: [refusal(pod('a', 5))] }));
     expect(send(retry)).toEqual(['watch +a@5']);
     expect([indexer.synced, indexer.resourceVersion]).toEqual([false, '']);
   });
 
-  it('S24: who was refused before is not tried while a list may turn out to miss it', () => {
+  it('S24: a retry leaves out objects that a list in progress has not contained yet', () => {
     const { indexer, send } = storing(undefined);
     send(refused(pod('gone', 5)));
     send(replacing([pod('b', 9)]));
     expect(send(retry)).toEqual([]);
-    expect(kept(indexer.refused)).toBe('gone@5');
+    expect(refusedOf(indexer.refused)).toBe('gone@5');
     send(replaced([], 10, { flowed: true }));
-    expect([kept(indexer.refused), indexer.listKeys()]).toEqual(['', ['b']]);
+    expect([refusedOf(indexer.refused), indexer.listKeys()]).toEqual(['', ['b']]);
   });
 
-  it('S24: what a retry makes under another key is refused for good', () => {
+  it('S24: an object stays refused if the retry returns an object with another key', () => {
     const { indexer, send } = storing([]);
     send({ type: 'refused', key: 'a', refused: { ...refusal(pod('a', 5)), retry: () => 7 } });
     expect(send(retry, retry)).toEqual([]);
-    expect(kept(indexer.refused)).toBe('a@5');
+    expect(refusedOf(indexer.refused)).toBe('a@5');
   });
 
   it('S25: an object without a key is reported, and not kept', () => {
@@ -161,7 +176,7 @@ describe('the quarantine of a store', () => {
     expect([rejections.length, rejections[0]?.key, indexer.refused.size]).toEqual([1, '', 0]);
   });
 
-  it('S26: shows the latest first at the price of those it shows', () => {
+  it('S26: the latest refused objects are shown first, whatever was released before', () => {
     const quarantine = createQuarantine();
     for (let at = 0; at < 1_000; at++) quarantine.set(refusal(pod(`p${at}`, at + 1)));
     const shown = () => quarantine.latest(3).map(({ key }) => key);
@@ -181,31 +196,51 @@ describe('the quarantine of a store', () => {
 
 describe('deltaFifo: refusals', () => {
   it.each<[string, 'none' | 'latest', Delta<Pod>[], string]>([
-    ['in its place', 'none', [updated(pod('a', 2)), refused(pod('a', 3))], '~a@2 xa@3'],
-    ['folded behind', 'latest', [updated(pod('a', 2)), refused(pod('a', 3))], '~a@2 xa@3'],
-    ['and over', 'latest', [refused(pod('a', 2)), updated(pod('a', 3))], '~a@3'],
-    ['but told late', 'latest', [refused(pod('a', 3)), updated(pod('a', 2))], '~a@2 xa@3'],
-    ['and ended', 'latest', [refused(pod('a', 2)), deleted(pod('a', 3))], '-a@3'],
-    ['never known', 'latest', [refused(pod('n', 2)), deleted(pod('n', 3))], ''],
+    ['that keeps its place', 'none', [updated(pod('a', 2)), refused(pod('a', 3))], '~a@2 xa@3'],
     [
-      'of another, and the end of the first',
+      'after an accepted state',
+      'latest',
+      [updated(pod('a', 2)), refused(pod('a', 3))],
+      '~a@2 xa@3',
+    ],
+    [
+      'before a newer accepted state',
+      'latest',
+      [refused(pod('a', 2)), updated(pod('a', 3))],
+      '~a@3',
+    ],
+    [
+      'before an older accepted state',
+      'latest',
+      [refused(pod('a', 3)), updated(pod('a', 2))],
+      '~a@2 xa@3',
+    ],
+    ['before a deletion', 'latest', [refused(pod('a', 2)), deleted(pod('a', 3))], '-a@3'],
+    [
+      'of an unknown object, before its deletion',
+      'latest',
+      [refused(pod('n', 2)), deleted(pod('n', 3))],
+      '',
+    ],
+    [
+      'of a successor, before the deletion of its predecessor',
       'latest',
       [refused(pod('a', 3, 'a2')), deleted(pod('a', 2))],
       '-a@2 xa@3',
     ],
     [
-      'only',
+      'before another refusal of its key',
       'latest',
       [refused(pod('a', 2)), refused(pod('b', 3)), refused(pod('a', 4))],
       'xa@4 xb@3',
     ],
-  ])('F16: one %s, with %s', (_story, compression, deltas, expected) => {
+  ])('F16: a refusal %s, with compression %s', (_case, compression, deltas, expected) => {
     const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
     send(...deltas);
     expect(pop().join('')).toBe(expected);
   });
 
-  it('F17: a retry comes behind all that waits, once, and is gone with it', () => {
+  it('F17: a retry is delivered once, after all waiting deltas', () => {
     const { send, pop, resync$ } = gated({ known: knowing(pod('a', 1), pod('b', 1)) });
     send(retry, updated(pod('a', 2)), retry, deleted(pod('c', 3)));
     resync$.next();
@@ -216,7 +251,7 @@ describe('deltaFifo: refusals', () => {
     expect(pop()).toEqual(['*']);
   });
 
-  it('F18: the end of one that was refused is passed on, and is no unknown one', () => {
+  it('F18: the deletion of a refused object is passed on, because its key is known', () => {
     const alone = gated();
     alone.send(refused(pod('a', 2)), deleted(pod('a', 3)));
     expect([alone.pop(), alone.unknown]).toEqual([['xa@2 -a@3'], []]);
@@ -229,14 +264,14 @@ describe('deltaFifo: refusals', () => {
     expect([before.pop(), before.unknown]).toEqual([['-a?'], ['b']]);
   });
 
-  it('F18: a list says anew whose end is known', () => {
+  it('F18: after a list the deletions of exactly its refused objects are passed on', () => {
     const known = Object.assign(knowing(), { refused: new Map([['a', refusal(pod('a', 2))]]) });
     const { send, pop, unknown } = gated({ known });
     send(replaced([], 9, { rejected: [refusal(pod('b', 8))] }), lost('a'), lost('b'));
     expect([pop(), unknown]).toEqual([['[xb@8]@9 -b?'], ['a']]);
   });
 
-  it('F18, S8: the end of a refused state that comes late ends nothing', () => {
+  it('F18, S8: a deletion event with a refused state deletes nothing that is newer', () => {
     const end = (version: string): Delta<Pod> => ({
       type: 'deleted',
       key: 'a',
@@ -251,7 +286,7 @@ describe('deltaFifo: refusals', () => {
     expect(send(end('10'))).toEqual(['watch* -a@9?']);
   });
 
-  it('F19: a list that comes to nothing is told on where its parts went through', () => {
+  it('F19: the abort of a list is passed on if its parts were passed on', () => {
     const flowing = gated();
     flowing.send(replacing([], { rejected: [refusal(pod('a', 1))] }), abort);
     expect(flowing.pop()).toEqual(['(xa@1) !']);

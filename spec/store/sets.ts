@@ -1,4 +1,4 @@
-/** Change sets in a short notation, and a store that deltas are applied to by hand. */
+/** A short notation for change sets, and a store to which a test applies deltas. */
 import {
   type ApplyDeltasOptions,
   applyDeltas,
@@ -20,13 +20,13 @@ function word({ key, previous, object, last, finalStateUnknown }: Change<Pod>): 
   return `~${key}@${version(previous)}>${version(object)}`;
 }
 
-/** `watch* -a@1? +b@2 ~c@1>3`: `*` synced, `!` reset, `i` initial. */
+/** Writes a set in the short notation, such as `watch* -a@1? +b@2 ~c@1>3`: `*` synced, `!` reset, `i` initial. */
 export function brief(set: ChangeSet<Pod>): string {
   const marks = `${set.synced ? '*' : ''}${set.reset ? '!' : ''}${set.initial ? 'i' : ''}`;
   return [`${set.cause}${marks}`, ...set.changes.map(word)].join(' ');
 }
 
-/** A store that stands at these objects, synced at version 1, and what its changes were. */
+/** A store with these objects, synced at version 1, and its change sets. Without objects the store is not synced. */
 export function storing(
   objects: readonly Pod[] | undefined,
   options: ApplyDeltasOptions<Pod> = {},
