@@ -31,10 +31,12 @@ const encoder = /* @__PURE__ */ new TextEncoder();
 export class Collection<R extends LoggedResource = LoggedResource> {
   readonly served: R;
   readonly objects: Map<string, StoredObject> = new Map();
-  /** Called after each change and each advance of the version. */
+  /** Called after each change, each advance of the version and each restore. */
   readonly listeners: Set<() => void> = new Set();
   /** The oldest version from which all changes are known. */
   floor: bigint;
+  /** All changes up to this version are recorded. */
+  #complete: bigint;
   /** How many entries were dropped from the front. Positions count from the first entry that was ever appended. */
   #dropped = 0;
   #entries: LogEntry[] = [];
@@ -46,6 +48,7 @@ export class Collection<R extends LoggedResource = LoggedResource> {
   constructor(served: R, versions: NewestVersion, limit: number) {
     this.served = served;
     this.floor = versions.newest;
+    this.#complete = versions.newest;
     this.#versions = versions;
     this.#limit = limit;
   }
@@ -84,15 +87,15 @@ export class Collection<R extends LoggedResource = LoggedResource> {
 
   /**
    * Records a change with the version of the object. For a deletion, pass the last state of the object with the version
-   * of the deletion. Throws a `RangeError` if the version is not newer than that of the last change.
+   * of the deletion. Throws a `RangeError` if the version is not newer than that of the last change, or than
+   * a version recorded by `advance`.
    */
   append(type: LogEntry['type'], object: StoredObject, silent = false): void {
     const version = BigInt(object.metadata.resourceVersion);
-    const last = this.#entries.at(-1)?.version ?? this.floor;
     const key = keyOf(object);
-    if (version <= last) {
+    if (version <= this.#complete) {
       throw new RangeError(
-        `cannot append ${type} ${key} at resourceVersion ${version}: the last change in the log has ${last}`,
+        `cannot append ${type} ${key} at resourceVersion ${version}: the log is complete up to version ${this.#complete}`,
       );
     }
     const previous = this.objects.get(key);
@@ -111,7 +114,12 @@ export class Collection<R extends LoggedResource = LoggedResource> {
 
   /** Records that there are no further changes up to a version, as after a bookmark. An older version is ignored. */
   advance(version: bigint): void {
+    if (version > this.#complete) this.#complete = version;
     if (version > this.#versions.newest) this.#versions.newest = version;
+    this.#notify();
+  }
+
+  #notify(): void {
     for (const listener of this.listeners) listener();
   }
 
@@ -123,21 +131,30 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     this.#dropped += count;
   }
 
-  /** Drops the changes up to a version. */
+  /** Drops the changes up to a version. Throws a `RangeError` for a version that the log has not reached. */
   compact(version: bigint): void {
+    if (version > this.version) {
+      throw new RangeError(
+        `cannot compact up to version ${version}: the newest version is ${this.version}`,
+      );
+    }
     this.#drop(this.after(version) - this.#dropped);
     if (version > this.floor) this.floor = version;
+    if (version > this.#complete) this.#complete = version;
   }
 
   /** Replaces the contents with `objects` at `version` and drops all changes. Open watches then end with a 410. */
   restore(objects: ReadonlyMap<string, StoredObject>, version: bigint): void {
-    this.#dropped += this.#entries.length;
+    // One more than there were entries, so that a watch that has read all of them falls behind, too.
+    this.#dropped += this.#entries.length + 1;
     this.#entries = [];
     this.floor = version;
+    this.#complete = version;
     this.#versions.newest = version;
     this.objects.clear();
     for (const [key, object] of objects) this.objects.set(key, object);
     this.#sorted = undefined;
+    this.#notify();
   }
 
   /** All objects, sorted by key. */

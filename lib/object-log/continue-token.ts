@@ -7,7 +7,12 @@ import { badRequest } from './failures.ts';
 /** `version` is that of the first page, or -1 for the newest; `start` is the key at which the next page begins. */
 export function writeToken(version: bigint, start: string): string {
   const text = `{"v":"meta.k8s.io/v1","rv":${version},"start":${JSON.stringify(`${start}\0`)}}`;
-  return btoa(text).replace(/=+$/, '').replace(/\+/g, '-').replace(/\//g, '_');
+  // btoa takes no letters above U+00FF, which a name may contain.
+  const latin = text.replace(
+    /[\u0100-\uffff]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return btoa(latin).replace(/=+$/, '').replace(/\+/g, '-').replace(/\//g, '_');
 }
 
 /** Reads a token. Throws a 400 if it cannot be read. */

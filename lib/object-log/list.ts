@@ -29,6 +29,9 @@ function viewOf(
       throw badRequest('specifying resource version is not allowed when using continue');
     }
     if (version < 0n) return { version: collection.version, objects: collection.sorted(), start };
+    if (version > collection.version) {
+      throw tooLargeVersion(String(version), collection.version);
+    }
     if (version < collection.floor) {
       const next = writeToken(-1n, start.replace(/\0$/, ''));
       throw expired(CONTINUE_TOO_OLD, { continue: next });

@@ -4,6 +4,7 @@
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { longInterval, longTimer } from '../rx/long-timer.ts';
 import type { Collection, LogEntry } from './collection.ts';
 import { expired } from './failures.ts';
 import { type StoredObject, store } from './stored-object.ts';
@@ -65,21 +66,16 @@ export class LogWatch {
   #open({ scheduler, bookmarkIntervalMs }: WatchTimes): void {
     const { bookmarks, timeoutMs } = this.#plan;
     this.#collection.listeners.add(this.wake);
-    this.#timers.push(scheduler.schedule(() => this.close(), timeoutMs));
+    this.#timers.push(longTimer(timeoutMs, scheduler).subscribe(() => this.close()));
     if (!bookmarks) return;
     const bookmark = () => {
       this.#bookmarkDue = true;
       this.wake();
     };
-    const watch = this;
-    this.#timers.push(
-      scheduler.schedule(function () {
-        bookmark();
-        if (!watch.#ended) this.schedule(undefined, bookmarkIntervalMs);
-      }, bookmarkIntervalMs),
-    );
+    this.#timers.push(longInterval(bookmarkIntervalMs, scheduler).subscribe(bookmark));
     if (timeoutMs > LAST_BOOKMARK_MS) {
-      this.#timers.push(scheduler.schedule(bookmark, timeoutMs - LAST_BOOKMARK_MS));
+      const lastMs = timeoutMs - LAST_BOOKMARK_MS;
+      this.#timers.push(longTimer(lastMs, scheduler).subscribe(bookmark));
     }
   }
 
