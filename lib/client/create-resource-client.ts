@@ -48,13 +48,13 @@ function watchEvents<T extends KubernetesObject>(
     ...(onSkipped === undefined ? {} : { onSkipped }),
   });
   const streaming = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
-  const asked = {
+  const request = {
     resourceVersion,
     timeoutSeconds,
     ...(sendInitialEvents ? streaming : {}),
     ...(demand === undefined ? {} : { demand }),
   };
-  return listWatch.watch(asked).pipe(
+  return listWatch.watch(request).pipe(
     mergeMap(
       (message) => (message.kind === 'events' ? message.events : []) as WatchEvent<Stored<T>>[],
     ),

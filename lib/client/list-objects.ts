@@ -56,9 +56,9 @@ export async function listAll<T extends KubernetesObject>(
     known: _known,
     demand: _demand,
     onSkipped: _onSkipped,
-    ...asked
+    ...request
   }: ListRequest<Stored<T>>) =>
-    defer(() => listPage(calls, path, { ...common, ...asked })).pipe(
+    defer(() => listPage(calls, path, { ...common, ...request })).pipe(
       map((list) => {
         envelope = list;
         const { resourceVersion = '', continue: token } = list.metadata;

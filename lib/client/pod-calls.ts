@@ -109,8 +109,8 @@ export function podCalls<T extends KubernetesObject>(
     },
     async evict(target: ObjectTarget, options: EvictOptions = {}): Promise<Status> {
       const address = addressOf(resource, target, scope);
-      const { signal, ...asked } = options;
-      const deleteOptions = deleteBody(asked);
+      const { signal, ...rest } = options;
+      const deleteOptions = deleteBody(rest);
       return await client.request<Status>({
         method: 'POST',
         path: pathOf(target, 'eviction'),

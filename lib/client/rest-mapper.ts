@@ -162,27 +162,27 @@ export function createRestMapper(
   discovery: Discovery,
   options: RestMapperOptions = {},
 ): RestMapper {
-  const asked = options.minRefreshMs ?? 1_000;
-  const minRefreshMs = checkedDuration(asked, 'createRestMapper: minRefreshMs');
+  const givenMs = options.minRefreshMs ?? 1_000;
+  const minRefreshMs = checkedDuration(givenMs, 'createRestMapper: minRefreshMs');
   const passedMs = stopwatch(timingOf(options).scheduler);
   const resources = new Map<string, Resource>();
-  let kept: { readonly api: ServedApi; readonly atMs: number } | undefined;
-  let asking: Promise<ServedApi> | undefined;
+  let cached: { readonly api: ServedApi; readonly atMs: number } | undefined;
+  let pending: Promise<ServedApi> | undefined;
   let epoch = 0;
 
-  const ask = (): Promise<ServedApi> => {
-    if (asking !== undefined) return asking;
-    const asked = epoch;
+  const discover = (): Promise<ServedApi> => {
+    if (pending !== undefined) return pending;
+    const startEpoch = epoch;
     const atMs = passedMs();
     const current = discovery.served().then((served) => {
-      const api = withFailed(served, kept?.api);
-      if (asked === epoch) kept = { api, atMs };
+      const api = withFailed(served, cached?.api);
+      if (startEpoch === epoch) cached = { api, atMs };
       return api;
     });
-    asking = current.finally(() => {
-      if (asked === epoch) asking = undefined;
+    pending = current.finally(() => {
+      if (startEpoch === epoch) pending = undefined;
     });
-    return asking;
+    return pending;
   };
   const resourceOf = (found: DiscoveredResource): Resource => {
     const { group, version, plural, kind, namespaced } = found;
@@ -192,13 +192,13 @@ export function createRestMapper(
     return known;
   };
   const find = async (query: NameQuery, { signal }: CallOptions): Promise<Resource> => {
-    const hit = kept && bestOf(query, kept.api);
+    const hit = cached && bestOf(query, cached.api);
     if (hit !== undefined) return resourceOf(hit);
-    if (kept !== undefined && passedMs() - kept.atMs < minRefreshMs && asking === undefined) {
-      throw noMatch(query, kept.api);
+    if (cached !== undefined && passedMs() - cached.atMs < minRefreshMs && pending === undefined) {
+      throw noMatch(query, cached.api);
     }
     // Concurrent lookups share one discovery, so aborting one lookup must not abort the discovery.
-    const api = await firstValueFrom(from(ask()).pipe(untilAborted(signal, 'discovery')));
+    const api = await firstValueFrom(from(discover()).pipe(untilAborted(signal, 'discovery')));
     const found = bestOf(query, api);
     if (found === undefined) throw noMatch(query, api);
     return resourceOf(found);
@@ -209,8 +209,8 @@ export function createRestMapper(
     forPlural: async (name, options = {}) => await find(pluralQuery(name), options),
     reset() {
       epoch++;
-      kept = undefined;
-      asking = undefined;
+      cached = undefined;
+      pending = undefined;
     },
   };
 }

@@ -155,17 +155,17 @@ const stamped = (line: Line): string =>
 function containerIn(pod: StoredObject, query: URLSearchParams): string {
   const { name } = pod.metadata;
   const all = containersOf(pod);
-  const asked = query.get('container');
-  if (asked && !all.includes(asked)) {
-    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  const requested = query.get('container');
+  if (requested && !all.includes(requested)) {
+    throw badRequest(`container ${requested} is not valid for pod ${name}`);
   }
-  if (!asked && all.length > 1) {
+  if (!requested && all.length > 1) {
     const choice = `[${all.join(' ')}]`;
     throw badRequest(
       `a container name must be specified for pod ${name}, choose one of: ${choice}`,
     );
   }
-  return asked || (all[0] ?? '');
+  return requested || (all[0] ?? '');
 }
 
 /** Reads a numeric option of a log. Throws `Invalid` if the number is below the minimum. */

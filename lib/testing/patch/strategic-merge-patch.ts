@@ -152,8 +152,8 @@ function mergeFields(current: Fields, patch: Fields, path: string): Fields {
         merged[name] = mergeFields(there, value, inside(name));
       else if (Array.isArray(value) && Array.isArray(there)) {
         const order = own(patch, `${ORDER}${name}`);
-        const asked = Array.isArray(order) ? order : undefined;
-        merged[name] = mergeList(there, value, asked, inside(name));
+        const wanted = Array.isArray(order) ? order : undefined;
+        merged[name] = mergeList(there, value, wanted, inside(name));
       } else merged[name] = plain(value);
     }
   }
