@@ -1,4 +1,4 @@
-/** Where the API server's binary comes from: the Go modules in `apiserver/`. */
+/** Builds the API server's binary from the Go modules in `apiserver/`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,18 +17,18 @@ function binary(): GoBinary {
   };
 }
 
-/** Path of the binary for the sources as they are now; it may not exist yet. */
+/** The path of the binary for the current sources. The file may not exist yet. */
 export function binaryPath(): string {
   return goBinaryPath(binary());
 }
 
-/** The version of kube-apiserver that `apiserver/go.mod` names: `v1.36.3`. */
+/** The version of kube-apiserver in `apiserver/go.mod`, for example `v1.36.3`. */
 export function apiServerVersion(): string {
   const module = readFileSync(join(sources, 'go.mod'), 'utf8');
   return /k8s\.io\/kubernetes (v[0-9.]+)/.exec(module)?.[1] ?? 'of unknown version';
 }
 
-/** Builds the binary unless it is there. Rejects with one sentence when Go is missing or the build fails. */
+/** Builds the binary unless it is cached. Rejects with one sentence if Go is missing or the build fails. */
 export function ensureBinary(): Promise<string> {
   return ensureGoBinary(binary());
 }

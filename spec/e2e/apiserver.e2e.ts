@@ -31,7 +31,7 @@ describe.skipIf(noControl)('the API server of the tests', () => {
   }
   const configMaps = '/api/v1/namespaces/default/configmaps';
 
-  it('answers an administrator and refuses the limited user', async () => {
+  it('accepts an administrator and refuses the limited user', async () => {
     expect((await call('/version')).json.gitVersion).toMatch(/^v1\./);
     expect((await call(configMaps)).statusCode).toBe(200);
     expect((await call(configMaps, { token: server.limitedToken })).statusCode).toBe(403);
@@ -53,7 +53,7 @@ describe.skipIf(noControl)('the API server of the tests', () => {
     expect((await call(`${configMaps}/kept`)).json).toEqual(created);
   });
 
-  it('compacts on demand: an old version is gone then', async () => {
+  it('compacts on demand, so that an old version expires', async () => {
     const events = '/api/v1/namespaces/default/events';
     const old = (await call(events)).json.metadata.resourceVersion;
     const at = await server.compact();

@@ -1,6 +1,6 @@
 /**
- * A real kube-apiserver as a child process. Its state lies in a folder, so that a crash (`kill()`) and a
- * restart under the same address can be played. It stops by itself when the process that started it ends.
+ * Runs a real kube-apiserver as a child process. Its state lies in a folder, so that tests can crash it (`kill()`)
+ * and restart it under the same address. It stops by itself when the parent process ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,42 +10,42 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ensureBinary } from './apiserver-binary.ts';
 
-/** What {@link startApiServer} takes. */
+/** The options of {@link startApiServer}. */
 export interface ApiServerOptions {
   /** Flags of kube-apiserver, such as `--feature-gates=WatchList=false`. */
   readonly flags?: readonly string[];
-  /** Keeps the state here, and leaves it when the server stops. @defaultValue a temporary folder */
+  /** The folder of the state, which stays when the server stops. @defaultValue a temporary folder */
   readonly dataDir?: string;
-  /** Added to the environment. */
+  /** Variables that are added to the environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A running server; after `kill()` or `stop()` only `restart()` and `stop()` make sense. */
+/** A running server. After `kill()` or `stop()` only `restart()` and `stop()` may be called. */
 export interface ApiServerProcess {
   readonly pid: number;
   /** `https://127.0.0.1:port` */
   readonly url: string;
-  /** Bearer token of a cluster administrator. */
+  /** The bearer token of a cluster administrator. */
   readonly token: string;
-  /** Bearer token of a user who may do nothing but discovery. */
+  /** The bearer token of a user whose only permission is discovery. */
   readonly limitedToken: string;
-  /** Path of a kubeconfig with the contexts `admin`, `limited` and `cert-admin`. */
+  /** The path of a kubeconfig with the contexts `admin`, `limited` and `cert-admin`. */
   readonly kubeconfig: string;
-  /** The certificate authority, PEM. */
+  /** The certificate authority, in PEM. */
   readonly ca: string;
   readonly controlURL: string;
   readonly dataDir: string;
-  /** From start to `/readyz`, milliseconds. */
+  /** The time from the start until `/readyz` succeeds, in milliseconds. */
   readonly readyMs: number;
-  /** Compacts etcd at `rev`, default past the newest revision; resolves with the revision compacted at. */
+  /** Compacts etcd at `rev`, by default past the newest revision. Resolves to the revision of the compaction. */
   compact(rev?: number): Promise<number>;
   /** etcd's newest revision. */
   revision(): Promise<number>;
-  /** Ends the process at once, state kept; resolves when it is gone. @defaultValue SIGKILL */
+  /** Ends the process and keeps its state. Resolves when the process has ended. @defaultValue SIGKILL */
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** Stops cleanly, and removes the state unless its folder was given. */
+  /** Stops cleanly, and removes the state unless its folder was an option. */
   stop(): Promise<void>;
-  /** Starts again with the same state, flags and address, stopping it first if it still runs. */
+  /** Starts again with the same state, flags and address. Stops the process first if it still runs. */
   restart(): Promise<ApiServerProcess>;
 }
 
@@ -59,7 +59,7 @@ interface ReadyLine {
   readonly readyMs: number;
 }
 
-/** Builds the server if needed, starts it and resolves when it is ready; rejects with the end of its log. */
+/** Builds the server if needed and starts it. Resolves when it is ready; rejects with the end of its log. */
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServerProcess> {
   const binary = await ensureBinary();
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rx-informer-apiserver-'));

@@ -1,4 +1,6 @@
-/** What an audit costs on a real server: bytes of its pages beside those of whole lists, and what it asks. */
+/**
+ * Measures an audit on a real server: the bytes of its pages compared with those of complete lists, and its requests.
+ */
 import { ApiError, createClient, createListWatch, listPages, type Status } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
@@ -27,7 +29,10 @@ interface MadePod {
   status: { readonly containerStatuses: readonly object[] };
 }
 
-/** What a cluster's admission adds to each pod, which this server has switched off: the token of its account. */
+/**
+ * Adds to a pod what a cluster's admission adds: the token of its service account. The test server has this admission
+ * switched off.
+ */
 function withAccount(spec: Spec): Spec {
   const name = 'kube-api-access-7xq2d';
   const field = { apiVersion: 'v1', fieldPath: 'metadata.namespace' };
@@ -57,7 +62,7 @@ function withAccount(spec: Spec): Spec {
   };
 }
 
-/** What a kubelet of today reports of a container beside the bench's fields. */
+/** The fields of a container that a current kubelet reports, in addition to those of the benchmark. */
 function reported({ status, spec }: MadePod): object {
   const [container] = withAccount(spec).containers;
   const volumeMounts = container?.volumeMounts.map((mount) => ({
@@ -74,7 +79,7 @@ function reported({ status, spec }: MadePod): object {
   };
 }
 
-/** A pod as a controller makes it and a kubelet reports of it: each leaves its managed fields. */
+/** Creates a pod like a controller and reports its status like a kubelet. Both leave managed fields. */
 async function makePod(api: RawApi, namespace: string, at: number): Promise<void> {
   const pod = podOf(at, 1) as MadePod;
   const { metadata, spec } = pod;
@@ -136,7 +141,7 @@ describe.skipIf(noControl)('the bytes of an audit', { timeout: 120_000 }, () => 
     ]);
     const part = (of = Number.NaN) => of / (whole?.bytes ?? 0);
     figures('an audit of 500 pods', {
-      'whole list KB': (whole?.bytes ?? 0) / 1000,
+      'complete list KB': (whole?.bytes ?? 0) / 1000,
       'metadata KB': (unpacked?.bytes ?? 0) / 1000,
       'metadata as gzip KB': (packed?.bytes ?? 0) / 1000,
       'part %': part(unpacked?.bytes) * 100,
@@ -147,7 +152,7 @@ describe.skipIf(noControl)('the bytes of an audit', { timeout: 120_000 }, () => 
     await client.close();
   });
 
-  it('S28: an exact version that was compacted, or that is to come, is refused as the audit expects', async () => {
+  it('S28: an exact version that was compacted, or that is in the future, is refused as the audit expects', async () => {
     const path = '/api/v1/pods';
     const exact = (resourceVersion: string) =>
       api.call<Status>('GET', path, {

@@ -1,4 +1,4 @@
-/** An informer that audits itself on a real server: through a proxy that loses events, after a backup, and in peace. */
+/** Tests audits on a real server: through a proxy that loses events, after a restored backup, and without losses. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,10 @@ function auditOf({ status }: SharedInformer<ConfigMap>) {
   return found;
 }
 
-/** Whether the store shows no trace of the loss: a later state of the key, or its absence from the server, heals it too. */
+/**
+ * Whether the loss no longer shows in the store. A later state of the key, or its absence on the server, repairs the
+ * loss, too.
+ */
 function isHealed(informer: SharedInformer<ConfigMap>, lost: LostEvent, isGone: boolean): boolean {
   const { uid, resourceVersion = '' } = informer.indexer.getByKey(lost.key)?.metadata ?? {};
   if (lost.type === 'DELETED') return uid !== lost.uid;
@@ -42,7 +45,7 @@ function isHealed(informer: SharedInformer<ConfigMap>, lost: LostEvent, isGone: 
     : compareResourceVersion(resourceVersion, lost.resourceVersion) !== -1;
 }
 
-describe.skipIf(noControl)('an informer that audits itself', { timeout: 240_000 }, () => {
+describe.skipIf(noControl)('an informer with an audit', { timeout: 240_000 }, () => {
   let server: ApiServerProcess;
   let api: RawApi;
   let proxy: LossyProxy;
@@ -70,7 +73,7 @@ describe.skipIf(noControl)('an informer that audits itself', { timeout: 240_000 
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('I90, I94: each event of which a proxy loses one in a thousand is healed within one period, and nothing differs beside it', async () => {
+  it('I90, I94: if a proxy loses one event in a thousand, each lost event is repaired within one period, and no other object differs', async () => {
     const sound = createSharedInformer(createListWatch(client, configMaps), { audit });
     const informer = createSharedInformer(createListWatch(lossy, configMaps), { audit });
     for (const each of [sound, informer]) {
@@ -79,7 +82,7 @@ describe.skipIf(noControl)('an informer that audits itself', { timeout: 240_000 
     }
     await Promise.all([sound, informer].map((each) => each.whenSynced({ timeoutMs: 30_000 })));
     proxy.oneIn = 1_000;
-    // So many names that few are written again soon: that would heal a loss as well.
+    // With many names, few objects are written again soon, which would repair a loss as well.
     const churn = startChurn({ api, resource: configMaps, namespaces, names: 600, writers: 6 });
     const startedMs = performance.now();
     const waiting = new Set<LostEvent>();
@@ -88,7 +91,7 @@ describe.skipIf(noControl)('an informer that audits itself', { timeout: 240_000 
     let seen = 0;
     while (performance.now() < startedMs + 120_000 || waiting.size > 0) {
       await new Promise((resolve) => setTimeout(resolve, 250));
-      // The last period is for what was lost before it.
+      // The last period repairs the losses of the time before.
       if (performance.now() > startedMs + 60_000) proxy.oneIn = Number.POSITIVE_INFINITY;
       for (; seen < proxy.lost.length; seen++) waiting.add(proxy.lost[seen] as LostEvent);
       for (const lost of waiting) {
@@ -107,30 +110,30 @@ describe.skipIf(noControl)('an informer that audits itself', { timeout: 240_000 
       events: proxy.passed,
       lost: proxy.lost.length,
       'found to differ': auditOf(informer).differed,
-      'lists that healed': informer.status.relists,
-      'longest until healed s': Math.max(...tookMs) / 1_000,
+      'lists for repairs': informer.status.relists,
+      'longest until repaired s': Math.max(...tookMs) / 1_000,
     });
     expect(late).toEqual([]);
     expect(proxy.lost.length).toBeGreaterThanOrEqual(5);
     expect(auditOf(informer).differed).toBeGreaterThan(0);
     expect(informer.status.relists).toBeLessThanOrEqual(3);
-    // Two minutes without a loss, under the same writes.
+    // The informer without losses ran for two minutes under the same writes.
     expect(auditOf(sound)).toMatchObject({ differed: 0 });
     expect(auditOf(sound).compared).toBeGreaterThan(2 * OBJECTS);
     expect(auditOf(sound).error).toBeUndefined();
     expect(sound.status.relists).toBe(0);
     expect(audits.length).toBeLessThanOrEqual(4);
-    const told = mirror(informer);
-    await expectSameAsServer(informer, told, {
+    const mirrored = mirror(informer);
+    await expectSameAsServer(informer, mirrored, {
       ...{ api, resource: configMaps, namespace: namespaces[0] as string },
     });
-    expect([...told.objects.keys()].sort()).toEqual([...sound.indexer.listKeys()].sort());
+    expect([...mirrored.objects.keys()].sort()).toEqual([...sound.indexer.listKeys()].sort());
   });
 
-  it('I90: what a restored backup hides is found and healed', async () => {
+  it('I90: differences after a restored backup are found and repaired', async () => {
     const backup = `${dataDir}-backup`;
     onTestFinished(() => rmSync(backup, { recursive: true, force: true }));
-    // The first round as early as it may be.
+    // The first round begins as early as allowed.
     const options = { audit, random: () => 0 };
     const informer = createSharedInformer(createListWatch(client, configMaps), options);
     onTestFinished(() => informer.stop());
@@ -141,7 +144,7 @@ describe.skipIf(noControl)('an informer that audits itself', { timeout: 240_000 
     await informer.whenSynced({ timeoutMs: 60_000 });
     const write = (writes: number, names: number) =>
       startChurn({ api, resource: configMaps, namespaces, writers: 8, names, writes }).done;
-    // Lost with the backup: the informer has seen it.
+    // These writes are lost with the restore, but the informer has seen them.
     await write(60, 7);
     const marker = await api.ok<ConfigMap>(
       'POST',
@@ -155,20 +158,21 @@ describe.skipIf(noControl)('an informer that audits itself', { timeout: 240_000 
     rmSync(dataDir, { recursive: true });
     cpSync(backup, dataDir, { recursive: true });
     server = await server.restart();
-    // More writes than were lost, before the watch is back: it goes on at a version of another history.
+    // The server gets more new writes than were lost before the watch reconnects, so the watch resumes at a version
+    // of another history.
     await write(150, 31);
     const restoredMs = performance.now();
     await vi.waitFor(() => expect(informer.indexer.has(key)).toBe(false), {
       timeout: 2 * PERIOD_MS,
       interval: 100,
     });
-    figures('what a backup hides', {
-      'healed after s': (performance.now() - restoredMs) / 1_000,
+    figures('a restored backup', {
+      'repaired after s': (performance.now() - restoredMs) / 1_000,
       'found to differ': auditOf(informer).differed,
       relists: informer.status.relists,
     });
-    const told = mirror(informer);
-    await expectSameAsServer(informer, told, {
+    const mirrored = mirror(informer);
+    await expectSameAsServer(informer, mirrored, {
       ...{ api, resource: configMaps, namespace: namespaces[0] as string },
     });
   });

@@ -1,12 +1,12 @@
 /**
- * Other clients of the cluster, busy: several writers that create, change, delete and recreate objects as fast as
- * the server lets them. What they do is random but repeatable; each writer has keys of its own.
+ * Simulates other clients of the cluster: several writers create, change, delete and recreate objects as fast as the
+ * server allows. Their writes are random but reproducible; each writer has keys of its own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubernetesObject, type Resource, resourcePath } from 'rx-informer';
 import type { RawApi } from './raw-api.ts';
 
-/** What {@link startChurn} takes. */
+/** The options of {@link startChurn}. */
 export interface ChurnOptions {
   readonly api: RawApi;
   readonly resource: Resource<KubernetesObject>;
@@ -14,34 +14,34 @@ export interface ChurnOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** @defaultValue 8 */
   readonly writers?: number;
-  /** Names that a writer uses in each namespace. @defaultValue 25 */
+  /** The number of names that a writer uses in each namespace. @defaultValue 25 */
   readonly names?: number;
-  /** Ends by itself after this many writes of each writer. @defaultValue never */
+  /** The number of writes after which each writer ends. @defaultValue never */
   readonly writes?: number;
-  /** Where the content goes: `data` of a ConfigMap, `spec` of a custom object. @defaultValue 'data' */
+  /** The field for the content: `data` of a ConfigMap, `spec` of a custom object. @defaultValue 'data' */
   readonly field?: string;
 }
 
-/** What the writers did. */
+/** The counts of the writers. */
 export interface ChurnReport {
   readonly created: number;
   readonly updated: number;
   readonly deleted: number;
-  /** Calls without an answer, or refused for a time: outages. */
+  /** The number of calls without a response, or with a temporary refusal, during outages. */
   readonly failed: number;
 }
 
-/** Writers at work. */
+/** Running writers. */
 export interface Churn {
-  /** What was done so far. */
+  /** The counts so far. */
   readonly report: ChurnReport;
-  /** Resolves when `writes` are done. */
+  /** Resolves when all `writes` are done. */
   readonly done: Promise<ChurnReport>;
-  /** Ends after the writes under way. */
+  /** Ends after the writes in progress. */
   stop(): Promise<ChurnReport>;
 }
 
-/** A linear congruential generator: in [0, 1), the same in every run. */
+/** A linear congruential generator: numbers in [0, 1), the same in every run. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -52,7 +52,7 @@ function randomFrom(seed: number): () => number {
 
 const RETRY_MS = 50;
 
-/** Sets writers to work. */
+/** Starts the writers. */
 export function startChurn(options: ChurnOptions): Churn {
   const { api, resource, namespaces, labels = {}, field = 'data' } = options;
   const { writers = 8, names = 25, writes = Number.POSITIVE_INFINITY } = options;
@@ -71,7 +71,7 @@ export function startChurn(options: ChurnOptions): Churn {
         const { status } = await api.call(method, path, body === undefined ? {} : { body });
         if (status < 500 && status !== 429) return status;
       } catch {
-        // The server is away; whether the write came through is not known.
+        // The server is unreachable, and it is unknown whether the write was executed.
       }
       report.failed++;
       await sleep(RETRY_MS);
@@ -88,7 +88,7 @@ export function startChurn(options: ChurnOptions): Churn {
       };
       if (random() < 0.3) {
         if ((await call('DELETE', path)) === 200) report.deleted++;
-        // At once under the same name: another object.
+        // A new object is created immediately under the same name.
         if (random() < 0.5) await create();
       } else {
         const status = await call('PATCH', path, content());

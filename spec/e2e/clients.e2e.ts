@@ -1,4 +1,4 @@
-/** Every call of a client, on a real kube-apiserver. */
+/** Tests every call of a client on a real kube-apiserver. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ApiError> {
   } catch (error) {
     return error as ApiError;
   }
-  throw new Error('it did not fail');
+  throw new Error('expected a failure');
 }
 
 describe('clients of a real API server', () => {
@@ -109,7 +109,7 @@ describe('clients of a real API server', () => {
     expect(gone).toMatchObject({ kind: 'Status', status: 'Success' });
   });
 
-  it('C7: gathers many pages, and deletes a collection', async () => {
+  it('C7: collects many pages, and deletes a collection', async () => {
     const names = Array.from({ length: 1_100 }, (_, at) => `many-${String(at).padStart(4, '0')}`);
     const labels = { set: 'many' };
     for (let at = 0; at < names.length; at += 50) {
@@ -135,7 +135,7 @@ describe('clients of a real API server', () => {
     expect((await maps.list(selection)).items).toEqual([]);
   });
 
-  it('C2: patches in three ways', async () => {
+  it('C2: patches in three formats', async () => {
     const apps = createResourceClient(client, deployments).namespace(namespace);
     await apps.create(deployment('patched'));
     const two = await apps.patch('patched', {
@@ -159,7 +159,7 @@ describe('clients of a real API server', () => {
     expect((await failureOf(apps.patch('patched', typo, strict))).message).toContain('replikas');
   });
 
-  it('C2: applies, and says whose field it is', async () => {
+  it('C2: applies, and a conflict names the manager of the field', async () => {
     const metadata = { name: 'applied' };
     const mine = { fieldManager: 'mine' };
     await maps.apply({ metadata, data: { tea: '3', milk: '1' } }, mine);
@@ -226,11 +226,11 @@ describe('clients of a real API server', () => {
     expect(events[0]).toMatchObject({ key: `${namespace}/watched`, object: { kind: 'ConfigMap' } });
   });
 
-  it('C10, C11: asks for a log as text, and evicts', async () => {
+  it('C10, C11: requests a log as text, and evicts', async () => {
     const all = createResourceClient(client, pods).namespace(namespace);
     const containers = [{ name: 'c', image: 'example.com/c:1' }];
     await all.create({ metadata: { name: 'p' }, spec: { containers } });
-    // No node has it, so there is nothing to tell: but not that text is none of its formats.
+    // The pod is on no node, so there is no log. The server must not answer that it has no text format.
     await all.log('p', { follow: true }).forEach((line) => {
       expect.unreachable(line);
     });
@@ -241,7 +241,7 @@ describe('clients of a real API server', () => {
     expect((await failureOf(all.log('p').forEach(() => {}))).code).toBe(404);
   });
 
-  it('C9: retries what conflicts until it is written', async () => {
+  it('C9: retries a conflicting update until it is written', async () => {
     await maps.create({ metadata: { name: 'counted' }, data: { count: '0' } });
     const count = () =>
       retryOnConflict(
@@ -256,7 +256,7 @@ describe('clients of a real API server', () => {
     expect((await maps.get('counted')).data).toEqual({ count: '10' });
   });
 
-  it('C13, C14: edits by many at once are all kept', async () => {
+  it('C13, C14: concurrent edits are all kept', async () => {
     await maps.create({ metadata: { name: 'edited' }, data: { count: '0' } });
     const stale = await maps.get('edited');
     let runs = 0;
@@ -276,7 +276,7 @@ describe('clients of a real API server', () => {
     const left = await maps.get('edited');
     expect(left.data?.['count']).toBe('10');
     expect(Object.keys(left.data ?? {})).toHaveLength(11);
-    // Real conflicts, told by a real server: as 422.
+    // A real server reports the conflicts as 422.
     expect(runs).toBeGreaterThan(10);
     const test = [{ op: 'test', path: '/metadata/resourceVersion', value: '1' }] as const;
     const refused = await failureOf(maps.patch('edited', { json: test }));
@@ -284,7 +284,7 @@ describe('clients of a real API server', () => {
     expect(await maps.edit('edited', () => {})).toEqual(left);
   });
 
-  it('C14, C15: an edit that is not valid, or of an object that was made anew, is refused', async () => {
+  it('C14, C15: an invalid edit, and an edit of an object that was recreated, are refused', async () => {
     const made = await maps.create({ metadata: { name: 'renewed' }, data: { a: '1' } });
     const invalid = failureOf(
       maps.edit(made, (draft) => {
@@ -303,7 +303,7 @@ describe('clients of a real API server', () => {
     expect((await maps.get('renewed')).data).toEqual({ a: '2' });
   });
 
-  it('C15: by UID an edit lets others change what it does not', async () => {
+  it('C15: an edit by UID allows other writers to change other fields', async () => {
     const made = await maps.create({
       metadata: { name: 'by-uid', finalizers: ['example.com/a', 'example.com/b'] },
       data: { a: '1' },
@@ -331,7 +331,7 @@ describe('clients of a real API server', () => {
     expect((await failureOf(maps.get('by-uid'))).isNotFound).toBe(true);
   });
 
-  it('C13: an informer can wait for what an edit wrote', async () => {
+  it('C13: an informer can wait for the result of an edit', async () => {
     await maps.create({ metadata: { name: 'observed' } });
     const informer = createSharedInformer(createListWatch(client, configMaps, { namespace }));
     onTestFinished(() => informer.stop());
@@ -347,7 +347,7 @@ describe('clients of a real API server', () => {
     expect(seen?.data).toEqual({ now: 'there' });
   });
 
-  it('C16, C17: discovers what there is, in two requests, as each version tells it', async () => {
+  it('C16, C17: discovers all resources in two requests, with the result of one request per version', async () => {
     const { resources, failed } = await createDiscovery(client).served();
     expect(failed).toEqual([]);
     const pod = resources.find(({ plural }) => plural === 'pods');

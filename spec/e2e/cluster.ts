@@ -1,27 +1,27 @@
 /**
- * The cluster that a test talks to: the one named by `KUBECONFIG_E2E` or `KUBECONFIG`, else a server of our
- * own. A foreign cluster has no control port: what needs one (compaction, crashes, flags) is skipped there.
+ * The cluster of a test: the cluster of `KUBECONFIG_E2E` or `KUBECONFIG`, otherwise a server of our own. An external
+ * cluster has no control port, so tests that need one (for compaction, crashes, flags) are skipped there.
  */
 import { type ApiServerOptions, type ApiServerProcess, startApiServer } from './apiserver.ts';
 
-/** The kubeconfig given from outside, if any. */
+/** The kubeconfig of an external cluster, if any. */
 export const givenKubeconfig: string | undefined =
   process.env.KUBECONFIG_E2E || process.env.KUBECONFIG || undefined;
 
-/** For `it.skipIf(noControl)`: a foreign cluster can be neither compacted nor crashed. */
+/** For `it.skipIf(noControl)`: tests cannot compact or crash an external cluster. */
 export const noControl: boolean = givenKubeconfig !== undefined;
 
-/** A cluster in use. */
+/** An open cluster. */
 export interface Cluster {
-  /** Path of its kubeconfig. */
+  /** The path of its kubeconfig. */
   readonly kubeconfig: string;
-  /** Our own server, when it is one. */
+  /** Our own server, unless the cluster is external. */
   readonly server?: ApiServerProcess;
-  /** Stops our own server; a foreign cluster is left as it is. */
+  /** Stops our own server. An external cluster is not changed. */
   close(): Promise<void>;
 }
 
-/** Takes the given cluster, or starts a server. */
+/** Opens the external cluster, or starts a server. */
 export async function openCluster(options: ApiServerOptions = {}): Promise<Cluster> {
   if (givenKubeconfig !== undefined) return { kubeconfig: givenKubeconfig, close: async () => {} };
   const server = await startApiServer(options);

@@ -1,4 +1,4 @@
-/** What the conformance suite asserts of the fake server is what a real kube-apiserver does. */
+/** Runs the conformance suite of the fake server against a real kube-apiserver. */
 import { describe } from 'vitest';
 import { openRealApiServer } from '../conformance/real.ts';
 import { apiServerConformance } from '../conformance/suite.ts';

@@ -1,4 +1,4 @@
-/** A custom resource of the tests: its definition comes and goes while informers look at it. */
+/** A custom resource for tests, whose definition is created and deleted while informers watch it. */
 import { defineResource, type KubernetesObject, type Resource } from 'rx-informer';
 import { vi } from 'vitest';
 import type { RawApi } from './raw-api.ts';
@@ -20,7 +20,7 @@ const widgetsOf = (version: string): Resource<Widget> =>
 /** The resource `widgets.example.com`. */
 export const widgets: Resource<Widget> = widgetsOf('v1');
 
-/** Its next version. */
+/** The resource in its next version. */
 export const widgetsV2: Resource<Widget> = widgetsOf('v2');
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -46,7 +46,7 @@ export interface WidgetVersion {
   readonly served?: boolean;
 }
 
-/** Versions as the definition has them; the last is stored. */
+/** The versions in the format of the definition. The last version is the stored one. */
 function versionsOf(
   versions: readonly WidgetVersion[],
   additionalPrinterColumns: readonly PrinterColumn[],
@@ -60,7 +60,7 @@ function versionsOf(
   }));
 }
 
-/** Gives the definition, which is there, other versions. */
+/** Replaces the versions of the existing definition. */
 export async function changeWidgets(
   api: RawApi,
   versions: readonly WidgetVersion[],
@@ -69,7 +69,7 @@ export async function changeWidgets(
   await api.ok('PATCH', `${definitions}/${name}`, { body });
 }
 
-/** Creates the definition and waits until the server says that it is established. */
+/** Creates the definition and waits until the server reports it as established. */
 export async function establishWidgets(
   api: RawApi,
   additionalPrinterColumns: readonly PrinterColumn[] = [],
@@ -97,7 +97,7 @@ export async function establishWidgets(
   await vi.waitFor(established, { timeout: 20_000, interval: 50 });
 }
 
-/** Deletes the definition and waits until it is gone, and with it all its objects. */
+/** Deletes the definition and waits until it and all its objects are deleted. */
 export async function removeWidgets(api: RawApi): Promise<void> {
   await api.ok('DELETE', `${definitions}/${name}`);
   const gone = async () => {

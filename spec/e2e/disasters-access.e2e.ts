@@ -1,4 +1,4 @@
-/** Access that is lost and found: rights revoked and granted again, tokens that expire before there is a new one. */
+/** Tests lost access: permissions that are revoked and granted again, tokens that expire before a new one exists. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ import { openRecordedClient } from './recorded-client.ts';
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 500 });
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
-describe.skipIf(noControl)('rights revoked and granted again', () => {
+describe.skipIf(noControl)('permissions that are revoked and granted again', () => {
   let server: ApiServerProcess;
   let api: RawApi;
 
@@ -48,7 +48,7 @@ describe.skipIf(noControl)('rights revoked and granted again', () => {
   const revoke = (namespace: string) =>
     api.ok('DELETE', `${rights(namespace)}/rolebindings/reader`);
 
-  it('R10, R13: of one namespace of two: the other goes on, and what was missed is made up for', async () => {
+  it('R10, R13: if one of two namespaces is revoked, the other continues, and missed changes are delivered after the grant', async () => {
     const [kept, lost] = [await freshNamespace(api), await freshNamespace(api)];
     for (const namespace of [kept, lost]) {
       const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }];
@@ -64,7 +64,7 @@ describe.skipIf(noControl)('rights revoked and granted again', () => {
     const options = { backoff, minWatchTimeoutMs: 2_000 };
     const informer = createSharedInformer(sources, options);
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     const place = (namespace: string) => ({ api, resource: secrets, namespace });
     const busy = { api, resource: secrets, field: 'stringData', writers: 4 };
     const churn = startChurn({ ...busy, namespaces: [kept, lost] });
@@ -74,13 +74,13 @@ describe.skipIf(noControl)('rights revoked and granted again', () => {
     await revoke(lost);
     const revokedS = stopwatch();
     const denied = await until(informer.status$, ({ blocked }) => blocked !== undefined);
-    const toldS = revokedS();
+    const reportedS = revokedS();
     expect(denied).toMatchObject({ phase: 'backoff', blocked: 'forbidden', synced: true });
     expect(denied.error).toMatchObject({ code: 403 });
     expect(denied.error?.message).toContain(`in the namespace "${lost}"`);
     expect(denied.scopes?.[lost]).toMatchObject({ phase: 'backoff', blocked: 'forbidden' });
     expect(denied.scopes?.[kept]).not.toHaveProperty('blocked');
-    // What may be read is read on; what may not stays as it was, and is called stale.
+    // The permitted namespace stays up to date. The other keeps its objects and is reported as stale.
     const stale = JSON.stringify(informer.indexer.byIndex('namespace', lost));
     const { metadata } = await api.ok<{ metadata: { name: string; resourceVersion: string } }>(
       'POST',
@@ -96,7 +96,7 @@ describe.skipIf(noControl)('rights revoked and granted again', () => {
     expect(JSON.stringify(informer.indexer.byIndex('namespace', lost))).toBe(stale);
     expect(informer.status.staleSinceMs).toBeDefined();
 
-    // All of it goes, unseen, and its history too.
+    // All objects of the revoked namespace are deleted unnoticed, and the history is compacted.
     await churn.stop();
     const ended = informer.indexer.byIndex('namespace', lost).length;
     await api.ok('DELETE', `/api/v1/namespaces/${lost}/secrets`);
@@ -104,25 +104,25 @@ describe.skipIf(noControl)('rights revoked and granted again', () => {
     await server.compact();
     await grant(lost);
     const grantedS = stopwatch();
-    await expectSameAsServer(informer, told, place(lost));
+    await expectSameAsServer(informer, mirrored, place(lost));
     const healedS = grantedS();
-    await expectSameAsServer(informer, told, place(kept));
-    const missed = told.deleted.filter((one) => one.finalStateUnknown);
+    await expectSameAsServer(informer, mirrored, place(kept));
+    const missed = mirrored.deleted.filter((one) => one.finalStateUnknown);
     expect(missed.length).toBeGreaterThanOrEqual(ended);
     expect(missed.every((one) => one.key.startsWith(`${lost}/`))).toBe(true);
-    expect(told.statuses.some(({ scopes }) => scopes?.[lost]?.error?.isExpired)).toBe(true);
+    expect(mirrored.statuses.some(({ scopes }) => scopes?.[lost]?.error?.isExpired)).toBe(true);
     await until(informer.status$, ({ phase, error }) => phase === 'watching' && !error);
     expect(informer.status).not.toHaveProperty('blocked');
-    figures('rights revoked and granted', {
-      'told after s': toldS,
-      'requests a second while denied': tries,
+    figures('permissions revoked and granted', {
+      'reported after s': reportedS,
+      'requests per second while denied': tries,
       'healed after s': healedS,
-      'ends missed': missed.length,
+      'missed deletions': missed.length,
     });
   });
 });
 
-/** The fake server behind a door that lets one token in, and ends what is under way when it expires. */
+/** A server in front of the fake API server. It accepts one token, and ends open requests when that token expires. */
 async function doorOf(server: FakeApiServer) {
   const behind = await server.serve();
   let accepted = 'token-1';
@@ -162,7 +162,7 @@ async function doorOf(server: FakeApiServer) {
     get passed() {
       return passed;
     },
-    /** From now on only `token` is let in; what is open is cut. */
+    /** Accepts only `token` from now on, and closes open watches. */
     expire(token: string) {
       accepted = token;
       server.faults.closeWatches();
@@ -197,7 +197,7 @@ describe('a token that expires', () => {
   };
 
   it.each(Object.entries(ways))(
-    'R10: of %s: rotated in time nobody hears of it, too late it heals',
+    'R10: a rotation of %s in time goes unnoticed; after a late rotation the watch recovers',
     async (way, user) => {
       const at = folder();
       writeFileSync(join(at, 'token'), 'token-1\n');
@@ -213,25 +213,25 @@ describe('a token that expires', () => {
       onTestFinished(() => client.close());
       const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
       onTestFinished(() => informer.stop());
-      const told = mirror(informer);
+      const mirrored = mirror(informer);
       await informer.whenSynced({ timeoutMs: 20_000 });
       const has = (name: string, there = true) =>
         until(informer.snapshot$, (all) => (all.get(`shop/${name}`) !== undefined) === there);
-      // A watch younger than a second that ends is a failure of its own.
+      // A watch that ends within a second counts as a failure.
       const aged = () => new Promise((resolve) => setTimeout(resolve, 1_100));
       const logins = () => door.refused.length;
 
-      // Rotated before it expired: one refusal, and the watch goes on where it stood.
+      // Rotated before the old token expired: one refusal, and the watch resumes.
       await aged();
       writeFileSync(join(at, 'token'), 'token-2\n');
       door.expire('token-2');
       put('after-the-rotation');
       await has('after-the-rotation');
       expect(logins()).toBeLessThanOrEqual(1);
-      expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+      expect(mirrored.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
       expect(informer.status).toMatchObject({ phase: 'watching', relists: 0 });
 
-      // Expired, and no new one yet.
+      // The token has expired, and there is no new one yet.
       await aged();
       const refused = logins();
       door.expire('token-3');
@@ -243,7 +243,7 @@ describe('a token that expires', () => {
       expect(denied.staleSinceMs).toBeDefined();
       expect(JSON.stringify(denied)).not.toMatch(/token-\d/);
       await until(informer.status$, ({ attempt }) => attempt >= 4);
-      // Two a try, as the credentials are asked for once more.
+      // Two requests per try, because the credentials are requested again after a refusal.
       expect(logins() - refused).toBeLessThanOrEqual(2 * (informer.status.attempt + 1));
       expect(informer.indexer.getByKey('shop/a')).toBeDefined();
 
@@ -257,17 +257,17 @@ describe('a token that expires', () => {
         expect(informer.status).not.toHaveProperty(cured);
       }
       expect(informer.status.relists).toBe(0);
-      expect(told.deleted).toEqual([{ key: 'shop/a', finalStateUnknown: false }]);
+      expect(mirrored.deleted).toEqual([{ key: 'shop/a', finalStateUnknown: false }]);
       const truth = server.objects.list(configMaps).map(({ metadata }) => metadata.uid);
       const uids = (all: Iterable<{ metadata?: { uid?: string } }>) =>
         [...all].map(({ metadata }) => metadata?.uid).sort();
       expect(uids(informer.indexer.list())).toEqual(truth.sort());
-      expect(uids(told.objects.values())).toEqual(truth);
-      expect(uids(told.handled.values())).toEqual(truth);
-      expect(told.wrong).toEqual([]);
+      expect(uids(mirrored.objects.values())).toEqual(truth);
+      expect(uids(mirrored.handled.values())).toEqual(truth);
+      expect(mirrored.wrong).toEqual([]);
       figures(`a token that expires, ${way}`, {
         'refused requests': door.refused.length,
-        'requests in all': door.passed + door.refused.length,
+        'requests in total': door.passed + door.refused.length,
         'runs of the plugin': readFileSync(join(at, 'runs')).length,
         'healed after s': healedS,
       });

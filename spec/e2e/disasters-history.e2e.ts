@@ -1,4 +1,4 @@
-/** What happens to a server that lives: history compacted, versions changed, masses deleted, and clocks that jump. */
+/** Tests long-running servers: compacted history, changed API versions, mass deletions, and clock jumps. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import {
@@ -30,20 +30,20 @@ import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 import type { SleeperMessage, SleeperRequest } from './sleeper.ts';
 
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
-/** Secrets have no cache before etcd, so that a compaction is felt at once. */
+/** Secrets have no watch cache, so that a compaction has an immediate effect. */
 const flags = ['--watch-cache-sizes=secrets#0', '--delete-collection-workers=8'];
 const HOUR_MS = 3_600_000;
 
-/** One version of a resource, followed. */
+/** One version of a resource and its informer. */
 interface Version {
   readonly resource: typeof widgets;
   readonly informer: ReturnType<typeof createSharedInformer<Widget>>;
-  readonly told: ReturnType<typeof mirror<Widget>>;
+  readonly mirrored: ReturnType<typeof mirror<Widget>>;
 }
 
 type Told<Type> = Extract<SleeperMessage, { type: Type }>;
 
-/** An informer in a process of its own. */
+/** Starts an informer in a process of its own. */
 function startSleeper(kubeconfig: string) {
   const script = fileURLToPath(new URL('./sleeper.ts', import.meta.url));
   const child: ChildProcess = fork(script, [kubeconfig], {
@@ -56,7 +56,7 @@ function startSleeper(kubeconfig: string) {
     return await vi.waitFor(
       () => {
         const found = messages.find(isIt);
-        if (found === undefined) throw new Error(`the sleeper told no '${type}'`);
+        if (found === undefined) throw new Error(`no message '${type}' from the sleeper`);
         return found;
       },
       { timeout: 40_000, interval: 20 },
@@ -65,7 +65,7 @@ function startSleeper(kubeconfig: string) {
   return { child, messages, next, ask: (request: SleeperRequest) => child.send(request) };
 }
 
-describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_000 }, () => {
+describe.skipIf(noControl)('disasters of a running server', { timeout: 120_000 }, () => {
   let server: ApiServerProcess;
   let api: RawApi;
   let client: RecordedClient;
@@ -81,7 +81,7 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     await server?.stop();
   });
 
-  it('R9: compaction past a watch whose process was asleep: the ends that it missed are told', async () => {
+  it('R9: after a compaction past a watch of a suspended process, the missed deletions are delivered', async () => {
     const [kept, emptied] = [await freshNamespace(api), await freshNamespace(api)];
     const create = (namespace: string, name: string) =>
       api.ok<Secret>('POST', resourcePath(secrets, { namespace }), {
@@ -104,7 +104,7 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     });
     await api.ok('DELETE', resourcePath(secrets, { namespace: emptied }));
     await create(emptied, 'gone-7');
-    // Longer than any watch of the sleeper lasts.
+    // Longer than the longest watch of the sleeper.
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, 5_500 - asleepS() * 1_000)));
     const report = await churn.stop();
     expect(report.updated).toBeGreaterThan(100);
@@ -133,29 +133,29 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     const expired = statuses.filter(({ reason }) => reason === 'Expired');
     expect(expired[0]).toMatchObject({ phase: 'backoff', code: 410, stale: true });
     expect(statuses.at(-1)).toEqual({ type: 'status', phase: 'watching', stale: false });
-    // All 300 ended: some while it still read, the rest unseen.
+    // All 300 objects were deleted: some while the process still read, the others unnoticed.
     expect(has.ends.missed).toBeGreaterThan(0);
     expect(has.ends.seen + has.ends.missed).toBeGreaterThanOrEqual(300);
     ask('stop');
     figures('compaction past a sleeping watch', {
       'asleep s': sleptS,
       'healed after s': healedS,
-      'ends seen': has.ends.seen,
-      'ends missed': has.ends.missed,
+      'observed deletions': has.ends.seen,
+      'missed deletions': has.ends.missed,
       relists: has.relists,
     });
   });
 
-  it('S7: deleteCollection of 5,000 objects is 5,000 ends, each told once, and no relist', async () => {
+  it('S7: deleteCollection of 5,000 objects is delivered as 5,000 deletions, each once, without a relist', async () => {
     const OBJECTS = 5_000;
     const [namespace] = await fillNamespaces(api, { namespaces: 1, objects: OBJECTS });
     const scope = { namespace: namespace as string };
     const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await informer.whenSynced({ timeoutMs: 30_000 });
     expect(informer.indexer.size).toBeGreaterThanOrEqual(OBJECTS);
-    // A consumer that takes its time with each, and is asked to wait for none.
+    // An asynchronous consumer, which must not delay the others.
     const ended = new Set<string>();
     informer.addEventHandler({
       onDelete: async ({ uid }) => {
@@ -167,30 +167,30 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     const collection = resourcePath(configMaps, scope);
     await api.ok('DELETE', collection, { query: { labelSelector: 'group!=g3' } });
     const answeredS = deletedS();
-    // Under names that were just deleted: other objects.
+    // New objects under names that were just deleted.
     const remake = (at: number) =>
       api.ok<ConfigMap>('POST', collection, { body: { metadata: { name: `config-${at * 10}` } } });
     await Promise.all(Array.from({ length: 50 }, (_, at) => remake(at)));
-    await expectSameAsServer(informer, told, { api, resource: configMaps, ...scope });
-    const toldS = deletedS();
+    await expectSameAsServer(informer, mirrored, { api, resource: configMaps, ...scope });
+    const deliveredS = deletedS();
     expect(informer.indexer.byIndex('namespace', scope.namespace)).toHaveLength(500 + 50 + 1);
-    // The rest, too, in pages of their own.
+    // The other objects are deleted, too, in pages of their own.
     await api.ok<KubernetesList<ConfigMap>>('DELETE', collection);
-    await expectSameAsServer(informer, told, { api, resource: configMaps, ...scope });
-    expect(told.deleted).toHaveLength(OBJECTS + 50 + 1);
-    expect(told.deleted.every(({ finalStateUnknown }) => !finalStateUnknown)).toBe(true);
+    await expectSameAsServer(informer, mirrored, { api, resource: configMaps, ...scope });
+    expect(mirrored.deleted).toHaveLength(OBJECTS + 50 + 1);
+    expect(mirrored.deleted.every(({ finalStateUnknown }) => !finalStateUnknown)).toBe(true);
     await vi.waitFor(() => expect(ended.size).toBe(OBJECTS + 50 + 1));
     expect(informer.status).toMatchObject({ phase: 'watching', relists: 0 });
-    expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(mirrored.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
     figures('deleteCollection of 5,000', {
-      'the server took s': answeredS,
-      'all told after s': toldS,
+      'the server responded after s': answeredS,
+      'all delivered after s': deliveredS,
       relists: informer.status.relists,
       reconnects: informer.status.reconnects,
     });
   });
 
-  it('X6, R8: a clock that jumps an hour, either way, costs one request at most', async () => {
+  it('X6, R8: a clock that jumps an hour, in either direction, costs at most one request', async () => {
     let offsetMs = 0;
     const scheduler: SchedulerLike = {
       now: () => Date.now() + offsetMs,
@@ -206,7 +206,7 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
       makeBeforeBreak: false,
     });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await informer.whenSynced({ timeoutMs: 30_000 });
     const asked = client.sent.length;
     const jumped = until(informer.status$, ({ error }) => error?.reason === 'Silent', 20_000);
@@ -215,17 +215,19 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     expect(status).toMatchObject({ phase: 'backoff', synced: true });
     expect(status.error?.message).toContain('while the clock jumped');
     expect(status.staleSinceMs).toBeGreaterThan(Date.now() + HOUR_MS - 20_000);
-    await expectSameAsServer(informer, told, place);
+    await expectSameAsServer(informer, mirrored, place);
     expect(client.sent.slice(asked).map(({ kind }) => kind)).toEqual(['watch']);
     expect(informer.status).toMatchObject({ phase: 'watching', relists: 0 });
 
-    // Two hours back, and the watch at hand ends by its own time: not a second of it is a failure.
-    const statuses = told.statuses.length;
+    // The clock jumps back by two hours, and the current watch ends by its timeout. No failure is reported.
+    const statuses = mirrored.statuses.length;
     const { reconnects } = informer.status;
     offsetMs = -HOUR_MS;
     await until(informer.status$, (now) => now.reconnects > reconnects, 30_000);
-    await expectSameAsServer(informer, told, place);
-    expect(told.statuses.slice(statuses).filter(({ error }) => error !== undefined)).toEqual([]);
+    await expectSameAsServer(informer, mirrored, place);
+    expect(mirrored.statuses.slice(statuses).filter(({ error }) => error !== undefined)).toEqual(
+      [],
+    );
     expect(informer.status).toMatchObject({ phase: 'watching', relists: 0 });
     figures('clock jumps of an hour', {
       'requests after the jump': client.sent.slice(asked).length,
@@ -233,18 +235,18 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     });
   });
 
-  it('R10: a custom resource that comes again in another version is followed in each', async () => {
+  it('R10: a custom resource that is created again in another version is followed in each version', async () => {
     const [v1, v2] = [widgets, widgetsV2].map((resource) => {
       const source = createListWatch(client, resource);
       const informer = createSharedInformer(source, { backoff, name: resource.version });
       onTestFinished(() => informer.stop());
-      return { resource, informer, told: mirror<Widget>(informer) };
+      return { resource, informer, mirrored: mirror<Widget>(informer) };
     }) as [Version, Version];
     const namespace = await freshNamespace(api);
     const churn = (resource: typeof widgets, writes: number) =>
       startChurn({ api, resource, namespaces: [namespace], field: 'spec', writes }).done;
-    const same = ({ resource, informer, told }: Version) =>
-      expectSameAsServer(informer, told, { api, resource, namespace });
+    const same = ({ resource, informer, mirrored }: Version) =>
+      expectSameAsServer(informer, mirrored, { api, resource, namespace });
     const blocked = ({ informer }: Version) =>
       until(informer.status$, (status) => status.blocked === 'no-such-resource', 20_000);
     const watching = ({ informer }: Version) =>
@@ -271,7 +273,8 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     const otherS = goneS();
     await churn(widgetsV2, 30);
     await same(v2);
-    // The old version is not there, and says so; it is not the new one under an old name.
+    // The informer of the old version reports that its resource does not exist, and does not show the objects of the
+    // new version.
     expect(v1.informer.status).toMatchObject({ blocked: 'no-such-resource', synced: true });
     expect(v1.informer.status.staleSinceMs).toBeDefined();
     expect(v1.informer.indexer.size).toBe(0);
@@ -289,7 +292,7 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     expect(uidsOf(v1)).toEqual(uidsOf(v2));
     expect(uidsOf(v1).some((uid) => lived.has(uid))).toBe(false);
 
-    // Served no more: what is known stays readable, and is called stale.
+    // A version that is no longer served: the known objects stay readable and are reported as stale.
     const size = v1.informer.indexer.size;
     await changeWidgets(api, [{ name: 'v1', served: false }, { name: 'v2' }]);
     expect(await blocked(v1)).toMatchObject({ synced: true, phase: 'backoff' });
@@ -302,8 +305,8 @@ describe.skipIf(noControl)('disasters of a server that lives', { timeout: 120_00
     await same(v1);
     await same(v2);
     figures('a custom resource in another version', {
-      'deleted to watched in the other s': otherS,
-      'served again to right s': servedS(),
+      'deleted until watched in the other version s': otherS,
+      'served again until right s': servedS(),
       'relists v1/v2': `${v1.informer.status.relists}/${v2.informer.status.relists}`,
     });
   });

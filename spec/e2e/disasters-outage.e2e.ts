@@ -1,6 +1,6 @@
 /**
- * The process that holds kube-apiserver and etcd is killed under as many changes as the machine sustains, and comes
- * back: as it was, or with an older copy of its data.
+ * Tests outages: the process with kube-apiserver and etcd is killed under as many changes as the machine sustains,
+ * and restarted with its own data or with an older copy.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,18 +27,18 @@ import { openRecordedClient, type Recorded, type RecordedClient } from './record
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
 const WRITERS = 48;
 
-/** An informer, what it asks, and what it says. */
+/** An informer with its requests and its notifications. */
 interface Watcher {
   readonly name: string;
   readonly client: RecordedClient;
   readonly informer: SharedInformer<ConfigMap>;
-  readonly told: Mirror<ConfigMap>;
+  readonly mirrored: Mirror<ConfigMap>;
 }
 
 const live = ({ phase, error, staleSinceMs }: InformerStatus) =>
   phase === 'watching' && error === undefined && staleSinceMs === undefined;
 
-/** The most tries that one second saw; later pages of one list are no tries. */
+/** The largest number of tries within one second, without the later pages of a list. */
 function worstSecond(sent: readonly Recorded[]): number {
   const tries = sent.filter(({ query }) => query.continue === undefined);
   const within = (from: number) =>
@@ -46,7 +46,7 @@ function worstSecond(sent: readonly Recorded[]): number {
   return Math.max(0, ...tries.map(({ sentMs }) => within(sentMs)));
 }
 
-describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, () => {
+describe.skipIf(noControl)('a server that is killed under load', { timeout: 120_000 }, () => {
   let dataDir: string;
   let server: ApiServerProcess;
   let api: RawApi;
@@ -74,14 +74,14 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
       name,
       ...options,
     });
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     onTestFinished(async () => {
-      told.close();
+      mirrored.close();
       await informer.stop();
       await client.close();
     });
     await informer.whenSynced({ timeoutMs: 30_000 });
-    return { name, client, informer, told };
+    return { name, client, informer, mirrored };
   };
   const busy = (churn: Churn, changes: number) => {
     const from = changesOf(churn);
@@ -91,17 +91,21 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
     });
   };
   const changesOf = ({ report }: Churn) => report.created + report.updated + report.deleted;
-  /** It shows what was written just now. An answer alone is no health: behind it may come that history is gone. */
+  /**
+   * Waits until the store shows a new write. A response alone does not prove recovery, because the next one may say
+   * that the version has expired.
+   */
   const healed = async ({ informer }: Watcher) => {
     await catchUp(informer, place(), 60_000);
     await until(informer.status$.pipe(map(() => informer.status)), live, 60_000);
   };
 
-  it('R9, I80: away for 15 s: once it answers that the version is gone, the list follows at once', async () => {
+  it('R9, I80: after an outage of 15 s, the list follows immediately on the response that the version has expired', async () => {
     const one = await watcher('default backoff', {});
     const seen: { readonly atMs: number; readonly status: InformerStatus }[] = [];
     one.informer.status$.subscribe((status) => seen.push({ atMs: Date.now(), status }));
-    // Versions go on without the informer: the server that comes back does not know its version any more.
+    // Writes of another resource advance the version, so that the restarted server no longer knows the version of the
+    // informer.
     for (let at = 0; at < 20; at++) {
       const metadata = { generateName: 'other-' };
       await api.ok('POST', `/api/v1/namespaces/${namespaces[0]}/secrets`, { body: { metadata } });
@@ -127,10 +131,10 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
     expect(down.some(({ status }) => status.live)).toBe(false);
   });
 
-  it('I16, R7: kill -9 twice under full load: every informer heals, and hammers nobody', async () => {
+  it('I16, R7: after two kill -9 under full load every informer recovers without too many requests', async () => {
     const watchers = [
       await watcher('default backoff', {}),
-      await watcher('impatient', { backoff }),
+      await watcher('short backoff', { backoff }),
       await watcher('by pages', { backoff, initialList: 'pages', pageSize: 200 }),
     ];
     const before = watchers.map(({ client }) => client.sent.length);
@@ -177,19 +181,20 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
     await busy(churn, 500);
     const report = await churn.stop();
     expect(report.failed).toBeGreaterThan(0);
-    for (const [at, { client, informer, told }] of watchers.entries()) {
-      await expectSameAsServer(informer, told, place());
+    for (const [at, { client, informer, mirrored }] of watchers.entries()) {
+      await expectSameAsServer(informer, mirrored, place());
       expect(live(informer.status)).toBe(true);
-      // A wait before each try: not one list too many, and never a second without a pause.
+      // Each try has a wait before it: no unnecessary list, and no second without a pause.
       const sent = client.sent.slice(before[at]);
-      // The default waits 0.8 s and more, the impatient 0.1, 0.2, 0.4, 0.8; some tries are made of two requests.
+      // The default backoff waits 0.8 s or more, the short one 0.1, 0.2, 0.4, 0.8 s. Some tries consist of two
+      // requests.
       expect(worstSecond(sent)).toBeLessThanOrEqual(at === 0 ? 4 : 8);
       const lists = sent.filter(({ kind, query }) => kind !== 'watch' && !query.continue);
       expect(lists.length).toBeLessThanOrEqual(2 * informer.status.relists + 2);
     }
   });
 
-  it('R11: its data is exchanged for an older copy under full load: what it forgot is forgotten', async () => {
+  it('R11: after its data are replaced by an older copy under full load, lost objects leave the store', async () => {
     const backup = `${dataDir}-older`;
     onTestFinished(() => rmSync(backup, { recursive: true, force: true }));
     await server.kill();
@@ -205,7 +210,7 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
     const from = await server.revision();
     await busy(load, 2_000);
     const rate = ((await server.revision()) - from) / loadS();
-    // Made after the copy was taken, and seen by all.
+    // Created after the copy, and observed by all.
     const path = `/api/v1/namespaces/${namespaces[1]}/configmaps`;
     const body = { metadata: { name: 'made-after-the-copy' } };
     const { metadata } = await api.ok<ConfigMap>('POST', path, { body });
@@ -219,12 +224,12 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
     await load.stop();
     rmSync(dataDir, { recursive: true });
     cpSync(backup, dataDir, { recursive: true });
-    for (const { told } of watchers) told.restored();
+    for (const { mirrored } of watchers) mirrored.restored();
     server = await server.restart();
     const healS = stopwatch();
     const back = Number(metadata?.resourceVersion) - (await server.revision());
     expect(back).toBeGreaterThan(1_500);
-    // Life goes on, but does not catch up with the version that the watches stand at.
+    // New writes continue, but do not reach the version of the open watches.
     const some = startChurn({ api, resource: configMaps, namespaces, writers: 1, writes: 150 });
     const healedS: Record<string, number> = {};
     await Promise.all(
@@ -235,15 +240,15 @@ describe.skipIf(noControl)('the server dies under load', { timeout: 120_000 }, (
       }),
     );
     await some.done;
-    for (const [at, { informer, told }] of watchers.entries()) {
-      await expectSameAsServer(informer, told, place());
+    for (const [at, { informer, mirrored }] of watchers.entries()) {
+      await expectSameAsServer(informer, mirrored, place());
       expect(Number(informer.lastSyncResourceVersion)).toBeLessThan(Number(seenAt[at]));
-      expect(told.deleted).toContainEqual({ key, finalStateUnknown: true });
-      const reasons = new Set(told.statuses.map(({ error }) => error?.reason));
+      expect(mirrored.deleted).toContainEqual({ key, finalStateUnknown: true });
+      const reasons = new Set(mirrored.statuses.map(({ error }) => error?.reason));
       expect(reasons).toContain('Network');
-      // Silence, or an older bookmark: that is how it shows. It is no fault of the user's.
+      // The older data show as silence or as an older bookmark, neither of which blocks the informer.
       expect([...reasons].some((reason) => reason === 'Silent' || reason === 'Expired')).toBe(true);
-      expect(told.statuses.every(({ blocked }) => blocked === undefined)).toBe(true);
+      expect(mirrored.statuses.every(({ blocked }) => blocked === undefined)).toBe(true);
       expect(live(informer.status)).toBe(true);
     }
     const requests = watchers.map(({ client }, at) => client.sent.slice(asked[at]));

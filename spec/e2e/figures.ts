@@ -1,4 +1,4 @@
-/** What a run measured, printed where its reader finds it: docs/reliability.md quotes these lines. */
+/** Prints the measured figures of a run, which docs/reliability.md quotes. */
 
 /** Prints one line of figures. */
 export function figures(disaster: string, measured: Readonly<Record<string, unknown>>): void {
@@ -9,7 +9,7 @@ export function figures(disaster: string, measured: Readonly<Record<string, unkn
   process.stdout.write(`figures: ${disaster}: ${words.join(', ')}\n`);
 }
 
-/** Seconds since, on the monotonic clock. */
+/** A stopwatch in seconds, on the monotonic clock. */
 export function stopwatch(): () => number {
   const startedMs = performance.now();
   return () => (performance.now() - startedMs) / 1000;

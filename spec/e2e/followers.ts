@@ -1,4 +1,4 @@
-/** Informers that read a server through a proxy, in Node and in Chromium, behind one face. */
+/** Informers that read a server through a proxy, in Node and in Chromium, with one interface. */
 import type { BrowserContext } from 'playwright-core';
 import {
   createClient,
@@ -21,14 +21,14 @@ export interface Follower {
   synced(timeoutMs: number): Promise<unknown>;
   /** The version of each object in the store, by name. */
   versions(): Promise<Readonly<Record<string, string>>>;
-  /** What the status says of the proxy. */
+  /** The message of a buffering proxy in the status. */
   heldBack(): Promise<string | undefined>;
-  /** Requests so far. */
+  /** The number of requests so far. */
   sent(): number;
   stop(): Promise<void>;
 }
 
-/** One in this process. */
+/** Creates a follower in this process. */
 export function nodeFollower(kind: 'undici' | 'fetch', baseUrl: string): Follower {
   const transport =
     kind === 'undici'
@@ -59,7 +59,7 @@ export function nodeFollower(kind: 'undici' | 'fetch', baseUrl: string): Followe
   };
 }
 
-/** One in a page of the proxy's origin; `script` is of `informerScript()`. */
+/** Creates a follower in a page of the proxy's origin. `script` is the result of `informerScript()`. */
 export async function pageFollower(
   context: BrowserContext,
   script: string,

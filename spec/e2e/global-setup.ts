@@ -1,4 +1,6 @@
-/** Settles once which cluster a run uses, and builds our own server, so that no test's time limit covers that. */
+/**
+ * Chooses the cluster of a run once, and builds our own server here, so that no test's timeout includes the build.
+ */
 import { ensureBinary } from './apiserver-binary.ts';
 import { givenKubeconfig } from './cluster.ts';
 

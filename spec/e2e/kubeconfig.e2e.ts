@@ -1,4 +1,4 @@
-/** A real API server through its kubeconfig: each way to say who we are. */
+/** Tests a real API server through its kubeconfig, with each authentication method. */
 import { readFileSync } from 'node:fs';
 import type { ApiError, KubeClient } from 'rx-informer';
 import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
@@ -55,7 +55,7 @@ describe.skipIf(noControl)('clientFromKubeConfig with a real API server', () => 
     expect(await client.request({ path: '/version' })).toMatchObject({ major: '1' });
   });
 
-  it('is nobody with a wrong token, which is not shown', async () => {
+  it('is refused with a wrong token, which the error does not show', async () => {
     const text = readFileSync(server.kubeconfig, 'utf8').replaceAll(server.token, 'hunter2');
     const client = await open({ text, context: 'admin' });
     const error: ApiError = await client.request<never>(pods).catch((reason) => reason);
@@ -63,7 +63,7 @@ describe.skipIf(noControl)('clientFromKubeConfig with a real API server', () => 
     expect(`${error.stack}${JSON.stringify(error)}`).not.toContain('hunter2');
   });
 
-  it('watches with 20 streams and stops them at once', async () => {
+  it('watches with 20 streams and stops them immediately', async () => {
     const client = await open({ context: 'cert-admin' });
     const watch = client.send({
       method: 'GET',

@@ -1,4 +1,6 @@
-/** The story of each UID as one consumer was told it: add → update* → delete, and versions that never go back. */
+/**
+ * Checks the notifications of one consumer for each UID: add → update* → delete, with versions that never decrease.
+ */
 import { compareResourceVersion, type KubernetesObject } from 'rx-informer';
 
 interface Life {
@@ -7,7 +9,7 @@ interface Life {
   readonly ended: boolean;
 }
 
-/** Notes what is no story. */
+/** Records each inconsistent notification. */
 export class Lives {
   readonly #what: string;
   readonly #wrong: string[];
@@ -19,7 +21,7 @@ export class Lives {
     this.#wrong = wrong;
   }
 
-  /** The server went back to a backup: once more each UID may begin anywhere. */
+  /** Notes that the server restored a backup, after which each UID may begin again. */
   restored(): void {
     this.#epoch++;
   }
@@ -27,16 +29,16 @@ export class Lives {
   add(object: KubernetesObject): void {
     const known = this.#at(object);
     if (known !== undefined)
-      this.#fail(known.ended ? 'added after its end' : 'added twice', object);
+      this.#fail(known.ended ? 'added after its deletion' : 'added twice', object);
     this.#put(object, false);
   }
 
   update(object: KubernetesObject): void {
     const known = this.#lives.get(object.metadata?.uid ?? '');
     if (known === undefined) this.#fail('updated, but never added', object);
-    else if (known.ended) this.#fail('updated after its end', object);
+    else if (known.ended) this.#fail('updated after its deletion', object);
     else if (known.epoch === this.#epoch && known.version === object.metadata?.resourceVersion) {
-      this.#fail('updated to the version that it had', object);
+      this.#fail('updated to the same version', object);
     }
     this.#later(object);
     this.#put(object, false);
@@ -50,10 +52,10 @@ export class Lives {
     this.#put(object, true);
   }
 
-  /** What is known of it in this epoch. */
+  /** The known life of an object in this epoch. */
   #at({ metadata }: KubernetesObject): Life | undefined {
     const known = this.#lives.get(metadata?.uid ?? '');
-    // What ended before the backup was brought back may live again.
+    // An object that was deleted before the restore may exist again.
     return known?.ended && known.epoch < this.#epoch ? undefined : known;
   }
 
@@ -61,7 +63,7 @@ export class Lives {
     const known = this.#lives.get(object.metadata?.uid ?? '');
     if (known === undefined || known.epoch < this.#epoch) return;
     if (compareResourceVersion(object.metadata?.resourceVersion ?? '', known.version) === -1) {
-      this.#fail(`goes back from ${known.version}`, object);
+      this.#fail(`is older than ${known.version}`, object);
     }
   }
 

@@ -1,4 +1,4 @@
-/** A proxy before an API server that loses watch events without an error, and counts the bytes of lists. */
+/** A proxy in front of an API server that drops watch events without an error and counts the bytes of lists. */
 import {
   type ClientRequest,
   createServer,
@@ -10,7 +10,7 @@ import { Agent, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { ApiServerProcess } from './apiserver.ts';
 
-/** An event that did not arrive. */
+/** A dropped event. */
 export interface LostEvent {
   readonly type: string;
   readonly key: string;
@@ -19,17 +19,17 @@ export interface LostEvent {
   readonly atMs: number;
 }
 
-/** One list that passed. */
+/** One forwarded list. */
 export interface PassedList {
   readonly accept: string;
   readonly encoding: string;
   bytes: number;
 }
 
-/** The proxy, open until it is closed. */
+/** A running proxy. */
 export interface LossyProxy {
   readonly url: string;
-  /** How many events one is lost of; `Infinity`: none. */
+  /** One event of this number is dropped; `Infinity` means none. */
   oneIn: number;
   readonly lost: readonly LostEvent[];
   readonly passed: number;
@@ -37,7 +37,7 @@ export interface LossyProxy {
   close(): Promise<void>;
 }
 
-/** Opens a proxy on a port of its own; it acts as the cluster's administrator. */
+/** Opens a proxy on a port of its own, with the credentials of the cluster's administrator. */
 export async function openLossyProxy(
   to: Pick<ApiServerProcess, 'url' | 'ca' | 'token'>,
 ): Promise<LossyProxy> {
@@ -47,7 +47,7 @@ export async function openLossyProxy(
   const open = new Set<ClientRequest>();
   const proxy = { oneIn: Number.POSITIVE_INFINITY, passed: 0 };
 
-  /** Whether a line of a watch leaves. */
+  /** Whether a line of a watch is forwarded. */
   const leaves = (line: string): boolean => {
     if (!/^\{"type":"(ADDED|MODIFIED|DELETED)"/.test(line)) return true;
     proxy.passed++;

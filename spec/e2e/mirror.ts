@@ -1,6 +1,6 @@
 /**
- * A consumer that believes only what it is told: it folds change sets, handler calls and statuses, and notes
- * whatever contradicts what it was told before. Store, indices and both folds must equal a GET in the end.
+ * A consumer that relies on its notifications only. It folds change sets, handler calls and statuses, and records
+ * every contradiction to an earlier notification. Store, indices and both folds must equal a GET in the end.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -18,7 +18,7 @@ import { expect } from 'vitest';
 import { Lives } from './lives.ts';
 import type { RawApi } from './raw-api.ts';
 
-/** The first value that `test` accepts; rejects after `timeoutMs`. */
+/** Resolves to the first value that `test` accepts; rejects after `timeoutMs`. */
 export function until<V>(
   values: Observable<V>,
   test: (value: V) => boolean,
@@ -27,23 +27,27 @@ export function until<V>(
   return firstValueFrom(values.pipe(filter(test), timeout({ first: timeoutMs })));
 }
 
-/** What was told, folded. */
+/** The folded notifications. */
 export interface Mirror<T extends KubernetesObject> {
   readonly objects: ReadonlyMap<string, T>;
-  /** What an event handler was told, folded. */
+  /** The folded calls of an event handler. */
   readonly handled: ReadonlyMap<string, T>;
   readonly statuses: readonly InformerStatus[];
-  /** What ended: key, and whether the end itself was missed. */
+  /** The deletions: their keys, and whether the deletion itself was missed. */
   readonly deleted: readonly { readonly key: string; readonly finalStateUnknown: boolean }[];
   /** Contradictions and errors. */
   readonly wrong: readonly string[];
-  /** The server went back to a backup: versions may go back once. */
+  /** Notes that the server restored a backup, so that versions may decrease once. */
   restored(): void;
   close(): void;
 }
 
-/** What is worth an emission: a moving version is not. */
-function news({ resourceVersion: _version, sinceMs: _since, ...rest }: InformerStatus): object {
+/** The parts of a status whose change is worth an emission. The version is not one of them. */
+function significant({
+  resourceVersion: _version,
+  sinceMs: _since,
+  ...rest
+}: InformerStatus): object {
   return rest;
 }
 
@@ -54,21 +58,21 @@ const BLOCKS = {
   'wrong-kind': 0,
 } as const;
 
-/** What a status says that cannot be. */
-function untruth(status: InformerStatus): string | undefined {
+/** Describes a contradiction within a status. */
+function contradictionIn(status: InformerStatus): string | undefined {
   const { phase, synced, blocked, error, staleSinceMs, nextRetryAtMs } = status;
   const waits = phase === 'backoff';
   if (waits && error === undefined) return 'waits without an error';
   if (waits !== (nextRetryAtMs !== undefined))
-    return 'waits without an end, or has an end of no wait';
+    return 'waits without a time for the next try, or has one without a wait';
   if (waits && staleSinceMs === undefined) return 'waits and is not stale';
   if (blocked !== undefined && error?.code !== BLOCKS[blocked])
     return `is ${blocked} without cause`;
   if (synced || phase === 'idle' || phase === 'stopped') return undefined;
-  return staleSinceMs === undefined ? 'has nothing and is not stale' : undefined;
+  return staleSinceMs === undefined ? 'has no data and is not stale' : undefined;
 }
 
-/** Starts to look. Subscribing to `changes$` starts the informer. */
+/** Starts to follow an informer. Subscribing to `changes$` starts the informer. */
 export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>): Mirror<T> {
   const objects = new Map<string, T>();
   const handled = new Map<string, T>();
@@ -87,9 +91,10 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
     for (const { id, key, previous, object } of set.changes) {
       if (ids.has(id)) wrong.push(`${key}: twice in rev ${rev}`);
       ids.add(id);
-      if (!set.reset && objects.get(key) !== previous) wrong.push(`${key}: another previous`);
+      if (!set.reset && objects.get(key) !== previous)
+        wrong.push(`${key}: previous is not the last state`);
       if (object === undefined) {
-        if (!onlyDeletions) wrong.push(`${key}: deleted behind other changes`);
+        if (!onlyDeletions) wrong.push(`${key}: deleted after other changes`);
         if (!objects.delete(key)) wrong.push(`${key}: deleted, but not known`);
       } else {
         onlyDeletions = false;
@@ -107,7 +112,8 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
     },
     onUpdate: (previous, object) => {
       const key = informer.indexer.keyOf(object);
-      if (handled.get(key) !== previous) wrong.push(`${key}: a handler's previous is another`);
+      if (handled.get(key) !== previous)
+        wrong.push(`${key}: previous is not the last state of the handler`);
       handled.set(key, object);
       lives.update(object);
     },
@@ -122,11 +128,12 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
     informer.status$.subscribe({
       next: (status) => {
         const before = statuses.at(-1);
-        if (before !== undefined && isDeepStrictEqual(news(before), news(status))) {
-          wrong.push(`status told twice: ${status.phase}`);
+        if (before !== undefined && isDeepStrictEqual(significant(before), significant(status))) {
+          wrong.push(`status emitted twice: ${status.phase}`);
         }
-        const lie = untruth(status);
-        if (lie !== undefined) wrong.push(`status ${lie}: ${JSON.stringify(status)}`);
+        const contradiction = contradictionIn(status);
+        if (contradiction !== undefined)
+          wrong.push(`status ${contradiction}: ${JSON.stringify(status)}`);
         statuses.push(status);
       },
       error,
@@ -140,7 +147,7 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
   };
 }
 
-/** Objects by key; compared one by one, so that a difference is one object long. */
+/** Compares objects by key, one by one, so that a failure shows one object only. */
 function expectSame<T>(what: string, actual: ReadonlyMap<string, T>, expected: Map<string, T>) {
   const missing = [...expected.keys()].filter((key) => !actual.has(key));
   const surplus = [...actual.keys()].filter((key) => !expected.has(key));
@@ -153,7 +160,7 @@ function expectSame<T>(what: string, actual: ReadonlyMap<string, T>, expected: M
   }
 }
 
-/** Where to look, and where a marker may be written. */
+/** The collection to compare, and the namespace for markers. */
 export interface Place<T extends KubernetesObject> {
   readonly api: RawApi;
   readonly resource: Resource<T>;
@@ -161,7 +168,7 @@ export interface Place<T extends KubernetesObject> {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Writes one object and waits until the informer shows it: all writes before it are then in the store, too. */
+/** Writes one object and waits until the informer shows it, and therefore all earlier writes, too. */
 export async function catchUp<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   { api, resource, namespace, labels = {} }: Place<T>,
@@ -173,7 +180,7 @@ export async function catchUp<T extends KubernetesObject>(
   const { metadata } = await api.ok<KubernetesObject>('POST', path, { body });
   const key = `${namespace}/${metadata?.name}`;
   const version = metadata?.resourceVersion ?? '';
-  // After a restore the store's own version is ahead of the server's, and only the object itself is proof.
+  // After a restore the version of the store is ahead of the server's, so only the object itself is proof.
   const object = await informer.whenObserved(key, version, { timeoutMs });
   if (object?.metadata?.resourceVersion === version) return;
   await until(
@@ -183,10 +190,10 @@ export async function catchUp<T extends KubernetesObject>(
   );
 }
 
-/** Catches up, then: store, indices and everything that was told equal what the server has. */
+/** Catches up, then compares the store, the indices and all folded notifications with the server. */
 export async function expectSameAsServer<T extends KubernetesObject>(
   informer: SharedInformer<T>,
-  told: Mirror<T>,
+  mirrored: Mirror<T>,
   place: Place<T>,
 ): Promise<void> {
   await catchUp(informer, place);
@@ -208,7 +215,7 @@ export async function expectSameAsServer<T extends KubernetesObject>(
     const what = `index of ${namespace}`;
     expectSame(what, byKey(indexer.byIndex(NAMESPACE_INDEX, namespace)), byKey(inside));
   }
-  expectSame('changes$', told.objects, expected);
-  expectSame('handler', told.handled, expected);
-  expect(told.wrong).toEqual([]);
+  expectSame('changes$', mirrored.objects, expected);
+  expectSame('handler', mirrored.handled, expected);
+  expect(mirrored.wrong).toEqual([]);
 }

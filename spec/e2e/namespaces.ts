@@ -1,17 +1,17 @@
-/** Namespaces of a test run, filled and taken away again: the cluster may belong to others. */
+/** Creates, fills and removes the namespaces of a test run, because the cluster may be shared. */
 import type { KubernetesObject } from 'rx-informer';
 import type { RawApi } from './raw-api.ts';
 
 const WRITERS = 32;
 
-/** Makes one namespace with a name of its own. */
+/** Creates one namespace with a unique name. */
 export async function freshNamespace(api: RawApi): Promise<string> {
   const body = { metadata: { generateName: 'rx-informer-' } };
   const { metadata } = await api.ok<KubernetesObject>('POST', '/api/v1/namespaces', { body });
   return metadata?.name ?? '';
 }
 
-/** Makes namespaces and ConfigMaps in them, by turns. */
+/** Creates namespaces and ConfigMaps, distributed over the namespaces. */
 export async function fillNamespaces(
   api: RawApi,
   options: {
@@ -38,7 +38,7 @@ export async function fillNamespaces(
   return names;
 }
 
-/** Deletes namespaces with all that is in them, as far as the cluster has controllers for that. */
+/** Deletes namespaces with their contents, as far as the cluster has controllers for that. */
 export async function removeNamespaces(api: RawApi, names: readonly string[]): Promise<void> {
   for (const name of names) await api.call('DELETE', `/api/v1/namespaces/${name}`);
 }

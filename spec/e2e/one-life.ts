@@ -1,4 +1,7 @@
-/** Run as a process of its own: looks at a namespace of a real cluster, closes all, prints what is left. */
+/**
+ * Runs as a process of its own: follows a namespace of a real cluster, closes everything, and prints the resources
+ * that are left.
+ */
 import { createListWatch, createSharedInformer } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { configMaps } from 'rx-informer/resources';
@@ -13,7 +16,7 @@ const objects = informer.indexer.size;
 subscription.unsubscribe();
 await informer.stop();
 await client.close();
-// Sockets need a moment to say that they are closed.
+// Closing the sockets takes a moment.
 for (let turn = 0; turn < 50 && process.getActiveResourcesInfo().length > 1; turn++) {
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** History that is gone: versions and page tokens that the server has compacted away. */
+/** Tests expired history: versions and page tokens that the server has compacted. */
 import {
   createListWatch,
   createSharedInformer,
@@ -18,13 +18,13 @@ import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 import { createValve } from './valve.ts';
 
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
-/** No cache before etcd, so that a compaction is felt at once. */
+/** No watch cache, so that a compaction has an immediate effect. */
 const uncached = '--watch-cache-sizes=configmaps#0';
 
 describe.skipIf(noControl).each([
   ['by streaming LISTs', '--feature-gates=ListFromCacheSnapshot=false'],
   ['by pages', '--feature-gates=ListFromCacheSnapshot=false,WatchList=false'],
-])('history that is gone, %s', (_, gates) => {
+])('expired history, %s', (_, gates) => {
   const streams = !gates.includes('WatchList');
   let server: ApiServerProcess;
   let api: RawApi;
@@ -56,21 +56,21 @@ describe.skipIf(noControl).each([
   const remove = (name: string) =>
     api.ok('DELETE', resourcePath(configMaps, { namespace: place().namespace, name }));
 
-  it('R9, F4: a watch that resumes too late lists anew; ends that it missed are told', async () => {
+  it('R9, F4: a watch that resumes too late is followed by a list, and missed deletions are delivered', async () => {
     const client = await open();
     const valve = createValve();
     const source = createListWatch(client, configMaps);
     const options = { backoff, demand: valve.demand, pauseLimitMs: 200 };
     const informer = createSharedInformer(source, options);
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await informer.whenSynced({ timeoutMs: 30_000 });
     await create('doomed-unseen');
     await create('doomed-recreated');
     const kept = await create('kept');
     await catchUp(informer, place());
 
-    // The consumer takes nothing for too long, and the watch is closed.
+    // The consumer has no capacity for too long, so the watch is closed.
     const paused = until(informer.status$, ({ phase }) => phase === 'paused');
     valve.close();
     const last = await create('arrives-at-a-closed-valve');
@@ -82,15 +82,15 @@ describe.skipIf(noControl).each([
     await done;
     await server.compact();
     const asked = client.sent.length;
-    // The last event may have been read, or wait in the socket.
+    // The last event may have been read, or may still wait in the socket.
     const stoodAt = [informer.lastSyncResourceVersion, last.metadata?.resourceVersion];
     valve.open();
 
-    await expectSameAsServer(informer, told, place());
-    const expired = told.statuses.find(({ error }) => error?.isExpired);
+    await expectSameAsServer(informer, mirrored, place());
+    const expired = mirrored.statuses.find(({ error }) => error?.isExpired);
     expect(expired).toMatchObject({ phase: 'backoff', error: { code: 410, reason: 'Expired' } });
     expect(informer.status).toMatchObject({ phase: 'watching', relists: 1 });
-    // On with the watch; after the wait the collection, at the last version first.
+    // First the watch is resumed. After the wait comes a list, requested at the last version.
     const [watch, list] = client.sent.slice(asked);
     expect(watch?.kind).toBe('watch');
     expect(stoodAt).toContain(watch?.query.resourceVersion);
@@ -99,15 +99,15 @@ describe.skipIf(noControl).each([
     expect((list?.sentMs ?? 0) - (watch?.sentMs ?? 0)).toBeGreaterThanOrEqual(100);
     const at = place().namespace;
     for (const name of ['doomed-unseen', 'doomed-recreated']) {
-      expect(told.deleted).toContainEqual({ key: `${at}/${name}`, finalStateUnknown: true });
+      expect(mirrored.deleted).toContainEqual({ key: `${at}/${name}`, finalStateUnknown: true });
     }
-    expect(told.deleted.map(({ key }) => key)).not.toContain(`${at}/kept`);
+    expect(mirrored.deleted.map(({ key }) => key)).not.toContain(`${at}/kept`);
     expect(informer.indexer.getByKey(`${at}/kept`)?.metadata?.uid).toBe(kept.metadata?.uid);
     const again = informer.indexer.getByKey(`${at}/doomed-recreated`);
     expect(again?.metadata?.uid).toBe(recreated.metadata?.uid);
   });
 
-  it('W2: a page token that expired gives one full list', async () => {
+  it('W2: after an expired page token one complete list follows', async () => {
     let compactions = 0;
     const client = await open((request) => {
       if (request.query?.continue === undefined || compactions > 0) return undefined;
@@ -119,7 +119,7 @@ describe.skipIf(noControl).each([
     const source = createListWatch(client, configMaps);
     const informer = createSharedInformer(source, { backoff, initialList: 'pages', pageSize: 500 });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await informer.whenSynced({ timeoutMs: 30_000 });
     const [first, second, third, fourth] = client.sent;
     expect(first?.query).toMatchObject({ limit: '500' });
@@ -130,30 +130,30 @@ describe.skipIf(noControl).each([
     expect(third?.query).not.toHaveProperty('continue');
     expect(third?.query.resourceVersion).toBe(first?.query.resourceVersion);
     expect(fourth?.kind).toBe('watch');
-    // The user hears nothing of it.
-    expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
-    await expectSameAsServer(informer, told, place());
+    // The status does not report it.
+    expect(mirrored.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+    await expectSameAsServer(informer, mirrored, place());
     const { done } = startChurn({ api, resource: configMaps, namespaces, writes: 40 });
     await done;
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
   });
 
-  // What a server that streams lists has no part in.
+  // The next test does not apply to a server that streams lists.
   if (streams) return;
-  it('W4, R6: a refused streaming LIST is a LIST at once, and asked for once', async () => {
+  it('W4, R6: a refused streaming LIST is followed by a LIST immediately, and is requested only once', async () => {
     const client = await open();
     const source = () => createListWatch(client, configMaps);
     const first = createSharedInformer(source());
     onTestFinished(() => first.stop());
-    const told = mirror(first);
+    const mirrored = mirror(first);
     await first.whenSynced({ timeoutMs: 30_000 });
     expect(client.sent.map(({ kind }) => kind).slice(0, 2)).toEqual(['stream', 'list']);
     expect(client.sent[0]).toMatchObject({ status: 422 });
-    expect(told.statuses.map(({ phase }) => phase)).not.toContain('backoff');
-    expect(told.statuses.map(({ blocked }) => blocked)).not.toContain('forbidden');
-    await expectSameAsServer(first, told, place());
+    expect(mirrored.statuses.map(({ phase }) => phase)).not.toContain('backoff');
+    expect(mirrored.statuses.map(({ blocked }) => blocked)).not.toContain('forbidden');
+    await expectSameAsServer(first, mirrored, place());
 
-    // Neither a second informer nor a relist asks again.
+    // Neither a second informer nor a relist requests a streaming LIST again.
     const second = createSharedInformer(source());
     onTestFinished(() => second.stop());
     second.start();

@@ -1,4 +1,4 @@
-/** The server dies in the middle of everything, comes back, or comes back as it was before. */
+/** Tests a server that is killed at any point and restarted, with its own data or with those of a backup. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { fillNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 
-/** As the default, but for tests that do not want to wait. */
+/** Shorter than the default, so that tests wait less. */
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
 
 describe.skipIf(noControl)('outages', () => {
@@ -47,7 +47,7 @@ describe.skipIf(noControl)('outages', () => {
   const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
   const busy = (churn: Churn, writes: number) =>
     vi.waitFor(() => expect(churn.report.updated).toBeGreaterThan(writes), { timeout: 20_000 });
-  /** Until it is live again, past the trouble that it is in now. */
+  /** Waits until the informer has recovered from its current failure. */
   const healed = async (informer: SharedInformer<ConfigMap>) => {
     const live = ({ phase, error }: typeof informer.status) =>
       phase === 'watching' && error === undefined;
@@ -58,10 +58,10 @@ describe.skipIf(noControl)('outages', () => {
     );
   };
 
-  it('I16: killed during churn and started again: it heals, says so, and errors nowhere', async () => {
+  it('I16: after a kill during churn and a restart the informer recovers, reports it, and no stream errors', async () => {
     const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await informer.whenSynced({ timeoutMs: 30_000 });
     const churn = startChurn({ api, resource: configMaps, namespaces });
     await busy(churn, 300);
@@ -73,7 +73,7 @@ describe.skipIf(noControl)('outages', () => {
     expect(down).toMatchObject({ synced: true, error: { reason: 'Network', code: 0 } });
     expect(down.staleSinceMs).toBeGreaterThanOrEqual(killedMs - 1);
     expect(down.nextRetryAtMs).toBeGreaterThan(down.sinceMs);
-    // Refused connections are tried again and again, and the store stays readable meanwhile.
+    // Refused connections are retried repeatedly, and the store stays readable.
     const later = await until(informer.status$, ({ attempt }) => attempt >= 3);
     expect(later.staleSinceMs).toBe(down.staleSinceMs);
     expect(later.blocked).toBeUndefined();
@@ -84,37 +84,37 @@ describe.skipIf(noControl)('outages', () => {
     await busy(churn, churn.report.updated + 300);
     const report = await churn.stop();
     expect(report.failed).toBeGreaterThan(0);
-    await expectSameAsServer(informer, told, place());
-    const after = told.statuses.slice(told.statuses.indexOf(later));
+    await expectSameAsServer(informer, mirrored, place());
+    const after = mirrored.statuses.slice(mirrored.statuses.indexOf(later));
     expect(after.at(-1)).toMatchObject({ phase: 'watching', synced: true });
     expect(after.at(-1)).not.toHaveProperty('staleSinceMs');
   });
 
-  it('killed while the first list is under way: it syncs when the server is back', async () => {
+  it('after a kill during the first list the informer syncs when the server is back', async () => {
     const before = client.sent.length;
     const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await vi.waitFor(() => expect(client.sent.length).toBeGreaterThan(before));
     await server.kill();
     server = await server.restart();
     await informer.whenSynced({ timeoutMs: 40_000 });
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
   });
 
-  it('R11: restored from a backup: silence is noticed, and what the server forgot is forgotten', async () => {
+  it('R11: after a restored backup the silence is detected, and lost objects leave the store', async () => {
     const backup = `${dataDir}-backup`;
     onTestFinished(() => rmSync(backup, { recursive: true, force: true }));
     await server.kill();
     cpSync(dataDir, backup, { recursive: true });
     server = await server.restart();
-    // A watch of a version to come is silent, and only that shows it.
+    // A watch at a future version is silent, and only the silence reveals it.
     const informer = createSharedInformer(createListWatch(client, configMaps), {
       backoff,
       idleTimeoutMs: 2_000,
     });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await informer.whenSynced({ timeoutMs: 30_000 });
     const { done } = startChurn({ api, resource: configMaps, namespaces, writes: 100 });
     await done;
@@ -128,13 +128,13 @@ describe.skipIf(noControl)('outages', () => {
     await server.kill();
     rmSync(dataDir, { recursive: true });
     cpSync(backup, dataDir, { recursive: true });
-    told.restored();
+    mirrored.restored();
     server = await server.restart();
     const gone = informer.snapshot$;
     await until(gone, (snapshot) => snapshot.get(key) === undefined, 40_000);
     expect(Number(informer.lastSyncResourceVersion)).toBeLessThan(Number(resourceVersion));
-    expect(told.deleted).toContainEqual({ key, finalStateUnknown: true });
-    // Silent twice; then the list from a version to come is refused, and the newest is asked for.
+    expect(mirrored.deleted).toContainEqual({ key, finalStateUnknown: true });
+    // Two watches are silent. Then the list at the future version is refused, and the newest version is requested.
     const [first, second, third, fourth] = client.sent.slice(-4);
     const from = { resourceVersion };
     expect([first, second]).toMatchObject(
@@ -142,20 +142,20 @@ describe.skipIf(noControl)('outages', () => {
     );
     expect([third, fourth]).toMatchObject([{ kind: 'stream', query: from }, { kind: 'stream' }]);
     expect(fourth?.query).not.toHaveProperty('resourceVersion');
-    const reasons = told.statuses.map(({ error }) => error?.reason);
+    const reasons = mirrored.statuses.map(({ error }) => error?.reason);
     expect(reasons).toContain('Silent');
-    expect(told.statuses.some(({ error }) => error?.isTooLargeResourceVersion)).toBe(true);
-    await expectSameAsServer(informer, told, place());
+    expect(mirrored.statuses.some(({ error }) => error?.isTooLargeResourceVersion)).toBe(true);
+    await expectSameAsServer(informer, mirrored, place());
   });
 
-  it('watches that are left before they are answered harm nobody when the server dies', async () => {
+  it('watches that were unsubscribed before their response cause no error when the server is killed', async () => {
     const uncaught: unknown[] = [];
     const onUncaught = (error: unknown) => uncaught.push(error);
     process.on('uncaughtException', onUncaught);
     onTestFinished(() => {
       process.off('uncaughtException', onUncaught);
     });
-    // Opens the connection: what waits for one is left without a trace.
+    // Opens the connection first, because a request that waits for a connection is removed without a trace.
     await client.request({ path: '/version' });
     const block = new Int32Array(new SharedArrayBuffer(4));
     let early = 0;
@@ -166,15 +166,15 @@ describe.skipIf(noControl)('outages', () => {
       };
       const request = { method: 'GET', path: '/api/v1/configmaps', query: { watch: 'true' } };
       const left = client.send({ ...request, use: 'watch' }).subscribe({ next, error: () => {} });
-      // Credentials come first: so many microtasks on it has been sent, or not yet.
+      // The credentials are awaited first, so after this many microtasks the request may or may not have been sent.
       for (let turn = 0; turn < turns % 12; turn++) await Promise.resolve();
-      // The answer comes while nobody reads, and is read after we have left.
+      // The response arrives while the thread is blocked, and is read after the unsubscribe.
       Atomics.wait(block, 0, 0, 15);
       left.unsubscribe();
       if (!answered) early++;
     }
     expect(early).toBeGreaterThanOrEqual(12);
-    // By the time that this is answered, so are they.
+    // When this request is answered, the others are, too.
     await client.request({ path: '/version' });
     await server.kill();
     server = await server.restart();
@@ -182,10 +182,10 @@ describe.skipIf(noControl)('outages', () => {
     expect(uncaught).toEqual([]);
   });
 
-  it('a custom resource that comes, goes and comes again is followed', async () => {
+  it('a custom resource that is created, deleted and created again is followed', async () => {
     const informer = createSharedInformer(createListWatch(client, widgets), { backoff });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     const at = { api, resource: widgets, namespace: namespaces[0] as string };
     const churn = (writes: number) =>
       startChurn({ api, resource: widgets, namespaces, field: 'spec', writes }).done;
@@ -194,24 +194,24 @@ describe.skipIf(noControl)('outages', () => {
     expect(missing).toMatchObject({ blocked: 'no-such-resource', error: { code: 404 } });
     expect(missing.synced).toBe(false);
     await establishWidgets(api);
-    // Right after its definition a resource may answer 404, or 429 for a moment: nothing that needs help.
+    // Right after its definition a resource may answer 404, or 429 for a moment. Neither needs an action.
     await informer.whenSynced({ timeoutMs: 20_000, whileBlocked: 'wait' });
     expect(informer.status.blocked).toBeUndefined();
     const report = await churn(60);
     expect(Math.min(report.created, report.updated, report.deleted)).toBeGreaterThan(20);
-    await expectSameAsServer(informer, told, at);
+    await expectSameAsServer(informer, mirrored, at);
     const known = informer.indexer.size;
     expect(known).toBeGreaterThan(10);
 
     const blocked = until(informer.status$, (status) => status.blocked === 'no-such-resource');
     await removeWidgets(api);
     expect(await blocked).toMatchObject({ synced: true, error: { code: 404 } });
-    // Their ends were seen: the server deletes the objects before the resource.
+    // The deletions were observed, because the server deletes the objects before the resource.
     expect(informer.indexer.size).toBe(0);
 
     await establishWidgets(api);
     await until(informer.status$, ({ phase, error }) => phase === 'watching' && !error, 20_000);
     await churn(30);
-    await expectSameAsServer(informer, told, at);
+    await expectSameAsServer(informer, mirrored, at);
   });
 });

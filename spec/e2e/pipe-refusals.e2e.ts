@@ -1,4 +1,4 @@
-/** What a server refuses: rights, requests beyond its limits, and watches that it ends by itself. */
+/** Tests refusals of a server: missing permissions, requests beyond its limits, and watches that it ends. */
 import {
   createListWatch,
   createSharedInformer,
@@ -16,7 +16,7 @@ import { openRawApi, type RawApi } from './raw-api.ts';
 import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 500 });
-// Administrators are exempt, so only the limited user meets them.
+// Administrators are exempt from these limits, so only the limited user reaches them.
 const flags = [
   '--max-requests-inflight=2',
   '--max-mutating-requests-inflight=1',
@@ -25,7 +25,7 @@ const flags = [
 ];
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
-describe.skipIf(noControl)('what a server refuses', () => {
+describe.skipIf(noControl)('refusals of a server', () => {
   let server: ApiServerProcess;
   let api: RawApi;
   let limited: RawApi;
@@ -56,7 +56,7 @@ describe.skipIf(noControl)('what a server refuses', () => {
     onTestFinished(() => client.close());
     return client;
   };
-  /** What the limited user may do with ConfigMaps, until the test is over. */
+  /** Grants the limited user these verbs on ConfigMaps until the test ends. */
   const grant = async (...verbs: string[]) => {
     const path = `${rbac}/clusterroles`;
     const body = {
@@ -73,29 +73,29 @@ describe.skipIf(noControl)('what a server refuses', () => {
     });
   const revoke = async () => {
     await api.call('DELETE', `${rbac}/clusterroles/reader`);
-    // The authorizer learns of it a little later; the next test must not meet what is left.
+    // The authorizer updates with a delay, and the next test must not see the old permissions.
     await mayList(403);
   };
 
-  it('R13: 403 is told at once, tried again with a wait, and heals by a grant', async () => {
+  it('R13: a 403 is reported immediately, retried with a wait, and ends after a grant', async () => {
     onTestFinished(revoke);
     const client = await open('limited');
     const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     const startedMs = Date.now();
     const denied = await until(informer.status$, ({ phase }) => phase === 'backoff');
     expect(denied).toMatchObject({ blocked: 'forbidden', synced: false, error: { code: 403 } });
     expect(denied.error?.message).toContain('User "limited" cannot list resource "configmaps"');
     expect(denied.sinceMs - startedMs).toBeLessThan(5_000);
-    // The stream was denied, and the list, which takes another right, at once after it.
+    // The stream was denied, and the list, which needs another verb, was requested immediately after it.
     expect(client.sent.slice(0, 2).map(({ kind }) => kind)).toEqual(['stream', 'list']);
     await expect(informer.whenSynced({ timeoutMs: 50 })).rejects.toMatchObject({ code: 403 });
     await until(informer.status$, ({ attempt }) => attempt >= 3);
     const [, list, again] = client.sent;
     expect((again?.sentMs ?? 0) - (list?.sentMs ?? 0)).toBeGreaterThanOrEqual(99);
 
-    // With the right to list alone there is a store, though nobody knows how old it is.
+    // With the permission to list alone there is a store, but its age is unknown.
     await grant('list');
     await informer.whenSynced({ timeoutMs: 20_000, whileBlocked: 'wait' });
     const blind = await until(
@@ -109,7 +109,7 @@ describe.skipIf(noControl)('what a server refuses', () => {
     await done;
 
     await grant('list', 'watch');
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
     expect(informer.status).toMatchObject({ phase: 'watching', synced: true });
     for (const cured of ['blocked', 'error', 'staleSinceMs', 'nextRetryAtMs']) {
       expect(informer.status).not.toHaveProperty(cured);
@@ -117,7 +117,7 @@ describe.skipIf(noControl)('what a server refuses', () => {
   });
 
   it.each(['stream', 'pages'] as const)(
-    'W15: a resource of another kind than the server has there syncs nothing, and says so (%s)',
+    'W15: a resource whose kind differs from the server does not sync, and the status reports it (%s)',
     async (initialList) => {
       const client = await open('admin');
       const wrong = defineResource({ ...configMaps, kind: 'Secret' });
@@ -136,32 +136,32 @@ describe.skipIf(noControl)('what a server refuses', () => {
     },
   );
 
-  it('R10: a right that is taken away and given back costs no list', async () => {
+  it('R10: a permission that is revoked and granted again costs no list', async () => {
     onTestFinished(revoke);
     await grant('list', 'watch');
     const client = await open('limited');
     const source = createListWatch(client, configMaps);
     const informer = createSharedInformer(source, { backoff, minWatchTimeoutMs: 2_000 });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await mayList(200);
     await informer.whenSynced({ timeoutMs: 20_000 });
     const asked = client.sent.length;
-    // A watch that is open stays open; the next one is denied.
+    // An open watch stays open; the next watch is denied.
     await grant('get');
     const denied = await until(informer.status$, ({ blocked }) => blocked !== undefined);
     expect(denied).toMatchObject({ phase: 'backoff', blocked: 'forbidden', synced: true });
     await startChurn({ api, resource: configMaps, namespaces, writes: 20 }).done;
     await grant('list', 'watch');
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
     expect(informer.status.relists).toBe(0);
     expect(client.sent.slice(asked).every(({ kind }) => kind === 'watch')).toBe(true);
   });
 
-  it('429 is waited out as long as the server says, and never hammered', async () => {
+  it('after a 429 the informer waits for as long as the server requested', async () => {
     onTestFinished(revoke);
     await grant('list', 'watch');
-    // A list from a version to come is held for three seconds: two of them are all that is allowed.
+    // The server holds a list at a future version for three seconds. Two of them reach the limit.
     const future = { resourceVersion: '999999999' };
     const occupy = async () => {
       for (;;) {
@@ -187,7 +187,7 @@ describe.skipIf(noControl)('what a server refuses', () => {
     const source = createListWatch(client, configMaps);
     const informer = createSharedInformer(source, { backoff, initialList: 'pages' });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     const refused = await until(informer.status$, ({ phase }) => phase === 'backoff');
     expect(refused.error).toMatchObject({ code: 429, retryAfterMs: 1_000 });
     expect(refused).not.toHaveProperty('blocked');
@@ -200,31 +200,31 @@ describe.skipIf(noControl)('what a server refuses', () => {
       const before = lists[at - 1];
       if (before !== undefined) expect(sentMs - before.sentMs).toBeGreaterThanOrEqual(999);
     }
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
   });
 
-  it('R26: a watch is followed by the next before its end, and nothing comes twice or is lost', async () => {
+  it('R26: a watch is followed by the next one before its end, and no event is delivered twice or lost', async () => {
     const client = await open('admin');
     const informer = createSharedInformer(createListWatch(client, configMaps), {
       minWatchTimeoutMs: 2_000,
     });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await informer.whenSynced({ timeoutMs: 20_000 });
     const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
     while (client.sent.length < 6) await new Promise((resolve) => setTimeout(resolve, 200));
     await churn.stop();
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
     expect(informer.status).toMatchObject({ live: true, relists: 0, reconnects: 0 });
-    expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
-    const live = told.statuses.map((status) => status.live);
+    expect(mirrored.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+    const live = mirrored.statuses.map((status) => status.live);
     expect(live.slice(live.indexOf(true))).not.toContain(false);
   });
 
   it.each([
-    ['because we said so', { minWatchTimeoutMs: 2_000, makeBeforeBreak: false }, {}],
+    ['by the requested timeout', { minWatchTimeoutMs: 2_000, makeBeforeBreak: false }, {}],
     [
-      'by its own limit',
+      'by its own timeout',
       {},
       {
         tweak: (options: Record<string, string>) => {
@@ -232,27 +232,30 @@ describe.skipIf(noControl)('what a server refuses', () => {
         },
       },
     ],
-  ])('R8: a watch that the server ends, %s, goes on where it stood', async (_, options, source) => {
-    const client = await open('admin');
-    const informer = createSharedInformer(createListWatch(client, configMaps, source), options);
-    onTestFinished(() => informer.stop());
-    const told = mirror(informer);
-    await informer.whenSynced({ timeoutMs: 20_000 });
-    const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
-    await until(informer.status$, ({ reconnects }) => reconnects >= 2, 40_000);
-    await churn.stop();
-    await expectSameAsServer(informer, told, place());
-    expect(informer.status.relists).toBe(0);
-    expect(told.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
-    expect(told.statuses.map(({ phase }) => phase)).not.toContain('backoff');
-    const [first, ...later] = client.sent;
-    expect(first).toMatchObject({ kind: 'stream', end: 'complete' });
-    expect(later.length).toBe(informer.status.reconnects);
-    let stood = 0;
-    for (const { kind, query } of later) {
-      expect(kind).toBe('watch');
-      expect(Number(query.resourceVersion)).toBeGreaterThan(stood);
-      stood = Number(query.resourceVersion);
-    }
-  });
+  ])(
+    'R8: a watch that the server ends %s resumes from its last version',
+    async (_, options, source) => {
+      const client = await open('admin');
+      const informer = createSharedInformer(createListWatch(client, configMaps, source), options);
+      onTestFinished(() => informer.stop());
+      const mirrored = mirror(informer);
+      await informer.whenSynced({ timeoutMs: 20_000 });
+      const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
+      await until(informer.status$, ({ reconnects }) => reconnects >= 2, 40_000);
+      await churn.stop();
+      await expectSameAsServer(informer, mirrored, place());
+      expect(informer.status.relists).toBe(0);
+      expect(mirrored.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
+      expect(mirrored.statuses.map(({ phase }) => phase)).not.toContain('backoff');
+      const [first, ...later] = client.sent;
+      expect(first).toMatchObject({ kind: 'stream', end: 'complete' });
+      expect(later.length).toBe(informer.status.reconnects);
+      let stood = 0;
+      for (const { kind, query } of later) {
+        expect(kind).toBe('watch');
+        expect(Number(query.resourceVersion)).toBeGreaterThan(stood);
+        stood = Number(query.resourceVersion);
+      }
+    },
+  );
 });

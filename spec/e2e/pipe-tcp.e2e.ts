@@ -1,4 +1,4 @@
-/** Connections to the real server that are hurt on their way, TLS and all: nothing is lost. */
+/** Tests faults of the TLS connections to the real server: no change is lost. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 
 const backoff = exponentialBackoff({ baseMs: 50, capMs: 500 });
 
-describe.skipIf(noControl)('connections that are hurt', () => {
+describe.skipIf(noControl)('faults of connections', () => {
   let folder: string;
   let server: ApiServerProcess;
   let api: RawApi;
@@ -39,7 +39,7 @@ describe.skipIf(noControl)('connections that are hurt', () => {
     const direct = readFileSync(server.kubeconfig, 'utf8');
     const file = join(folder, 'kubeconfig');
     writeFileSync(file, direct.replaceAll(`:${port}`, `:${proxy.port}`));
-    // Over HTTP/2 a dead connection is left only when a head was late, and a sign of life too.
+    // Over HTTP/2 a dead connection is closed only after a late response head and an unanswered ping.
     client = await openRecordedClient({ file, headersTimeoutMs: 1_500 });
   });
   afterAll(async () => {
@@ -60,12 +60,12 @@ describe.skipIf(noControl)('connections that are hurt', () => {
       requestTimeoutMs: 4_000,
     });
     onTestFinished(() => informer.stop());
-    const told = mirror(informer);
+    const mirrored = mirror(informer);
     await informer.whenSynced({ timeoutMs: 30_000 });
-    return { informer, told };
+    return { informer, mirrored };
   };
 
-  /** Its watch has been answered. */
+  /** Waits until the watch has been answered. */
   const live = ({ status$ }: SharedInformer<ConfigMap>) =>
     until(
       status$,
@@ -73,8 +73,8 @@ describe.skipIf(noControl)('connections that are hurt', () => {
         phase === 'watching' && staleSinceMs === undefined && error === undefined,
     );
 
-  it('A58, R10: reset again and again under churn', async () => {
-    const { informer, told } = await open();
+  it('A58, R10: resets under churn', async () => {
+    const { informer, mirrored } = await open();
     const busy = churn(150);
     for (let drops = 0; drops < 10; drops++) {
       await live(informer);
@@ -82,44 +82,44 @@ describe.skipIf(noControl)('connections that are hurt', () => {
       await until(informer.status$, ({ phase }) => phase === 'backoff');
     }
     await busy.done;
-    await expectSameAsServer(informer, told, place());
-    expect(told.statuses.some(({ error }) => error?.reason === 'Network')).toBe(true);
+    await expectSameAsServer(informer, mirrored, place());
+    expect(mirrored.statuses.some(({ error }) => error?.reason === 'Network')).toBe(true);
   });
 
-  it('A58, R10: cut in the middle of handshakes and of records', async () => {
-    const { informer, told } = await open();
+  it('A58, R10: cuts in the middle of handshakes and of records', async () => {
+    const { informer, mirrored } = await open();
     const busy = churn(150);
     for (const bytes of [1, 5, 100, 700, 1_500, 2_500, 4_000, 9_000]) {
       await live(informer);
-      // The connection that is open is cut in a record; the next one in its handshake, or soon after.
+      // The open connection is cut within a record, the next one in its handshake or soon after.
       proxy.cutAfter(bytes);
       await until(informer.status$, ({ phase }) => phase === 'backoff');
     }
     await busy.done;
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
   });
 
-  it('A58, R15: half-open: silence is noticed, and what was missed comes', async () => {
-    const { informer, told } = await open();
+  it('A58, R15: on half-open connections the silence is detected, and missed changes are delivered', async () => {
+    const { informer, mirrored } = await open();
     const fault = proxy.halfOpen();
     const busy = churn(50);
     const silent = await until(informer.status$, ({ error }) => error?.reason === 'Silent');
     expect(silent).toMatchObject({ phase: 'backoff', synced: true });
     fault.heal();
     await busy.done;
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
   });
 
-  it('A58: late, and at ten kilobytes a second', async () => {
-    const { informer, told } = await open();
+  it('A58: delayed, and at ten kilobytes per second', async () => {
+    const { informer, mirrored } = await open();
     const faults = [proxy.delay(100), proxy.throttle(10_000)];
     await churn(20).done;
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
     for (const fault of faults) fault.heal();
   });
 
-  it.each([1, 2, 3])('A50, A58: whatever seed %i brings for fifteen seconds', async (seed) => {
-    const { informer, told } = await open();
+  it.each([1, 2, 3])('A50, A58: the faults of seed %i for fifteen seconds', async (seed) => {
+    const { informer, mirrored } = await open();
     const machine = createFaultMachine(undefined, { seed, proxy, meanMs: 400, maxForMs: 3_000 });
     const busy = churn(400);
     machine.start();
@@ -127,6 +127,6 @@ describe.skipIf(noControl)('connections that are hurt', () => {
     machine.heal();
     expect(machine.played.length).toBeGreaterThan(15);
     await busy.done;
-    await expectSameAsServer(informer, told, place());
+    await expectSameAsServer(informer, mirrored, place());
   });
 });

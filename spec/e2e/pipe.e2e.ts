@@ -1,4 +1,4 @@
-/** From a real server to the store, without trouble on the way: many objects, many writers, long lives. */
+/** Tests the pipe from a real server to the store without faults: many objects, many writers, long runs. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ import { openRawApi, type RawApi } from './raw-api.ts';
 import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 
 const OBJECTS = 5_000;
-/** Names what is ours on a cluster that others use. */
+/** Labels our objects on a shared cluster. */
 const labels = { 'rx-informer-run': `run-${process.pid}-${Date.now().toString(36)}` };
 const labelSelector = Object.entries(labels)
   .map(([name, value]) => `${name}=${value}`)
@@ -53,26 +53,26 @@ describe('the pipe from a real server', () => {
   const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string, labels });
 
   it.each(Object.keys(ways) as (keyof typeof ways)[])(
-    'R2, S7: 5,000 objects by %s, then churn: the store is what the server has',
+    'R2, S7: 5,000 objects by %s, then churn: the store equals the server',
     async (way) => {
       const before = client.sent.length;
       const informer = open(way);
-      const told = mirror(informer);
+      const mirrored = mirror(informer);
       await informer.whenSynced({ timeoutMs: 30_000 });
       const first = client.sent[before];
       const streamed = way === 'a streaming LIST';
       expect(first?.kind).toBe(streamed ? 'stream' : 'list');
       expect(first?.query.limit).toBe(streamed ? undefined : '500');
       expect(first?.query.resourceVersion).toBe(streamed ? undefined : '0');
-      await expectSameAsServer(informer, told, place());
+      await expectSameAsServer(informer, mirrored, place());
       expect(informer.indexer.size).toBeGreaterThan(OBJECTS);
 
       const { done } = startChurn({ api, resource: configMaps, namespaces, labels, writes: 150 });
       const report = await done;
       expect(Math.min(report.created, report.updated, report.deleted)).toBeGreaterThan(50);
       expect(report.failed).toBe(0);
-      await expectSameAsServer(informer, told, place());
-      // One list and one watch brought all that.
+      await expectSameAsServer(informer, mirrored, place());
+      // One list and one watch were enough.
       expect(informer.status).toMatchObject({ phase: 'watching', relists: 0, reconnects: 0 });
       expect(informer.status).not.toHaveProperty('error');
     },
@@ -92,7 +92,7 @@ describe('the pipe from a real server', () => {
     }
   });
 
-  it('I10: a write of one\u2019s own is observed, and so is the end of an object', async () => {
+  it('I10: a write of the client is observed, and so is a deletion', async () => {
     const informer = open('a streaming LIST');
     informer.start();
     await informer.whenSynced({ timeoutMs: 30_000 });
@@ -113,7 +113,7 @@ describe('the pipe from a real server', () => {
     expect(now?.metadata?.uid).not.toBe(gone.uid);
   });
 
-  it('I7: after stop() the server has no watch of ours open, and none comes back', async () => {
+  it('I7: after stop() the server has none of our watches open, and none is opened again', async () => {
     const own = await clientFromKubeConfig({ file: cluster.kubeconfig });
     onTestFinished(() => own.close());
     const before = await api.openWatches(configMaps);
@@ -131,7 +131,7 @@ describe('the pipe from a real server', () => {
 
     await informers[0]?.stop();
     await watches(before + informers.length - 1);
-    // One that nobody stops: closing the client ends what is left, and it may not come back.
+    // The first informer is not stopped. Closing the client ends its requests, and they must not be repeated.
     await informers[1]?.stop();
     await own.close();
     await watches(before);
@@ -149,7 +149,7 @@ describe('the pipe from a real server', () => {
     );
     const { objects, left } = JSON.parse(child.stdout) as { objects: number; left: string[] };
     expect(objects).toBeGreaterThan(OBJECTS / 4);
-    // The child's own pipe to us is open while it prints.
+    // The child's pipe to this process is open while it prints.
     expect(left.filter((name) => name !== 'PipeWrap')).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Metadata and tables of a real server: lists, watches and relists; and a factory over three namespaces. */
+/** Tests metadata and tables of a real server (lists, watches and relists), and a factory over three namespaces. */
 import {
   createDynamicInformerFactory,
   createInformerFactory,
@@ -24,7 +24,7 @@ import { freshNamespace } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 import { createValve } from './valve.ts';
 
-/** No cache before etcd, so that a compaction is felt at once. */
+/** No watch cache, so that a compaction has an immediate effect. */
 const uncached = '--watch-cache-sizes=pods#0,widgets.example.com#0';
 const WAIT = { timeoutMs: 30_000 };
 
@@ -152,16 +152,16 @@ describe.skipIf(noControl)('projections of a real server', () => {
       expect(row).toMatchObject({ kind: 'TableRow', metadata: { uid: old.metadata?.uid } });
       expect(row?.cells.slice(0, 3)).toEqual(['row-old', '0/1', 'Pending']);
       expect(row?.metadata).not.toHaveProperty('managedFields');
-      const told: string[] = [];
+      const updates: string[] = [];
       ofWidgets.updated$.subscribe(({ previous, object }) =>
-        told.push(`${previous.cells[1]} > ${object.cells[1]}`),
+        updates.push(`${previous.cells[1]} > ${object.cells[1]}`),
       );
 
       await seen(informer, await setPhase('row-old', 'Running'));
       expect(informer.indexer.getByKey(`${namespace}/row-old`)?.cells[2]).toBe('Running');
       await seen(ofWidgets, await setText('row-widget', 'two'));
       await seen(ofWidgets, await setText('row-widget', 'three'));
-      expect(told).toEqual(['one > two', 'two > three']);
+      expect(updates).toEqual(['one > two', 'two > three']);
       await remove(widgets, 'row-widget');
       await ended(ofWidgets, widget);
       await remove(pods, 'row-old');
@@ -174,7 +174,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
     },
   );
 
-  it('D11: columns come with an empty table; a bookmark moves it', async () => {
+  it('D11: an empty table reports its columns, and a bookmark moves its version', async () => {
     const own = factory();
     const informer = own.informer(widgets, { as: 'table' });
     own.start();
@@ -188,7 +188,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
     expect(informer.indexer.resourceVersion).not.toBe('');
   });
 
-  it('R9, D11: a relist tells what was missed, of rows and of metadata', async () => {
+  it('R9, D11: a relist delivers missed changes of rows and of metadata', async () => {
     const kept = await createPod('kept');
     const doomed = await createPod('doomed');
     const valve = createValve();
@@ -231,7 +231,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
     }
     expect(rows.indexer.getByKey(`${namespace}/kept`)?.cells[2]).toBe('Running');
     expect(deleted).toEqual(Array(2).fill(`${namespace}/${doomed.metadata?.name} true`));
-    // And on by the watch.
+    // The watch continues afterwards.
     await seen(rows, await setPhase('late', 'Failed'));
     expect(rows.indexer.getByKey(`${namespace}/late`)?.cells[2]).toBe('Failed');
     for (const name of ['kept', 'late']) await remove(pods, name);

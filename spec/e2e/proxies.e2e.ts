@@ -1,4 +1,7 @@
-/** Behind nginx: what each configuration costs until the store is right, and how late changes come from then on. */
+/**
+ * Measures informers behind nginx: for each configuration the time until the store is right, and the delay of later
+ * changes.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import type { KubernetesObject } from 'rx-informer';
@@ -48,7 +51,7 @@ describe('behind nginx', () => {
   };
   const path = () => `/api/v1/namespaces/${namespace}/configmaps`;
   let changes = 0;
-  /** Seconds until the store is as the server was when this was called, of the names that begin so. */
+  /** The seconds until the store contains the state that the server has now, for names that begin with `begin`. */
   const secondsUntilRight = async (
     follower: Follower,
     mostSeconds: number,
@@ -72,7 +75,7 @@ describe('behind nginx', () => {
       await sleep(100);
     }
   };
-  /** Creates one object, changes one and deletes one; answers how long it takes until the store shows all that. */
+  /** Creates an object, changes one and deletes one. Returns the seconds until the store shows all changes. */
   const change = async (follower: Follower, mostSeconds: number): Promise<number> => {
     const begin = `late-${changes++}-`;
     const made = () =>
@@ -85,10 +88,10 @@ describe('behind nginx', () => {
   };
 
   it.each(['unbuffered', 'gzip-unbuffered', 'http2'] as const)(
-    'W21: %s: events come when they are sent, and no probe is needed',
+    'W21: %s: events arrive when they are sent, and no probe is needed',
     async (configuration) => {
       const nginx = await open(configuration);
-      // The global fetch would have to be told of the certificate.
+      // The global fetch does not trust the certificate.
       const kinds = configuration === 'http2' ? ['undici'] : ['undici', 'fetch'];
       const all = [
         ...kinds.map((kind) => () => Promise.resolve(nodeFollower(kind as 'undici', nginx.url))),
@@ -111,7 +114,7 @@ describe('behind nginx', () => {
         const { name } = follower;
         figures(`nginx, ${configuration}, ${name}`, {
           'synced after': syncSeconds,
-          'changes late by': late,
+          'changes delayed by': late,
           requests: follower.sent(),
         });
         await follower.stop();
@@ -119,13 +122,13 @@ describe('behind nginx', () => {
     },
   );
 
-  it('W22, W23, W24: with buffers it is found out, changes come within 30 s, and it is noticed when it is mended', async () => {
+  it('W22, W23, W24: a buffering proxy is detected, changes arrive within 30 s, and the end of the buffering is detected', async () => {
     const configurations = ['defaults', 'gzip-buffered'] as const;
     const sync: Record<string, number> = {};
     const follow = async (configuration: NginxConfiguration, follower: Follower) => {
       const since = stopwatch();
       while ((await follower.heldBack()) === undefined) {
-        expect(since(), `${follower.name} finds out`).toBeLessThan(60);
+        expect(since(), `${follower.name} detects the buffering`).toBeLessThan(60);
         await sleep(100);
       }
       const foundSeconds = since();
@@ -140,28 +143,28 @@ describe('behind nginx', () => {
         late = Math.max(late, await change(follower, 30));
       }
       const requests = follower.sent() - before;
-      // A watch lasts 15 s at least.
+      // A watch lasts at least 15 s.
       expect(requests).toBeLessThanOrEqual(Math.ceil(roundsSince() / 15) + 1);
       figures(`nginx, ${configuration}, ${follower.name}`, {
-        'found out after': foundSeconds,
+        'detected after': foundSeconds,
         'synced after': syncSeconds,
-        'changes late by': late,
+        'changes delayed by': late,
         requests,
       });
     };
     const mended = async (configuration: NginxConfiguration, follower: Follower) => {
       const since = stopwatch();
       while ((await follower.heldBack()) !== undefined) {
-        expect(since(), `${follower.name} notices`).toBeLessThan(90);
+        expect(since(), `${follower.name} detects the end of the buffering`).toBeLessThan(90);
         await sleep(100);
       }
       const seconds = since();
       // The last short watch is still open.
       await change(follower, 25);
       const late = await change(follower, 5);
-      figures(`nginx, ${configuration} mended, ${follower.name}`, {
-        'noticed after': seconds,
-        'changes late by': late,
+      figures(`nginx, ${configuration} replaced, ${follower.name}`, {
+        'detected after': seconds,
+        'changes delayed by': late,
       });
     };
     const all = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * The API server over plain HTTPS, without the library: what it answers is the truth that tests compare with,
- * and its writes are the other clients of the cluster.
+ * Calls the API server over plain HTTPS, without the library. Its responses are the truth for comparisons, and its
+ * writes are those of other clients.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
@@ -13,7 +13,7 @@ import {
   resourcePath,
 } from 'rx-informer';
 
-/** What comes beside method and path. */
+/** The options of a call. */
 export interface RawOptions {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -21,25 +21,25 @@ export interface RawOptions {
   readonly contentType?: string;
 }
 
-/** An answer, whatever its status. `body` is parsed where it is JSON. */
+/** A response of any status. `body` is parsed if it is JSON. */
 export interface RawAnswer<R> {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: R;
 }
 
-/** One user's way to the server. */
+/** The API for one user. */
 export interface RawApi {
-  /** Rejects only when there is no answer. */
+  /** Sends a request. Rejects only without a response. */
   call<R = unknown>(method: string, path: string, options?: RawOptions): Promise<RawAnswer<R>>;
-  /** Rejects also on a status of 300 and more. */
+  /** Sends a request. Rejects also on a status of 300 or more. */
   ok<R = unknown>(method: string, path: string, options?: RawOptions): Promise<R>;
-  /** Everything there is, newest, in pages; as the server has it but for `managedFields`. */
+  /** Lists the complete collection at the newest version, in pages. Only `managedFields` are removed. */
   listAll<T extends KubernetesObject>(
     resource: Resource<T>,
     query?: Readonly<Record<string, string>>,
   ): Promise<{ readonly items: T[]; readonly resourceVersion: string }>;
-  /** Watches of a resource that the server has open, its own included. */
+  /** The number of watches of a resource that the server has open, including its own. */
   openWatches(resource: Resource<KubernetesObject>): Promise<number>;
   close(): void;
 }
@@ -51,13 +51,13 @@ async function bodyOf(message: IncomingMessage): Promise<unknown> {
   return (message.headers['content-type'] ?? '').includes('json') ? JSON.parse(text) : text;
 }
 
-/** Fills in what items of a list lack, drops what informers drop. */
+/** Adds the fields that items of a list lack, and removes the fields that informers remove. */
 function normalised<T extends KubernetesObject>(item: T, resource: Resource<T>): T {
   const { managedFields: _managedFields, ...metadata } = item.metadata ?? {};
   return { ...item, apiVersion: resource.apiVersion, kind: resource.kind, metadata };
 }
 
-/** Opens one user's way: `context` of the kubeconfig, default its current one. */
+/** Opens the API for one user: the `context` of the kubeconfig, by default its current context. */
 export async function openRawApi(kubeconfig: string, context?: string): Promise<RawApi> {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);

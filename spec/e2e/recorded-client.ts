@@ -1,32 +1,32 @@
-/** A client whose requests for collections are written down, and can be held up on their way out. */
+/** A client that records its LIST and WATCH requests, and can delay them before they are sent. */
 
 import type { KubeClient, TransportEvent, TransportRequest } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { defer, from, type Observable } from 'rxjs';
 import { mergeMap, tap } from 'rxjs/operators';
 
-/** One LIST or WATCH as it was sent. */
+/** One LIST or WATCH that was sent. */
 export interface Recorded {
-  /** `stream`: a WATCH that asks for the collection first. */
+  /** `stream` is a WATCH with initial events. */
   readonly kind: 'list' | 'stream' | 'watch';
   readonly query: Readonly<Record<string, string>>;
   readonly sentMs: number;
-  /** HTTP status; 0 until there is one. */
+  /** The HTTP status; 0 before the response. */
   status: number;
-  /** How it ended, `open` until then; `left`: unsubscribed. */
+  /** How the request ended; `open` before its end, `left` after an unsubscribe. */
   end: 'open' | 'complete' | 'error' | 'left';
 }
 
-/** What {@link openRecordedClient} takes. */
+/** The options of {@link openRecordedClient}. */
 export interface RecordedClientOptions {
   readonly file: string;
   readonly context?: string;
   readonly headersTimeoutMs?: number;
-  /** Awaited before a request is sent. */
+  /** Called before a request is sent; a returned promise is awaited. */
   readonly before?: (request: TransportRequest) => Promise<void> | undefined;
 }
 
-/** A {@link KubeClient} of a kubeconfig, and what it has sent. */
+/** A {@link KubeClient} of a kubeconfig, with its recorded requests. */
 export interface RecordedClient extends KubeClient {
   readonly sent: readonly Recorded[];
 }
@@ -36,7 +36,7 @@ function kindOf({ query = {} }: TransportRequest): Recorded['kind'] {
   return query.sendInitialEvents === 'true' ? 'stream' : 'watch';
 }
 
-/** Opens a client that records. */
+/** Opens a recording client. */
 export async function openRecordedClient(options: RecordedClientOptions): Promise<RecordedClient> {
   const { file, context, headersTimeoutMs, before } = options;
   const client = await clientFromKubeConfig({

@@ -21,20 +21,20 @@ describe.skipIf(noControl)('the generated resources', () => {
     await server.stop();
   });
 
-  it('are what the generator makes of the running server', async () => {
+  it('equal the output of the generator for the running server', async () => {
     const expected = await generate(server);
     const actual = readGenerated();
     expect([...actual.keys()].sort()).toEqual([...expected.keys()].sort());
     for (const [name, text] of expected) expect(actual.get(name), name).toBe(text);
   });
 
-  it('are all that the server has, and nothing else', () => {
+  it('are exactly the resources of the server', () => {
     const named = (r: { group: string; plural: string; version: string; namespaced: boolean }) =>
       `${resourceName(r)} ${r.version} ${r.namespaced}`;
     expect(Object.values(resources).map(named).sort()).toEqual(served.map(named).sort());
   });
 
-  it('can be listed, each where the server says so', async () => {
+  it('can be listed if the server says so', async () => {
     const listable = Object.values(resources).filter((resource) =>
       served.some(
         ({ group, version, plural, verbs }) =>

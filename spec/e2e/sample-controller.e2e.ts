@@ -1,7 +1,7 @@
 /**
- * The sample controller on a real kube-apiserver: 500 Foos made, drifted and deleted, while the processes that
- * take care of them are killed and replaced. etcd counts all writes of all kinds in one order, so for each write
- * it can be said who held the lease then.
+ * Tests the sample controller on a real kube-apiserver: 500 Foos are created, changed and deleted, while the
+ * controller's processes are killed and replaced. etcd orders all writes of all kinds, so the holder of the Lease at
+ * each write is known.
  */
 import {
   createListWatch,
@@ -28,7 +28,7 @@ import { type Reign, type SampleProcess, startSample } from './sample-process.ts
 const FOOS = 500;
 const WRITERS = 16;
 
-/** One state of a Deployment that a sample process wrote. */
+/** One write of a Deployment by a sample process. */
 interface Write {
   readonly version: number;
   readonly name: string;
@@ -49,7 +49,7 @@ describe('the sample controller', () => {
   const reigns: Reign[] = [];
   const processes: SampleProcess[] = [];
   const writes: Write[] = [];
-  /** Who holds the lease from which version on. */
+  /** The holders of the Lease, each with its first version. */
   const holders: { readonly version: number; readonly holder: string }[] = [];
 
   const start = (identity: string) => {
@@ -63,7 +63,7 @@ describe('the sample controller', () => {
   const name = (at: number) => `foo-${at}`;
   const all = Array.from({ length: FOOS }, (_, at) => at);
 
-  /** Calls for many, several at a time. */
+  /** Makes a call for each number, several concurrently. */
   async function each(ats: readonly number[], call: (at: number) => Promise<unknown>) {
     let next = 0;
     const work = async () => {
@@ -101,7 +101,7 @@ describe('the sample controller', () => {
       for (const { previous, object } of changes) {
         if (object === undefined) continue;
         const { name = '', uid = '', annotations = {}, generation } = object.metadata;
-        // Our own drift and the status change neither or leave the writer as it was.
+        // Our own changes and the status either change neither of the two or keep the writer.
         const state = `${annotations[WRITTEN_BY]} ${generation}`;
         const isWrite = annotations['drifted'] !== String(generation) && before.get(uid) !== state;
         before.set(uid, state);
@@ -129,7 +129,7 @@ describe('the sample controller', () => {
     await cluster?.close();
   });
 
-  it('N10, N19: 500 Foos are made; a kill of the leader in the middle loses nothing and makes nothing twice', async () => {
+  it('N10, N19: 500 Foos are created; a kill of the leader in the middle loses no Deployment and creates none twice', async () => {
     start('a');
     start('b');
     await converged(() => expect(leader()).toBeDefined());
@@ -148,13 +148,13 @@ describe('the sample controller', () => {
     await made;
     await converged(() => expectAll((at) => 1 + (at % 3)));
     expect(new Set(reigns.map(({ identity }) => identity))).toEqual(new Set(['a', 'b']));
-    // One Deployment was made for each Foo, by whoever led.
+    // The leaders created one Deployment for each Foo.
     expect(writes.filter(({ created }) => created)).toHaveLength(FOOS);
     const byWhom = new Set(writes.map(({ by }) => by));
     expect([...byWhom].sort()).toEqual(['a', 'b']);
   });
 
-  it('N4, N19: Deployments that are deleted or changed behind its back are put right, over a hand-over', async () => {
+  it('N4, N19: Deployments that other clients delete or change are corrected, also across a change of the leader', async () => {
     start('c');
     const old = leader();
     const deletedOnes = all.filter((at) => at % 5 === 0);
@@ -178,17 +178,17 @@ describe('the sample controller', () => {
       }),
     );
     await converged(() => expect(replicasOf(2)).toBe(5));
-    // As a rollout does it: the lease is given up, and the next one need not wait for its end.
+    // As in a rollout: the Lease is released, so that the next leader need not wait for its expiry.
     const code = await old?.end();
     expect([code, old?.errors, old?.lines.at(-1)]).toEqual([0, '', 'stopped']);
     await Promise.all([drift, wish]);
     await converged(() => expectAll((at) => (at % 5 === 2 ? 5 : 1 + (at % 3))));
     expect(leader()?.identity).toBe('c');
-    // Once for each Foo, and once more for each that was deleted.
+    // One creation for each Foo, and one more for each deleted Deployment.
     expect(writes.filter(({ created }) => created)).toHaveLength(FOOS + deletedOnes.length);
   });
 
-  it('N10: deleted Foos take their Deployments along, and nothing stays', async () => {
+  it('N10: the Deployments of deleted Foos are deleted, and no object is left', async () => {
     await api.ok('DELETE', resourcePath(foos, { namespace }));
     await converged(() => {
       expect([wanted.indexer.size, owned.indexer.size]).toEqual([0, 0]);
@@ -200,7 +200,7 @@ describe('the sample controller', () => {
     expect(last?.errors).toBe('');
   });
 
-  it('N13: each write was made by who held the lease then, and no two led at one time', () => {
+  it('N13: each write was made by the holder of the Lease at that time, and no two processes led at the same time', () => {
     const holderAt = (version: number) =>
       holders.findLast((each) => each.version <= version)?.holder ?? 'nobody';
     const foreign = writes.filter(({ version, by }) => holderAt(version) !== by);
@@ -210,7 +210,7 @@ describe('the sample controller', () => {
     for (const [at, { fromMs }] of inTurn.entries()) {
       if (at > 0) expect(fromMs).toBeGreaterThan(inTurn[at - 1]?.toMs ?? 0);
     }
-    // On a busy machine a leader may be late, and lead again without another one in between.
+    // On a busy machine a leader may renew late and lead again without another leader in between.
     const changes = (names: readonly string[]) =>
       names.filter((name, at) => name !== '' && name !== names[at - 1]);
     const held = holders.map(({ holder }) => holder).filter((holder) => holder !== '');

@@ -1,4 +1,4 @@
-/** The sample controller as processes of their own, so that they can be killed. */
+/** Starts the sample controller in processes of its own, so that tests can kill them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,26 +6,26 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
 
-/** From when to when a process said that it leads, by this process's clock. */
+/** A period in which a process reported that it leads, by the clock of this process. */
 export interface Reign {
   readonly identity: string;
   readonly fromMs: number;
   toMs: number;
 }
 
-/** One process. */
+/** A process of the sample controller. */
 export interface SampleProcess {
   readonly identity: string;
   readonly leads: boolean;
   readonly lines: readonly string[];
   readonly errors: string;
-  /** At once, without a word. */
+  /** Kills the process without a shutdown. */
   kill(): Promise<void>;
-  /** As Kubernetes ends a pod; resolves with the exit code. */
+  /** Ends the process as Kubernetes ends a pod. Resolves to the exit code. */
   end(): Promise<number | null>;
 }
 
-/** Starts one; each time that it leads goes into `reigns`. */
+/** Starts a process, and adds each of its periods as leader to `reigns`. */
 export function startSample(
   identity: string,
   options: {

@@ -1,15 +1,15 @@
 /**
- * Run as a process of its own, which its parent stops and wakes by signals: an informer of Secrets over a real server.
- * It tells each status as it comes; asked, it tells what it has.
+ * An informer of Secrets over a real server, in a process of its own that its parent stops and continues by signals.
+ * It sends each status to the parent, and its state on request.
  */
 import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { secrets } from 'rx-informer/resources';
 
-/** What the parent asks. */
+/** The requests of the parent. */
 export type SleeperRequest = { readonly key: string; readonly version: string } | 'stop';
 
-/** What the sleeper tells. */
+/** The messages of the sleeper. */
 export type SleeperMessage =
   | {
       readonly type: 'status';
@@ -21,20 +21,20 @@ export type SleeperMessage =
   | { readonly type: 'synced'; readonly size: number }
   | {
       readonly type: 'has';
-      /** By key: UID and version, as the store has them and as a handler was told. */
+      /** UID and version by key, in the store and according to a handler. */
       readonly store: Readonly<Record<string, string>>;
       readonly handled: Readonly<Record<string, string>>;
-      /** Deletions that were seen, and that were not. */
+      /** The number of observed and of missed deletions. */
       readonly ends: { readonly seen: number; readonly missed: number };
       readonly relists: number;
       readonly wrong: readonly string[];
     };
 
-const tell = (message: SleeperMessage) => process.send?.(message);
+const send = (message: SleeperMessage) => process.send?.(message);
 const client = await clientFromKubeConfig({ file: process.argv[2] as string });
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
 const source = createListWatch(client, secrets);
-// Short watches, so that the server ends one while its reader sleeps.
+// Short watches, so that the server ends one while the process is stopped.
 const informer = createSharedInformer(source, { backoff, minWatchTimeoutMs: 2_000 });
 const sign = ({ metadata }: { metadata?: { uid?: string; resourceVersion?: string } }) =>
   `${metadata?.uid}@${metadata?.resourceVersion}`;
@@ -44,7 +44,7 @@ const ends = { seen: 0, missed: 0 };
 const wrong: string[] = [];
 informer.status$.subscribe(({ phase, error, staleSinceMs }) => {
   const failed = error === undefined ? {} : { reason: error.reason, code: error.code };
-  tell({ type: 'status', phase, ...failed, stale: staleSinceMs !== undefined });
+  send({ type: 'status', phase, ...failed, stale: staleSinceMs !== undefined });
 });
 informer.addEventHandler({
   onAdd: (object, { key }) => {
@@ -71,8 +71,8 @@ process.on('message', async (request: SleeperRequest) => {
   await informer.whenObserved(request.key, request.version, { timeoutMs: 40_000 });
   const list = informer.indexer.list().map((one) => [informer.indexer.keyOf(one), sign(one)]);
   const { relists } = informer.status;
-  tell({ type: 'has', store: Object.fromEntries(list), handled, ends, relists, wrong });
+  send({ type: 'has', store: Object.fromEntries(list), handled, ends, relists, wrong });
 });
 informer.start();
 await informer.whenSynced({ timeoutMs: 30_000 });
-tell({ type: 'synced', size: informer.indexer.size });
+send({ type: 'synced', size: informer.indexer.size });

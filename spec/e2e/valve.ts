@@ -1,17 +1,17 @@
-/** A consumer that can be told to take nothing. */
+/** A demand that a test opens and closes. */
 
 import type { Demand } from 'rx-informer';
 import { BehaviorSubject } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
 
-/** A demand, opened and closed by hand. */
+/** A demand that is opened and closed by calls. */
 export interface Valve {
   readonly demand: Demand;
   open(): void;
   close(): void;
 }
 
-/** Open at first. */
+/** Creates an open valve. */
 export function createValve(): Valve {
   const isOpen = new BehaviorSubject(true);
   return {

@@ -1,4 +1,4 @@
-/** The end-to-end suite, against a real kube-apiserver. */
+/** The configuration of the end-to-end suite, which runs against a real kube-apiserver. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['spec/e2e/**/*.e2e.ts'],
     globalSetup: [here('./global-setup.ts')],
     reporters: ['default', here('../support/closing-line.ts')],
-    // One server at a time: each takes up to a gigabyte.
+    // One server at a time, because each takes up to a gigabyte of memory.
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,4 +1,4 @@
-/** nginx before a server, with one of the configurations beside this file. */
+/** Starts nginx in front of a server, with one of the configurations in this folder. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ export type NginxConfiguration =
 export interface Nginx {
   /** `http://127.0.0.1:PORT`, or https. */
   readonly url: string;
-  /** Goes on with another configuration on the same port; streams that are open end. */
+  /** Switches to another configuration on the same port. Open streams end. */
   reconfigure(configuration: NginxConfiguration): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,7 +46,10 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Starts nginx before `server`, with the rights of its token. Rejects with nginx's own words when it does not start. */
+/**
+ * Starts nginx in front of `server`, with the credentials of its token. Rejects with nginx's error if it does not
+ * start.
+ */
 export async function startNginx(
   configuration: NginxConfiguration,
   server: { readonly url: string; readonly token: string },
@@ -71,7 +74,7 @@ export async function startNginx(
     await writeFile(file, text);
     const child = spawn('nginx', ['-e', join(folder, 'error.log'), '-p', folder, '-c', file], {
       stdio: ['ignore', 'ignore', 'pipe'],
-      // Where Debian puts it, and only root looks.
+      // Debian installs nginx here, where only root's PATH points to.
       env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
     });
     let said = '';
@@ -80,7 +83,7 @@ export async function startNginx(
     });
     const gone = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(`${error.message}: install nginx-light`));
-      child.once('exit', (code) => resolve(`it ended with ${code}: ${said}`));
+      child.once('exit', (code) => resolve(`exit code ${code}: ${said}`));
     });
     for (;;) {
       const ended = await Promise.race([gone, sleep(20)]);
