@@ -68,7 +68,7 @@ export class ClientGoSide {
     this.#hears.set(id, (call) => retelling.hear(call));
     const compareAll = async (when: string, ends: string[]) => {
       const answer = this.#process.answer(id);
-      this.#process.tell({ seed: id, op: 'look' });
+      this.#process.send({ seed: id, op: 'look' });
       const { store } = await answer;
       const stored = (store ?? []).map(({ metadata }) => stage.known(metadata));
       compare(`client-go, ${when}`, story.has.values(), truth, all, ends);
@@ -76,7 +76,7 @@ export class ClientGoSide {
     };
     const bad = await stage.play(() => {
       const name = 'judged';
-      this.#process.tell({
+      this.#process.send({
         seed: id,
         op: 'start',
         url: stage.url,
@@ -97,7 +97,7 @@ export class ClientGoSide {
     const rightOnceCut = bad && (await stage.cut(compareAll, CUT_WITHIN_MS));
     this.#hears.delete(id);
     const finished = this.#process.answer(id);
-    this.#process.tell({ seed: id, op: 'finish' });
+    this.#process.send({ seed: id, op: 'finish' });
     await finished;
     await stage.close();
     return {

@@ -1,9 +1,9 @@
 /**
- * The tests of client-go's own suites whose behaviour is promised here, too. Each is named by a test of ours that
- * pins the same behaviour, or by a law that says how ours differs and why.
+ * The tests of client-go's own suites whose behaviour is also promised here. The title of a test of ours that checks
+ * the same behaviour names each of them, or a law says how ours differs and why.
  */
 export const CLIENT_GO_TESTS: Readonly<Record<string, readonly string[]>> = {
-  // the queue of deltas: order, deletions that a relist implies, batches, resyncs
+  // the queue of deltas: order, deletions implied by a relist, batches, resyncs
   'tools/cache/the_real_fifo_test.go': [
     'TestRealFIFO_replaceWithDeleteDeltaIn',
     'TestRealFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue',
@@ -21,7 +21,7 @@ export const CLIENT_GO_TESTS: Readonly<Record<string, readonly string[]>> = {
     'TestRealFIFO_ReplaceAtomicPop',
     'TestRealFIFO_ResyncAtomic',
   ],
-  // what is asked of the server, when again, and how it ends
+  // the requests to the server, their retries and their ends
   'tools/cache/reflector_test.go': [
     'TestReflectorWatchStoppedBefore',
     'TestReflectorWatchStoppedAfter',
@@ -50,7 +50,7 @@ export const CLIENT_GO_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   // the streaming LIST
   'tools/cache/reflector_watchlist_test.go': ['TestWatchListResourceVersion', 'TestWatchList'],
-  // handlers: who is told what, when they come late, leave, resync or throw
+  // handlers: their notifications, also if they are late, leave, resync or throw
   'tools/cache/shared_informer_test.go': [
     'TestIndexer',
     'TestListenerResyncPeriods',
@@ -66,7 +66,7 @@ export const CLIENT_GO_TESTS: Readonly<Record<string, readonly string[]>> = {
     'TestEventPanics',
     'TestShutDownEventHandler_Lifecycles',
   ],
-  // from deltas to store and callbacks, in one order
+  // from deltas to the store and the callbacks, in one order
   'tools/cache/controller_test.go': [
     'TestHammerController',
     'TestUpdate',
@@ -84,18 +84,18 @@ export const CLIENT_GO_TESTS: Readonly<Record<string, readonly string[]>> = {
     'TestThreadSafeStoreIndexingFunctionsWithMultipleValues',
     'TestThreadSafeStoreRV',
   ],
-  // a write that half of the batch fails
+  // a write that fails for half of the batch
   'tools/cache/store_test.go': ['TestCacheTransactionShouldIndexErrors'],
   // objects that expire
   'tools/cache/expiration_cache_test.go': ['TestTTLExpirationBasic', 'TestTTLPolicy'],
-  // reads of one’s own writes
+  // reads of the client's own writes
   'tools/cache/mutation_cache_test.go': [
     'TestMutationCacheOnAddOrUpdate',
     'TestMutationCacheOnDelete',
     'TestMutationCacheUpdateConcurrentDelete',
     'TestMutationCacheUpdateConcurrentRecreate',
   ],
-  // dedup, one worker a key, draining
+  // deduplication, one worker per key, draining
   'util/workqueue/queue_test.go': [
     'TestBasic',
     'TestAddWhileProcessing',
@@ -106,14 +106,14 @@ export const CLIENT_GO_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   // delayed adds
   'util/workqueue/delaying_queue_test.go': ['TestDeduping', 'TestAddTwoFireEarly'],
-  // waits that grow, and stay finite
+  // waits that grow and stay finite
   'util/workqueue/default_rate_limiters_test.go': [
     'TestItemExponentialFailureRateLimiter',
     'TestItemExponentialFailureRateLimiterOverFlow',
   ],
 };
 
-/** Those of them that no title names, because a law says how ours differs. */
+/** The tests that no title names, because a law says how ours differs. */
 export const IN_LAWS_ONLY: readonly string[] = [
   // A resync that fails ends client-go's watch. Ours cannot fail (F7).
   'TestReflectorResync',

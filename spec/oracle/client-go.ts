@@ -1,18 +1,18 @@
-/** The other side: client-go in a process of its own, spoken to by lines of JSON. */
+/** client-go in a process of its own, with requests and responses as lines of JSON. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** A process that answers lines with lines. Several exchanges may be under way, each with a seed of its own. */
+/** A process that responds to lines with lines. Several exchanges may be in progress, each with its own seed. */
 export class ClientGo<Answer extends { readonly seed: number }> {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting = new Map<number, (answer: Answer | Error) => void>();
   #stderr = '';
 
-  /** `onEvent` hears the lines that answer nothing: events of handlers that are followed. */
+  /** `onEvent` receives the lines that are not responses: events of handlers that are followed. */
   constructor(
     binary: string,
     mode: 'informers' | 'queues',
-    onEvent?: (told: { readonly seed: number; readonly event: unknown }) => void,
+    onEvent?: (message: { readonly seed: number; readonly event: unknown }) => void,
   ) {
     this.#child = spawn(binary, [mode], { stdio: 'pipe' });
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -35,21 +35,21 @@ export class ClientGo<Answer extends { readonly seed: number }> {
   }
 
   /** Sends a line. */
-  tell<C extends { readonly seed: number }>(command: C): void {
+  send<C extends { readonly seed: number }>(command: C): void {
     this.#child.stdin.write(`${JSON.stringify(command)}\n`);
   }
 
-  /** The next answer that is about a seed. */
+  /** Resolves to the next response for a seed. */
   answer(seed: number): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.set(seed, (answer) =>
         answer instanceof Error ? reject(answer) : resolve(answer),
       );
-      if (this.#child.exitCode !== null) reject(new Error(`client-go is gone: ${this.#stderr}`));
+      if (this.#child.exitCode !== null) reject(new Error(`client-go has ended: ${this.#stderr}`));
     });
   }
 
-  /** Ends the process, which does so when its input ends. */
+  /** Ends the process by ending its input. */
   close(): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       if (this.#child.exitCode !== null) resolve();

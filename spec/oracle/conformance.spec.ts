@@ -1,4 +1,7 @@
-/** What client-go's suites pin is pinned here, too: the title of a test of ours names each such test, or a law does. */
+/**
+ * Tests that the behaviour of client-go's suites is checked here, too: the title of a test of ours, or a law, names
+ * each such test.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +28,7 @@ describe("client-go's tests", () => {
     expect(IN_LAWS_ONLY.filter((test) => inTitles.has(test))).toEqual([]);
   });
 
-  it('are listed once each', () => {
+  it('are listed once', () => {
     const all = Object.values(CLIENT_GO_TESTS).flat();
     expect(all.length).toBeGreaterThan(80);
     expect(new Set(all).size).toBe(all.length);
@@ -35,7 +38,7 @@ describe("client-go's tests", () => {
 describe('titles of tests', () => {
   const read = (text: string) => titlesOf('a.spec.ts', text);
 
-  it('are those of tests, of groups and of the rows of a table', () => {
+  it('are read from tests, groups and the rows of a table', () => {
     const text = `
       describe('A', () => {
         it('B', () => {});
@@ -46,7 +49,7 @@ describe('titles of tests', () => {
     expect(read(text)).toEqual(['B', 'C … D', 'G %s', 'E', 'F', 'J %s', 'H', 'I', 'A']);
   });
 
-  it('are no comments, no other texts and no rows that no title shows', () => {
+  it('are not read from comments, other texts and rows that no title shows', () => {
     const text = `
       // TestA
       const name: string = 'TestB';

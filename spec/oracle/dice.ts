@@ -1,20 +1,20 @@
-/** Chance that comes again: all that a seed decides is drawn from one generator. */
+/** Reproducible randomness: one generator per seed decides everything that depends on the seed. */
 import { seededRandom } from 'rx-informer/testing';
 
-/** Draws of one seed. */
+/** The random draws of one seed. */
 export interface Dice {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   readonly random: () => number;
-  /** A whole number in [0, below). */
+  /** An integer in [0, below). */
   below(below: number): number;
-  /** True so often. */
+  /** True with this probability. */
   chance(probability: number): boolean;
   pick<V>(values: readonly V[]): V;
-  /** One of the names, each as often as its weight says. */
+  /** One of the names, each with the probability of its weight. */
   weighed<N extends string>(weights: Readonly<Record<N, number>>): N;
 }
 
-/** The generator of a seed; `salt` gives another stream of the same seed. */
+/** Creates the generator of a seed; `salt` gives another stream of the same seed. */
 export function diceOf(seed: number, salt = 0): Dice {
   const random = seededRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b));
   const below = (limit: number) => Math.floor(random() * limit);

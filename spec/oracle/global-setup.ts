@@ -1,4 +1,4 @@
-/** Builds client-go once, so that no test's time limit covers that. */
+/** Builds client-go once, so that no test's timeout includes the build. */
 import type { TestProject } from 'vitest/node';
 import { ensureOracle } from './oracle-binary.ts';
 

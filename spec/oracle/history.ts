@@ -1,4 +1,4 @@
-/** What really happened to each object, and what of it a watcher with selectors can have seen. */
+/** The recorded history of each object, and the part of it that a watcher with selectors can have seen. */
 import type { KubernetesObject } from 'rx-informer';
 
 /** An object of the scenario: a ConfigMap. */
@@ -11,17 +11,17 @@ export interface HistoryEntry {
   readonly key: string;
   readonly version: string;
   readonly uid: string;
-  /** Absent: deleted at this version. */
+  /** Left out if the object was deleted at this version. */
   readonly object?: Item;
 }
 
-/** What a watcher asked for. */
+/** The namespace and selector of a watcher. */
 export interface View {
   readonly namespace: string;
   readonly labelSelector: string;
 }
 
-/** Whether a watcher sees an object; of selectors it knows `name=value`. */
+/** Whether a watcher sees an object. Of selectors only `name=value` is supported. */
 export function sees({ namespace, labelSelector }: View, { metadata }: Item): boolean {
   if (namespace !== '' && metadata?.namespace !== namespace) return false;
   if (labelSelector === '') return true;
@@ -29,7 +29,7 @@ export function sees({ namespace, labelSelector }: View, { metadata }: Item): bo
   return metadata?.labels?.[name] === value;
 }
 
-/** The changes of each key, oldest first, as through the selectors: what stops matching is gone. */
+/** The changes of each key, oldest first, as seen through the selectors: an object that stops matching is deleted. */
 export function historyOf(
   entries: readonly HistoryEntry[],
   view: View,

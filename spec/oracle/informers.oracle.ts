@@ -1,7 +1,7 @@
 /**
- * Shared informers of client-go and ours through the same histories and faults. A seed decides what is written and
- * what goes wrong, in which order; where in it an informer just is depends on the network, so a story differs from
- * run to run, and its judge is the history.
+ * Runs shared informers of client-go and ours through the same histories and faults. A seed decides the writes and
+ * the faults, and their order. The position of an informer in the history depends on the network, so the
+ * notifications differ between runs and are judged by the history.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -13,7 +13,7 @@ import { seedsOf } from './seeds.ts';
 import { Stage } from './stage.ts';
 import { judge, type Licence, type StoryEvent } from './story.ts';
 
-/** What client-go says of a seed. */
+/** The result of client-go for a seed. */
 interface Theirs {
   readonly seed: number;
   readonly error?: string;
@@ -23,13 +23,13 @@ interface Theirs {
   readonly synced: boolean;
 }
 
-/** How many a run takes. */
+/** The number of seeds of a run. */
 const SEEDS = 240;
 const TIMEOUT_MS = 60_000;
 const FIRST = 'first';
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** How often the seeds came to what they are there for. */
+/** How often the seeds reached the cases that they are meant to cover. */
 const reached = {
   relists: 0,
   theirRepeats: 0,
@@ -67,7 +67,7 @@ beforeAll(() => {
 });
 afterAll(() => clientGo.close());
 
-/** Lives a scenario through on both stages, with everybody looking. */
+/** Plays a scenario on both stages, with all handlers. */
 async function play(
   scenario: Scenario,
   stages: readonly Stage[],
@@ -82,11 +82,11 @@ async function play(
     else if (step.kind === 'trouble') for (const stage of stages) stage.trouble(step.trouble);
     else if (step.kind === 'handler') {
       ours.addHandler(step.name, step.resyncMs);
-      clientGo.tell({ seed, op: 'handler', name: step.name, resyncMs: step.resyncMs });
+      clientGo.send({ seed, op: 'handler', name: step.name, resyncMs: step.resyncMs });
     } else {
       removed.add(step.name);
       ours.removeHandler(step.name);
-      clientGo.tell({ seed, op: 'remove', name: step.name });
+      clientGo.send({ seed, op: 'remove', name: step.name });
     }
   }
   for (const stage of stages) stage.heal();
@@ -100,13 +100,13 @@ function byKey(objects: readonly Item[]): Map<string, Item> {
   );
 }
 
-/** How a store differs from the truth, in keys and versions. */
+/** The differences between a store and the truth, in keys and versions. */
 function differences(actual: Map<string, Item>, expected: Map<string, Item>): string[] {
   return [...new Set([...actual.keys(), ...expected.keys()])].flatMap((key) => {
     const [have, want] = [actual.get(key), expected.get(key)];
     if (isDeepStrictEqual(have, want)) return [];
     const show = (item: Item | undefined) => (item === undefined ? 'none' : JSON.stringify(item));
-    return [`${key}: ${show(have)}, true is ${show(want)}`];
+    return [`${key}: ${show(have)}, expected ${show(want)}`];
   });
 }
 
@@ -119,23 +119,23 @@ describe.concurrent('an informer beside client-go', () => {
     try {
       const { namespace, labelSelector, resyncMs } = scenario;
       const start = { url: theirUrl, resource: 'configmaps', namespace, labelSelector };
-      clientGo.tell({ seed, op: 'start', name: FIRST, resyncMs, ...start });
+      clientGo.send({ seed, op: 'start', name: FIRST, resyncMs, ...start });
       ours.addHandler(FIRST, resyncMs);
       ours.start();
       const removed = await play(scenario, stages, ours);
       const key = `a/${MARKER}`;
       const mark = (content: string) => {
         const [version = '', same] = stages.map((stage) => stage.mark(content));
-        expect(same, 'the two servers tell the same history').toBe(version);
+        expect(same, 'both servers have the same history').toBe(version);
         return { key, resourceVersion: version, timeoutMs: TIMEOUT_MS };
       };
       const end = mark('end');
-      clientGo.tell({ seed, op: 'await', ...end });
+      clientGo.send({ seed, op: 'await', ...end });
       expect((await clientGo.answer(seed)).error).toBeUndefined();
       await ours.hasSeen(key, end.resourceVersion, TIMEOUT_MS);
       const last = mark('the very end');
       expect(stages[1].truth()).toEqual(stages[0].truth());
-      clientGo.tell({ seed, op: 'finish', ...last });
+      clientGo.send({ seed, op: 'finish', ...last });
       const theirs = await clientGo.answer(seed);
       expect(theirs.error).toBeUndefined();
       await ours.hasSeen(key, last.resourceVersion, TIMEOUT_MS);
@@ -153,16 +153,16 @@ describe.concurrent('an informer beside client-go', () => {
         judge(story, history, licence, !removed.has(name));
       for (const [name, story] of Object.entries(theirs.stories)) {
         const licence = { repeats: true, replaces: true, unknownEnds: true };
-        expect(verdict(name, story, licence), `client-go's story to ${name}`).toEqual([]);
+        expect(verdict(name, story, licence), `notifications of client-go to ${name}`).toEqual([]);
       }
       for (const [name, story] of ours.stories) {
         const repeats = name === FIRST && resyncMs > 0;
         const licence = { repeats, replaces: false, unknownEnds: false };
-        expect(verdict(name, story, licence), `our story to ${name}`).toEqual([]);
+        expect(verdict(name, story, licence), `our notifications to ${name}`).toEqual([]);
       }
     } catch (error) {
       process.stderr.write(
-        `seed ${seed} failed; again alone: ORACLE_SEED=${seed} npm run test:oracle\n`,
+        `seed ${seed} failed; replay: ORACLE_SEED=${seed} npm run test:oracle\n`,
       );
       throw error;
     } finally {
@@ -173,8 +173,8 @@ describe.concurrent('an informer beside client-go', () => {
 });
 
 describe('the seeds', () => {
-  // One seed cannot reach everything.
-  it.skipIf(seedsOf(SEEDS).length < 200)('reach what the two tell differently', () => {
+  // A single seed cannot reach every case.
+  it.skipIf(seedsOf(SEEDS).length < 200)('reach the cases in which the two differ', () => {
     process.stderr.write(`reached: ${JSON.stringify(reached)}\n`);
     for (const [what, count] of Object.entries(reached)) {
       expect(count, what).toBeGreaterThan(what === 'theirUnknownEnds' ? 0 : 10);

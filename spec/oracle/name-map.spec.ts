@@ -1,4 +1,7 @@
-/** The map from client-go to ours has no gap: every name of theirs is in it, and every name of ours exists. */
+/**
+ * Tests that the map from client-go to this library is complete: it has every name of client-go, and every name of
+ * ours exists.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
-/** A row of the map: code spans of both columns, and the remark. */
+/** A row of the map: the code spans of both columns, and the remark. */
 interface Row {
   readonly section: string;
   readonly theirs: readonly string[];
@@ -41,7 +44,7 @@ const exported = read('spec/oracle/exported-names.txt')
     return { section, kind, name };
   });
 
-/** Exported names of an entry, and the files that declare them. */
+/** The exported names of an entry, and the files that declare them. */
 function exportsOf(file: string): Map<string, string> {
   const found = new Map<string, string>();
   const folder = new URL('.', `file:///${file}`);
@@ -74,7 +77,7 @@ const ours = new Map(
   ),
 );
 
-/** What stands between the braces of a declaration, and what it extends. */
+/** The body of a declaration, and the types that it extends. */
 function declarationOf(
   name: string,
   file: string,
@@ -93,7 +96,7 @@ function declarationOf(
   return { body: text.slice(start, end - 1), parents: head[1]?.match(/\b[A-Z]\w+/g) ?? [] };
 }
 
-/** Whether a type has a member, of its own or from what it extends; `near` has parents that are not exported. */
+/** Whether a type has a member, its own or an inherited one; `near` is a file with parents that are not exported. */
 function hasMember(name: string, member: string, near = ''): boolean {
   const file = ours.get(name) ?? near;
   const declaration = file === '' ? undefined : declarationOf(name, file);
@@ -132,7 +135,7 @@ describe('the map from client-go', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('names nothing of ours that is not exported', () => {
+  it('names only exported names of ours', () => {
     const unknown = rows.flatMap(({ ours: names }) =>
       names.filter((name) => {
         const [first = '', member] = name.split('.');
@@ -143,7 +146,7 @@ describe('the map from client-go', () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  it('says why where there is nothing', () => {
+  it('gives a reason if there is no counterpart', () => {
     const silent = rows.filter((row) => row.ours.length === 0 && row.remark.length < 15);
     expect(silent.map(({ line }) => line)).toEqual([]);
     expect(rows.length).toBeGreaterThan(100);

@@ -1,20 +1,20 @@
-/** client-go, built from the Go module in `client-go/`. */
+/** Builds client-go from the Go module in `client-go/`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ensureGoBinary } from '../support/go-binary.ts';
 
 const sources = fileURLToPath(new URL('./client-go/', import.meta.url));
 
-/** The version that `client-go/go.mod` names: `v0.37.2`. */
+/** The version of client-go in `client-go/go.mod`, for example `v0.37.2`. */
 export function clientGoVersion(): string {
   const module = readFileSync(`${sources}go.mod`, 'utf8');
   return /k8s\.io\/client-go (v[0-9.]+)/.exec(module)?.[1] ?? 'of unknown version';
 }
 
-/** The Go module's folder. */
+/** The folder of the Go module. */
 export const oracleSources: string = sources;
 
-/** Builds the binary unless it is there. Rejects with one sentence when Go is missing or the build fails. */
+/** Builds the binary unless it is cached. Rejects with one sentence if Go is missing or the build fails. */
 export function ensureOracle(): Promise<string> {
   return ensureGoBinary({
     name: 'client-go-oracle',

@@ -1,4 +1,4 @@
-/** Our side of a queue script, in virtual time. */
+/** Plays a queue script on our queue, in virtual time. */
 import {
   bucketRateLimiter,
   createRateLimitingQueue,
@@ -34,13 +34,13 @@ function limiterFrom(spec: LimiterSpec, scheduler: VirtualTime): RateLimiter {
   }
 }
 
-/** What is seen of ours, beside what client-go shows. */
+/** The view of our queue, with one more value than client-go shows. */
 export interface OurQueueView extends QueueView {
-  /** How many keys are with a worker. */
+  /** The number of keys that workers hold. */
   readonly held: number;
 }
 
-/** Plays a script on our queue, or on our limiter. */
+/** Plays a script on our queue or on our limiter. */
 export async function playOurs(script: QueueScript): Promise<OurQueueView[]> {
   const scheduler = new VirtualTime();
   const limiter = limiterFrom(script.limiter, scheduler);
@@ -91,7 +91,7 @@ export async function playOurs(script: QueueScript): Promise<OurQueueView[]> {
         });
         break;
     }
-    // Until nothing more happens at this time.
+    // Runs everything that is due at this time.
     await scheduler.advance(0);
     await scheduler.advance(0);
     got.sort();

@@ -1,4 +1,4 @@
-/** Our side of a seed: an informer whose handlers write down what they are told. */
+/** Our side of a seed: an informer whose handlers record their notifications. */
 import {
   createClient,
   createListWatch,
@@ -23,7 +23,7 @@ function nameOf(object: Item): Pick<StoryEvent, 'uid' | 'version' | 'data'> {
 export class Ours {
   readonly informer: SharedInformer<Item>;
   readonly stories = new Map<string, StoryEvent[]>();
-  /** Objects by key, as `changes$` told. */
+  /** The folded notifications of `changes$`: objects by key. */
   readonly folded = new Map<string, Item>();
   readonly errors: unknown[] = [];
   readonly #client: ReturnType<typeof createClient>;
@@ -38,7 +38,7 @@ export class Ours {
     });
     this.informer = createSharedInformer(listWatch, {
       random: diceOf(seed, 2).random,
-      // Not so slow as client-go, so that the two are seldom at the same point of the history.
+      // Faster than client-go, so that the two are seldom at the same point of the history.
       backoff: exponentialBackoff({ baseMs: 50, capMs: 1_000 }),
       onUnhandledError: (error) => this.errors.push(error),
     });
@@ -84,7 +84,10 @@ export class Ours {
     if (registration !== undefined) this.informer.removeEventHandler(registration);
   }
 
-  /** Until the store is synced and shows a version of an object; the parts of a first list show before its end. */
+  /**
+   * Waits until the store is synced and shows a version of an object. The parts of an initial list are visible before
+   * its end.
+   */
   async hasSeen(key: string, version: string, timeoutMs: number): Promise<void> {
     const shows = () => this.informer.indexer.get(key)?.metadata?.resourceVersion === version;
     const seen = this.informer.changes$.pipe(

@@ -1,7 +1,7 @@
-/** What is done to a queue, or to a rate limiter alone, in one seed. */
+/** The script of one seed for a queue, or for a rate limiter alone. */
 import { type Dice, diceOf } from './dice.ts';
 
-/** A rate limiter; times are in milliseconds. */
+/** A rate limiter. Times are in milliseconds. */
 export type LimiterSpec =
   | { readonly kind: 'default' | 'defaultItemBased' }
   | { readonly kind: 'exponential'; readonly baseMs: number; readonly maxMs: number }
@@ -15,37 +15,37 @@ export type LimiterSpec =
   | { readonly kind: 'maxOf'; readonly limiters: readonly LimiterSpec[] }
   | { readonly kind: 'maxWait'; readonly maxMs: number; readonly limiters: readonly LimiterSpec[] };
 
-/** One thing that is done. */
+/** One operation. */
 export type QueueOp =
   | { readonly op: 'add' | 'addRateLimited' | 'forget' | 'when'; readonly key: string }
   | { readonly op: 'addAfter'; readonly key: string; readonly ms: number }
   | { readonly op: 'advance'; readonly ms: number }
-  /** The key that has been with a worker so long as `nth` says, oldest first, counted round. */
+  /** Done with the `nth` key that a worker holds, oldest first, modulo their number. */
   | { readonly op: 'done'; readonly nth: number }
   | { readonly op: 'get' | 'shutDown' | 'shutDownWithDrain' };
 
-/** A seed, spelled out. */
+/** The script of a seed. */
 export interface QueueScript {
   readonly seed: number;
   readonly limiter: LimiterSpec;
-  /** The limiter is asked; there is no queue. */
+  /** Whether the limiter is called directly, without a queue. */
   readonly alone: boolean;
   readonly keys: readonly string[];
   readonly ops: readonly QueueOp[];
 }
 
-/** What can be seen after an op. */
+/** The state that is visible after an operation. */
 export interface QueueView {
-  /** What getters got since the op before, in the order of the alphabet. */
+  /** The keys that getters received since the previous operation, sorted. */
   readonly got: readonly string[];
-  /** How many getters were told that the queue is shut down. */
+  /** The number of getters that were notified of the shutdown. */
   readonly ended: number;
   readonly len: number;
   readonly shuttingDown: boolean;
-  /** How many calls of shutDownWithDrain have come back. */
+  /** The number of calls of shutDownWithDrain that have returned. */
   readonly drained: number;
   readonly requeues: Readonly<Record<string, number>>;
-  /** What a limiter said. */
+  /** The wait that the limiter returned. */
   readonly whenMs: number;
 }
 
@@ -80,7 +80,7 @@ function limiterOf(dice: Dice, deep = 0): LimiterSpec {
   }
 }
 
-/** A limiter alone, asked again and again. */
+/** A script for a limiter alone, which is called repeatedly. */
 export function limiterScriptOf(seed: number): QueueScript {
   const dice = diceOf(seed, 3);
   const keys = ['a', 'b', 'c'];
@@ -93,9 +93,9 @@ export function limiterScriptOf(seed: number): QueueScript {
 }
 
 /**
- * A queue. client-go says nothing of the order of keys that become ready at the same instant, so no two do: what
- * would is left out. Each way to shut down comes once at most: of several that drain client-go wakes one, and a
- * second shutDown of a delaying queue does nothing there, so that it hurries nobody.
+ * A script for a queue. client-go does not define the order of keys that become ready at the same time, so the script
+ * contains no such keys. Each way to shut down occurs at most once: of several calls that drain, client-go wakes only
+ * one, and a second shutDown of its delaying queue does nothing and so does not end a drain.
  */
 export function queueScriptOf(seed: number): QueueScript {
   const dice = diceOf(seed, 4);
@@ -114,7 +114,7 @@ export function queueScriptOf(seed: number): QueueScript {
   };
   const ops: QueueOp[] = [];
   const length = 30 + dice.below(120);
-  // Of many calls of get some wait for good; too many, and nothing is ever queued.
+  // Some calls of get wait until the end. With too many of them no key would ever stay in the queue.
   let gets = 0;
   let adds = 0;
   while (ops.length < length) {

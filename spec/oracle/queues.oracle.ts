@@ -1,4 +1,4 @@
-/** Work queues and rate limiters of client-go and ours through the same scripts. */
+/** Runs work queues and rate limiters of client-go and ours through the same scripts. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ClientGo } from './client-go.ts';
 import { type OurQueueView, playOurs } from './our-queue.ts';
@@ -23,11 +23,11 @@ afterAll(() => clientGo.close());
 
 function playTheirs(script: QueueScript): Promise<Theirs> {
   const answer = clientGo.answer(script.seed);
-  clientGo.tell(script);
+  clientGo.send(script);
   return answer;
 }
 
-/** Both must have seen this much alike; the op stands by it, so that a difference can be read. */
+/** The part of the views that must be equal, with the operation, so that a difference is readable. */
 function comparable({ ops }: QueueScript, views: readonly QueueView[]): unknown[] {
   return views.map(({ got, ended, len, shuttingDown, requeues }, index) => {
     return { index, op: ops[index], got, ended, len, shuttingDown, requeues };
@@ -35,8 +35,8 @@ function comparable({ ops }: QueueScript, views: readonly QueueView[]): unknown[
 }
 
 /**
- * client-go's drain waits for workers only, ours also for what is queued: ours comes back no earlier, and when
- * nothing is queued nor with a worker, or shutDown was called.
+ * Checks the drains. client-go's drain waits for workers only, ours also for queued keys. Ours therefore returns no
+ * earlier than client-go's, and returns when no key is queued or held, or when shutDown was called.
  */
 function drainErrors(
   { ops }: QueueScript,
@@ -60,7 +60,7 @@ function drainErrors(
 }
 
 function hint(seed: number): string {
-  return `seed ${seed}; again alone: ORACLE_SEED=${seed} npm run test:oracle`;
+  return `seed ${seed}; replay: ORACLE_SEED=${seed} npm run test:oracle`;
 }
 
 describe('a work queue beside client-go', () => {
@@ -78,7 +78,7 @@ describe('a rate limiter beside client-go', () => {
     const [theirs, ours] = await Promise.all([playTheirs(script), playOurs(script)]);
     const requeues = (views: readonly QueueView[]) => views.map(({ requeues }) => requeues);
     expect(requeues(ours), hint(seed)).toEqual(requeues(theirs.views));
-    // Go counts nanoseconds; our bucket, as all our time, whole milliseconds, and gives none too early.
+    // Go counts in nanoseconds. Our bucket counts in whole milliseconds and returns no wait that is too short.
     const slackMs = /bucket|default"/.test(JSON.stringify(script.limiter)) ? 1 : 0;
     ours.forEach(({ whenMs }, index) => {
       const what = `${hint(seed)}, op ${index} of ${JSON.stringify(script.limiter)}`;

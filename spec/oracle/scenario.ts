@@ -1,21 +1,21 @@
 /**
- * What happens in one seed, before anything happens: how the server is, what is written to it, what goes wrong,
- * and who looks. Plain data, so that two servers can live through the same.
+ * The scenario of one seed: the properties of the server, the writes, the faults and the handlers. Plain data, so
+ * that two servers can play the same scenario.
  */
 import { type Dice, diceOf } from './dice.ts';
 
-/** One change of the server's objects. Which one it is depends on what is there: a name that is free is created. */
+/** One write to the server. Its effect depends on the existing objects: a name that does not exist is created. */
 export interface Write {
   readonly kind: 'put' | 'delete' | 'recreate' | 'relabel' | 'mark';
   readonly namespace: string;
   readonly name: string;
   readonly content: string;
   readonly label: string;
-  /** No watch is told of it. */
+  /** Whether the event is lost: no watch receives it. */
   readonly silent: boolean;
 }
 
-/** What goes wrong. */
+/** A fault. */
 export type Trouble =
   | 'close'
   | 'drop'
@@ -45,20 +45,20 @@ export type Step =
   | { readonly kind: 'handler'; readonly name: string; readonly resyncMs: number }
   | { readonly kind: 'remove'; readonly name: string };
 
-/** A seed, spelled out. */
+/** The scenario of a seed. */
 export interface Scenario {
   readonly seed: number;
   /** Whether the server streams lists. */
   readonly watchList: boolean;
   readonly bookmarkIntervalMs: number;
-  /** No page is longer. */
+  /** The longest page of a list. */
   readonly pageSizeMax?: number;
   readonly initialResourceVersion: string;
-  /** '' for all. */
+  /** The namespace; '' means all namespaces. */
   readonly namespace: string;
   readonly labelSelector: string;
   readonly resyncMs: number;
-  /** Before anybody looks. */
+  /** The writes before the informers start. */
   readonly before: readonly Write[];
   readonly steps: readonly Step[];
 }
@@ -67,7 +67,7 @@ const NAMESPACES = ['a', 'b', 'c'];
 const NAMES = ['one', 'two', 'three', 'four', 'five'];
 const LABELS = ['web', 'web', 'db', 'cache'];
 
-/** The objects that tell a watcher that it is at the end stand apart. */
+/** The name and the label of the objects that mark the end for a watcher. No other write uses this name. */
 export const MARKER = 'marker';
 export const MARKER_LABEL = 'web';
 
@@ -82,7 +82,7 @@ function writeOf(dice: Dice, silent: number): Write {
   };
 }
 
-/** After these client-go lists anew, after a wait that doubles: a few of them are a long time. */
+/** After these faults client-go relists, after a wait that doubles, so a few of them take a long time. */
 const COSTLY = {
   expire: 4,
   compact: 4,
@@ -107,7 +107,7 @@ const CHEAP = {
   heal: 3,
 } as const satisfies Partial<Record<Trouble, number>>;
 
-/** All that seed `seed` decides. */
+/** The scenario of a seed. */
 export function scenarioOf(seed: number): Scenario {
   const dice = diceOf(seed);
   const silent = dice.chance(0.25) ? 0.15 : 0;

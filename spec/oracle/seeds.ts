@@ -1,6 +1,6 @@
-/** Which seeds a run takes: `ORACLE_SEED=7` one, `ORACLE_SEEDS=1000` the first thousand. */
+/** Selects the seeds of a run: `ORACLE_SEED=7` runs one, `ORACLE_SEEDS=1000` the first thousand. */
 
-/** The seeds of this run, of which there are `count` unless told otherwise. */
+/** The seeds of this run; `count` is their default number. */
 export function seedsOf(count: number): readonly number[] {
   const { ORACLE_SEED, ORACLE_SEEDS } = process.env;
   if (ORACLE_SEED) return [Number(ORACLE_SEED)];

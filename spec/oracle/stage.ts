@@ -1,4 +1,4 @@
-/** A scripted server on a real socket, living through a scenario. Two of one seed live through the same. */
+/** A scripted server on a real socket, which plays a scenario. Two servers of one seed play the same scenario. */
 import { defineResource, type KubernetesObject } from 'rx-informer';
 import {
   createFakeApiServer,
@@ -22,7 +22,7 @@ export const configMaps = defineResource<Item>({
 const TROUBLE_MS = 300;
 const FINALIZER = 'example.com/hold';
 
-/** A LIST from its beginning, in whichever form. */
+/** Whether a request begins a LIST, in any form. */
 function isFirstOfList({ use, query }: RequestRecord): boolean {
   if (use === 'watch') return query['sendInitialEvents'] === 'true';
   return use === 'list' && query['continue'] === undefined;
@@ -42,10 +42,10 @@ export class Stage {
   readonly history: HistoryEntry[] = [];
   readonly #server: FakeApiServer;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  /** Stands still but for the steps of the script, so that two servers write the same times. */
+  /** The clock, which only the steps of the script advance, so that two servers write the same timestamps. */
   #nowMs = Date.UTC(2026, 0, 1);
   #served: Served | undefined;
-  /** How many requests had come before the last event that got lost. */
+  /** The number of requests before the last event that was lost. */
   #lostAfter: number | undefined;
 
   constructor(scenario: Scenario) {
@@ -66,7 +66,7 @@ export class Stage {
     for (const write of scenario.before) this.write(write);
   }
 
-  /** Listens; answers where. */
+  /** Listens, and resolves to the URL. */
   async open(): Promise<string> {
     this.#served = await this.#server.serve();
     return this.#served.url;
@@ -77,7 +77,7 @@ export class Stage {
     await this.#served?.close();
   }
 
-  /** What is true, in the eyes of a watcher of the scenario. */
+  /** The objects that a watcher of the scenario should have. */
   truth(): readonly Item[] {
     return this.#server.objects.list(configMaps).filter((object) => sees(this.scenario, object));
   }
@@ -139,8 +139,8 @@ export class Stage {
   }
 
   /**
-   * One more write, by which to see how far somebody has come. Whose store shows it has all that came before;
-   * whose handler is then told of a second one has been told of all that came before the first.
+   * Makes one more write, which shows how far a consumer is. A store that shows this write has all earlier ones. A
+   * handler that then receives a second such write has received all writes before the first.
    */
   mark(content: string): string {
     const write = { namespace: 'a', name: MARKER, content, label: MARKER_LABEL };
@@ -148,12 +148,12 @@ export class Stage {
     return this.#server.objects.resourceVersion;
   }
 
-  /** Until whoever looks has asked for a list since the last event that got lost. */
+  /** Waits until the informer has begun a list since the last lost event. */
   async makeUpForLosses(): Promise<void> {
     const since = this.#lostAfter;
     if (since === undefined) return;
-    const told = () => this.#server.requests.slice(since).some(isFirstOfList);
-    while (!told()) {
+    const hasListed = () => this.#server.requests.slice(since).some(isFirstOfList);
+    while (!hasListed()) {
       this.#server.faults.expireWatches();
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -165,7 +165,7 @@ export class Stage {
     this.#server.faults.healAll();
   }
 
-  /** Ends a standing fault after a while. */
+  /** Ends a lasting fault after a time. */
   #forAWhile(fault: { heal(): void }): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
@@ -250,7 +250,7 @@ export class Stage {
   }
 }
 
-/** What a change of an object is made in. */
+/** The draft in which an object is changed. */
 interface Draft extends KubernetesObject {
   metadata: { labels?: Record<string, string>; finalizers?: string[] };
   data?: Record<string, string>;

@@ -1,12 +1,12 @@
 /**
- * The judge: is what a handler was told a story that the history allows? It knows neither informer. Per key the
- * states told are a subsequence of the server's, in its order; add, then updates, then delete; nothing twice,
- * nothing backwards; and folded they are what is true in the end.
+ * The judge: checks whether the notifications of a handler are consistent with the history. It does not know which
+ * informer sent them. Per key the delivered states are a subsequence of the server's states, in order: add, then
+ * updates, then delete, with nothing twice and nothing out of order. Folded, they give the final state of the server.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { HistoryEntry, Item } from './history.ts';
 
-/** One call of a handler. Absent in a deletion: the object was not known. */
+/** One call of a handler. Fields about the object are left out in the deletion of an unknown object. */
 export interface StoryEvent {
   readonly type: 'add' | 'update' | 'delete';
   readonly key: string;
@@ -15,21 +15,23 @@ export interface StoryEvent {
   readonly data?: Item['data'];
   readonly previousUid?: string;
   readonly previousVersion?: string;
-  /** Of the first list. */
+  /** Whether the object is part of the initial list. */
   readonly initial?: boolean;
-  /** The handler had been told of the whole first list before this call. Absent: nobody asked. */
+  /**
+   * Whether the handler had received the complete initial list before this call. Left out if this was not recorded.
+   */
   readonly synced?: boolean;
-  /** The end itself was missed. */
+  /** Whether the deletion itself was missed. */
   readonly finalUnknown?: boolean;
 }
 
-/** What a teller may do that another may not. */
+/** The deviations that are allowed for one of the two informers. */
 export interface Licence {
-  /** May tell an object again that did not change: after a resync, or a relist. */
+  /** Unchanged objects may be delivered again, after a resync or a relist. */
   readonly repeats: boolean;
-  /** May tell delete and recreate as one update. */
+  /** A deletion and a recreation may be delivered as one update. */
   readonly replaces: boolean;
-  /** May tell of the end of what it never told of. */
+  /** The deletion of an object that was never delivered may be delivered. */
   readonly unknownEnds: boolean;
 }
 
@@ -38,9 +40,9 @@ interface Known {
   readonly version: string | undefined;
 }
 
-/** Where a story has come to with one key. */
+/** The position of a story for one key. */
 interface Place {
-  /** Index of the entry last told of; -1 before the first. */
+  /** The index of the last delivered entry; -1 before the first. */
   at: number;
   known: Known | undefined;
 }
@@ -54,11 +56,11 @@ function judgeEvent(
   const { type, uid, version, data } = event;
   const { known, at } = place;
   if (type === 'delete') return judgeEnd(event, place, history, licence);
-  if (type === 'add' && known !== undefined) return `added, but ${known.version} is there`;
+  if (type === 'add' && known !== undefined) return `added, but ${known.version} exists`;
   if (type === 'update') {
-    if (known === undefined) return 'updated, but it is not there';
+    if (known === undefined) return 'updated, but the object is not known';
     if (event.previousUid !== known.uid || event.previousVersion !== known.version) {
-      return `updated from ${event.previousVersion}, but ${known.version} was told last`;
+      return `updated from ${event.previousVersion}, but ${known.version} was delivered last`;
     }
     if (uid !== known.uid && !licence.replaces) return `${known.uid} became ${uid}`;
   }
@@ -66,10 +68,10 @@ function judgeEvent(
     (entry) => entry.version === version && entry.uid === uid && entry.object !== undefined,
   );
   const entry = history[found];
-  if (entry === undefined) return `${version} of ${uid} never was`;
-  if (!isDeepStrictEqual(entry.object?.data, data)) return `${version} held something else`;
-  if (found < at) return `goes back to ${version}`;
-  if (found === at && !(type === 'update' && licence.repeats)) return `${version} told twice`;
+  if (entry === undefined) return `${version} of ${uid} never existed`;
+  if (!isDeepStrictEqual(entry.object?.data, data)) return `${version} had other content`;
+  if (found < at) return `older than before: ${version}`;
+  if (found === at && !(type === 'update' && licence.repeats)) return `${version} delivered twice`;
   place.at = found;
   place.known = { uid, version };
   return undefined;
@@ -82,36 +84,36 @@ function judgeEnd(
   licence: Licence,
 ): string | undefined {
   const { known, at } = place;
-  if (known === undefined && !licence.unknownEnds) return 'deleted, but it is not there';
-  // One that saw a delete and a recreate as one update knows the newest state only.
+  if (known === undefined && !licence.unknownEnds) return 'deleted, but the object is not known';
+  // An informer that delivers a deletion and a recreation as one update knows the newest state only.
   if (known !== undefined && uid !== known.uid && !licence.replaces) {
-    return `${uid} deleted, but ${known.uid} is there`;
+    return `${uid} deleted, but ${known.uid} exists`;
   }
   const ended = (entry: HistoryEntry, index: number) =>
     index > at && entry.object === undefined && entry.uid === uid;
   const end = history.findIndex(
     (entry, index) => ended(entry, index) && (finalUnknown || entry.version === version),
   );
-  if (end === -1) return `${uid} did not end ${finalUnknown ? 'since' : `at ${version}`}`;
+  if (end === -1) return `${uid} was not deleted ${finalUnknown ? 'since' : `at ${version}`}`;
   if (finalUnknown) {
     const last = history.findIndex(
       (entry) => entry.version === version && entry.uid === uid && entry.object !== undefined,
     );
-    if (last === -1) return `${version} of ${uid} never was`;
-    if (last < at) return `its last state goes back to ${version}`;
+    if (last === -1) return `${version} of ${uid} never existed`;
+    if (last < at) return `its last state is older than before: ${version}`;
   }
   place.at = end;
   place.known = undefined;
   return undefined;
 }
 
-/** What contradicts the history, in words; empty when the story is admissible. */
+/** Describes each contradiction to the history. The result is empty if the story is consistent. */
 export function judge(
   story: readonly StoryEvent[],
   history: ReadonlyMap<string, readonly HistoryEntry[]>,
   licence: Licence,
-  /** Its end must be the truth. Not asked of a handler that was removed. */
-  whole: boolean,
+  /** Whether the final state must be that of the server. It is not required of a removed handler. */
+  mustBeComplete: boolean,
 ): string[] {
   const wrong: string[] = [];
   const places = new Map<string, Place>();
@@ -131,13 +133,13 @@ export function judge(
     if (initial && afterInitial) wrong.push(`event ${index}, ${key}: initial after others`);
     if (type === 'add' && !initial) afterInitial = true;
   });
-  if (!whole) return wrong;
+  if (!mustBeComplete) return wrong;
   for (const key of new Set([...history.keys(), ...places.keys()])) {
     const truth = history.get(key)?.at(-1)?.object?.metadata;
     const known = places.get(key)?.known;
     if (truth?.uid !== known?.uid || truth?.resourceVersion !== known?.version) {
       wrong.push(
-        `${key}: told ${known?.version ?? 'none'}, true ${truth?.resourceVersion ?? 'none'}`,
+        `${key}: delivered ${known?.version ?? 'none'}, expected ${truth?.resourceVersion ?? 'none'}`,
       );
     }
   }

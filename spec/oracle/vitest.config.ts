@@ -1,4 +1,4 @@
-/** The oracle: client-go beside ours, on the same servers and scripts. */
+/** The configuration of the oracle, which runs client-go and this library on the same servers and scripts. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['spec/oracle/**/*.oracle.ts'],
     globalSetup: [here('./global-setup.ts')],
     reporters: ['default', here('../support/closing-line.ts')],
-    // client-go waits 800 ms and longer before it lists anew: many seeds wait at once.
+    // Many seeds run concurrently, because client-go waits 800 ms or longer before it relists.
     maxConcurrency: 80,
     testTimeout: 120_000,
   },

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// informerCommand is what the other side asks for. All commands of a seed are obeyed in order.
+// informerCommand is a command of the TypeScript side. The commands of a seed are executed in order.
 type informerCommand struct {
 	Seed int    `json:"seed"`
 	Op   string `json:"op"` // start, handler, remove, await, look, finish
@@ -25,7 +25,7 @@ type informerCommand struct {
 	Resource      string `json:"resource"`
 	Namespace     string `json:"namespace"`
 	LabelSelector string `json:"labelSelector"`
-	Follow        bool   `json:"follow"` // the first handler tells each event at once, and keeps none
+	Follow        bool   `json:"follow"` // the first handler sends each event immediately, and keeps none
 
 	// handler, remove; start has the first handler
 	Name     string `json:"name"`
@@ -37,7 +37,7 @@ type informerCommand struct {
 	TimeoutMs       int    `json:"timeoutMs"`
 }
 
-// event is one call of a handler. It names objects by UID and version, and carries what they hold.
+// event is one call of a handler. It names objects by UID and version, and carries their content.
 type event struct {
 	Type            string `json:"type"` // add, update, delete
 	Key             string `json:"key"`
@@ -59,8 +59,8 @@ type finished struct {
 	Synced  bool               `json:"synced"`
 }
 
-// told is one event of a handler that is followed.
-type told struct {
+// followed is one event of a handler that is followed.
+type followed struct {
 	Seed  int   `json:"seed"`
 	Event event `json:"event"`
 }
@@ -165,7 +165,7 @@ func start(command informerCommand) (*side, error) {
 	s := &side{informer: generic.Informer(), cancel: cancel, recorders: map[string]*recorder{}}
 	var follow func(event)
 	if command.Follow {
-		follow = func(e event) { answer(told{Seed: command.Seed, Event: e}) }
+		follow = func(e event) { answer(followed{Seed: command.Seed, Event: e}) }
 	}
 	if err := s.add(command.Name, command.ResyncMs, follow); err != nil {
 		cancel()
@@ -192,7 +192,7 @@ func (s *side) caughtUp(key, version string) bool {
 	return true
 }
 
-// until waits for what the command names; the answer is "" or what was missed.
+// until waits for the state in the command. It returns "", or the state that was not reached.
 func until(seen func(key, version string) bool, command informerCommand) string {
 	deadline := time.Now().Add(time.Duration(command.TimeoutMs) * time.Millisecond)
 	for !seen(command.Key, command.ResourceVersion) {
@@ -205,7 +205,7 @@ func until(seen func(key, version string) bool, command informerCommand) string 
 	return ""
 }
 
-// look says what there is now.
+// look returns the current state.
 func (s *side) look(seed int) finished {
 	result := finished{Seed: seed, Stories: map[string][]event{}}
 	for _, object := range s.informer.GetStore().List() {

@@ -1,10 +1,10 @@
-// client-go, beside which rx-informer is held. Three tools in one binary:
+// Runs client-go for the comparison with rx-informer. Three tools in one binary:
 //
 //	oracle informers   shared informers against scripted servers
 //	oracle queues      work queues and rate limiters through scripts, in virtual time
 //	oracle names DIR   the exported names of the packages that docs/client-go.md maps
 //
-// The first two read one JSON object a line and answer with one a line.
+// The first two read one JSON object per line and write one response per line.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// packages are those that docs/client-go.md maps, below the root of client-go. Those that are generated for each
-// API group are patterns there.
+// packages lists the packages that docs/client-go.md maps, below the root of client-go. The map uses patterns for the
+// packages that are generated for each API group.
 var packages = []string{
 	"tools/cache",
 	"tools/cache/synctrack",
@@ -72,7 +72,7 @@ func names(root string) {
 	}
 }
 
-// exported names the declaration's exported names; of methods those that belong to exported types.
+// exported reports the exported names of a declaration; of methods only those of exported types.
 func exported(declaration ast.Decl, add func(kind, name string)) {
 	switch one := declaration.(type) {
 	case *ast.FuncDecl:

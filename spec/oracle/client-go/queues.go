@@ -56,30 +56,30 @@ type queueOp struct {
 	Op  string  `json:"op"`
 	Key string  `json:"key"`
 	Ms  float64 `json:"ms"`
-	// done: which of the keys that are with a worker, oldest first
+	// done: the index of a key that a worker holds, oldest first
 	Nth int `json:"nth"`
 }
 
 type queueScript struct {
 	Seed    int         `json:"seed"`
 	Limiter limiterSpec `json:"limiter"`
-	// The limiter alone is asked; there is no queue.
+	// The limiter is called directly, without a queue.
 	Alone bool      `json:"alone"`
 	Keys  []string  `json:"keys"`
 	Ops   []queueOp `json:"ops"`
 }
 
-// queueView is what can be seen after an op.
+// queueView is the state that is visible after an op.
 type queueView struct {
-	// What getters got since the op before, in the order of the alphabet.
+	// The keys that getters received since the previous op, sorted.
 	Got []string `json:"got"`
-	// How many getters were told that the queue is shut down.
+	// The number of getters that were notified of the shutdown.
 	Ended        int            `json:"ended"`
 	Len          int            `json:"len"`
 	ShuttingDown bool           `json:"shuttingDown"`
 	Drained      int            `json:"drained"`
 	Requeues     map[string]int `json:"requeues"`
-	// What a limiter said.
+	// The wait that the limiter returned.
 	WhenMs float64 `json:"whenMs"`
 }
 
@@ -88,8 +88,8 @@ type queueAnswer struct {
 	Views []queueView `json:"views"`
 }
 
-// runQueue plays a script. Within a synctest bubble time stands still while anything can happen, and after
-// synctest.Wait nothing more happens: what can be seen then does not depend on goroutines being fast.
+// runQueue plays a script. Within a synctest bubble time stands still while any goroutine can run, and after
+// synctest.Wait none can. The view is taken then, so that it does not depend on the speed of goroutines.
 func runQueue(script queueScript) queueAnswer {
 	limiter := script.Limiter.make()
 	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[string]{})
@@ -155,7 +155,7 @@ func runQueue(script queueScript) queueAnswer {
 		}
 		result.Views = append(result.Views, view)
 	}
-	// Nothing may be left in the bubble.
+	// No goroutine may be left in the bubble.
 	queue.ShutDown()
 	for _, key := range held {
 		queue.Done(key)
@@ -185,10 +185,10 @@ func runLimiter(script queueScript) queueAnswer {
 	return result
 }
 
-// queues plays each script in a bubble of its own, which only a test can have.
+// queues plays each script in a bubble of its own. Only a test can have a bubble.
 func queues() {
 	os.Args = os.Args[:1]
-	// "PASS" is no answer.
+	// "PASS" is not a response.
 	answers = os.Stdout
 	os.Stdout = os.Stderr
 	always := func(string, string) (bool, error) { return true, nil }
