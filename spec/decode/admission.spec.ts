@@ -31,7 +31,7 @@ describe('LIST and WATCH', () => {
   });
 
   it.each([['built-in', pods] as const, ['custom', widgets] as const])(
-    'D2: give the same representation of %s objects, with fields in the same order',
+    'D2: LIST and WATCH give the same representation of %s objects, with fields in the same order',
     async (_name, resource) => {
       const server = createFakeApiServer({ resources: [resource] });
       server.objects.create(resource, {
@@ -89,7 +89,7 @@ describe('LIST and WATCH', () => {
 describe('managedFields', () => {
   const managed = { metadata: { name: 'a', managedFields: [{ manager: 'kubectl' }] } };
 
-  it('D3: are dropped', () => {
+  it('D3: managedFields are dropped', () => {
     const { out } = list([bodyOf(managed)]);
     const event = watch([line('MODIFIED', managed)]).out[0];
     for (const each of [out[0], event && 'object' in event ? event.object : undefined]) {
@@ -97,12 +97,12 @@ describe('managedFields', () => {
     }
   });
 
-  it('D3: are kept if they are requested', () => {
+  it('D3: managedFields are kept if they are requested', () => {
     const { out } = list([bodyOf(managed)], { keepManagedFields: true });
     expect(out[0]?.metadata).toEqual(managed.metadata);
   });
 
-  it('D3: are dropped before the transform runs', () => {
+  it('D3: managedFields are dropped before the transform runs', () => {
     const seen: unknown[] = [];
     const transform = (each: Anything) => {
       seen.push(each.metadata);
@@ -118,7 +118,7 @@ describe('a transform', () => {
     ['a LIST', { initialList: 'pages' as const }, 'L0'],
     ['a streaming LIST', { initialList: 'stream' as const }, 'S'],
   ])(
-    'D4: runs once per object, from %s and from a WATCH (TestReflectorRespectStoreTransformer, TestTransformingInformer)',
+    'D4: the transform runs once per object, from %s and from a WATCH (TestReflectorRespectStoreTransformer, TestTransformingInformer)',
     async (_name, reflect, asked) => {
       const seen: string[] = [];
       const transform: Transform<Anything> = (each) => {
@@ -155,7 +155,7 @@ describe('a transform', () => {
     return each;
   };
 
-  it('D5: that throws refuses the object, which is reported with its key; the others are stored', () => {
+  it('D5: an object whose transform throws is refused and reported with its key; the others are stored', () => {
     const { out, rejected, skipped, failure } = list(
       [bodyOf(object('a'), object('bad'), object('b'))],
       {
@@ -173,7 +173,7 @@ describe('a transform', () => {
     ).toEqual([['d/bad', '1', 'd/bad: the transform threw: not this one']]);
   });
 
-  it('D5: that throws in a watch gives a version without a state', () => {
+  it('D5: an event whose transform throws moves the version without an object', () => {
     const { out, skipped } = watch(
       [line('ADDED', object('bad')), line('DELETED', object('bad')), line('ADDED', object('a'))],
       { transform: throws },
@@ -190,7 +190,7 @@ describe('a transform', () => {
     expect([out.length, skipped.length]).toEqual([3, 1]);
   });
 
-  it('D5: can be retried with the received object', () => {
+  it('D5: the transform can be tried again with the received object', () => {
     let refuses = true;
     const transform: Transform<Anything> = (each) => {
       if (refuses) throw new Error('later');
@@ -202,7 +202,7 @@ describe('a transform', () => {
     expect(skipped[0]?.retry?.()).toMatchObject({ metadata: { name: 'a' }, spec: 1 });
   });
 
-  it('D15: that changed an object in place and then failed cannot have it admitted without its version later', () => {
+  it('D15: a transform that removed the version in place is refused at every later try, too', () => {
     const transform: Transform<Anything> = (each) => {
       const { metadata } = each;
       if (metadata?.resourceVersion !== undefined) delete metadata.resourceVersion;
@@ -235,7 +235,7 @@ describe('a transform', () => {
     ['nothing', () => undefined, /returned undefined instead of an object/],
     ['null', () => null, /returned null/],
     ['a text', () => 'x', /returned a string instead of an object/],
-  ])('D5: must not change or return %s', (_name, transform, message) => {
+  ])('D5: a transform must not change or return %s', (_name, transform, message) => {
     const { out, skipped } = list([bodyOf(object('a'))], { transform: transform as never });
     expect([out, skipped.length]).toEqual([[], 1]);
     expect(skipped[0]?.reason.message).toMatch(message);

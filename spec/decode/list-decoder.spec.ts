@@ -36,24 +36,24 @@ const bodies: Record<string, string> = {
 };
 
 describe('the items of a list', () => {
-  it.each(Object.entries(bodies))('D8: are emitted one by one: %s', (_name, body) => {
+  it.each(Object.entries(bodies))('D8: items are emitted one by one: %s', (_name, body) => {
     const { out, metadata: found, failure } = list([body]);
     expect(failure).toBeUndefined();
     expect(out).toEqual(tricky.map(typed));
     expect(found).toEqual(metadata);
   });
 
-  it.each(Object.entries(bodies))('D1, D8: may be cut at any byte: %s', (_name, body) => {
+  it.each(Object.entries(bodies))('D1, D8: a body may be cut at any byte: %s', (_name, body) => {
     const expected = list([body]);
     for (const chunks of cuts(bytes(body))) expect(list(chunks)).toEqual(expected);
   });
 
-  it('D1, D8: may arrive byte by byte', () => {
+  it('D1, D8: a body may arrive byte by byte', () => {
     const body = bytes(bodies['items last'] ?? '');
     expect(list([...body].map((byte) => new Uint8Array([byte])))).toEqual(list([body]));
   });
 
-  it('D8: are equal to the result of JSON.parse for any list', () => {
+  it('D8: the items of any list equal the result of JSON.parse', () => {
     const anItem = fc.record({
       metadata: fc.record({ name: fc.constantFrom('a', 'b') }),
       spec: fc.jsonValue({ maxDepth: 3 }),
@@ -73,7 +73,7 @@ describe('the items of a list', () => {
     );
   });
 
-  it('D8: that are cut anywhere are an error', () => {
+  it('D8: a body that ends early anywhere is an error', () => {
     for (const body of [bodies['items last'], bodies['items first']]) {
       const text = bytes(body ?? '');
       for (let end = 0; end < text.length; end++) {
@@ -89,13 +89,13 @@ describe('the items of a list', () => {
     ['an empty array', '{"kind":"PodList","items":[],"metadata":{"resourceVersion":"9"}}'],
     ['missing', '{"kind":"PodList","metadata":{"resourceVersion":"9"}}'],
     ['an object', '{"kind":"PodList","items":{"a":[{}]},"metadata":{"resourceVersion":"9"}}'],
-  ])('D8: that are %s count as an empty list', (_name, body) => {
+  ])('D8: items that are %s count as an empty list', (_name, body) => {
     for (const chunks of cuts(bytes(body))) {
       expect(list(chunks)).toMatchObject({ out: [], metadata, failure: undefined });
     }
   });
 
-  it('D7: that are empty or of another kind are skipped and reported', () => {
+  it('D7: items that are empty or of another kind are skipped and reported', () => {
     const items = [{}, { kind: 'Node', metadata: { name: 'n' } }, item('a'), { metadata: {} }];
     const { out, skipped, failure } = list([JSON.stringify({ ...head, metadata, items })]);
     expect([out, failure]).toEqual([[typed(item('a'))], undefined]);
@@ -106,7 +106,7 @@ describe('the items of a list', () => {
     ]);
   });
 
-  it('D8: over the size limit are an error, wherever they are cut', () => {
+  it('D8: an item over the size limit is an error, wherever it is cut', () => {
     const items = [item('a'), item('b', { text: 'x'.repeat(300) }), item('c')];
     const body = bytes(JSON.stringify({ ...head, metadata, items }));
     for (const chunks of cuts(body)) {
@@ -142,17 +142,20 @@ describe('a body that is not a list', () => {
     ['an object without a kind', '{}', /expected a PodList, got no kind/],
     ['a Table', '{"kind":"Table","metadata":{}}', /expected a PodList, got "Table"/],
     ['a Status', '{"kind":"Status","metadata":{}}', /expected a PodList, got "Status"/],
-  ])('D6, D7, D8: is an error that does not quote the body: %s', (_name, body, message) => {
-    const { failure, metadata: found, reason } = list([body]);
-    expect(failure).toMatch(message);
-    expect(failure).not.toContain('hush');
-    expect(found).toBeUndefined();
-    expect(['Malformed', 'Unexpected', 'WrongKind']).toContain(reason);
-  });
+  ])(
+    'D6, D7, D8: a body that is not a list is an error that does not quote it: %s',
+    (_name, body, message) => {
+      const { failure, metadata: found, reason } = list([body]);
+      expect(failure).toMatch(message);
+      expect(failure).not.toContain('hush');
+      expect(found).toBeUndefined();
+      expect(['Malformed', 'Unexpected', 'WrongKind']).toContain(reason);
+    },
+  );
 });
 
 describe('a stored item', () => {
-  it('D8: retains neither the other items nor the text of its list (TestReflectorListExtract)', () => {
+  it('D8: a stored item retains neither the other items nor the text of its list (TestReflectorListExtract)', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const heapOf = () => {
@@ -176,7 +179,7 @@ describe('a stored item', () => {
 });
 
 describe('the metadata of a list', () => {
-  it('D8: has the version, the token and the remaining count', () => {
+  it('D8: the metadata contain the version, the token and the remaining count', () => {
     const all = { resourceVersion: '7', continue: 'C', remainingItemCount: 3, selfLink: '/x' };
     expect(list([JSON.stringify({ ...head, metadata: all, items: [] })]).metadata).toEqual({
       resourceVersion: '7',
@@ -189,7 +192,7 @@ describe('the metadata of a list', () => {
     ['{"kind":"List","items":[]}'],
     ['{"kind":"PodList","metadata":null,"items":[]}'],
     ['{"kind":"PodList","metadata":{"continue":"","resourceVersion":5}}'],
-  ])('D8: may be missing: %s', (body) => {
+  ])('D8: the metadata may be missing: %s', (body) => {
     expect(list([body])).toMatchObject({ metadata: { resourceVersion: '' }, failure: undefined });
   });
 });

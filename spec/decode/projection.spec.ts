@@ -37,7 +37,7 @@ const storedRow = (name: string, version: number, ready = '0/1') => ({
 describe('metadata', () => {
   const options = { projection: metadataProjection };
 
-  it('D11: is stored, from a list and from a watch', () => {
+  it('D11: metadata are stored, from a list and from a watch', () => {
     const body = `{"kind":"PartialObjectMetadataList",${v1},"metadata":{"resourceVersion":"9"},"items":[${partial('a', 5)},{${meta('b', 6)}}]}`;
     const listed = list([body], options);
     expect(listed.out).toEqual([stored('a', 5), stored('b', 6)]);
@@ -63,7 +63,7 @@ describe('metadata', () => {
     ]);
   });
 
-  it('D12: is a 406 if the server sends complete objects, before one is stored', () => {
+  it('D12: complete objects instead of metadata are a 406 before an object is stored', () => {
     const typed = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)},"spec":{}}]}`;
     const failed = list([typed], options);
     expect(failed).toMatchObject({ out: [], reason: 'NotAcceptable' });
@@ -88,7 +88,7 @@ describe('metadata', () => {
 });
 
 describe('a table', () => {
-  it('D11: gives an object per row, wherever the body is cut, and reports its columns first', () => {
+  it('D11: a table gives an object per row, wherever the body is cut, and reports its columns first', () => {
     const body = table(9, `[${row('a', 5)},${row('b', 6, '1/1')}]`, columns);
     for (const [head, tail] of cuts(bytes(body))) {
       const { projection, reported } = tables();
@@ -99,7 +99,7 @@ describe('a table', () => {
     }
   });
 
-  it('D11: reports its columns even if it has no rows', () => {
+  it('D11: a table without rows reports its columns, too', () => {
     const { projection, reported } = tables();
     expect(list([table(9, '[]', columns)], { projection })).toMatchObject({ out: [] });
     expect(reported).toEqual([['Name', 'Ready']]);
@@ -114,7 +114,7 @@ describe('a table', () => {
     expect(other.reported).toEqual([['Name', 'Ready']]);
   });
 
-  it('D11: in a watch has its columns in the first event, a row in each event, and conditions if there are any', () => {
+  it('D11: in a watch the first event contains the columns, and each event a row, with its conditions if it has any', () => {
     const { projection, reported } = tables();
     const done = `{"cells":["a"],"conditions":[{"type":"Completed","status":"True"}],"object":${partial('a', 7)}}`;
     const { out } = watch(
@@ -156,7 +156,7 @@ describe('a table', () => {
     );
   });
 
-  it('D7: is skipped if objects were requested, also at the end of a streaming list', () => {
+  it('D7: a table is skipped if objects were requested, also at the end of a streaming list', () => {
     const end = `{"cells":[],"object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`;
     const { out, skipped } = watch([
       event('ADDED', table(5, `[${row('a', 5)}]`, columns)),
@@ -177,7 +177,7 @@ describe('a resource without a kind', () => {
   });
   const resource = { ...named, kind: '' };
 
-  it('D13: accepts objects of any kind, with their own kind or that of their list', () => {
+  it('D13: objects of any kind are accepted, with their own kind or that of their list', () => {
     const body = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}},{"kind":"Odd","apiVersion":"x/v1",${meta('b', 6)}}]}`;
     const { out, skipped } = list([body], { resource });
     expect(out.map(({ kind, apiVersion }) => `${apiVersion} ${kind}`)).toEqual([
@@ -191,7 +191,7 @@ describe('a resource without a kind', () => {
     expect(watched.out).toMatchObject([{ object: { kind: 'Pod', apiVersion: 'v1' } }]);
   });
 
-  it('D13: skips objects without a kind, a Table and a Status, and refuses a body that is not a list', () => {
+  it('D13: objects without a kind, a Table and a Status are skipped, and a body that is not a list is refused', () => {
     const late = `{"items":[{${meta('a', 5)}}],"kind":"PodList","metadata":{"resourceVersion":"9"}}`;
     expect(list([late], { resource }).skipped.map(({ reason }) => reason.message)).toEqual([
       'pods: expected an object, got an object without a kind',

@@ -26,7 +26,7 @@ const lines = [
 describe('the lines of a watch', () => {
   const expected = watch([lines]);
 
-  it('D1: are decoded to events', () => {
+  it('D1: lines are decoded to events', () => {
     expect(expected.failure).toBeUndefined();
     expect(expected.out).toEqual([
       {
@@ -40,11 +40,11 @@ describe('the lines of a watch', () => {
     ]);
   });
 
-  it('D1: may be cut at any byte, and chunks may be reused by the transport', () => {
+  it('D1: lines may be cut at any byte, and the transport may reuse its chunks', () => {
     for (const [head, tail] of cuts(bytes(lines))) expect(watch([head, tail])).toEqual(expected);
   });
 
-  it('D1: may be cut anywhere, any number of times', () => {
+  it('D1: lines may be cut anywhere, any number of times', () => {
     const text = bytes(lines);
     fc.assert(
       fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (places) => {
@@ -56,7 +56,7 @@ describe('the lines of a watch', () => {
     );
   });
 
-  it('D6: that end within a line are an error; earlier events are kept', () => {
+  it('D6: a body that ends within a line is an error; earlier events are kept', () => {
     const text = bytes(lines);
     const newlines = [...text.keys()].filter((at) => text[at] === 10);
     for (let end = 0; end <= text.length; end++) {
@@ -70,20 +70,20 @@ describe('the lines of a watch', () => {
   });
 });
 
-describe('a bad line', () => {
+describe('an invalid line', () => {
   const good = line('ADDED', object('a', 1));
   const secret = 'c3VwZXItc2VjcmV0';
   const bad: Record<string, string | Uint8Array> = {
-    'no JSON': `{"type":"ADDED","object":{"data":{"password":"${secret}"},}}\n`,
+    'invalid JSON': `{"type":"ADDED","object":{"data":{"password":"${secret}"},}}\n`,
     'markup of a proxy': `<html>${secret}</html>\n`,
-    'no UTF-8': new Uint8Array([...bytes(`{"password":"${secret}`), 0xff, 0x22, 0x7d, 0x0a]),
+    'invalid UTF-8': new Uint8Array([...bytes(`{"password":"${secret}`), 0xff, 0x22, 0x7d, 0x0a]),
     'a control character': `{"password":"${secret}\u0001"}\n`,
   };
   const join = (...parts: (string | Uint8Array)[]) =>
     Buffer.concat(parts.map((part) => (typeof part === 'string' ? bytes(part) : part)));
 
   it.each(Object.entries(bad))(
-    'D6: with %s ends the stream with an error that does not quote it',
+    'D6: a line with %s ends the stream with an error that does not quote it',
     (_name, text) => {
       for (const chunks of [
         [good, text, good],
@@ -99,12 +99,12 @@ describe('a bad line', () => {
     },
   );
 
-  it('D6: stops all decoding, including the end of the body', () => {
+  it('D6: nothing is decoded after an invalid line, not even the end of the body', () => {
     const { out, failure } = watch([good, 'x\n', good, good.slice(0, 9)]);
     expect([out.length, failure]).toEqual([1, 'a line of 1 characters is not JSON']);
   });
 
-  it('D8: over the size limit is an error, wherever it is cut', () => {
+  it('D8: a line over the size limit is an error, wherever it is cut', () => {
     const long = line('ADDED', object('b', 2, { text: 'x'.repeat(500) }));
     const maxFrameBytes = 300;
     for (const [head, tail] of cuts(bytes(good + long + good))) {
@@ -116,7 +116,7 @@ describe('a bad line', () => {
     }
   });
 
-  it('D8: of exactly the size limit is valid', () => {
+  it('D8: a line of exactly the size limit is valid', () => {
     const size = bytes(good).length - 1;
     for (const chunks of [[good + good], [good.slice(0, 40), good.slice(40)]]) {
       expect(watch(chunks, { maxFrameBytes: size }).failure).toBeUndefined();
@@ -199,11 +199,14 @@ describe('a bookmark', () => {
     [{ 'k8s.io/initial-events-end': 'false' }, false],
     [{ other: 'true' }, false],
     [undefined, false],
-  ])('D9: with %j ends the initial events: %j (TestWatchList)', (annotations, initialEventsEnd) => {
-    expect(watch([bookmark(annotations as object)]).out).toEqual([
-      { type: 'BOOKMARK', resourceVersion: '9', initialEventsEnd },
-    ]);
-  });
+  ])(
+    'D9: a bookmark with the annotations %j ends the initial events: %j (TestWatchList)',
+    (annotations, initialEventsEnd) => {
+      expect(watch([bookmark(annotations as object)]).out).toEqual([
+        { type: 'BOOKMARK', resourceVersion: '9', initialEventsEnd },
+      ]);
+    },
+  );
 
   it('D9: only a BOOKMARK ends the initial events', () => {
     const annotations = { 'k8s.io/initial-events-end': 'true' };
@@ -218,7 +221,7 @@ describe('an ERROR event', () => {
     return event?.type === 'ERROR' ? event.error : undefined;
   };
 
-  it('D10: carries its Status: code, reason, message, retryAfter', () => {
+  it('D10: an ERROR event carries its Status: code, reason, message, retryAfter', () => {
     const error = errorOf({
       kind: 'Status',
       code: 429,
@@ -231,13 +234,13 @@ describe('an ERROR event', () => {
     expect(error?.message).toBe('slow down');
   });
 
-  it('D10: with code 410 is recognized as expired', () => {
+  it('D10: an ERROR event with code 410 is recognized as expired', () => {
     const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
     expect(errorOf(status)?.isExpired).toBe(true);
   });
 
   it.each([[null], ['x'], [{ kind: 'Pod' }]])(
-    'D10: with the invalid Status %j is still an error',
+    'D10: an ERROR event with the invalid Status %j is still an error',
     (status) => {
       expect(errorOf(status)?.reason).toBe('Unexpected');
     },
