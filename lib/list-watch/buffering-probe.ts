@@ -18,9 +18,9 @@ export function endsLine(bytes: Uint8Array): boolean {
 }
 
 /**
- * Sends a probe and emits its verdict. A prompt probe is aborted as soon as that is clear. A probe proves nothing if
- * it failed, received no event, ended early, or received its last events before its end. It also proves nothing if
- * the process was suspended during it, because then everything arrives together.
+ * Sends a probe and emits its verdict. The probe is aborted as soon as its verdict is `prompt`. A probe proves
+ * nothing if it failed, received no event, ended early, or received its last events before its end. It also proves
+ * nothing if the process was suspended during it, because then everything arrives together.
  */
 export function judgedProbe(
   events: Observable<TransportEvent>,

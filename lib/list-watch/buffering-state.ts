@@ -40,7 +40,7 @@ export type PromptnessInput =
 export const REST_MS = 300;
 /**
  * If events are too frequent for a pause, chunks that all end at the end of a line for this time, in milliseconds,
- * count as one.
+ * count as a pause.
  */
 const STEADY_MS = 1_000;
 /** The shortest time between two probes, in milliseconds. */

@@ -74,7 +74,7 @@ export function listWatchOf<T extends KubernetesObject>(
     },
     get mayOverlap() {
       const { connectionsLeft = Number.POSITIVE_INFINITY } = client;
-      // While watches are short, the next one begins soon anyway.
+      // No overlap is needed while watches are short, because the next watch begins soon.
       return connectionsLeft > SCARCE && passage.heldBack === undefined;
     },
     onWatchListUnsupported: streaming.rememberNone,

@@ -29,9 +29,9 @@ const alive = { kind: 'alive' } as const;
 /**
  * Creates a ListerWatcher that watches by listing: `watch` lists every `intervalMs` and emits each list when it is
  * complete. Changes are reported as those of a relist: several changes between two lists are reported as one, and
- * deletions as missed. If a list fails, the watch errors; the next watch lists immediately and
- * emits `opened` when that list has arrived. Unsubscribing ends the wait or the list. Throws a `TypeError` if
- * `intervalMs` is not more than 0.
+ * deletions as missed. If a list fails, the watch errors; the next watch lists immediately and emits `opened` when
+ * that list has arrived. Unsubscribing ends the wait or the list. Throws a `TypeError` if `intervalMs` is not more
+ * than 0.
  *
  * @example
  * ```ts

@@ -35,8 +35,8 @@ export type ListProgress<T> =
     };
 
 /**
- * Lists all pages, then completes. An error of the first page is the error of the list. An error of a later page is,
- * too, unless its token has expired.
+ * Lists all pages, then completes. An error of the first page is the error of the list. The same holds for a later
+ * page, unless its token has expired.
  *
  * ```
  * page 1   --p--m|            p: items, m: token
@@ -55,7 +55,7 @@ export function listPages<T>(
     let pages = 0;
     let emptyPages = 0;
     let lastToken = request.continue;
-    // Set by the pages so far, and void once one page has an object of the resource's kind.
+    // The error of the list if no page contains an object of the resource's kind.
     let wrongKind: ApiError | undefined;
     let hasOwn = false;
     const run = oneAfterAnother(() => !subscriber.closed);

@@ -41,7 +41,8 @@ export function streamingSupport(client: KubeClient, resource: string): Streamin
       without.add(resource);
     },
     refusal() {
-      // If this was known before the request, the user has set `initialList: 'stream'`.
+      // If the client hid the encoding before the request, the user has set `initialList: 'stream'`, and only a
+      // visible encoding is refused.
       const isForced = hides();
       return (head) => {
         const encoding = head.header('content-encoding') || 'identity';
