@@ -135,7 +135,7 @@ describe('a transform', () => {
       await run.advance(10);
       run.delete('b');
       await run.advance(10);
-      expect(run.asked().startsWith(asked)).toBe(true);
+      expect(run.requested().startsWith(asked)).toBe(true);
       expect(seen).toEqual(['a@2', 'b@3', 'a@4', 'b@5']);
       const objects = run.deltas.flatMap((delta) =>
         'objects' in delta ? delta.objects : 'object' in delta ? [delta.object] : [],

@@ -3,7 +3,7 @@ import { marbles } from 'rx-informer/testing';
 import { concat, type Observable, of, throwError } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { answer, expired, type Pod, pod, refusal, whole } from '../reflector/script.ts';
+import { answer, expired, listPart, type Pod, pod, refusal } from '../reflector/script.ts';
 
 /** A lister that returns the given responses in order and records its requests. */
 function lister(...answers: Observable<ListPart<Pod>>[]) {
@@ -51,9 +51,9 @@ const failing = (error: unknown) => throwError(() => error);
 describe('a list in pages', () => {
   it('W1: a continue request clears the version and its match, and the list has the version of its first page', () => {
     const pages = lister(
-      of(whole('10', ['a@1', 'b@2'], 'C1')),
-      of(whole('12', ['c@3'], 'C2')),
-      of(whole('14', ['d@4'])),
+      of(listPart('10', ['a@1', 'b@2'], 'C1')),
+      of(listPart('12', ['c@3'], 'C2')),
+      of(listPart('14', ['d@4'])),
     );
     expect(collected(listPages(pages, first))).toEqual([
       'a b',
@@ -70,12 +70,12 @@ describe('a list in pages', () => {
   });
 
   it('W1: a list of one page is not reported as paginated', () => {
-    const pages = lister(of(whole('10', ['a@1'])));
+    const pages = lister(of(listPart('10', ['a@1'])));
     expect(collected(listPages(pages, first))).toEqual(['a', 'listed 10', '|']);
   });
 
   it('W1: an empty list has a version', () => {
-    expect(collected(listPages(lister(of(whole('10'))), first))).toEqual(['listed 10', '|']);
+    expect(collected(listPages(lister(of(listPart('10'))), first))).toEqual(['listed 10', '|']);
   });
 
   it('W1: parts are emitted as they arrive, with refused objects and the number of remaining objects', () => {
@@ -96,7 +96,7 @@ describe('a list in pages', () => {
   });
 
   it('W1: every page is requested with the demand, the known objects and onSkipped', () => {
-    const pages = lister(of(whole('10', ['a@1'], 'C1')), of(whole('10')));
+    const pages = lister(of(listPart('10', ['a@1'], 'C1')), of(listPart('10')));
     const demand = () => null;
     const known = new Map<string, Pod>();
     const onSkipped = () => {};
@@ -108,9 +108,9 @@ describe('a list in pages', () => {
 describe('a token that expires', () => {
   it('W2: one complete list with the first request’s version follows (TestReflectorFullListIfExpired)', () => {
     const pages = lister(
-      of(whole('10', ['a@1'], 'C1')),
+      of(listPart('10', ['a@1'], 'C1')),
       failing(expired),
-      of(whole('20', ['a@1', 'b@15'])),
+      of(listPart('20', ['a@1', 'b@15'])),
     );
     expect(collected(listPages(pages, first))).toEqual([
       'a',
@@ -127,7 +127,7 @@ describe('a token that expires', () => {
 
   it('W2: if the complete list fails, its error is the error of the list', () => {
     for (const error of [expired, answer(500)]) {
-      const pages = lister(of(whole('10', ['a@1'], 'C1')), failing(expired), failing(error));
+      const pages = lister(of(listPart('10', ['a@1'], 'C1')), failing(expired), failing(error));
       expect(collected(listPages(pages, first))).toEqual(['a', 'restart', `# ${error.code}`]);
       expect(pages.asked.length).toBe(3);
     }
@@ -140,7 +140,7 @@ describe('a token that expires', () => {
   });
 
   it('W2: any other error of a later page is the error of the list', () => {
-    const pages = lister(of(whole('10', ['a@1'], 'C1')), failing(answer(500)));
+    const pages = lister(of(listPart('10', ['a@1'], 'C1')), failing(answer(500)));
     expect(collected(listPages(pages, first))).toEqual(['a', '# 500']);
   });
 });
@@ -156,7 +156,7 @@ describe('a lister that misbehaves', () => {
 
   it('W1: an error that list() throws is an error of the list, also on a later page', () => {
     expect(collected(listPages(lister(), first))).toEqual(['# LIST: requested too often']);
-    const pages = lister(of(whole('10', ['a@1'], 'C1')));
+    const pages = lister(of(listPart('10', ['a@1'], 'C1')));
     expect(collected(listPages(pages, first))).toEqual(['a', '# LIST: requested too often']);
   });
 });
@@ -164,8 +164,8 @@ describe('a lister that misbehaves', () => {
 describe('unsubscribing', () => {
   it('W6: unsubscribing aborts the current page and requests no other', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
-      const page1 = cold('-(l|)', { l: whole('10', ['a@1'], 'C1') });
-      const page2 = cold('---(l|)', { l: whole('10', ['b@2'], 'C2') });
+      const page1 = cold('-(l|)', { l: listPart('10', ['a@1'], 'C1') });
+      const page2 = cold('---(l|)', { l: listPart('10', ['b@2'], 'C2') });
       const pages = lister(page1, page2);
       expectObservable(listPages(pages, first), '^-!').toBe('-p', {
         p: { kind: 'part', items: [pod('a@1')], rejected: [] },
@@ -178,11 +178,11 @@ describe('unsubscribing', () => {
   });
 
   it('W6: unsubscribing within an emission requests no other page', () => {
-    const next = lister(of(whole('10', ['a@1'], 'C1')));
+    const next = lister(of(listPart('10', ['a@1'], 'C1')));
     listPages(next, first).pipe(take(1)).subscribe();
     expect(next.asked.length).toBe(1);
     const broken = concat(of<ListPart<Pod>>({ items: [pod('b@2')] }), failing(expired));
-    const full = lister(of(whole('10', [], 'C1')), broken);
+    const full = lister(of(listPart('10', [], 'C1')), broken);
     listPages(full, first).pipe(take(1)).subscribe();
     expect(full.asked.length).toBe(2);
   });
@@ -196,14 +196,14 @@ describe('unsubscribing', () => {
 
 describe('a list that would never end', () => {
   it('W9: a page that returns its own token ends the list, whether it is the first or a later page', () => {
-    const pages = lister(of(whole('10', ['a@1'], 'C1')), of(whole('10', ['b@1'], 'C1')));
+    const pages = lister(of(listPart('10', ['a@1'], 'C1')), of(listPart('10', ['b@1'], 'C1')));
     expect(collected(listPages(pages, first))).toEqual([
       'a',
       'b',
       '# LIST: the server returned the same continue token again, so the list would never end',
     ]);
     expect(
-      collected(listPages(lister(of(whole('1', [], 'C'))), { ...first, continue: 'C' })),
+      collected(listPages(lister(of(listPart('1', [], 'C'))), { ...first, continue: 'C' })),
     ).toEqual([expect.stringContaining('same continue token')]);
   });
 
@@ -212,7 +212,7 @@ describe('a list that would never end', () => {
     const endless = (names: (at: number) => string[], last = Number.POSITIVE_INFINITY) => ({
       list: () => {
         page++;
-        return of(whole('10', names(page), page < last ? `C${page}` : undefined));
+        return of(listPart('10', names(page), page < last ? `C${page}` : undefined));
       },
       watch: () => {
         throw new Error('watch() is not called by a list');

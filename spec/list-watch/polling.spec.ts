@@ -10,7 +10,7 @@ import { defer, type Observable, of, Subject, throwError, timer } from 'rxjs';
 import { map, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { reflect } from '../../lib/reflector/reflector.ts';
-import { answer, brief, type Pod, refusal, script, whole } from '../reflector/script.ts';
+import { answer, brief, listPart, type Pod, refusal, script } from '../reflector/script.ts';
 
 const REQUEST = { resourceVersion: '5', timeoutSeconds: 300 };
 
@@ -50,9 +50,9 @@ function polled(
 describe('a kind that cannot be watched', () => {
   it('W5: the kind is listed repeatedly, and each list is emitted when it is complete', () => {
     const lists = [
-      of(whole('6', ['a@1', 'b@2'])),
-      of({ ...whole('7', ['a@7', 'c@7']), rejected: [refusal('d@7')] }),
-      of(whole('7')),
+      of(listPart('6', ['a@1', 'b@2'])),
+      of({ ...listPart('7', ['a@7', 'c@7']), rejected: [refusal('d@7')] }),
+      of(listPart('7')),
     ];
     expect(polled(lists, 3_500)).toEqual([
       '0 opened',
@@ -64,12 +64,12 @@ describe('a kind that cannot be watched', () => {
 
   it('W5: the kind is listed in pages, and after an expired token the list starts again', () => {
     const lists = [
-      of({ ...whole('6', ['a@1'], 'C1'), rejected: [refusal('b@6')] }),
+      of({ ...listPart('6', ['a@1'], 'C1'), rejected: [refusal('b@6')] }),
       throwError(() => answer(410, 'Expired')),
-      of(whole('8', ['c@8'])),
+      of(listPart('8', ['c@8'])),
     ];
     expect(polled(lists, 1_500)[1]).toBe('1000 c@8 )8');
-    const pages = [of(whole('6', ['a@1'], 'C1')), of(whole('8', ['c@8']))];
+    const pages = [of(listPart('6', ['a@1'], 'C1')), of(listPart('8', ['c@8']))];
     expect(polled(pages, 1_500)[1]).toBe('1000 a@1 c@8 )6');
   });
 
@@ -80,13 +80,15 @@ describe('a kind that cannot be watched', () => {
       asked++;
       return asked === 2 ? capacity : null;
     };
-    const received = polled([of(whole('6'))], 9_500, { demand });
+    const received = polled([of(listPart('6'))], 9_500, { demand });
     expect([received, asked]).toEqual([['0 opened', '1000 )6'], 2]);
   });
 
   it('W5: the wait begins at the end of a list and is up to a fifth longer, at random', () => {
     const options = { intervalMs: 10_000, random: () => 0.5 };
-    const times = polled([of(whole('6'))], 40_000, {}, options).map((line) => line.split(' ')[0]);
+    const times = polled([of(listPart('6'))], 40_000, {}, options).map(
+      (line) => line.split(' ')[0],
+    );
     expect(times).toEqual(['0', '11000', '22000', '33000']);
   });
 
@@ -96,7 +98,7 @@ describe('a kind that cannot be watched', () => {
 
   it('W5: a poll does not count as silent, however long its interval is', () => {
     marbles(({ scheduler, flush }) => {
-      const scripted = script({ lists: [of(whole('5', ['a@1'])), of(whole('9', ['a@9']))] });
+      const scripted = script({ lists: [of(listPart('5', ['a@1'])), of(listPart('9', ['a@9']))] });
       const options = { scheduler, random: () => 0 };
       const polling = createPollingListWatch(scripted.listerWatcher, {
         ...options,
@@ -109,7 +111,7 @@ describe('a kind that cannot be watched', () => {
       scheduler.schedule(() => subscription.unsubscribe(), 4_000_000);
       flush();
       expect(errors).toEqual([]);
-      expect(scripted.asked).toEqual(['L0', 'L']);
+      expect(scripted.requested).toEqual(['L0', 'L']);
       expect(received).toEqual(['(a@1', ')@5', 'a@9)@9']);
     });
   });
@@ -121,12 +123,12 @@ describe('a kind that cannot be watched', () => {
         {
           list: ({ onTurn }) =>
             lists++ === 0
-              ? of(whole('5', ['a@1']))
+              ? of(listPart('5', ['a@1']))
               : defer(() => {
                   onTurn?.('queued');
                   return timer(300_000).pipe(
                     tap(() => onTurn?.('sending')),
-                    map(() => whole('9', ['a@9'])),
+                    map(() => listPart('9', ['a@9'])),
                   );
                 }),
         },
@@ -165,12 +167,12 @@ describe('a kind that cannot be watched', () => {
   });
 
   it('W5: a polling ListerWatcher forwards lists, supports no streaming lists and keeps its scope', () => {
-    const lists = [of(whole('6', ['a@1']))];
-    const { listerWatcher, asked } = script({ lists }, { scope: 'd' });
+    const lists = [of(listPart('6', ['a@1']))];
+    const { listerWatcher, requested } = script({ lists }, { scope: 'd' });
     const polling = createPollingListWatch(listerWatcher);
     expect([polling.watchList, polling.scope]).toEqual([false, 'd']);
     polling.list({ resourceVersion: '0' }).subscribe();
-    expect(asked).toEqual(['L0']);
+    expect(requested).toEqual(['L0']);
   });
 
   it('W5: an invalid interval throws', () => {

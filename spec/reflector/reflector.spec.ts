@@ -7,23 +7,23 @@ import {
   brief,
   events,
   expired,
+  listPart,
   opened,
   type Pod,
   pod,
   refusal,
   refused,
   script,
-  whole,
 } from './script.ts';
 
 const half = { random: () => 0.5 };
 
 describe('a reflector', () => {
-  it('R2, R9, R10: lists, watches, loses the connection, meets a 410 and lists anew, each at its time', () => {
+  it('R2, R9, R10: the reflector lists, watches, reconnects after a lost connection, and lists again after a 410, each at its time', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, flush, scheduler }) => {
       const lists = [
-        cold('--(l|)', { l: whole('5', ['a@1']) }),
-        cold('-(l|)', { l: whole('9', ['b@8']) }),
+        cold('--(l|)', { l: listPart('5', ['a@1']) }),
+        cold('-(l|)', { l: listPart('9', ['b@8']) }),
       ] as const;
       const watches = [
         cold('----------m-#', { m: events('~a@6', '+c@7') }, refused),
@@ -47,14 +47,14 @@ describe('a reflector', () => {
       expectSubscriptions(list2.subscriptions).toBe('1715ms ^!');
       expectSubscriptions(watch3.subscriptions).toBe('1716ms ^ 3283ms !');
       flush();
-      expect(scripted.asked.join(' ')).toBe('L0 W5 W7 L7 W9');
+      expect(scripted.requested.join(' ')).toBe('L0 W5 W7 L7 W9');
     });
   });
 
-  it('R2, R3, R20: asks for exactly this with pages (TestReflectorListAndWatch)', () => {
+  it('R2, R3, R20: the requests for pages and the watch have exactly these parameters (TestReflectorListAndWatch)', () => {
     marbles(({ cold, scheduler, flush }) => {
       const scripted = script({
-        lists: [cold('(l|)', { l: whole('3', ['a@1']) })],
+        lists: [cold('(l|)', { l: listPart('3', ['a@1']) })],
         watches: [cold('-')],
       });
       const run = reflect(scripted.listerWatcher, { scheduler, ...half }).subscribe();
@@ -67,7 +67,7 @@ describe('a reflector', () => {
     });
   });
 
-  it('R2, R20: asks for exactly this with a streaming list (TestReflectorListAndWatch)', () => {
+  it('R2, R20: the request for a streaming list has exactly these parameters (TestReflectorListAndWatch)', () => {
     marbles(({ cold, scheduler, flush }) => {
       const scripted = script({ watches: [cold('o', { o: opened })] }, { watchList: true });
       const run = reflect(scripted.listerWatcher, { scheduler, ...half }).subscribe();
@@ -86,7 +86,7 @@ describe('a reflector', () => {
   it('R14: adds, updates, deletes and bookmarks move the version (TestReflectorWatchHandler, TestReflectorResourceVersionUpdate)', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const scripted = script({
-        lists: [cold('(l|)', { l: whole('10', ['a@1', 'b@2']) })],
+        lists: [cold('(l|)', { l: listPart('10', ['a@1', 'b@2']) })],
         watches: [
           cold('-----(xyz) 1s |', {
             x: events('~a@20', '+c@21'),
@@ -110,14 +110,14 @@ describe('a reflector', () => {
         z: '-b@40',
       });
       flush();
-      expect(scripted.asked).toEqual(['L0', 'W10', 'W40']);
+      expect(scripted.requested).toEqual(['L0', 'W10', 'W40']);
     });
   });
 
-  it('R14: a bookmark is told, and nothing of the objects', () => {
+  it('R14: a bookmark is emitted without objects', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const { listerWatcher } = script({
-        lists: [cold('(l|)', { l: whole('1') })],
+        lists: [cold('(l|)', { l: listPart('1') })],
         watches: [cold('----b', { b: events('b@8') })],
       });
       const deltas = reflect(listerWatcher, { scheduler, ...half });
@@ -133,7 +133,7 @@ describe('a reflector', () => {
       const answers = {
         lists: [
           cold('(l#)', { l: { items: [pod('a@1')] } }, answer(500)),
-          cold('(l|)', { l: whole('2', ['a@1']) }),
+          cold('(l|)', { l: listPart('2', ['a@1']) }),
         ],
         watches: [cold('-b', { b: events('b@3') })],
       };
@@ -151,7 +151,7 @@ describe('a reflector', () => {
     });
   });
 
-  it('R4, R23: a refused object moves the version like any other, and is told in its place', () => {
+  it('R4, R23: a refused object moves the version like any other, and keeps its place among the deltas', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const part = {
         items: [pod('a@1')],
@@ -163,37 +163,37 @@ describe('a reflector', () => {
         watches: [cold('-----r 1s |', { r: events('?b@9') }), cold('-')],
       });
       const deltas = reflect(scripted.listerWatcher, { scheduler, ...half }).pipe(map(brief));
-      const told = { a: '(a@1 ?b', b: ')@5', c: '?b@9' };
-      expectObservable(deltas, '^ 1500ms !').toBe('(ab)-c', told);
+      const expected = { a: '(a@1 ?b', b: ')@5', c: '?b@9' };
+      expectObservable(deltas, '^ 1500ms !').toBe('(ab)-c', expected);
       flush();
-      expect(scripted.asked).toEqual(['L0', 'W5', 'W9']);
+      expect(scripted.requested).toEqual(['L0', 'W5', 'W9']);
     });
   });
 });
 
 describe('a batch', () => {
-  it('R18: keeps what came before an ERROR in it', () => {
+  it('R18: the events before an ERROR in a batch are emitted', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const scripted = script({
-        lists: [cold('(l|)', { l: whole('1') })],
+        lists: [cold('(l|)', { l: listPart('1') })],
         watches: [cold('--e', { e: events('+a@2', '~a@3', answer(500)) }), cold('-')],
       });
       const deltas = reflect(scripted.listerWatcher, { scheduler, ...half }).pipe(map(brief));
       expectObservable(deltas, '^ 2s !').toBe('l-e', { l: ')@1', e: '+a@2 ~a@3' });
       flush();
-      expect(scripted.asked).toEqual(['L0', 'W1', 'W3']);
+      expect(scripted.requested).toEqual(['L0', 'W1', 'W3']);
     });
   });
 
-  it('R4: a deletion of an older version in it does not move the watch back', () => {
+  it('R4: a deletion with an older version in a batch does not move the version back', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const scripted = script({
-        lists: [cold('(l|)', { l: whole('9') })],
+        lists: [cold('(l|)', { l: listPart('9') })],
         watches: [cold('-e 1s |', { e: events('+a@99', '~b@100', '-c@10') }), cold('-')],
       });
       expectObservable(reflect(scripted.listerWatcher, { scheduler, ...half }), '^ 1500ms !');
       flush();
-      expect(scripted.asked).toEqual(['L0', 'W9', 'W100']);
+      expect(scripted.requested).toEqual(['L0', 'W9', 'W100']);
     });
   });
 });

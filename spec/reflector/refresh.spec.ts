@@ -1,10 +1,10 @@
-/** Lists that are asked for from outside. */
+/** Refreshes: lists that are requested from outside the reflector. */
 import { type ApiError, type ReflectOptions, type RefreshOrder, reflect } from 'rx-informer';
 import { concat, NEVER, of, Subject, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { rig } from './rig.ts';
-import { answer, brief, expired, opened, type Pod, script, whole } from './script.ts';
+import { answer, brief, expired, listPart, opened, type Pod, script } from './script.ts';
 
 const open = concat(of(opened), NEVER);
 
@@ -12,74 +12,80 @@ function run(answers: Parameters<typeof script>[0], options: ReflectOptions<Pod>
   const time = new VirtualTime();
   const scripted = script(answers);
   const refresh$ = new Subject<RefreshOrder>();
-  const told: string[] = [];
+  const emitted: string[] = [];
   const subscription = reflect(scripted.listerWatcher, {
     scheduler: time,
     random: () => 0.5,
     refresh$,
-    onRefreshed: (error?: ApiError) => told.push(`refreshed ${error?.code ?? 'well'}`),
+    onRefreshed: (error?: ApiError) => emitted.push(`refreshed ${error?.code ?? 'ok'}`),
     ...options,
-  }).subscribe((deltas) => told.push(brief(deltas)));
+  }).subscribe((deltas) => emitted.push(brief(deltas)));
   const order = (trustVersions = true) => refresh$.next({ trustVersions });
-  return { time, told, order, refresh$, subscription, asked: scripted.asked };
+  return { time, emitted, order, refresh$, subscription, requested: scripted.requested };
 }
 
-describe('a list that is asked for from outside', () => {
-  it('R25: says whether versions can be trusted, and one order that doubts them is enough', () => {
-    const lists = [of(whole('5')), of(whole('6')), NEVER];
-    const { told, order } = run({ lists, watches: [open] });
+describe('a refresh', () => {
+  it('R25: the refresh says whether equal versions can be trusted, and one that does not trust them is enough', () => {
+    const lists = [of(listPart('5')), of(listPart('6')), NEVER];
+    const { emitted, order } = run({ lists, watches: [open] });
     order(false);
-    expect(told).toEqual([')@5', ')@6!', 'refreshed well']);
-    const waiting = run({ lists: [of(whole('5')), concat(NEVER)], watches: [open] });
+    expect(emitted).toEqual([')@5', ')@6!', 'refreshed ok']);
+    const waiting = run({ lists: [of(listPart('5')), concat(NEVER)], watches: [open] });
     waiting.order();
     waiting.order(false);
     waiting.order();
-    expect(waiting.asked).toEqual(['L0', 'W5', 'L']);
+    expect(waiting.requested).toEqual(['L0', 'W5', 'L']);
   });
 
-  it('R25: doubts versions where one of the orders that a list answers does', async () => {
-    const list = new Subject<ReturnType<typeof whole>>();
-    const { told, order, time } = run({ lists: [of(whole('5')), list], watches: [open] });
+  it('R25: a list does not trust versions if one of the refreshes that it serves does not', async () => {
+    const list = new Subject<ReturnType<typeof listPart>>();
+    const { emitted, order, time } = run({ lists: [of(listPart('5')), list], watches: [open] });
     order();
     order(false);
     order();
-    list.next(whole('6', ['a@6']));
+    list.next(listPart('6', ['a@6']));
     list.complete();
     await time.advance(0);
-    expect(told).toEqual([')@5', '(a@6', ')@6!', 'refreshed well']);
+    expect(emitted).toEqual([')@5', '(a@6', ')@6!', 'refreshed ok']);
   });
 
-  it('R25: trusts versions again in the list after it', async () => {
-    const { told, order, time } = run({ lists: [of(whole('5')), of(whole('6'))], watches: [open] });
+  it('R25: the list of the next refresh trusts versions again', async () => {
+    const { emitted, order, time } = run({
+      lists: [of(listPart('5')), of(listPart('6'))],
+      watches: [open],
+    });
     order(false);
     order();
     await time.advance(0);
-    expect(told).toEqual([')@5', ')@6!', 'refreshed well', ')@6', 'refreshed well']);
+    expect(emitted).toEqual([')@5', ')@6!', 'refreshed ok', ')@6', 'refreshed ok']);
   });
 
-  it('R25, R9: is answered by the list that an expired version asks for', async () => {
+  it('R25, R9: the list after an expired version serves the refresh', async () => {
     const watches = [throwError(() => answer(500)), throwError(() => expired), open];
-    const { time, told, order, asked } = run({ lists: [of(whole('5')), of(whole('9'))], watches });
+    const { time, emitted, order, requested } = run({
+      lists: [of(listPart('5')), of(listPart('9'))],
+      watches,
+    });
     order();
     await time.advance(5_000);
-    expect(asked).toEqual(['L0', 'W5', 'W5', 'L', 'W9']);
-    expect(told).toEqual([')@5', ')@9', 'refreshed well']);
+    expect(requested).toEqual(['L0', 'W5', 'W5', 'L', 'W9']);
+    expect(emitted).toEqual([')@5', ')@9', 'refreshed ok']);
   });
 
-  it('R25: has failed when the reflector waits, and is not tried for ever', async () => {
-    const lists = [of(whole('5')), throwError(() => answer(500)), of(whole('9'))];
-    const { time, told, order, asked } = run({ lists, watches: [open] });
+  it('R25: a refresh has failed when the reflector begins to wait, and is not reported again', async () => {
+    const lists = [of(listPart('5')), throwError(() => answer(500)), of(listPart('9'))];
+    const { time, emitted, order, requested } = run({ lists, watches: [open] });
     order();
     await time.advance(60_000);
-    expect(asked).toEqual(['L0', 'W5', 'L', 'L', 'W9']);
-    expect(told).toEqual([')@5', 'x', 'refreshed 500', ')@9']);
+    expect(requested).toEqual(['L0', 'W5', 'L', 'L', 'W9']);
+    expect(emitted).toEqual([')@5', 'x', 'refreshed 500', ')@9']);
   });
 
-  it('R25, R16, R24: comes after a pause, when there is room', async () => {
+  it('R25, R16, R24: a refresh during a pause is sent when the demand opens', async () => {
     const door = new Subject<void>();
     const refresh$ = new Subject<RefreshOrder>();
     let room = true;
-    const { time, touch, asked, status, told, ...paused } = rig({
+    const { time, touch, requested, status, emitted, ...paused } = rig({
       reflect: { refresh$, demand: () => (room ? null : door) },
     });
     await time.advance(1_000);
@@ -90,19 +96,19 @@ describe('a list that is asked for from outside', () => {
     }
     expect(paused.statuses.at(-1)).toMatchObject({ phase: 'paused', live: false });
     refresh$.next({ trustVersions: true });
-    expect(asked()).toBe('S');
+    expect(requested()).toBe('S');
     room = true;
     door.next();
     await time.advance(0);
-    expect(asked()).toBe('S W3 S');
-    expect(told.at(-1)).toBe('a@4)@4');
+    expect(requested()).toBe('S W3 S');
+    expect(emitted.at(-1)).toBe('a@4)@4');
     paused.subscription.unsubscribe();
   });
 
-  it('R25, R6: keeps to the pages that are due after three streams came to nothing', async () => {
+  it('R25, R6: a refresh sends the LIST in pages that is due after three failed streaming lists', async () => {
     const time = new VirtualTime();
     const scripted = script(
-      { lists: [of(whole('5'))], watches: [throwError(() => answer(500))] },
+      { lists: [of(listPart('5'))], watches: [throwError(() => answer(500))] },
       { watchList: true },
     );
     const refresh$ = new Subject<RefreshOrder>();
@@ -113,18 +119,18 @@ describe('a list that is asked for from outside', () => {
       await time.advance(100);
       refresh$.next({ trustVersions: true });
     }
-    expect(scripted.asked.slice(0, 4)).toEqual(['S', 'S', 'S', 'L']);
+    expect(scripted.requested.slice(0, 4)).toEqual(['S', 'S', 'S', 'L']);
     subscription.unsubscribe();
   });
 
-  it('R25: orders that fail or end leave the run as it is', async () => {
-    const { time, order, refresh$, asked, subscription } = run({
-      lists: [of(whole('5')), of(whole('6'))],
+  it('R25: the run continues after `refresh$` has completed', async () => {
+    const { time, order, refresh$, requested, subscription } = run({
+      lists: [of(listPart('5')), of(listPart('6'))],
       watches: [open],
     });
     order();
     refresh$.complete();
     await time.advance(1_000);
-    expect([asked, subscription.closed]).toEqual([['L0', 'W5', 'L', 'W6'], false]);
+    expect([requested, subscription.closed]).toEqual([['L0', 'W5', 'L', 'W6'], false]);
   });
 });

@@ -32,15 +32,15 @@ export interface Rig {
   readonly time: VirtualTime;
   readonly server: FakeApiServer;
   readonly deltas: readonly Delta<Pod>[];
-  /** What was emitted, a batch a line. */
-  readonly told: string[];
+  /** The emitted deltas, one line per batch. */
+  readonly emitted: string[];
   readonly statuses: ReflectorStatus[];
   readonly errors: ApiError[];
   readonly status: ReflectorStatus | undefined;
   readonly completed: boolean;
   readonly subscription: Subscription;
-  /** `L0`, `S`, `W5`, `P` for a probe: what the server was asked. */
-  asked(): string;
+  /** The requests that the server received: `L0` a list, `S` a streaming list, `W5` a watch, `P` a probe. */
+  requested(): string;
   create(name: string): void;
   touch(name: string): void;
   delete(name: string): void;
@@ -50,7 +50,7 @@ export interface Rig {
 export function word({ use, query }: RequestRecord): string {
   const version = query['resourceVersion'] ?? '';
   if (use !== 'watch') return `L${version}`;
-  // Of a probe: no other watch is that short.
+  // Only a probe has such a short timeout.
   if (query['timeoutSeconds'] === '5') return 'P';
   return `${query['sendInitialEvents'] === 'true' ? 'S' : 'W'}${version}`;
 }
@@ -63,7 +63,7 @@ export interface RigOptions {
   readonly fetch?: (server: FakeApiServer) => typeof globalThis.fetch;
 }
 
-/** Starts one; `prepare` may set faults before the first request. */
+/** Starts a reflector. `prepare` can set faults before the first request. */
 export function rig(
   options: RigOptions = {},
   prepare: (server: FakeApiServer) => void = () => {},
@@ -81,7 +81,7 @@ export function rig(
   });
   const listWatch = { scheduler: time, ...options.listWatch };
   const deltas: Delta<Pod>[] = [];
-  const told: string[] = [];
+  const emitted: string[] = [];
   const statuses: ReflectorStatus[] = [];
   const errors: ApiError[] = [];
   let completed = false;
@@ -97,7 +97,7 @@ export function rig(
   }).subscribe({
     next: (batch) => {
       deltas.push(...batch);
-      told.push(brief(batch));
+      emitted.push(brief(batch));
     },
     complete: () => {
       completed = true;
@@ -108,7 +108,7 @@ export function rig(
     time,
     server,
     deltas,
-    told,
+    emitted,
     statuses,
     errors,
     subscription,
@@ -118,7 +118,7 @@ export function rig(
     get completed() {
       return completed;
     },
-    asked: () => server.requests.map(word).join(' '),
+    requested: () => server.requests.map(word).join(' '),
     create: (name) =>
       void server.objects.create(pods, { metadata: { name, namespace: 'd' } } as Pod),
     touch: (name) =>

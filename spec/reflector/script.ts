@@ -1,4 +1,4 @@
-/** Scripted answers for reflectors, and short words for what they ask and tell. */
+/** Scripted responses for reflectors, and a short notation for their requests and deltas. */
 import type {
   Delta,
   KubernetesObject,
@@ -17,13 +17,13 @@ export interface Pod extends KubernetesObject {
   metadata: { name: string; namespace: string; uid: string; resourceVersion: string };
 }
 
-/** `a@5` is d/a at version 5. */
+/** Creates a pod: `a@5` is d/a at version 5. */
 export function pod(text: string): Pod {
   const [name = '', resourceVersion = ''] = text.split('@');
   return { metadata: { name, namespace: 'd', uid: name, resourceVersion } };
 }
 
-/** `a@5` is d/a, refused at version 5. */
+/** Creates a refusal: `a@5` is d/a, refused at version 5. */
 export function refusal(text: string): Refused {
   const object = pod(text);
   const { name, uid, resourceVersion } = object.metadata;
@@ -32,8 +32,8 @@ export function refusal(text: string): Refused {
   return { key, uid, resourceVersion, reason, retry: () => object };
 }
 
-/** The whole of a list in one part. */
-export function whole(
+/** A list in one part, or a page of a list if there is a token. */
+export function listPart(
   resourceVersion: string,
   pods: readonly string[] = [],
   token?: string,
@@ -42,7 +42,9 @@ export function whole(
   return { items: pods.map(pod), metadata };
 }
 
-/** `+a@5` added, `~a@6` modified, `-a@7` deleted, `b@8` bookmark, `end@9` the end of the initial events. */
+/**
+ * Creates an event: `+a@5` added, `~a@6` modified, `-a@7` deleted, `?a@8` refused, `b@9` bookmark, `end@9` end mark.
+ */
 export function event(text: string): WatchEvent<Pod> {
   const object = pod(text.slice(1));
   const key = `d/${object.metadata.name}`;
@@ -65,7 +67,7 @@ export function events(...all: (string | ApiError)[]): WatchSignal<Pod> {
   return { kind: 'events', events: listed };
 }
 
-/** What a server answers under an HTTP status. */
+/** The error for a response with an HTTP status. */
 export function answer(code: number, reason = '', retryAfterMs?: number): ApiError {
   const init = retryAfterMs === undefined ? {} : { retryAfterMs };
   return ApiError.fromStatus({ code, reason, message: `${code} ${reason}` }, code, init);
@@ -80,15 +82,15 @@ export const tooLarge = ApiError.fromStatus(
 
 export interface Script {
   readonly listerWatcher: ListerWatcher<Pod>;
-  /** `L0` a list, `S` a streaming list, `W5` a watch, with their versions. */
-  readonly asked: string[];
+  /** The requests: `L0` a list, `S` a streaming list, `W5` a watch, with their versions. */
+  readonly requested: string[];
   readonly lists: ListRequest<Pod>[];
   readonly watches: WatchRequest<Pod>[];
-  /** How often it was told that streaming does not work. */
+  /** How often the reflector reported that the server does not support streaming lists. */
   readonly remembered: number;
 }
 
-/** Answers lists and watches in order; the last answer of each kind again and again. */
+/** A ListerWatcher that returns the scripted responses in order, and then the last one of each kind again. */
 export function script(
   answers: {
     readonly lists?: readonly Observable<ListPart<Pod>>[];
@@ -96,7 +98,7 @@ export function script(
   },
   options: { readonly watchList?: ListerWatcher<Pod>['watchList']; readonly scope?: string } = {},
 ): Script {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const lists: ListRequest<Pod>[] = [];
   const watches: WatchRequest<Pod>[] = [];
   let remembered = 0;
@@ -106,7 +108,7 @@ export function script(
     return found;
   };
   return {
-    asked,
+    requested,
     lists,
     watches,
     get remembered() {
@@ -123,20 +125,23 @@ export function script(
       list: (request) =>
         defer(() => {
           lists.push(request);
-          asked.push(`L${request.resourceVersion}`);
+          requested.push(`L${request.resourceVersion}`);
           return next(answers.lists, lists.length - 1);
         }),
       watch: (request) =>
         defer(() => {
           watches.push(request);
-          asked.push(`${request.sendInitialEvents ? 'S' : 'W'}${request.resourceVersion}`);
+          requested.push(`${request.sendInitialEvents ? 'S' : 'W'}${request.resourceVersion}`);
           return next(answers.watches, watches.length - 1);
         }),
     },
   };
 }
 
-/** Deltas in one line: `(a@1 -b ?c` parts, `)@5` commit, `x` abort, `+a@6 ~a@7 -a@8 b@9`. */
+/**
+ * Writes deltas in one line: `(a@1 -b ?c` a part, `)@5` a `replaced` (`!` if versions are not trusted), `x` an abort,
+ * `+a@6 ~a@7 -a@8 b@9` changes and a bookmark.
+ */
 export function brief(deltas: readonly Delta<Pod>[]): string {
   const name = ({ metadata }: Pod) => `${metadata.name}@${metadata.resourceVersion}`;
   const short = (key: string) => key.slice(2);

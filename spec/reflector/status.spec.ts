@@ -3,17 +3,17 @@ import { marbles } from 'rx-informer/testing';
 import { config, EMPTY, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { rig } from './rig.ts';
-import { answer, brief, events, expired, opened, script, whole } from './script.ts';
+import { answer, brief, events, expired, listPart, opened, script } from './script.ts';
 
 const half = { random: () => 0.5 };
 
 describe('a watch that is not answered yet', () => {
   const shown = ({ phase, live, staleSinceMs }: ReflectorStatus) => [phase, live, staleSinceMs];
 
-  it('R24: is connecting, and what was emitted counts as stale until its answer', () => {
+  it('R24: the phase is `connecting`, and the emitted state counts as stale, until the watch is answered', () => {
     marbles(({ cold, scheduler, flush }) => {
       const answered = cold('-----o 4994ms |', { o: opened });
-      const scripted = script({ lists: [of(whole('1'))], watches: [answered] });
+      const scripted = script({ lists: [of(listPart('1'))], watches: [answered] });
       const statuses: ReflectorStatus[] = [];
       const onStatus = (status: ReflectorStatus) => void statuses.push(status);
       const run = reflect(scripted.listerWatcher, { scheduler, ...half, onStatus }).subscribe();
@@ -28,7 +28,7 @@ describe('a watch that is not answered yet', () => {
     });
   });
 
-  it('R24: never shows as watching while connections are refused', async () => {
+  it('R24: the phase is never `watching` while connections are refused', async () => {
     const { time, server, statuses, subscription } = rig();
     await time.advance(2_000);
     const before = statuses.length;
@@ -43,14 +43,14 @@ describe('a watch that is not answered yet', () => {
   });
 });
 
-describe('what is told of failures', () => {
+describe('reports of failures', () => {
   const phases = (statuses: readonly ReflectorStatus[]) =>
     statuses.map(({ phase, error, blocked }) => [phase, error?.reason, blocked]);
 
-  it('R13: a failure is shown at once and until a request succeeds', () => {
+  it('R13: a failure is shown immediately and until a request succeeds', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const scripted = script({
-        lists: [cold('#', undefined, answer(403, 'Forbidden')), cold('(l|)', { l: whole('1') })],
+        lists: [cold('#', undefined, answer(403, 'Forbidden')), cold('(l|)', { l: listPart('1') })],
         watches: [cold('o', { o: opened })],
       });
       const statuses: ReflectorStatus[] = [];
@@ -73,7 +73,7 @@ describe('what is told of failures', () => {
     });
   });
 
-  it('R13: what blocks is shown no longer once the failure is another one', () => {
+  it('R13: the cause of a block is shown only until a failure with another cause', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const failing = (code: number) => cold<never>('#', {}, answer(code));
       const lists = [403, 404, 500, 401, 503].map(failing);
@@ -94,12 +94,12 @@ describe('what is told of failures', () => {
     });
   });
 
-  it('R13: a watch, or a streaming list, that is closed at once is not blocked any more', () => {
+  it('R13: after a watch or a streaming list that is closed immediately, no block is shown', () => {
     marbles(({ flush, scheduler }) => {
       const denied = throwError(() => answer(403));
       for (const watchList of [false, true]) {
         const scripted = script(
-          { lists: watchList ? [denied] : [of(whole('1'))], watches: [denied, EMPTY] },
+          { lists: watchList ? [denied] : [of(listPart('1'))], watches: [denied, EMPTY] },
           { watchList },
         );
         const shown: string[] = [];
@@ -110,7 +110,7 @@ describe('what is told of failures', () => {
         const run = reflect(scripted.listerWatcher, options).subscribe();
         scheduler.schedule(() => run.unsubscribe(), 3_000);
         flush();
-        expect(shown.slice(0, 2), scripted.asked.join(' ')).toEqual(['forbidden', 'undefined']);
+        expect(shown.slice(0, 2), scripted.requested.join(' ')).toEqual(['forbidden', 'undefined']);
       }
     });
   });
@@ -119,7 +119,7 @@ describe('what is told of failures', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const broken = cold<never>('o 99ms #', { o: opened } as never, answer(500));
       const { listerWatcher } = script({
-        lists: [of(whole('1'))],
+        lists: [of(listPart('1'))],
         watches: [broken, cold<never>('#', {}, answer(500))],
       });
       const since: (number | undefined)[] = [];
@@ -137,7 +137,7 @@ describe('what is told of failures', () => {
     [403, 'forbidden'],
     [404, 'no-such-resource'],
     [500, undefined],
-  ] as const)('R13: HTTP %i says what blocks: %s', (code, blocked) => {
+  ] as const)('R13: HTTP %i is shown as the block %s', (code, blocked) => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const { listerWatcher } = script({ lists: [cold('#', undefined, answer(code))] });
       const seen: unknown[] = [];
@@ -151,16 +151,16 @@ describe('what is told of failures', () => {
   const failures = {
     'an HTTP error': throwError(() => answer(500)),
     'an ERROR event': of(opened, events(expired)),
-    'an ERROR behind events': of(opened, events('+a@2', answer(500, 'InternalError'))),
+    'an ERROR after events': of(opened, events('+a@2', answer(500, 'InternalError'))),
     'a lost connection': throwError(() => new Error('reset')),
-    'a server that went back': of(opened, events('b@10'), events('b@9')),
-    'a watch closed at once': of(opened),
+    'a server that went back in time': of(opened, events('b@10'), events('b@9')),
+    'a watch that is closed immediately': of(opened),
   };
   it.each(Object.entries(failures))(
-    "R13: onError hears of %s, and 'stop' ends the stream",
+    "R13: onError is called for %s, and 'stop' ends the stream",
     (_name, watch) => {
       marbles(({ flush, scheduler }) => {
-        const scripted = script({ lists: [of(whole('1'))], watches: [watch] });
+        const scripted = script({ lists: [of(listPart('1'))], watches: [watch] });
         const statuses: ReflectorStatus[] = [];
         const heard: string[] = [];
         let completed = false;
@@ -181,52 +181,52 @@ describe('what is told of failures', () => {
         scheduler.schedule(() => run.unsubscribe(), 1_000);
         flush();
         expect([heard.length, completed]).toEqual([1, true]);
-        expect(scripted.asked).toEqual(['L0', 'W1']);
+        expect(scripted.requested).toEqual(['L0', 'W1']);
         expect(statuses.at(-1)).toMatchObject({ phase: 'stopped' });
         expect(statuses.at(-1)?.error?.reason).toBe(heard[0]);
       });
     },
   );
 
-  it('R13: onError hears of a streaming list that closed before its end', () => {
+  it('R13: onError is called for a streaming list that was closed before its end mark', () => {
     marbles(({ scheduler, flush }) => {
       const scripted = script({ watches: [of(opened, events('+a@2'))] }, { watchList: true });
-      const told: string[] = [];
+      const emitted: string[] = [];
       const options = { scheduler, ...half, onError: () => 'stop' as const };
       const run = reflect(scripted.listerWatcher, options).subscribe({
-        next: (deltas) => told.push(brief(deltas)),
-        complete: () => told.push('|'),
+        next: (deltas) => emitted.push(brief(deltas)),
+        complete: () => emitted.push('|'),
       });
       scheduler.schedule(() => run.unsubscribe(), 1_000);
       flush();
-      expect(told).toEqual(['(a@2', 'x', '|']);
+      expect(emitted).toEqual(['(a@2', 'x', '|']);
     });
   });
 
-  it('R13: onError is asked once a failure, also of one error again and again', () => {
+  it('R13: onError is called once per failure, also for the same error again', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
-      const { listerWatcher, asked } = script({ lists: [cold('#', undefined, answer(500))] });
+      const { listerWatcher, requested } = script({ lists: [cold('#', undefined, answer(500))] });
       let heard = 0;
       const onError = () => void heard++;
       expectObservable(reflect(listerWatcher, { scheduler, ...half, onError }), '^ 10s !');
       flush();
-      expect(heard).toBe(asked.length);
+      expect(heard).toBe(requested.length);
       expect(heard).toBe(4);
     });
   });
 
-  it('R13: an onError that throws is an onError that said nothing', async () => {
+  it('R13: if onError throws, its error is reported and the reflector retries', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     let tries = 0;
     marbles(({ cold, expectObservable, flush, scheduler }) => {
-      const { listerWatcher, asked } = script({ lists: [cold('#', undefined, answer(500))] });
+      const { listerWatcher, requested } = script({ lists: [cold('#', undefined, answer(500))] });
       const onError = () => {
         throw new Error('mine');
       };
       expectObservable(reflect(listerWatcher, { scheduler, ...half, onError }), '^ 2s !');
       flush();
-      tries = asked.length;
+      tries = requested.length;
     });
     await new Promise((resolve) => setTimeout(resolve, 5));
     config.onUnhandledError = null;

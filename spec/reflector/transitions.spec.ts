@@ -58,7 +58,7 @@ function frozen<V>(value: V): V {
   return value;
 }
 
-/** Nothing follows, not even another state; or the phase that follows and what is done. */
+/** The input is ignored and the state does not change; or the next phase, and the effects. */
 type Expected = 'ignored' | readonly [ReflectorPhase, ...string[]];
 
 const inputs: { readonly [Type in Input['type']]: Extract<Input, { type: Type }> } = {
@@ -81,7 +81,7 @@ const inputs: { readonly [Type in Input['type']]: Extract<Input, { type: Type }>
   'renewal-failed': { type: 'renewal-failed', error: answer(500) },
 };
 
-const deaf = {
+const ignoreAll = {
   queued: 'ignored',
   sending: 'ignored',
   opened: 'ignored',
@@ -159,9 +159,9 @@ const expected: Record<ReflectorPhase, Record<Input['type'], Expected>> = {
     renewed: 'ignored',
     'renewal-failed': 'ignored',
   },
-  paused: { ...deaf, resumed: ['watching', 'watch 5'], refresh: ['paused'] },
-  backoff: { ...deaf, elapsed: ['watching', 'watch 5'], refresh: ['watching', 'watch 5'] },
-  stopped: deaf,
+  paused: { ...ignoreAll, resumed: ['watching', 'watch 5'], refresh: ['paused'] },
+  backoff: { ...ignoreAll, elapsed: ['watching', 'watch 5'], refresh: ['watching', 'watch 5'] },
+  stopped: ignoreAll,
 };
 
 const stateIn = (phase: ReflectorPhase): ReflectorState =>
@@ -179,7 +179,7 @@ const cells = (Object.keys(expected) as ReflectorPhase[]).flatMap((phase) =>
 );
 
 describe('the table', () => {
-  it.each(cells)('R1: %s, when %s', (phase, type) => {
+  it.each(cells)('R1: the phase %s has a rule for the input %s', (phase, type) => {
     const state = stateIn(phase);
     const [next, effects] = nextReflector(table, state, frozen(inputs[type]), moment, config);
     const cell = expected[phase][type];
@@ -192,17 +192,17 @@ describe('the table', () => {
     }
   });
 
-  it.each(cells)('R1: %s answers %s twice alike and changes nothing', (phase, type) => {
+  it.each(cells)('R1: the rule of the phase %s for the input %s is pure', (phase, type) => {
     const step = () => nextReflector(table, stateIn(phase), inputs[type], moment, config);
     expect(step()).toEqual(step());
   });
 
   it.each([
-    ['runs', 9_000, 204_000],
+    ['runs normally', 9_000, 204_000],
     ['was set back by an hour', 3_600_000, 205_000],
     ['jumped ahead by an hour', -3_600_000, 0],
   ])(
-    'R26, X9: the next watch is due in its time where the clock %s',
+    'R26, X9: the wait for the next watch is never longer than planned if the clock %s',
     (_name, requestedMs, delayMs) => {
       const state = { ...stateIn('watching'), requestedMs, timeoutMs: 300_000 };
       const [, effects] = nextReflector(table, state, inputs.opened, moment, config);
@@ -210,7 +210,7 @@ describe('the table', () => {
     },
   );
 
-  it('R13: a user who wants no further try ends it, and what was emitted stays', () => {
+  it("R13: if onError returns 'stop', the pending deltas are emitted and the stream completes", () => {
     const state = stateIn('listing');
     const step = nextReflector(table, state, inputs.failed, moment, config);
     const [next, effects] = stopReflector(step, moment);
@@ -287,20 +287,20 @@ const aConfig = fc
 
 const SLOT = ['list', 'watch', 'wait', 'await-demand'];
 const REQUEST = ['list', 'watch'];
-/** What may follow a request at once, without a wait. */
+/** Whether a request may follow this input without a wait. */
 function mayRequest({ phase: from, refreshing }: ReflectorState, input: Input): boolean {
   if (from === 'backoff') return input.type === 'elapsed' || input.type === 'refresh';
   if (from === 'paused') return input.type === 'resumed';
   if (from === 'watching') {
-    const answers = refreshing !== undefined && ['opened', 'events'].includes(input.type);
-    return answers || input.type === 'closed' || input.type === 'refresh';
+    const isAnswered = refreshing !== undefined && ['opened', 'events'].includes(input.type);
+    return isAnswered || input.type === 'closed' || input.type === 'refresh';
   }
   if (from === 'listing' && input.type === 'listed') return true;
   return from !== 'stopped' && ['failed', 'events'].includes(input.type);
 }
 
-describe('any walk', () => {
-  it('R1, R12: asks for one thing at a time, for a reason, and waits as long as it must', () => {
+describe('a random sequence of inputs', () => {
+  it('R1, R12: the machine has one request or wait at a time, and the waits are within their limits', () => {
     fc.assert(
       fc.property(aConfig, aWalk, (config, walk) => {
         let nowMs = 0;
@@ -345,7 +345,7 @@ describe('any walk', () => {
     );
   });
 
-  it('R5, R18: opens no list that it does not close', () => {
+  it('R5, R18: every list that was begun is replaced or aborted before another delta is emitted', () => {
     fc.assert(
       fc.property(aConfig, aWalk, (config, walk) => {
         let nowMs = 0;

@@ -7,22 +7,26 @@ import {
   brief,
   events,
   expired,
+  listPart,
   opened,
   type Pod,
   type Script,
   script,
   tooLarge,
-  whole,
 } from './script.ts';
 
 type Answers = Parameters<typeof script>[0];
 
-/** Runs a script for a time; what was asked, pages with their sizes. */
-function asked(
+/** Runs a script for a time and returns the requests and the page sizes. */
+function requested(
   answers: Answers,
   untilMs: number,
   options: ReflectOptions<Pod> & { readonly watchList?: boolean } = {},
-): { readonly asked: string; readonly limits: (number | undefined)[]; readonly script: Script } {
+): {
+  readonly requested: string;
+  readonly limits: (number | undefined)[];
+  readonly script: Script;
+} {
   return marbles(({ scheduler, flush }) => {
     const { watchList = false, ...rest } = options;
     const scripted = script(answers, { watchList });
@@ -31,7 +35,7 @@ function asked(
     scheduler.schedule(() => subscription.unsubscribe(), untilMs);
     flush();
     const limits = scripted.lists.map(({ limit }) => limit);
-    return { asked: scripted.asked.join(' '), limits, script: scripted };
+    return { requested: scripted.requested.join(' '), limits, script: scripted };
   });
 }
 
@@ -44,14 +48,14 @@ const gone = of(opened, events(expired));
 const failing = (error: ApiError) => throwError(() => error);
 
 describe('the version of a list', () => {
-  it("R2: is '0' first and the last version then (TestReflectorResyncWithResourceVersion)", () => {
-    const answers = { lists: [of(whole('10')), of(whole('11'))], watches: [gone] };
-    expect(asked(answers, 2_000).asked).toBe('L0 W10 L10 W11');
+  it("R2: the first list requests version '0', a relist the last version (TestReflectorResyncWithResourceVersion)", () => {
+    const answers = { lists: [of(listPart('10')), of(listPart('11'))], watches: [gone] };
+    expect(requested(answers, 2_000).requested).toBe('L0 W10 L10 W11');
   });
 
-  it("R2, R9: is '' at once when the last is gone (TestReflectorExpiredExactResourceVersion)", () => {
-    const lists = [of(whole('10')), failing(expired), of(whole('11'))];
-    expect(asked({ lists, watches: [gone] }, 2_000).asked).toBe('L0 W10 L10 L W11');
+  it("R2, R9: version '' is requested immediately if the last version has expired (TestReflectorExpiredExactResourceVersion)", () => {
+    const lists = [of(listPart('10')), failing(expired), of(listPart('11'))];
+    expect(requested({ lists, watches: [gone] }, 2_000).requested).toBe('L0 W10 L10 L W11');
   });
 
   const legacy = { code: 504, reason: 'Timeout' };
@@ -67,86 +71,91 @@ describe('the version of a list', () => {
     ),
   };
   it.each(Object.entries(encodings))(
-    "R2: is '' at once when the last is still to come, as %s (TestReflectorFullListIfTooLarge)",
+    "R2: version '' is requested immediately if the last version is too large, as %s (TestReflectorFullListIfTooLarge)",
     (_name, error) => {
       const lists = [
-        of(whole('20')),
+        of(listPart('20')),
         failing(error),
-        of(whole('30')),
+        of(listPart('30')),
         failing(error),
-        of(whole('40')),
+        of(listPart('40')),
         failing(error),
-        of(whole('50')),
+        of(listPart('50')),
       ];
-      const { script } = asked({ lists, watches: [gone] }, 10_000);
+      const { script } = requested({ lists, watches: [gone] }, 10_000);
       const versions = script.lists.map(({ resourceVersion }) => resourceVersion);
       expect(versions.slice(0, 7)).toEqual(['0', '20', '', '30', '', '40', '']);
     },
   );
 
-  it('R2: waits when the newest is refused too, and asks for the newest again', () => {
-    const lists = [of(whole('10')), failing(expired), failing(expired), of(whole('12'))];
-    // 500 before the relist, 2400 before the third try.
-    expect(asked({ lists, watches: [gone] }, 2_800).asked).toBe('L0 W10 L10 L');
-    expect(asked({ lists, watches: [gone] }, 3_000).asked).toBe('L0 W10 L10 L L W12');
+  it('R2: if the newest version fails, too, the reflector waits and requests the newest again', () => {
+    const lists = [of(listPart('10')), failing(expired), failing(expired), of(listPart('12'))];
+    // 500 ms before the relist, 2400 ms before the third try.
+    expect(requested({ lists, watches: [gone] }, 2_800).requested).toBe('L0 W10 L10 L');
+    expect(requested({ lists, watches: [gone] }, 3_000).requested).toBe('L0 W10 L10 L L W12');
   });
 
-  it('R2: once a list has come, the last version is good again', () => {
-    const lists = [of(whole('10')), failing(expired), of(whole('12')), of(whole('13'))];
-    expect(asked({ lists, watches: [gone] }, 4_000).asked).toBe('L0 W10 L10 L W12 L12 W13');
+  it('R2: after a successful list the last version is requested again', () => {
+    const lists = [of(listPart('10')), failing(expired), of(listPart('12')), of(listPart('13'))];
+    expect(requested({ lists, watches: [gone] }, 4_000).requested).toBe('L0 W10 L10 L W12 L12 W13');
   });
 
-  it("R2: a streaming list asks for '' first, the last version then, '' when that is gone", () => {
+  it("R2: streaming lists request '' first, then the last version, then '' if that has expired", () => {
     const watches = [
       of(opened, events('end@5', expired)),
       failing(expired),
       of(opened, events('end@8', expired)),
       of(opened),
     ];
-    const { asked: words } = asked({ watches }, 1_500, { watchList: true });
+    const { requested: words } = requested({ watches }, 1_500, { watchList: true });
     expect(words).toBe('S S5 S');
   });
 
-  it('R9: an expired watch asks at the last version first', () => {
+  it('R9: after a 410 on a watch the relist requests the last version first', () => {
     marbles(({ cold, scheduler, flush }) => {
       const scripted = script({
-        lists: [of(whole('5')), of(whole('9'))],
+        lists: [of(listPart('5')), of(listPart('9'))],
         watches: [expiring(cold as never), EMPTY],
       });
       const run = reflect(scripted.listerWatcher, { scheduler, random: () => 0.5 }).subscribe();
       scheduler.schedule(() => run.unsubscribe(), 3_000);
       flush();
-      expect(scripted.asked).toEqual(['L0', 'W5', 'L5', 'W9']);
+      expect(scripted.requested).toEqual(['L0', 'W5', 'L5', 'W9']);
     });
   });
 });
 
 describe('the pages of a list', () => {
   const relisting = (lists: Answers['lists'], options: ReflectOptions<Pod> = {}) =>
-    asked({ ...(lists === undefined ? {} : { lists }), watches: [gone] }, 2_000, options).limits;
+    requested({ ...(lists === undefined ? {} : { lists }), watches: [gone] }, 2_000, options)
+      .limits;
 
-  it('R3: a list at a version has none (TestReflectorNotPaginatingNotConsistentReads)', () => {
-    expect(relisting([of(whole('10'))])).toEqual([500, undefined]);
+  it('R3: a list at a version is requested without a limit (TestReflectorNotPaginatingNotConsistentReads)', () => {
+    expect(relisting([of(listPart('10'))])).toEqual([500, undefined]);
   });
 
-  it('R3: an explicit page size stands always (TestReflectorWatchListPageSize)', () => {
-    expect(relisting([of(whole('10'))], { pageSize: 4 })).toEqual([4, 4]);
+  it('R3: an explicit page size applies to every list (TestReflectorWatchListPageSize)', () => {
+    expect(relisting([of(listPart('10'))], { pageSize: 4 })).toEqual([4, 4]);
   });
 
-  it('R3: a first list that came in pages keeps to pages (TestReflectorPaginatingNonConsistentReadsIfWatchCacheDisabled)', () => {
-    const lists = [of(whole('10', ['a@1'], 'C1')), of(whole('10', ['b@2'])), of(whole('11'))];
+  it('R3: if the first list came in pages, later lists are requested in pages (TestReflectorPaginatingNonConsistentReadsIfWatchCacheDisabled)', () => {
+    const lists = [
+      of(listPart('10', ['a@1'], 'C1')),
+      of(listPart('10', ['b@2'])),
+      of(listPart('11')),
+    ];
     expect(relisting(lists)).toEqual([500, 500, 500]);
   });
 
-  it('R3: the newest is asked for in pages, and pages of the newest do not latch', () => {
+  it('R3: the newest version is requested in pages, and later lists are not', () => {
     const lists = [
-      of(whole('10')),
+      of(listPart('10')),
       failing(expired),
-      of(whole('20', ['a@1'], 'C1')),
-      of(whole('20', ['b@2'])),
-      of(whole('30')),
+      of(listPart('20', ['a@1'], 'C1')),
+      of(listPart('20', ['b@2'])),
+      of(listPart('30')),
     ];
-    expect(asked({ lists, watches: [gone] }, 4_000).limits).toEqual([
+    expect(requested({ lists, watches: [gone] }, 4_000).limits).toEqual([
       500,
       undefined,
       500,
@@ -155,14 +164,14 @@ describe('the pages of a list', () => {
     ]);
   });
 
-  it('R3: a token that expires gives one full list with the version asked for (TestReflectorFullListIfExpired)', () => {
+  it('R3: after an expired token one complete list at the requested version follows (TestReflectorFullListIfExpired)', () => {
     const lists = [
-      of(whole('10')),
-      of(whole('10', ['a@1'], 'C1')),
+      of(listPart('10')),
+      of(listPart('10', ['a@1'], 'C1')),
       failing(expired),
-      of(whole('11', ['a@1', 'b@2'])),
+      of(listPart('11', ['a@1', 'b@2'])),
     ];
-    const { script } = asked({ lists, watches: [gone] }, 2_000, { pageSize: 4 });
+    const { script } = requested({ lists, watches: [gone] }, 2_000, { pageSize: 4 });
     const requests = script.lists.map(({ resourceVersion, limit, continue: token }) => [
       resourceVersion,
       limit,
@@ -177,65 +186,68 @@ describe('the pages of a list', () => {
   });
 });
 
-describe('the first ADDED', () => {
+describe('the first ADDED events', () => {
   it.each<[string, string[], string]>([
-    ['in no order of versions', ['+a@30', '+b@10', '+c@20'], 'W'],
+    ['without another event', ['+a@30', '+b@10', '+c@20'], 'W'],
     ['until a bookmark', ['+a@30', '+b@10', 'b@35'], 'W35'],
     ['until a change', ['+a@30', '~a@36', '+d@37'], 'W37'],
-    ['also where one is refused', ['?a@30', '+b@10', '+c@20'], 'W'],
+    ['also if one of them is refused', ['?a@30', '+b@10', '+c@20'], 'W'],
     ['until a deletion', ['+a@30', '-a@36'], 'W36'],
-  ])('R4: do not move the version: %s (TestWatchListResourceVersion)', (_name, sent, next) => {
-    marbles(({ cold, scheduler, flush }) => {
-      const watches = [cold('-e 1s |', { e: events(...sent) }), NEVER];
-      const scripted = script({ lists: [of(whole(''))], watches });
-      const run = reflect(scripted.listerWatcher, { scheduler }).subscribe();
-      scheduler.schedule(() => run.unsubscribe(), 1_500);
-      flush();
-      expect(scripted.asked).toEqual(['L0', 'W', next]);
-    });
-  });
-
-  it('R4: after a list with a version every ADDED moves it', () => {
-    const watches = [of(opened, events('+a@6'))];
-    expect(asked({ lists: [of(whole('5'))], watches }, 2_000).asked).toBe('L0 W5 W6');
-  });
-});
-
-describe('a server whose history is another one', () => {
-  it('R14: a bookmark older than what was seen lists the newest', () => {
-    const lists = [of(whole('50')), of(whole('7'))];
-    const watches = [of(opened, events('~a@60', 'b@9'))];
-    expect(asked({ lists, watches }, 2_000).asked).toBe('L0 W50 L W7');
-  });
-
-  // Faults, seed 23: an ADDED sent a second time, behind the end of what it adds.
-  it.each([['+a@58'], ['~a@58']])(
-    'R21: %s behind a later version is not believed, and the newest is listed',
-    (late) => {
-      marbles(({ scheduler, flush }) => {
-        const lists = [of(whole('50')), of(whole('70', ['b@60']))];
-        const watches = [of(opened, events('~b@60', '-a@61', late, '~b@65')), NEVER];
-        const scripted = script({ lists, watches });
-        const told: string[] = [];
-        const run = reflect(scripted.listerWatcher, { scheduler, random: () => 0.5 });
-        const running = run.subscribe((deltas) => told.push(brief(deltas)));
-        scheduler.schedule(() => running.unsubscribe(), 2_000);
+  ])(
+    'R4: the first ADDED events do not move the version: %s (TestWatchListResourceVersion)',
+    (_name, sent, next) => {
+      marbles(({ cold, scheduler, flush }) => {
+        const watches = [cold('-e 1s |', { e: events(...sent) }), NEVER];
+        const scripted = script({ lists: [of(listPart(''))], watches });
+        const run = reflect(scripted.listerWatcher, { scheduler }).subscribe();
+        scheduler.schedule(() => run.unsubscribe(), 1_500);
         flush();
-        expect(scripted.asked).toEqual(['L0', 'W50', 'L', 'W70']);
-        expect(told).toEqual([')@50', '~b@60 -a@61', '(b@60', ')@70']);
+        expect(scripted.requested).toEqual(['L0', 'W', next]);
       });
     },
   );
 
-  it('R21: one of the same version is what was seen, and a deletion is the store’s to judge', () => {
-    const lists = [of(whole('50'))];
-    const watches = [of(opened, events('~b@60', '~b@60', '-a@55')), NEVER];
-    expect(asked({ lists, watches }, 5_000).asked).toBe('L0 W50 W60');
+  it('R4: after a list with a version every ADDED moves the version', () => {
+    const watches = [of(opened, events('+a@6'))];
+    expect(requested({ lists: [of(listPart('5'))], watches }, 2_000).requested).toBe('L0 W5 W6');
+  });
+});
+
+describe('a server with another history', () => {
+  it('R14: after a bookmark older than a version already seen, the newest version is listed', () => {
+    const lists = [of(listPart('50')), of(listPart('7'))];
+    const watches = [of(opened, events('~a@60', 'b@9'))];
+    expect(requested({ lists, watches }, 2_000).requested).toBe('L0 W50 L W7');
   });
 
-  it('R14: a list older than what was seen says that versions cannot be trusted', () => {
+  // Faults, seed 23: an ADDED event was repeated after the deletion of its object.
+  it.each([['+a@58'], ['~a@58']])(
+    'R21: %s after a later version is not applied, and the newest version is listed',
+    (late) => {
+      marbles(({ scheduler, flush }) => {
+        const lists = [of(listPart('50')), of(listPart('70', ['b@60']))];
+        const watches = [of(opened, events('~b@60', '-a@61', late, '~b@65')), NEVER];
+        const scripted = script({ lists, watches });
+        const emitted: string[] = [];
+        const run = reflect(scripted.listerWatcher, { scheduler, random: () => 0.5 });
+        const running = run.subscribe((deltas) => emitted.push(brief(deltas)));
+        scheduler.schedule(() => running.unsubscribe(), 2_000);
+        flush();
+        expect(scripted.requested).toEqual(['L0', 'W50', 'L', 'W70']);
+        expect(emitted).toEqual([')@50', '~b@60 -a@61', '(b@60', ')@70']);
+      });
+    },
+  );
+
+  it('R21: an event of the same version and an older deletion are passed on', () => {
+    const lists = [of(listPart('50'))];
+    const watches = [of(opened, events('~b@60', '~b@60', '-a@55')), NEVER];
+    expect(requested({ lists, watches }, 5_000).requested).toBe('L0 W50 W60');
+  });
+
+  it('R14: a list older than a version already seen says that versions cannot be trusted', () => {
     marbles(({ scheduler, flush }) => {
-      const lists = [of(whole('50')), of(whole('7'))];
+      const lists = [of(listPart('50')), of(listPart('7'))];
       const { listerWatcher } = script({ lists, watches: [gone] });
       const trust: boolean[] = [];
       const run = reflect(listerWatcher, { scheduler, random: () => 0.5 }).subscribe((deltas) => {
@@ -247,19 +259,19 @@ describe('a server whose history is another one', () => {
     });
   });
 
-  it('R14: versions above 2^53 and of different lengths are compared rightly', () => {
-    const lists = [of(whole('9007199254740993')), of(whole('9'))];
+  it('R14: versions over 2^53 and of different lengths are compared correctly', () => {
+    const lists = [of(listPart('9007199254740993')), of(listPart('9'))];
     const newer = [of(opened, events('b@9007199254740994'), events('b@10000000000000000'))];
-    expect(asked({ lists, watches: newer }, 1_500).asked).toBe(
+    expect(requested({ lists, watches: newer }, 1_500).requested).toBe(
       'L0 W9007199254740993 W10000000000000000',
     );
     const older = [of(opened, events('b@9007199254740992'))];
-    expect(asked({ lists, watches: older }, 1_500).asked).toBe('L0 W9007199254740993 L W9');
+    expect(requested({ lists, watches: older }, 1_500).requested).toBe('L0 W9007199254740993 L W9');
   });
 
-  it('R9: an ERROR StoreReadError lists anew (ReplacesStoreOnUnsafeDelete)', () => {
+  it('R9: after an ERROR StoreReadError the reflector lists again (ReplacesStoreOnUnsafeDelete)', () => {
     const unsafe = answer(500, 'StoreReadError');
     const watches = [of(opened, events(unsafe))];
-    expect(asked({ lists: [of(whole('5'))], watches }, 1_500).asked).toBe('L0 W5 L5 W5');
+    expect(requested({ lists: [of(listPart('5'))], watches }, 1_500).requested).toBe('L0 W5 L5 W5');
   });
 });

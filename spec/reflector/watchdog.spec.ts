@@ -10,9 +10,9 @@ import { concat, defer, NEVER, type Observable, of, Subject, throwError, timer }
 import { map, mergeMap, takeUntil, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { rig } from './rig.ts';
-import { events, opened, type Pod, refused, script, whole } from './script.ts';
+import { events, listPart, opened, type Pod, refused, script } from './script.ts';
 
-const lists = [of(whole('5'))];
+const lists = [of(listPart('5'))];
 
 describe('silence', () => {
   const endsAt = (
@@ -43,22 +43,22 @@ describe('silence', () => {
   ];
   const open: Observable<WatchSignal<Pod>> = concat(of(opened), NEVER);
 
-  it('R15: of 85 s ends a watch', () => {
+  it('R15: silence of 85 s ends a watch', () => {
     expect(endsAt({ lists, watches: [open] })).toEqual(silent(85));
     expect(endsAt({ lists, watches: [open] }, { idleTimeoutMs: 10_000 })).toEqual(silent(10));
   });
 
-  it('R15: of 30 s before its answer ends a watch', () => {
+  it('R15: silence of 30 s before the response ends a watch', () => {
     expect(endsAt({ lists, watches: [NEVER] })).toEqual(silent(30));
     expect(endsAt({ lists, watches: [NEVER] }, { requestTimeoutMs: 7_000 })).toEqual(silent(7));
   });
 
-  it('R15: of 30 s ends a list, and a streaming list before its end', () => {
+  it('R15: silence of 30 s ends a list, and a streaming list before its end mark', () => {
     expect(endsAt({ lists: [NEVER] })).toEqual(silent(30));
     expect(endsAt({ watches: [open] }, {}, true)).toEqual(silent(30));
   });
 
-  it('R15: ends a list between its parts, and not one that goes on', () => {
+  it('R15: silence is measured between the parts of a list', () => {
     const slow = concat(
       timer(20_000).pipe(map(() => ({ items: [] }))),
       timer(20_000).pipe(
@@ -66,22 +66,22 @@ describe('silence', () => {
       ),
       NEVER,
     );
-    // Two empty parts of which the second says something.
+    // Two empty parts; the second one contains a version and a count.
     expect(endsAt({ lists: [slow] })).toEqual(silent(30));
   });
 
-  it('R15: does not begin before the request is sent: a queue is no silence of the server', () => {
+  it('R15: time before the request is sent does not count as silence', () => {
     const queued: WatchSignal<Pod> = { kind: 'queued' };
     const late = (kind: 'sending' | 'opened') => timer(200_000).pipe(map(() => ({ kind })));
     const waited = (kind: 'sending' | 'opened') => [concat(of(queued), late(kind), NEVER)];
     const at = (ms: number) => [ms, 'Silent', expect.stringContaining('the server sent nothing')];
-    // 30 s for the answer, 85 s after it.
+    // 30 s before the response, 85 s after it.
     expect(endsAt({ lists, watches: waited('sending') })).toEqual(at(230_000));
     expect(endsAt({ lists, watches: waited('opened') })).toEqual(at(285_000));
     expect(endsAt({ lists, watches: [concat(of(queued), NEVER)] })).toBeUndefined();
   });
 
-  it('R15: does not begin before a page of a list is sent', () => {
+  it('R15: time before the request for a page is sent does not count as silence', () => {
     marbles(({ scheduler, flush }) => {
       const statuses: string[] = [];
       const errors: number[] = [];
@@ -92,7 +92,7 @@ describe('silence', () => {
             defer(() => {
               onTurn?.('queued');
               if (token === undefined) {
-                return timer(100_000).pipe(map(() => whole('5', ['a@1'], 'C')));
+                return timer(100_000).pipe(map(() => listPart('5', ['a@1'], 'C')));
               }
               return timer(100_000).pipe(
                 tap(() => onTurn?.('sending')),
@@ -124,7 +124,7 @@ describe('silence', () => {
     });
   });
 
-  it('R8: a watch that waited for its turn and then closed at once was a short one', () => {
+  it('R8: a watch that is closed as soon as it was sent is short, however long it waited before', () => {
     const closed: Observable<WatchSignal<Pod>> = concat(
       of<WatchSignal<Pod>>({ kind: 'queued' }),
       timer(5_000).pipe(map((): WatchSignal<Pod> => ({ kind: 'sending' }))),
@@ -137,7 +137,7 @@ describe('silence', () => {
     ]);
   });
 
-  it('R15: does not end a watch with bookmarks, or with bytes that were no whole event', () => {
+  it('R15: bookmarks and incomplete events count as activity of a watch', () => {
     const bookmarks = timer(60_000, 60_000).pipe(map((at) => events(`b@${at + 10}`)));
     expect(endsAt({ lists, watches: [concat(of(opened), bookmarks)] })).toBeUndefined();
     const alive = timer(80_000, 80_000).pipe(map(() => ({ kind: 'alive' as const })));
@@ -146,36 +146,36 @@ describe('silence', () => {
 });
 
 describe('a half-open connection', () => {
-  it('R15: is noticed after 85 s, and the watch goes on where it stood', async () => {
+  it('R15: a half-open connection is noticed after 85 s, and the watch resumes at its last version', async () => {
     const run = rig();
     await run.advance(70_000);
     run.server.faults.halfOpen().heal();
     run.create('b');
-    // The last sign of life was a bookmark at 60 s.
+    // The last activity was a bookmark at 60 s.
     await run.advance(74_000);
     expect(run.errors).toEqual([]);
     await run.advance(5_000);
     expect(run.errors.map(({ reason }) => reason)).toEqual(['Silent']);
-    expect(run.told.slice(-1)).toEqual(['+b@3']);
-    expect(run.asked()).toBe('S W2');
+    expect(run.emitted.slice(-1)).toEqual(['+b@3']);
+    expect(run.requested()).toBe('S W2');
     expect(run.status).toMatchObject({ phase: 'watching', reconnects: 1, relists: 0 });
     expect(run.server.openWatches.length).toBe(1);
     run.subscription.unsubscribe();
     expect(run.server.openWatches.length).toBe(0);
   });
 
-  it('R15: an idle resource with bookmarks keeps one connection for its whole time', async () => {
+  it('R15: a watch that receives only bookmarks stays open until its timeout', async () => {
     const run = rig({ reflect: { makeBeforeBreak: false } });
     await run.advance(440_000);
-    expect([run.asked(), run.errors]).toEqual(['S', []]);
-    // The server's time is up at 450 s; its last bookmark moved the version.
+    expect([run.requested(), run.errors]).toEqual(['S', []]);
+    // The server ends the watch at 450 s; its last bookmark moved the version.
     run.server.objects.advance(5);
     await run.advance(20_000);
-    expect([run.asked(), run.errors]).toEqual(['S W7', []]);
+    expect([run.requested(), run.errors]).toEqual(['S W7', []]);
     run.subscription.unsubscribe();
   });
 
-  it('R15: a clock that jumps makes a new connection at once, with nothing lost', async () => {
+  it('R15: after a forward jump of the clock the watch reconnects immediately and loses no event', async () => {
     const run = rig();
     await run.advance(10_000);
     run.server.faults.halfOpen().heal();
@@ -185,14 +185,14 @@ describe('a half-open connection', () => {
     expect(run.errors.map(({ message }) => message)).toEqual([
       expect.stringMatching(/the server sent nothing .* while the clock jumped/),
     ]);
-    expect(run.told.slice(-1)).toEqual(['+b@3']);
-    expect(run.asked()).toBe('S W2');
+    expect(run.emitted.slice(-1)).toEqual(['+b@3']);
+    expect(run.requested()).toBe('S W2');
     run.subscription.unsubscribe();
   });
 });
 
-describe('a consumer without room', () => {
-  it('R16: for a minute closes the watch, which goes on where it stood', async () => {
+describe('a closed demand', () => {
+  it('R16: after a minute with a closed demand the watch is closed, and resumes at its last version when the demand opens', async () => {
     const room = new Subject<void>();
     let full = false;
     const run = rig({ reflect: { demand: () => (full ? room : null) } });
@@ -206,12 +206,12 @@ describe('a consumer without room', () => {
     expect(run.server.openWatches).toEqual([]);
     run.create('c');
     await run.advance(600_000);
-    expect(run.asked()).toBe('S');
+    expect(run.requested()).toBe('S');
     full = false;
     room.next();
     await run.advance(100);
-    expect(run.asked()).toBe('S W3');
-    expect(run.told.slice(-1)).toEqual(['+c@4']);
+    expect(run.requested()).toBe('S W3');
+    expect(run.emitted.slice(-1)).toEqual(['+c@4']);
     expect(run.errors).toEqual([]);
     expect(run.status).toMatchObject({ phase: 'watching', attempt: 0 });
     run.subscription.unsubscribe();
@@ -219,7 +219,7 @@ describe('a consumer without room', () => {
     expect(room.observed).toBe(false);
   });
 
-  it('R16: for less keeps the watch, and its own pause is no silence of the server', async () => {
+  it('R16: a shorter pause keeps the watch, and does not count as silence of the server', async () => {
     const room = new Subject<void>();
     let full = false;
     const run = rig({
@@ -233,33 +233,33 @@ describe('a consumer without room', () => {
     full = false;
     room.next();
     await run.advance(1_000);
-    expect([run.asked(), run.errors]).toEqual(['S', []]);
+    expect([run.requested(), run.errors]).toEqual(['S', []]);
     run.subscription.unsubscribe();
   });
 
-  it('R16: during a list gives the list up, and lists when there is room', async () => {
+  it('R16: a pause of a minute during a list aborts the list, which is requested again when the demand opens', async () => {
     const room = new Subject<void>();
     let full = true;
     const run = rig({
       reflect: { demand: () => (full ? room : null), initialList: 'pages' },
     });
     await run.advance(70_000);
-    expect([run.status?.phase, run.told]).toEqual(['paused', ['x']]);
+    expect([run.status?.phase, run.emitted]).toEqual(['paused', ['x']]);
     full = false;
     room.next();
     await run.advance(10);
-    expect([run.asked(), run.told]).toEqual(['L0 L0 W2', ['x', '(a@2', ')@2']]);
+    expect([run.requested(), run.emitted]).toEqual(['L0 L0 W2', ['x', '(a@2', ')@2']]);
     run.subscription.unsubscribe();
   });
 
-  it('R15, R16: a pause of a request that is over does not excuse the silence of the next', () => {
+  it('R15, R16: a pause in one watch does not extend the time limit of the next', () => {
     marbles(({ scheduler, flush }) => {
       let watches = 0;
       const errors: unknown[] = [];
       const failing = throwError(() => refused);
       const listerWatcher: ListerWatcher<Pod> = {
         watchList: false,
-        list: () => of(whole('5')),
+        list: () => of(listPart('5')),
         watch: ({ demand }) =>
           watches++ > 0
             ? NEVER
@@ -283,7 +283,7 @@ describe('a consumer without room', () => {
     });
   });
 
-  it('R15, R16: a page that ended while nobody read does not excuse the silence of the next', () => {
+  it('R15, R16: a pause in one page does not extend the time limit of the next page', () => {
     marbles(({ scheduler, flush }) => {
       const errors: unknown[] = [];
       const run = reflect<Pod>(
@@ -294,7 +294,7 @@ describe('a consumer without room', () => {
               ? NEVER
               : defer(() => {
                   const wait = demand?.() ?? NEVER;
-                  return of(whole('5', ['a@1'], 'C')).pipe(takeUntil(wait));
+                  return of(listPart('5', ['a@1'], 'C')).pipe(takeUntil(wait));
                 }),
           watch: () => NEVER,
         },
@@ -313,7 +313,7 @@ describe('a consumer without room', () => {
     });
   });
 
-  it('R16, R17: unsubscribing while there is no room lets go of the demand', async () => {
+  it('R16, R17: unsubscribing while the demand is closed also unsubscribes from the demand', async () => {
     const room = new Subject<void>();
     const run = rig({ reflect: { demand: () => room } });
     await run.advance(1_000);
@@ -325,16 +325,16 @@ describe('a consumer without room', () => {
 });
 
 describe('the status', () => {
-  it('R13: says how much of a list has come and is to come', () => {
+  it('R13: the status shows how many objects of a list were received and how many remain', () => {
     marbles(({ cold, scheduler, flush }) => {
       const pages = [
         cold('-(l|)', {
           l: {
-            items: whole('5', ['a@1', 'b@2']).items,
+            items: listPart('5', ['a@1', 'b@2']).items,
             metadata: { resourceVersion: '5', continue: 'C', remainingItemCount: 1 },
           },
         }),
-        cold('-(l|)', { l: whole('5', ['c@3']) }),
+        cold('-(l|)', { l: listPart('5', ['c@3']) }),
       ];
       const statuses: ReflectorStatus[] = [];
       const { listerWatcher } = script({ lists: pages, watches: [NEVER] });
