@@ -104,8 +104,8 @@ export function assemble<T extends KubernetesObject>(
     isRunning: () => lifecycle.active,
     onRemoved: () => drain.run(() => lifecycle.emptyIfUnused()),
     beforeResync: () => run.retryRefused(),
-    notSynced: (who, timeoutMs) => board.notSynced(who, timeoutMs),
-    blocking: (who, wait) => board.blocking(who, wait),
+    notSynced: (name, timeoutMs) => board.notSynced(name, timeoutMs),
+    blocking: (name, wait) => board.blocking(name, wait),
     pause: () => pauses.pause(),
     onCaughtUp: () => meter.moved(),
   });

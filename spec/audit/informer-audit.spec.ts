@@ -215,7 +215,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('S28: a server that answers every token with another token is not asked again immediately', async () => {
+  it('S28: a server that answers every token with another token receives no immediate retries', async () => {
     const rig = await auditRig({ objects: 600 });
     rig.informer.start();
     await rig.time.advance(5_000);

@@ -1,4 +1,4 @@
-/** Handlers that answer promises: awaited in order, bounded, and in nobody's way. */
+/** Handlers that return promises: their order, their queue, and their independence of other handlers. */
 import fc from 'fast-check';
 import { ApiError, createSharedInformer, type InformerWarning, type WatchEvent } from 'rx-informer';
 import { Subject } from 'rxjs';
@@ -12,11 +12,11 @@ import {
   pod,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
-import { believer } from './believer.ts';
 import { logging, settle, slowInformer, slowly } from './handler-rig.ts';
+import { mirror } from './mirror.ts';
 
 describe('an async handler', () => {
-  it('I19: is awaited before its next callback, and nobody else waits', async () => {
+  it('I19: a returned promise is awaited before the next callback, and no other handler waits for it', async () => {
     const { source, informer, slow } = slowInformer(['a', 'b']);
     const quick: string[] = [];
     informer.addEventHandler(logging(quick));
@@ -31,7 +31,7 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I19: a callback without a promise runs in the commit, also of a handler that has had one', async () => {
+  it('I19: a callback without a promise runs within the commit, also after callbacks with promises', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
@@ -47,7 +47,7 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I19: callbacks after a wait see the newest store, and no commit runs within them', async () => {
+  it('I19: a callback that waited sees the newest store, and no commit runs within it', async () => {
     const { source, informer, slow } = slowInformer(['a', 'b']);
     const seen: unknown[] = [];
     const registration = informer.addEventHandler({
@@ -66,7 +66,7 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I12: is synced once the promises of its first list have settled, also when they rejected', async () => {
+  it('I12: the registration is synced once the promises of the first list have settled, also if they reject', async () => {
     const { source, informer, slow, registration, errors } = slowInformer(['a', 'b'], {
       name: 'reconcile',
     });
@@ -76,15 +76,15 @@ describe('an async handler', () => {
       1,
     ]);
     source.send(added(pod('c', 2)));
-    let told = false;
+    let resolved = false;
     const wait = registration.whenSynced().then(() => {
-      told = true;
+      resolved = true;
     });
     await slow.finish();
-    expect([registration.hasSynced, told]).toEqual([false, false]);
+    expect([registration.hasSynced, resolved]).toEqual([false, false]);
     await slow.finish(1, new Error('boom'));
     await wait;
-    // `c` is no part of the first list, although it waited with it.
+    // `c` is not part of the first list, although it waited together with its objects.
     expect([registration.hasSynced, slow.running, slow.log.at(-1)]).toEqual([
       true,
       1,
@@ -94,7 +94,7 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I12: an empty first list syncs at once; a late handler has a sync of its own (TestAddWhileActive)', async () => {
+  it('I12: an empty first list is synced immediately, and a late handler has its own sync (TestAddWhileActive)', async () => {
     const empty = slowInformer([]);
     expect(empty.registration.hasSynced).toBe(true);
     await empty.informer.stop();
@@ -108,7 +108,7 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I12: folding what waits does not move the end of the first list', async () => {
+  it('I12: folding the waiting changes does not move the end of the first list', async () => {
     const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
     source.send(modified(pod('b', 2)), deleted(pod('c', 3)), added(pod('d', 4)));
     await slow.finish();
@@ -119,7 +119,7 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I8, I12: is synced anew in each generation', async () => {
+  it('I8, I12: the registration syncs again in each generation', async () => {
     const { source, informer, slow, registration } = slowInformer(['a']);
     await slow.finish();
     expect(registration.hasSynced).toBe(true);
@@ -132,12 +132,12 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I12: whenSynced tells who keeps it waiting, and ends with the registration and the informer', async () => {
+  it('I12: the timeout error of whenSynced names the busy handler, and whenSynced rejects on removal and stop', async () => {
     const time = new VirtualTime();
     const { informer, registration } = slowInformer(['a', 'b'], {}, { scheduler: time });
-    const over = registration.whenSynced({ timeoutMs: 50 }).catch(String);
+    const timedOut = registration.whenSynced({ timeoutMs: 50 }).catch(String);
     await time.advance(50);
-    expect(await over).toMatch(
+    expect(await timedOut).toMatch(
       /handler 1 is not synced after 50 ms: the handler is busy \(waiting changes: 1\)/,
     );
     const other = informer.addEventHandler(slowly().handler, { name: 'other' });
@@ -150,7 +150,7 @@ describe('an async handler', () => {
     expect(await stopped).toMatch(/pods was stopped/);
   });
 
-  it('I21: each notification says why, and only the first list is initial (TestResetWatch)', async () => {
+  it('I21: each notification carries its cause, and only additions of the first list are initial (TestResetWatch)', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { scheduler: time, backoff: () => 0 });
@@ -176,7 +176,7 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I100: every callback gets the objects, then one notification; only an addition of the first list is initial', async () => {
+  it('I100: every callback takes its objects and one notification, and isInInitialList is true only for additions of the first list', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const calls: unknown[][] = [];
@@ -191,7 +191,8 @@ describe('an async handler', () => {
     informer.start();
     source.send(added(pod('c', 2)));
     await informer.stop();
-    // The first list of the next run is initial, too, but an update or a deletion is never part of it.
+    // The first list of the next run has the cause initial, too, but isInInitialList is false for its update and
+    // deletion.
     source.listed(9, pod('a', 8), pod('b', 1));
     informer.start();
     const about = (key: string, cause: string, isInInitialList: boolean) => ({
@@ -210,7 +211,7 @@ describe('an async handler', () => {
 });
 
 describe('a deletion', () => {
-  it('S18, I21: has its key, its UID and a state, also when its end was missed (TestDeletionHandlingObjectToName, TestDeletedObjectGetKey, TestDeletedObjectGetObjectName)', async () => {
+  it('S18, I21: a deletion carries its key, its UID and a state, also if the deletion itself was missed (TestDeletionHandlingObjectToName, TestDeletedObjectGetKey, TestDeletedObjectGetObjectName)', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer<Pod>(source);
     const gone: unknown[] = [];
@@ -233,14 +234,14 @@ describe('a deletion', () => {
   });
 });
 
-describe('what waits for a busy handler', () => {
-  it('I20, I21: is one net change a key, with its own cause, and a delete is never lost', async () => {
+describe('the queue of a busy handler', () => {
+  it('I20, I21: conflate keeps one net change per key with its own cause, and never loses a deletion', async () => {
     const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
     await slow.finish(2);
     for (let version = 2; version < 50; version++) source.send(modified(pod('a', version)));
     source.send(deleted(pod('b', 50)), added(pod('d', 51)), deleted(pod('d', 52)));
     source.send(modified(pod('c', 53)), deleted(pod('a', 54)), added(pod('a', 55, 'second')));
-    // a, b, c, and d of which nothing will be told.
+    // a, b, c, and d, whose net change is empty.
     expect(registration.lag).toBe(4);
     await slow.finish(9);
     expect(slow.log.slice(3)).toEqual([
@@ -253,7 +254,7 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20: buffer keeps each state up to its limit, and folds over it', async () => {
+  it('I20: buffer keeps each state up to its limit, and folds beyond it', async () => {
     const delivery = { kind: 'buffer', limit: 2, overflow: 'conflate' } as const;
     const { source, informer, slow } = slowInformer(['a'], { delivery });
     source.send(modified(pod('a', 2)));
@@ -269,7 +270,7 @@ describe('what waits for a busy handler', () => {
   it.each([
     { kind: 'drop', limit: 1 } as const,
     { kind: 'buffer', limit: 1, overflow: 'reset' } as const,
-  ])('I20: where a policy starts over, the handler gets the difference: %o', async (delivery) => {
+  ])('I20: if a policy starts over, the handler receives the difference: %o', async (delivery) => {
     const { source, informer, slow } = slowInformer(['a', 'b'], { delivery });
     await slow.finish(2);
     source.send(modified(pod('a', 2)));
@@ -281,7 +282,7 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20: a resync of its own is left out while it has reading paused', async () => {
+  it('I20: the resyncs of a handler are left out while that handler has paused reading', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { scheduler: time });
@@ -301,7 +302,7 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20, I22: a handler that is removed while it has reading paused lets the informer read again', async () => {
+  it('I20, I22: removing a handler that has paused reading resumes reading', async () => {
     const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
     const { source, informer, registration } = slowInformer(['a'], { delivery });
     for (const version of [2, 3, 4]) source.send(modified(pod('a', version)));
@@ -311,7 +312,7 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20: pause stops reading until what waits is taken', async () => {
+  it('I20: pause stops reading until the waiting changes are delivered', async () => {
     const time = new VirtualTime();
     const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
     const { source, informer, slow } = slowInformer(['a'], { delivery }, { scheduler: time });
@@ -324,17 +325,17 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20: a policy with ready is asked after what it gave in one go', async () => {
+  it('I20: ready is called after each batch, with its changes', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
     const gate = new Subject<void>();
-    const asked: number[] = [];
+    const batches: number[] = [];
     informer.addEventHandler(logging(log), {
       delivery: {
         kind: 'conflate',
         ready: (set) => {
-          asked.push(set.changes.length);
+          batches.push(set.changes.length);
           return gate;
         },
       },
@@ -346,11 +347,11 @@ describe('what waits for a busy handler', () => {
     expect(log).toEqual(['+a@1* initial', '+b@1* initial']);
     gate.next();
     expect(log.slice(2)).toEqual(['~a@1>3 watch', '-b@4 watch']);
-    expect(asked).toEqual([2, 2]);
+    expect(batches).toEqual([2, 2]);
     await informer.stop();
   });
 
-  it('I12, I20: folding sets keeps the end of the first list where it was', async () => {
+  it('I12, I20: folding buffered sets does not move the end of the first list', async () => {
     const delivery = { kind: 'buffer', limit: 3, overflow: 'conflate' } as const;
     const { source, informer, slow, registration } = slowInformer(['a'], { delivery });
     source.send(modified(pod('a', 2)));
@@ -366,7 +367,7 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20, I21: a resync of what waits already is no cause of its own', async () => {
+  it('I20, I21: a resync does not replace the cause of a change that waits already', async () => {
     const time = new VirtualTime();
     const { source, informer, slow } = slowInformer(
       ['a', 'b'],
@@ -381,13 +382,13 @@ describe('what waits for a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20: a limit below one is refused, and nothing is registered', () => {
+  it('I20: addEventHandler throws on a limit below one, and registers nothing', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const delivery = { kind: 'drop', limit: 0 } as const;
     expect(() => informer.addEventHandler({}, { delivery })).toThrow(/limit is 0/);
   });
 
-  it('I20: 30,000 objects and 30,000 events pass a handler that is awaited each time', async () => {
+  it('I20: a handler that is awaited each time processes 30,000 objects and 30,000 events', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { onWarning: () => undefined });
     let calls = 0;
@@ -402,12 +403,12 @@ describe('what waits for a busy handler', () => {
     expect(registration.lag).toBe(30_000);
     await registration.whenSynced();
     while (registration.lag > 0) await settle();
-    // The first was told before its update came.
+    // The first object was delivered before its update arrived, all others are folded with theirs.
     expect(calls).toBe(30_001);
     await informer.stop();
   });
 
-  it('I20: whatever the policy and the pace, the handler ends where the store is', async () => {
+  it('I20: under every policy and pace, the handler ends with the contents of the store', async () => {
     const policies = fc.constantFrom(
       { kind: 'conflate' } as const,
       { kind: 'buffer', limit: 2, overflow: 'conflate' } as const,
@@ -421,7 +422,7 @@ describe('what waits for a busy handler', () => {
         const had = new Map<string, Pod>();
         const calls: (() => void)[] = [];
         const wait = () => new Promise<void>((resolve) => calls.push(resolve));
-        const registration = informer.addEventHandler(believer(had, wait), { delivery });
+        const registration = informer.addEventHandler(mirror(had, wait), { delivery });
         source.listed(1, pod('a', 1));
         informer.start();
         let version = 2;
@@ -451,7 +452,7 @@ describe('what waits for a busy handler', () => {
 });
 
 describe('a stop', () => {
-  it('I25: no callback begins after it; what waits is told at the next start, before the difference', async () => {
+  it('I25: no callback begins after stop(), and the waiting changes are delivered after the next start, before the difference', async () => {
     const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
     const stopped = informer.stop();
     await stopped;
@@ -467,7 +468,7 @@ describe('a stop', () => {
     await informer.stop();
   });
 
-  it('I25: a handler may stop its informer and await that', async () => {
+  it('I25: a handler may stop its own informer and await the stop', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
@@ -490,7 +491,7 @@ describe('a stop', () => {
 describe('a slow handler', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('I24: is named once, until all that waited is told', async () => {
+  it('I24: one warning names a slow handler, and the next follows only after its queue was empty', async () => {
     const time = new VirtualTime();
     const warnings: InformerWarning[] = [];
     const names = Array.from({ length: 8 }, (_, at) => `p${at}`);
@@ -521,7 +522,7 @@ describe('a slow handler', () => {
     await informer.stop();
   });
 
-  it('I24: also one without promises; by default a console says so', async () => {
+  it('I24: a slow handler without promises is named, too, by default on the console', async () => {
     const time = new VirtualTime();
     const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const source = scriptedListWatch();
@@ -535,7 +536,7 @@ describe('a slow handler', () => {
     await informer.stop();
   });
 
-  it('I24: is not warned of when little waits', async () => {
+  it('I24: a slow handler causes no warning while few changes wait', async () => {
     const time = new VirtualTime();
     let warned = 0;
     const source = scriptedListWatch();

@@ -1,4 +1,4 @@
-/** Waits for an informer that its server refuses, and who is told of that. */
+/** Informers that the server refuses: `whenSynced`, and the warning about a failure that blocks. */
 import {
   ApiError,
   createClient,
@@ -18,7 +18,7 @@ import { type Pod, pod } from '../support/scripted-list-watch.ts';
 const refusal = (code: number) =>
   ApiError.fromStatus({ code, message: `pods is refused with ${code}` }, code);
 
-/** A collection whose requests are refused while `refused` says so. */
+/** A collection whose requests fail with the codes in `refused`. */
 function guarded(scope?: string) {
   const refused: { list?: number | undefined; watch?: number | undefined } = {};
   const source: ListerWatcher<Pod> = {
@@ -40,7 +40,7 @@ function guarded(scope?: string) {
 
 type Outcome = 'pending' | 'synced' | ApiError;
 
-/** What a wait has come to by now. */
+/** Observes the outcome of a wait. */
 function watched(wait: Promise<void>): { outcome: Outcome } {
   const seen: { outcome: Outcome } = { outcome: 'pending' };
   wait.then(
@@ -74,12 +74,12 @@ function rig(options: SharedInformerOptions<Pod> = {}, scopes: readonly string[]
   return { time, informer, refuse, refuseWatches };
 }
 
-describe('whenSynced of an informer that is blocked', () => {
+describe('whenSynced of a blocked informer', () => {
   it.each([
     [401, 'unauthorized'],
     [403, 'forbidden'],
     [404, 'no-such-resource'],
-  ])('I64: rejects immediately when the server answers %i', async (code, blocked) => {
+  ])('I64: whenSynced rejects immediately while the server answers %i', async (code, blocked) => {
     const { time, informer, refuse } = rig();
     refuse(code);
     const registration = informer.addEventHandler({});
@@ -101,7 +101,7 @@ describe('whenSynced of an informer that is blocked', () => {
     );
     expect((handler.outcome as ApiError).message).toMatch(/^handler 1 is not synced: blocked/);
     expect([patient.outcome, patientHandler.outcome]).toEqual(['pending', 'pending']);
-    // A later call finds it blocked, also while it tries again.
+    // A later call rejects, too, also during the next try.
     const late = watched(informer.whenSynced());
     await time.advance(0);
     expect(late.outcome).toMatchObject({ code });
@@ -116,7 +116,7 @@ describe('whenSynced of an informer that is blocked', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I64: waits on through a failure that a retry can heal', async () => {
+  it('I64: whenSynced keeps waiting after a failure that can be retried', async () => {
     const { time, informer, refuse } = rig();
     refuse(500);
     informer.start();
@@ -129,7 +129,7 @@ describe('whenSynced of an informer that is blocked', () => {
     await informer.stop();
   });
 
-  it('I64: a synced informer is synced, also when its watch is forbidden', async () => {
+  it('I64: whenSynced resolves on a synced informer, also while the watch is forbidden', async () => {
     const { time, informer, refuseWatches } = rig();
     refuseWatches(403);
     const wait = watched(informer.whenSynced());
@@ -141,12 +141,12 @@ describe('whenSynced of an informer that is blocked', () => {
     expect(informer.status).toMatchObject({ synced: true, blocked: 'forbidden' });
     expect(wait.outcome).toBe('synced');
     await informer.whenSynced();
-    // Its handler is busy, and not blocked.
+    // The handler is busy, not blocked.
     expect(handler.outcome).toBe('pending');
     await informer.stop();
   });
 
-  it('I64: one blocked scope of several blocks, unless that scope was listed', async () => {
+  it('I64: one blocked scope of several is enough to reject, unless that scope was listed', async () => {
     const { time, informer, refuse, refuseWatches } = rig({}, ['shop', 'till']);
     refuseWatches(403, 0);
     refuse(500, 1);
@@ -164,7 +164,7 @@ describe('whenSynced of an informer that is blocked', () => {
     await informer.stop();
   });
 
-  it('I64: what blocked a former run rejects no wait for the next one', async () => {
+  it('I64: a block of an earlier run does not reject a wait for the next run', async () => {
     const { time, informer, refuse } = rig({ lingerMs: 10 });
     refuse(403);
     informer.start();
@@ -193,7 +193,7 @@ describe('whenSynced of an informer that is blocked', () => {
     await informer.stop();
   });
 
-  it('I64: calls in a callback take effect in their order', async () => {
+  it('I64: calls made in a callback take effect in their order', async () => {
     const { time, informer, refuse } = rig();
     refuse(403);
     const waits: { outcome: Outcome }[] = [];
@@ -217,7 +217,7 @@ describe('whenSynced of an informer that is blocked', () => {
     await informer.stop();
   });
 
-  it('I64: a denied streaming list decides nothing while the list is asked for instead', async () => {
+  it('I64: a denied streaming list is not a refusal while the plain list is requested instead', async () => {
     const { source } = guarded();
     const time = new VirtualTime();
     const streaming: ListerWatcher<Pod> = {
@@ -241,24 +241,24 @@ describe('whenSynced of an informer that is blocked', () => {
     await informer.stop();
   });
 
-  it('I64: who is blocked stays so while the next streaming list is denied, too', async () => {
+  it('I64: an informer stays blocked while the next streaming list is denied, too', async () => {
     const time = new VirtualTime();
     const denied: ListerWatcher<Pod> = {
       list: () => throwError(() => refusal(403)),
       watch: () => throwError(() => refusal(403)),
     };
     const informer = createSharedInformer(denied, { scheduler: time });
-    const told: unknown[] = [];
+    const states: unknown[] = [];
     informer.status$.subscribe(({ blocked }) => {
-      if (told.at(-1) !== blocked) told.push(blocked);
+      if (states.at(-1) !== blocked) states.push(blocked);
     });
     informer.start();
     await time.advance(60_000);
-    expect(told).toEqual(['forbidden']);
+    expect(states).toEqual(['forbidden']);
     await informer.stop();
   });
 
-  it('I64: a list that begins to come is blocked no more', async () => {
+  it('I64: an informer is no longer blocked once a list is being received', async () => {
     const { source, refused } = guarded();
     const time = new VirtualTime();
     const paged: ListerWatcher<Pod> = {
@@ -290,7 +290,7 @@ describe('whenSynced of an informer that is blocked', () => {
     await informer.stop();
   });
 
-  it('I64: an informer of one consumer rejects as a shared one does', async () => {
+  it('I64: whenSynced of an unshared informer rejects like that of a shared informer', async () => {
     const { source, refused } = guarded();
     const time = new VirtualTime();
     const informer = createInformer(source, {}, { name: 'pods', scheduler: time });
@@ -311,14 +311,14 @@ describe('whenSynced of an informer that is blocked', () => {
 const nothing = () => undefined;
 const instrument = { add: nothing, record: nothing, addCallback: nothing, removeCallback: nothing };
 
-describe('a failure that blocks and that nobody hears of', () => {
-  /** An informer of which the warnings are kept. */
+describe('the warning about a failure that blocks', () => {
+  /** A test setup that collects the warnings. */
   function warned(scopes: readonly string[] = []) {
     const warnings: InformerWarning[] = [];
     return { ...rig({ onWarning: (warning) => warnings.push(warning) }, scopes), warnings };
   }
 
-  it('I65: is one warning per run', async () => {
+  it('I65: a failure that blocks causes one warning per run', async () => {
     const { time, informer, refuse, warnings } = warned();
     refuse(403);
     informer.start();
@@ -346,7 +346,7 @@ describe('a failure that blocks and that nobody hears of', () => {
     await informer.stop();
   });
 
-  it('I65: is a warning, too, if it comes after the sync, or in one of several scopes', async () => {
+  it('I65: a failure after the sync, or in one of several scopes, causes the warning, too', async () => {
     const { time, informer, refuseWatches, warnings } = warned(['shop', 'till']);
     refuseWatches(403, 1);
     informer.start();
@@ -356,26 +356,26 @@ describe('a failure that blocks and that nobody hears of', () => {
     await informer.stop();
   });
 
-  it('I65: is no warning if status$ has a listener, also one that leaves with it', async () => {
+  it('I65: there is no warning if status$ has a listener, also one that unsubscribes with this status', async () => {
     const { time, informer, refuse, warnings } = warned();
     refuse(403);
     informer.status$.pipe(first(({ blocked }) => blocked !== undefined)).subscribe();
     informer.start();
     await time.advance(30_000);
     expect(warnings).toEqual([]);
-    // That was of the 403: this is another failure.
+    // The listener saw the 403 only, so the 404 causes the warning.
     refuse(404);
     await time.advance(60_000);
     expect(warnings).toHaveLength(1);
     await informer.stop();
   });
 
-  it('I65: is no warning if it ends a wait for the sync', async () => {
-    for (const who of ['informer', 'handler'] as const) {
+  it('I65: there is no warning if the failure rejects a wait for the sync', async () => {
+    for (const owner of ['informer', 'handler'] as const) {
       const { time, informer, refuse, warnings } = warned();
       refuse(403);
       const registration = informer.addEventHandler({});
-      const wait = watched((who === 'informer' ? informer : registration).whenSynced());
+      const wait = watched((owner === 'informer' ? informer : registration).whenSynced());
       informer.start();
       await time.advance(60_000);
       expect(wait.outcome).toMatchObject({ code: 403 });
@@ -384,7 +384,7 @@ describe('a failure that blocks and that nobody hears of', () => {
     }
   });
 
-  it('I65: streams and waits that do not tell of it are no listeners', async () => {
+  it('I65: streams and waits that do not report the failure do not count as listeners', async () => {
     const { source, refused } = guarded();
     const time = new VirtualTime();
     const warnings: InformerWarning[] = [];
@@ -410,17 +410,17 @@ describe('a failure that blocks and that nobody hears of', () => {
     await informer.stop();
   });
 
-  it('I65: may stop the informer', async () => {
+  it('I65: onWarning may stop the informer', async () => {
     const { source, refused } = guarded();
     const time = new VirtualTime();
-    let told = 0;
+    let warnings = 0;
     const informer = createInformer(
       source,
       {},
       {
         scheduler: time,
         onWarning: () => {
-          told++;
+          warnings++;
           void informer.stop();
         },
       },
@@ -428,10 +428,10 @@ describe('a failure that blocks and that nobody hears of', () => {
     refused.list = 403;
     informer.start();
     await time.advance(60_000);
-    expect([told, informer.isStopped, time.pending]).toEqual([1, true, 0]);
+    expect([warnings, informer.isStopped, time.pending]).toEqual([1, true, 0]);
   });
 
-  it('I65: is told without credentials that the server quotes', async () => {
+  it('I65: the warning does not contain credentials that the server quotes', async () => {
     const token = 'eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl';
     const message = `the token Bearer ${token} is not known`;
     const fetch = async () =>

@@ -1,4 +1,4 @@
-/** Lifecycle calls in orders that a callback can produce: each call takes effect in its turn. */
+/** Lifecycle calls made in callbacks: each call takes effect after the callback, in the order of the calls. */
 import { createSharedInformer, type InformerPhase } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { firstValueFrom, Subject, type Subscription, takeUntil } from 'rxjs';
@@ -16,7 +16,7 @@ function running(options: { lingerMs?: number } = {}) {
   return { source, informer };
 }
 
-/** Calls `act` within the callback that brings `web` at version 2. */
+/** Calls `act` in the callback for `web` at version 2. */
 function within({ source, informer }: ReturnType<typeof running>, act: () => void): Promise<void> {
   let acted = false;
   informer.addEventHandler({
@@ -30,8 +30,8 @@ function within({ source, informer }: ReturnType<typeof running>, act: () => voi
   return settle();
 }
 
-describe('stop and start in one callback', () => {
-  it('I8: leave a running informer that says so, and handlers that are called', async () => {
+describe('stop, start and other calls in one callback', () => {
+  it('I8: after stop and start in a callback the informer runs, and its handlers are called', async () => {
     const rig = running();
     const { source, informer } = rig;
     const log: string[] = [];
@@ -59,7 +59,7 @@ describe('stop and start in one callback', () => {
     await informer.stop();
   });
 
-  it('I16: a failure of the old run is not told of the new one', async () => {
+  it('I16: a failure of the old run does not appear in the status of the new one', async () => {
     const [a, b] = [scriptedListWatch('a'), scriptedListWatch('b')];
     const informer = createSharedInformer([a, b]);
     a.listed(1, pod('web', 1, 'web', 'a'));
@@ -70,7 +70,7 @@ describe('stop and start in one callback', () => {
         void informer.stop();
         informer.start();
         informer.status$.subscribe(({ phase }) => phases.push(phase));
-        // Before its turn to end has come.
+        // The old run has not ended yet, because the stop waits for its turn in the drain.
         b.fail(new Error('the connection was lost'));
       },
     });
@@ -80,7 +80,7 @@ describe('stop and start in one callback', () => {
     await informer.stop();
   });
 
-  it('I7: stop, start and stop leave a stopped informer', async () => {
+  it('I7: after stop, start and stop in a callback the informer is stopped', async () => {
     const rig = running();
     const { source, informer } = rig;
     await within(rig, () => {
@@ -91,7 +91,7 @@ describe('stop and start in one callback', () => {
     expect([informer.isStopped, informer.status.phase, source.open]).toEqual([true, 'stopped', 0]);
   });
 
-  it('I2: stop, then subscribe: the subscription belongs to the next generation', async () => {
+  it('I2: a subscription made after stop() in a callback belongs to the next run', async () => {
     const rig = running();
     const { source, informer } = rig;
     const seen: string[] = [];
@@ -121,7 +121,7 @@ describe('stop and start in one callback', () => {
     expect(seen.at(-1)).toBe('complete');
   });
 
-  it('I17: stop, then add a handler: it hears the store as it stands', async () => {
+  it('I17: a handler added after stop() in a callback receives the contents of the store', async () => {
     const rig = running();
     const { informer } = rig;
     const log: string[] = [];
@@ -132,7 +132,7 @@ describe('stop and start in one callback', () => {
     expect(log).toEqual(['+web@2* initial']);
   });
 
-  it('I9: stop, start, then whenSynced: the wait belongs to the next generation', async () => {
+  it('I9: a whenSynced() called after stop() and start() in a callback waits for the next run', async () => {
     const rig = running();
     const { source, informer } = rig;
     const outcome: string[] = [];
@@ -152,8 +152,8 @@ describe('stop and start in one callback', () => {
   });
 });
 
-describe('a subscriber that leaves in a callback', () => {
-  it('I1: and joins again with a linger of 0 loses what is gone', async () => {
+describe('a subscriber that unsubscribes in a callback', () => {
+  it('I1: a subscriber that joins again with a linger of 0 receives the difference from the next run', async () => {
     const rig = running({ lingerMs: 0 });
     const { source, informer } = rig;
     const seen: string[] = [];
@@ -173,7 +173,7 @@ describe('a subscriber that leaves in a callback', () => {
     await informer.stop();
   });
 
-  it('I5: before its turn to start the run has come holds no run', async () => {
+  it('I5: a subscriber that unsubscribes before the run starts holds no run', async () => {
     const { source, informer } = running({ lingerMs: 0 });
     const leave = new Subject<void>();
     informer.addEventHandler({
@@ -187,7 +187,7 @@ describe('a subscriber that leaves in a callback', () => {
     expect([source.open, informer.status.phase]).toEqual([0, 'idle']);
   });
 
-  it('I3: while its own subscription starts the run holds none', async () => {
+  it('I3: a subscriber that unsubscribes while its subscription starts the run holds no run', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
     const leave = new Subject<void>();
@@ -200,7 +200,7 @@ describe('a subscriber that leaves in a callback', () => {
     expect([source.open, informer.status.phase]).toEqual([0, 'idle']);
   });
 
-  it('I3: with the first set starts none, also under a policy', async () => {
+  it('I3: a subscriber that unsubscribes with the first set starts no run, also under a policy', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     for (const changes$ of [informer.changes$, informer.deliver({ kind: 'conflate' }).changes$]) {
@@ -211,7 +211,7 @@ describe('a subscriber that leaves in a callback', () => {
 });
 
 describe('the first value of a stream', () => {
-  it('I16: status$ tells a transition that its first value caused', () => {
+  it('I16: status$ emits a transition that its first value caused', () => {
     const { informer } = running();
     const phases: InformerPhase[] = [];
     informer.status$.subscribe(({ phase }) => {
@@ -222,7 +222,7 @@ describe('the first value of a stream', () => {
     void informer.stop();
   });
 
-  it('I2: a commit that the first set causes comes after that set was handled', () => {
+  it('I2: a commit that the first set causes is delivered after that set was handled', () => {
     const { informer } = running();
     const log: string[] = [];
     informer.changes$.subscribe((set) => {
@@ -239,7 +239,7 @@ describe('the first value of a stream', () => {
 });
 
 describe('stop', () => {
-  it('I7: right after start, with a linger of 0, keeps the store and the phase', async () => {
+  it('I7: a stop right after the start, with a linger of 0, keeps the store and the phase', async () => {
     const { source, informer } = running({ lingerMs: 0 });
     informer.start();
     await informer.stop();
@@ -248,14 +248,14 @@ describe('stop', () => {
     expect(source.open).toBe(0);
   });
 
-  it('I25: with a linger of 0 no callback begins after it', async () => {
+  it('I25: no callback begins after stop(), also with a linger of 0', async () => {
     const { informer, slow } = slowInformer(['a', 'b'], {}, { lingerMs: 0 });
     await informer.stop();
     await slow.finish();
     expect(slow.log).toEqual(['+a@1* initial']);
   });
 
-  it('I25: of an informer that is idle, or stopped, holds its handlers, too', async () => {
+  it('I25: no callback begins after the stop of an idle informer', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
     const slow = slowInformer([], {}, {}).slow;
@@ -269,8 +269,8 @@ describe('stop', () => {
   });
 });
 
-describe('an informer at rest', () => {
-  it('I5: does not call itself synced after a stop', async () => {
+describe('an informer that does not run', () => {
+  it('I5: a stopped informer is not synced', async () => {
     const { source, informer } = running();
     informer.start();
     const states: boolean[] = [];
@@ -288,7 +288,7 @@ describe('an informer at rest', () => {
     await informer.stop();
   });
 
-  it('I9: rejects whenSynced when it goes idle or is stopped, and while it is stopped', async () => {
+  it('I9: whenSynced rejects when the informer goes idle or is stopped, and while it is stopped', async () => {
     const scheduler = new VirtualTime();
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { scheduler, lingerMs: 10, name: 'pods' });
@@ -306,14 +306,14 @@ describe('an informer at rest', () => {
     expect(reasons.splice(0)).toEqual(['pods was stopped', 'pods was stopped']);
     informer.start();
     const synced = informer.whenSynced();
-    // The first answers the list of the run that went idle.
+    // The first response is for the list of the run that went idle.
     source.listed(1);
     source.listed(1);
     await synced;
     await informer.stop();
   });
 
-  it('I5: empties the store when its last handler is removed', async () => {
+  it('I5: removing the last handler of an idle informer empties the store', async () => {
     const { informer } = running({ lingerMs: 0 });
     const registration = informer.addEventHandler({});
     informer.changes$.subscribe().unsubscribe();
@@ -322,7 +322,7 @@ describe('an informer at rest', () => {
     expect(informer.indexer.size).toBe(0);
   });
 
-  it('X5: a linger over 2^31 ms is kept, an infinite one sets no timer, and one that is no time is refused', () =>
+  it('X5: a linger over 2^31 ms is kept, an infinite linger sets no timer, and an invalid linger is refused', () =>
     marbles(({ scheduler }) => {
       const timers = () => (scheduler as TestScheduler).actions.length;
       for (const lingerMs of [2 ** 31, 3e9, Number.POSITIVE_INFINITY]) {

@@ -1,4 +1,4 @@
-/** An informer for one consumer. */
+/** The unshared informer, `createInformer`. */
 import fc from 'fast-check';
 import {
   ApiError,
@@ -17,11 +17,11 @@ import {
   pod,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
-import { believer } from './believer.ts';
 import { logging, settle, slowly } from './handler-rig.ts';
+import { mirror } from './mirror.ts';
 
 describe('an unshared informer', () => {
-  it('I26: asks nothing before its start, tells adds and deletes, and reads as any other (ExampleNewInformer)', async () => {
+  it('I26: sends no request before the start, then notifies its handler and fills its store (ExampleNewInformer)', async () => {
     const source = scriptedListWatch();
     const log: string[] = [];
     const informer = createInformer(source, logging(log), { name: 'pods' });
@@ -39,7 +39,7 @@ describe('an unshared informer', () => {
     expect([source.open, informer.isStopped, informer.status.phase]).toEqual([0, true, 'stopped']);
   });
 
-  it('I26: tells what the shared one tells, relists and resyncs included', async () => {
+  it('I26: notifies its handler of the same changes as the shared informer, including relists and resyncs', async () => {
     const story = async (shared: boolean) => {
       const time = new VirtualTime();
       const source = scriptedListWatch();
@@ -70,7 +70,7 @@ describe('an unshared informer', () => {
     expect(alone.filter((line) => line.endsWith('resync'))).toHaveLength(2);
   });
 
-  it('I12, I25, I26: waits for an async handler to be synced, and keeps what waits over a stop', async () => {
+  it('I12, I25, I26: is synced after its async handler, and keeps the waiting changes over a stop', async () => {
     const source = scriptedListWatch();
     const slow = slowly();
     const informer = createInformer(source, slow.handler);
@@ -90,7 +90,7 @@ describe('an unshared informer', () => {
     await informer.stop();
   });
 
-  it('I4, I26: reports who throws at its status and its metrics', () => {
+  it('I4, I26: reports subscribers of status$ and metrics$ that throw', () => {
     const reported: string[] = [];
     const informer = createInformer(
       scriptedListWatch(),
@@ -98,14 +98,14 @@ describe('an unshared informer', () => {
       { onUnhandledError: (error, { subscriber }) => reported.push(`${subscriber}: ${error}`) },
     );
     const page = () => {
-      throw new Error('no room');
+      throw new Error('not painted');
     };
     informer.status$.subscribe(page);
     informer.metrics$.subscribe(page);
-    expect(reported).toEqual(['page: Error: no room', 'page: Error: no room']);
+    expect(reported).toEqual(['page: Error: not painted', 'page: Error: not painted']);
   });
 
-  it('I4, I26: reports what its handler throws, and ends when onError says stop', async () => {
+  it('I4, I26: reports an error of its handler, and stops when onError returns stop', async () => {
     const source = scriptedListWatch();
     const errors: unknown[] = [];
     const phases: string[] = [];
@@ -135,7 +135,7 @@ describe('an unshared informer', () => {
     await informer.stop();
   });
 
-  it('I26: after any storm the handler, the store and the server agree (TestHammerController)', async () => {
+  it('I26: after any sequence of changes the handler, the store and the server agree (TestHammerController)', async () => {
     const step = fc.tuple(fc.nat(4), fc.constantFrom('put', 'end', 'recreate', 'relist', 'turn'));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 100 }), fc.boolean(), async (steps, awaited) => {
@@ -143,7 +143,7 @@ describe('an unshared informer', () => {
         const source = scriptedListWatch();
         const had = new Map<string, Pod>();
         const answer = () => (awaited ? Promise.resolve() : undefined);
-        const informer = createInformer<Pod>(source, believer(had, answer), {
+        const informer = createInformer<Pod>(source, mirror(had, answer), {
           scheduler: time,
           backoff: () => 0,
         });

@@ -1,4 +1,4 @@
-/** Slow subscribers: what waits for them is bounded, and nobody else waits. */
+/** Delivery policies for slow subscribers: their queues, their limits, and their independence of other subscribers. */
 
 import {
   type ChangeSet,
@@ -37,7 +37,7 @@ function slow(make: (ready: () => Subject<void>) => DeliveryPolicy<Pod>) {
 }
 
 describe('delivery', () => {
-  it('I11: conflate folds what a slow subscriber misses, one net change a key', async () => {
+  it('I11: conflate folds waiting changes into one net change per key', async () => {
     const { source, informer, gate, delivery, seen } = slow((ready) => ({
       kind: 'conflate',
       ready,
@@ -52,7 +52,7 @@ describe('delivery', () => {
     await informer.stop();
   });
 
-  it('I11: conflate never loses a delete, nor makes an update of delete and recreate', async () => {
+  it('I11: conflate never loses a deletion, nor folds a deletion and a recreation into an update', async () => {
     const { source, informer, gate, seen } = slow((ready) => ({ kind: 'conflate', ready }));
     source.send(deleted(pod('web', 2)), added(pod('web', 3, 'second')));
     gate.next();
@@ -75,7 +75,7 @@ describe('delivery', () => {
     await informer.stop();
   });
 
-  it('I11: buffer over its limit folds', async () => {
+  it('I11: buffer folds beyond its limit', async () => {
     const { source, informer, gate, seen } = slow((ready) => ({
       kind: 'buffer',
       limit: 2,
@@ -115,7 +115,8 @@ describe('delivery', () => {
       const policy = { kind: 'buffer', limit: 1, overflow: 'pause', ready: () => gate } as const;
       const seen: string[] = [];
       informer.deliver(policy).changes$.subscribe((set) => seen.push(brief(set)));
-      // The snapshot is empty and waits for nobody; the first set is taken, the second waits, the third is over.
+      // The empty snapshot needs no capacity. The first set is delivered, the second waits, the third exceeds the
+      // limit.
       for (let version = 2; version < 5; version++) source.send(added(pod(`p${version}`, version)));
       expect(informer.indexer.size).toBe(3);
       source.send(added(pod('p5', 5)));
@@ -126,25 +127,25 @@ describe('delivery', () => {
       void informer.stop();
     }));
 
-  it('I11: a subscriber that leaves while it asks for a pause lets the informer read again', async () => {
+  it('I11: reading resumes if a subscriber that paused reading unsubscribes', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     source.listed(1, pod('web', 1));
     informer.start();
     const policy = { kind: 'buffer', limit: 1, overflow: 'pause', ready: () => NEVER } as const;
-    const leaving = informer.deliver(policy).changes$.subscribe();
+    const subscription = informer.deliver(policy).changes$.subscribe();
     source.send(modified(pod('web', 2)));
     source.send(modified(pod('web', 3)));
     source.send(modified(pod('web', 4)));
     expect(informer.lastSyncResourceVersion).toBe('3');
-    leaving.unsubscribe();
+    subscription.unsubscribe();
     expect(informer.lastSyncResourceVersion).toBe('4');
     source.send(modified(pod('web', 5)));
     expect(informer.lastSyncResourceVersion).toBe('5');
     await informer.stop();
   });
 
-  it('I11: a frozen subscriber holds back neither the store nor the others', async () => {
+  it('I11: a subscriber without capacity delays neither the store nor other subscribers', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const objects = Array.from({ length: 500 }, (_, at) => pod(`p${at}`, 1));
@@ -152,20 +153,20 @@ describe('delivery', () => {
     informer.start();
     const frozen = informer.deliver({ kind: 'conflate', ready: () => NEVER });
     frozen.changes$.subscribe();
-    let heard = 0;
+    let received = 0;
     informer.changes$.subscribe((set) => {
-      heard += set.updated.length;
+      received += set.updated.length;
     });
     let version = 2;
     for (let round = 0; round < 200; round++) {
       source.send(...objects.map((_, at) => modified(pod(`p${at}`, version++))));
     }
-    expect(heard).toBe(100_000);
+    expect(received).toBe(100_000);
     expect(frozen.lag).toBe(500);
     await informer.stop();
   });
 
-  it('I11: without ready each set is delivered at once', async () => {
+  it('I11: without ready each set is delivered synchronously', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     source.listed(1, pod('web', 1));
@@ -185,12 +186,12 @@ describe('delivery', () => {
     { kind: 'conflate' },
   ] as const) {
     const overflow = 'overflow' in policy ? ` with ${policy.overflow}` : '';
-    it(`I1, I11: ${policy.kind}${overflow} delivers a change once when ready fires between the commit and its delivery`, async () => {
+    it(`I1, I11: ${policy.kind}${overflow} delivers a change once if ready fires between the commit and its delivery`, async () => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source);
       const gate = new Subject<void>();
       let open = false;
-      // Hears each commit first.
+      // Receives each commit before the delivery.
       informer.changes$.subscribe(() => {
         if (open) gate.next();
       });
@@ -206,8 +207,8 @@ describe('delivery', () => {
       open = false;
       gate.next();
       gate.next();
-      const told = seen.flatMap((set) => set.match(/[+~]\S+/g) ?? []);
-      expect([...told].sort()).toEqual(
+      const changes = seen.flatMap((set) => set.match(/[+~]\S+/g) ?? []);
+      expect([...changes].sort()).toEqual(
         seen.some((set) => /^snapshot.*\+c/.test(set))
           ? ['+a@2', '+b@3', '+c@4', '+web@1', '+web@1']
           : ['+a@2', '+b@3', '+c@4', '+web@1'],
@@ -216,7 +217,7 @@ describe('delivery', () => {
     });
   }
 
-  it('I2, I11: pause delivers in order, and synced never goes back', () => {
+  it('I2, I11: pause delivers in order, and synced never becomes false again', () => {
     const pages = new Subject<ListPart<Pod>>();
     const informer = createSharedInformer<Pod>({
       watchList: false,
@@ -244,7 +245,7 @@ describe('delivery', () => {
     void informer.stop();
   });
 
-  it('I11: a subscriber of a run that was stopped does not hold up the next run', async () => {
+  it('I11: a paused subscriber of a stopped run does not hold up the next run', async () => {
     const { source, informer, delivery, seen, gate } = slow((ready) => ({
       kind: 'buffer',
       limit: 1,
@@ -258,7 +259,7 @@ describe('delivery', () => {
     informer.start();
     await informer.whenSynced({ timeoutMs: 1_000 });
     expect(informer.lastSyncResourceVersion).toBe('9');
-    // What it had been given is still delivered.
+    // The sets that it was given are still delivered.
     gate.next();
     gate.next();
     expect(seen.slice(1)).toEqual(['watch* +p2@2', 'watch* +p3@3', 'watch* +p4@4'].slice(0, 2));
@@ -271,7 +272,7 @@ describe('delivery', () => {
     expect(() => informer.deliver(policy)).toThrow(/limit is 0/);
   });
 
-  it('I11: an empty, synced snapshot waits for nobody', async () => {
+  it('I11: an empty snapshot is delivered immediately', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const first = firstValueFrom(

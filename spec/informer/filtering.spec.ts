@@ -1,4 +1,4 @@
-/** Handlers that see a part. */
+/** Handlers with a filter, `filteringEventHandler`. */
 import {
   createSharedInformer,
   filteringEventHandler,
@@ -36,7 +36,7 @@ function filtered(filter: (object: Pod) => boolean, handler: ResourceEventHandle
 const isWeb = ({ metadata }: Pod) => metadata.labels?.tier === 'web';
 
 describe('a filtering handler', () => {
-  it('I23: makes adds and deletes of updates that cross the filter, with the object that was told', async () => {
+  it('I23: an update that crosses the filter is an add or a delete, the delete with the last state that was received', async () => {
     const log: string[] = [];
     const { source, informer } = filtered(isWeb, logging(log));
     source.listed(1, web(1, 'web'), web(1, 'db', 'db'));
@@ -52,13 +52,14 @@ describe('a filtering handler', () => {
       '~web@1>2 watch',
       '-web@2 watch',
       '+web@5 watch',
-      // Its end is told though its last state would not have passed, and not that of what was never told.
+      // The deletion of `web` is delivered, although its tombstone does not match. That of `db` is not, because `db`
+      // was never delivered.
       '-web@6 watch',
     ]);
     await informer.stop();
   });
 
-  it('I23: a missed end and a recreate pass as any other, and never as a raw tombstone', async () => {
+  it('I23: a missed deletion and a recreation pass the filter, which never receives a tombstone', async () => {
     const log: string[] = [];
     const asked: unknown[] = [];
     const filter = (object: Pod) => {
@@ -77,11 +78,11 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
-  it('I23: carries key, UID and what was told in a delete of its own making', () => {
+  it('I23: a delete made of an update carries the key, the UID and the last state that was received', () => {
     const seen: unknown[] = [];
     const handler = filteringEventHandler<Pod>({
       filter: isWeb,
-      handler: { onDelete: (gone, { cause }) => seen.push(gone, cause) },
+      handler: { onDelete: (deletion, { cause }) => seen.push(deletion, cause) },
     });
     const before = web(1, 'web');
     const notification = { key: 'shop/web', cause: 'relist', isInInitialList: false } as const;
@@ -90,7 +91,7 @@ describe('a filtering handler', () => {
     expect(seen).toEqual([{ ...base, finalStateUnknown: false }, 'relist']);
   });
 
-  it('I4, I23: one whose filter throws is reported, lets nothing through, and stays balanced', async () => {
+  it('I4, I23: a filter that throws is reported and lets nothing through, and adds and deletes stay balanced', async () => {
     const log: string[] = [];
     const filter = ({ metadata }: Pod) => {
       if (metadata.labels?.tier === 'bad') throw new Error('no tier');
@@ -108,7 +109,7 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
-  it('I19, I23: answers the promises of its handler, and asks a resync once', async () => {
+  it('I19, I23: returns the promises of its handler, and calls the filter once for a resync', async () => {
     let asked = 0;
     const { source, informer, errors, registration } = filtered(
       (object) => {
@@ -136,7 +137,7 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
-  it('I4, I23: a filter and a handler that fail in one call are both reported', async () => {
+  it('I4, I23: if the filter and the handler fail in one call, one error reports both', async () => {
     const failing = (how: 'throws' | 'rejects') => {
       const errors: unknown[] = [];
       const source = scriptedListWatch();

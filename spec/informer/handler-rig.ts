@@ -1,4 +1,4 @@
-/** A handler whose callbacks end when a test says so, and a log of what it was told. */
+/** Test setup for handlers: a log of their notifications, and callbacks that end when the test ends them. */
 import type {
   DeletedObject,
   EventHandlerOptions,
@@ -9,30 +9,30 @@ import type {
 import { createSharedInformer } from 'rx-informer';
 import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
-/** Lets promises run dry. */
+/** Waits until all settled promises have been processed. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** `+web@1 initial`, `~web@1>2 watch`, `-web@2? relist`: each as it begins. */
+/** A handler that logs each callback when it begins: `+web@1* initial`, `~web@1>2 watch`, `-web@2? relist`. */
 export function logging(log: string[], answer: () => unknown = () => undefined) {
-  const tell = (what: string, { cause }: EventNotification) => {
-    log.push(`${what} ${cause}`);
+  const record = (change: string, { cause }: EventNotification) => {
+    log.push(`${change} ${cause}`);
     return answer();
   };
   const at = (object: Pod) => `${object.metadata.name}@${object.metadata.resourceVersion}`;
   return {
     onAdd: (object: Pod, notification: EventNotification) =>
-      tell(`+${at(object)}${notification.isInInitialList ? '*' : ''}`, notification),
+      record(`+${at(object)}${notification.isInInitialList ? '*' : ''}`, notification),
     onUpdate: (previous: Pod, object: Pod, notification: EventNotification) =>
-      tell(
+      record(
         `~${object.metadata.name}@${previous.metadata.resourceVersion}>${object.metadata.resourceVersion}`,
         notification,
       ),
     onDelete: (deleted: DeletedObject<Pod>, notification: EventNotification) =>
-      tell(`-${at(deleted.object)}${deleted.finalStateUnknown ? '?' : ''}`, notification),
+      record(`-${at(deleted.object)}${deleted.finalStateUnknown ? '?' : ''}`, notification),
   } satisfies ResourceEventHandler<Pod>;
 }
 
-/** Callbacks that wait for `finish`. */
+/** A handler whose callbacks wait for `finish`. */
 export function slowly() {
   const log: string[] = [];
   const waiting: { resolve: () => void; reject: (error: unknown) => void }[] = [];
@@ -46,7 +46,7 @@ export function slowly() {
     get running() {
       return waiting.length;
     },
-    /** Ends the call under way, and those that follow while `times` last. */
+    /** Ends the callback in progress, and the next ones, `times` callbacks in total. */
     async finish(times = 1, error?: unknown) {
       for (let at = 0; at < times; at++) {
         const call = waiting.shift();

@@ -1,4 +1,4 @@
-/** Handlers in client-go's manner, over the same commits as everyone else. */
+/** Event handlers like those of client-go. */
 import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, marbles, seededRandom } from 'rx-informer/testing';
@@ -13,7 +13,7 @@ import {
 } from '../support/scripted-list-watch.ts';
 
 describe('handlers', () => {
-  it('I12: a registration is synced once its handler returned from the first list', async () => {
+  it('I12: a registration is synced once its handler has returned for the first list', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const during: boolean[] = [];
@@ -28,18 +28,18 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  it('I4, I12: one that throws is reported with name and key, goes on, and counts as synced', async () => {
+  it('I4, I12: a handler that throws is reported with its name and the key, is called again, and counts as synced', async () => {
     const source = scriptedListWatch();
     const reports: unknown[] = [];
     const informer = createSharedInformer(source, {
       name: 'pods',
       onUnhandledError: (error, context) => reports.push([String(error), context]),
     });
-    const heard: string[] = [];
+    const received: string[] = [];
     const registration = informer.addEventHandler(
       {
         onAdd: (object) => {
-          heard.push(object.metadata.name);
+          received.push(object.metadata.name);
           if (object.metadata.name === 'web') throw new Error('boom');
         },
       },
@@ -47,14 +47,14 @@ describe('handlers', () => {
     );
     source.listed(1, pod('web', 1), pod('db', 1));
     informer.start();
-    expect(heard).toEqual(['web', 'db']);
+    expect(received).toEqual(['web', 'db']);
     expect(registration.hasSynced).toBe(true);
     const context = { informer: 'pods', subscriber: 'reconcile', key: 'shop/web' };
     expect(reports).toEqual([['Error: boom', context]]);
     await informer.stop();
   });
 
-  it('I4: a rejected promise of a handler is reported too', async () => {
+  it('I4: a rejected promise of a handler is reported, too', async () => {
     const source = scriptedListWatch();
     const reports: string[] = [];
     const informer = createSharedInformer(source, {
@@ -69,13 +69,13 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  it('I17: one handler may be registered twice and removed one by one', async () => {
+  it('I17: one handler may be registered twice, and each registration is removed separately', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const other = createSharedInformer(scriptedListWatch());
-    const heard: string[] = [];
+    const received: string[] = [];
     const handler = {
-      onAdd: (object: { metadata: { name: string } }) => heard.push(object.metadata.name),
+      onAdd: (object: { metadata: { name: string } }) => received.push(object.metadata.name),
     };
     const first = informer.addEventHandler(handler);
     const second = informer.addEventHandler(handler);
@@ -88,53 +88,54 @@ describe('handlers', () => {
     source.send(added(pod('b', 3)));
     informer.removeEventHandler(second);
     source.send(added(pod('c', 4)));
-    expect(heard).toEqual(['a', 'a', 'b']);
+    expect(received).toEqual(['a', 'a', 'b']);
     await informer.stop();
   });
 
-  it('I3, I17: removal inside its own callback ends it at once, also within one set', async () => {
+  it('I3, I17: a removal in its own callback takes effect immediately, also within one set', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
-    const heard: string[] = [];
+    const received: string[] = [];
     const registration = informer.addEventHandler({
       onAdd: (object) => {
-        heard.push(object.metadata.name);
+        received.push(object.metadata.name);
         informer.removeEventHandler(registration);
       },
     });
     source.listed(1);
     informer.start();
     source.send(added(pod('a', 2)), added(pod('b', 3)));
-    expect(heard).toEqual(['a']);
+    expect(received).toEqual(['a']);
     await informer.stop();
   });
 
-  it('I1: a handler added late gets the objects as initial, then what follows', async () => {
+  it('I1: a late handler receives the contents of the store as initial, then all later changes', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     source.listed(1, pod('web', 1));
     informer.start();
-    const heard: [string, boolean][] = [];
+    const received: [string, boolean][] = [];
     const registration = informer.addEventHandler({
-      onAdd: (object, { isInInitialList }) => heard.push([object.metadata.name, isInInitialList]),
+      onAdd: (object, { isInInitialList }) =>
+        received.push([object.metadata.name, isInInitialList]),
     });
     expect(registration.hasSynced).toBe(true);
     source.send(added(pod('db', 2)));
-    expect(heard).toEqual([
+    expect(received).toEqual([
       ['web', true],
       ['db', false],
     ]);
     await informer.stop();
   });
 
-  it('S5: in each callback the store shows the whole relist', async () => {
+  it('S5: in each callback the store shows the complete relist', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { backoff: () => 0 });
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.start();
     const seen: unknown[] = [];
-    const look = (what: string) => () => {
-      seen.push([what, informer.indexer.listKeys().length, informer.lastSyncResourceVersion]);
+    const look = (callback: string) => () => {
+      seen.push([callback, informer.indexer.listKeys().length, informer.lastSyncResourceVersion]);
     };
     informer.addEventHandler({ onUpdate: look('update'), onDelete: look('delete') });
     source.listed(9, pod('b', 5), pod('c', 6));
@@ -150,7 +151,7 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  it('I18: resync periods are per registration, 0 never, at least a second (TestListenerResyncPeriods)', () =>
+  it('I18: each registration has its own resync period of at least a second, or 0 for never (TestListenerResyncPeriods)', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { scheduler });
@@ -169,16 +170,17 @@ describe('handlers', () => {
       informer.start();
       scheduler.schedule(() => void informer.stop(), 6500);
       scheduler.schedule(() => {
-        const of = (name: string) => ticks.filter(([who]) => who === name).map(([, at]) => at);
+        const of = (name: string) =>
+          ticks.filter(([handler]) => handler === name).map(([, at]) => at);
         expect(of('never')).toEqual([]);
         expect(of('two')).toEqual([2000, 4000, 6000]);
         expect(of('three')).toEqual([3000, 6000]);
         expect(of('hasty')).toEqual([1000, 2000, 3000, 4000, 5000, 6000]);
-        // With the run, the ticks have ended: or this would never come to an end.
+        // The resyncs end with the run. Otherwise this test would never end.
       }, 60_000);
     }));
 
-  it('X5, I18: a period or a linger over 2^31 ms is kept, and an infinite one is never', async () => {
+  it('X5, I18: a period or a linger over 2^31 ms is kept, and an infinite one never ends', async () => {
     for (const longMs of [3e9, Number.POSITIVE_INFINITY]) {
       const source = scriptedListWatch();
       let resyncs = 0;
@@ -203,14 +205,14 @@ describe('handlers', () => {
     }
   });
 
-  it('I18: a period that is no number is refused', () => {
+  it('I18: a negative period is refused', () => {
     const informer = createSharedInformer(scriptedListWatch());
     expect(() => informer.addEventHandler({}, { resyncPeriodMs: -1 })).toThrow(
       /resyncPeriodMs is -1/,
     );
   });
 
-  it('I2, S10: what a handler deletes when it observes its update is deleted once, and no update goes back (TestUpdate)', async () => {
+  it('I2, S10: an object that a handler deletes on its update is deleted once, and no update shows an older state (TestUpdate)', async () => {
     const time = new VirtualTime();
     const server = createFakeApiServer({ scheduler: time });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
@@ -239,7 +241,7 @@ describe('handlers', () => {
     informer.start();
     const random = seededRandom(7);
     const names: string[] = [];
-    // Three writers whose steps interleave with resyncs and with the handler's deletions.
+    // The steps of three writers interleave with resyncs and with the deletions of the handler.
     const waiting = Array.from({ length: 30 }, (_, at) => ({ name: `a-${at}`, isMade: false }));
     while (waiting.length > 0) {
       const at = Math.floor(random() * Math.min(3, waiting.length));
@@ -264,7 +266,7 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  it('S10: existence decides between add and update, not the verb of the server', async () => {
+  it('S10: an event is an add or an update by the contents of the store, not by the type that the server sent', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];

@@ -1,4 +1,7 @@
-/** Run as a process of its own by lifecycle.spec.ts: prints what is left after a life of an informer. */
+/**
+ * A script that lifecycle.spec.ts runs as a process: prints the resources that are left after twenty runs of an
+ * informer.
+ */
 import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -11,7 +14,7 @@ for (let round = 0; round < 20; round++) {
   informer.changes$.subscribe();
   informer.start();
   await informer.whenSynced({ timeoutMs: 5_000 });
-  // A failure under way: the wait of a backoff must go too.
+  // A failure, so that a stop must also end the wait of a backoff.
   if (round % 2 === 0) server.faults.dropWatches();
   await informer.stop();
 }

@@ -1,4 +1,4 @@
-/** Who holds the run, and what is left when nobody does. */
+/** The lifecycle of an informer: start, stop, linger, and what remains after the end of a run. */
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-lis
 import { logging } from './handler-rig.ts';
 
 describe('lifecycle', () => {
-  it('I5: the first subscriber starts one run, which lingers after the last', () =>
+  it('I5: the first subscriber starts one run, which lingers after the last subscriber leaves', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
@@ -46,7 +46,7 @@ describe('lifecycle', () => {
       at(72, () => expect((scheduler as TestScheduler).actions).toHaveLength(0));
     }));
 
-  it('I5: an idle informer with a handler keeps its store, and the next run tells the difference', () =>
+  it('I5: an idle informer with a handler keeps its store, and the next run reports the difference', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
@@ -68,7 +68,7 @@ describe('lifecycle', () => {
       }, 62);
     }));
 
-  it('I6: start pins the run, twice is once; handlers and status$ start nothing', () =>
+  it('I6: start() keeps the informer running, also called twice; handlers and status$ start nothing', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
@@ -88,7 +88,7 @@ describe('lifecycle', () => {
       }, 1000);
     }));
 
-  it('I7: stop completes the streams and leaves the store readable', async () => {
+  it('I7: stop() completes the streams and leaves the store readable', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const completed: string[] = [];
@@ -106,7 +106,7 @@ describe('lifecycle', () => {
     expect(source.open).toBe(0);
   });
 
-  it('I7: a late list of a run that was stopped is ignored', () =>
+  it('I7: a list response of a stopped run is ignored', () =>
     marbles(({ scheduler, cold }) => {
       const lists: Observable<ListPart<Pod>>[] = [
         cold('-----(o|)', { o: { items: [pod('old', 1)], metadata: { resourceVersion: '1' } } }),
@@ -130,18 +130,18 @@ describe('lifecycle', () => {
       }, 14);
     }));
 
-  it('I7: twenty lives leave no timer, socket or listener behind', () => {
+  it('I7: twenty runs leave no timer, socket or listener', () => {
     const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
     const printed = execFileSync(process.execPath, ['--conditions=rx-informer-source', script], {
       encoding: 'utf8',
     });
     const { left, watches } = JSON.parse(printed) as { left: string[]; watches: number };
-    // The child's own pipe to us is open while it prints.
+    // The pipe of the child process to this test is still open while it prints.
     expect(left.filter((name) => name !== 'PipeWrap')).toEqual([]);
     expect(watches).toBe(0);
   });
 
-  it('I7: stop before start, and stop twice, do nothing bad', async () => {
+  it('I7: stop() before the start, and a second stop(), are harmless', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     await informer.stop();
@@ -154,7 +154,7 @@ describe('lifecycle', () => {
     await informer.stop();
   });
 
-  it('I70: a cleanup that throws is reported, and keeps a stop from nothing', async () => {
+  it('I70: a cleanup that throws is reported, and the stop is still complete', async () => {
     const reported: string[] = [];
     config.onUnhandledError = (error) => reported.push(String(error));
     const cleanup = () => {
@@ -190,7 +190,7 @@ describe('lifecycle', () => {
     expect(reported).toHaveLength(7);
   });
 
-  it('I8: start after stop is a new generation that tells only the difference', async () => {
+  it('I8: a start after a stop begins a new generation, which reports only the difference', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
@@ -228,8 +228,8 @@ describe('lifecycle', () => {
   });
 });
 
-describe('an informer told to give up', () => {
-  it('R13, I7: ends as stopped when onError answers stop, and can be started again', async () => {
+describe('an informer whose onError returns stop', () => {
+  it('R13, I7: the informer is stopped when onError returns stop, and can be started again', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, {
       onError: (error) => (error.code === 403 ? 'stop' : 'retry'),

@@ -1,4 +1,4 @@
-/** Figures: to look at, and for a metrics library. */
+/** Metrics: the stream `metrics$`, and the instruments of a metrics library. */
 import {
   ApiError,
   createInformer,
@@ -14,7 +14,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { settle, slowly } from './handler-rig.ts';
 
-/** A provider that keeps what it is told. */
+/** A metrics provider that records its calls. */
 function recorder() {
   const sums = new Map<string, number>();
   const recorded: [string, number, MetricAttributes | undefined][] = [];
@@ -50,7 +50,7 @@ function recorder() {
 }
 
 describe('metrics', () => {
-  it('I27: are there at once, and new with each commit and when a handler has caught up', async () => {
+  it('I27: metrics$ emits on subscription, after each commit, and when a handler has caught up', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'pods' });
     const seen: InformerMetrics[] = [];
@@ -91,18 +91,18 @@ describe('metrics', () => {
     expect(completed).toBe(true);
   });
 
-  it('I27: are client-go’s gauges and its histogram, by name, with labels, while a run is alive', async () => {
+  it('I27: the gauges and the histogram have the names of client-go and are registered during a run', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const { metrics, sums, recorded, collect } = recorder();
-    const room = new Subject<void>();
+    const capacity = new Subject<void>();
     let open = true;
     const informer = createSharedInformer(source, {
       name: 'pods',
       scheduler: time,
       metrics,
       metricAttributes: { resource: 'pods' },
-      demand: () => (open ? null : room),
+      demand: () => (open ? null : capacity),
       backoff: () => 0,
     });
     const labels = { name: 'pods', resource: 'pods' };
@@ -114,7 +114,7 @@ describe('metrics', () => {
     source.send(modified(pod('a', 2)), added(pod('b', 3)));
     expect(collect()).toMatchObject({ informer_queued_items: [2, labels] });
     open = true;
-    room.next();
+    capacity.next();
     const latency = 'informer_processing_latency_seconds';
     expect(recorded.filter(([name]) => name === latency).at(-1)).toEqual([latency, 0.25, labels]);
     source.send(added(pod('c', 5)));
@@ -135,11 +135,11 @@ describe('metrics', () => {
     informer.start();
     expect(collect()).toMatchObject({ informer_store_resource_version: [20, labels] });
     await informer.stop();
-    // What one run counted is not counted again by the next.
+    // The next run does not count again what an earlier run has counted.
     expect(sums.get('informer_relists_total')).toBe(1);
   });
 
-  it('I27: of a version longer than numbers are exact have its last digits', async () => {
+  it('I27: the gauge of a version beyond the exact range of numbers has its last digits', async () => {
     const source = scriptedListWatch();
     const { metrics, collect } = recorder();
     const informer = createInformer(source, {}, { metrics });

@@ -1,4 +1,4 @@
-/** Who is refused, seen from outside: what an informer shows, lets in, forgets, and what that costs. */
+/** Refused objects in an informer: when they are shown, accepted or removed, and what they cost. */
 import {
   ApiError,
   createClient,
@@ -22,7 +22,9 @@ import {
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
-/** Things that are red are refused by the transform, blue ones by an index function, for as long as these say so. */
+/**
+ * An informer that refuses red things by its transform and blue things by an index function, until `recover` is called.
+ */
 function refusing(options: SharedInformerOptions<Thing> = {}) {
   const time = new VirtualTime();
   const server = new HandFedServer(time);
@@ -43,7 +45,7 @@ function refusing(options: SharedInformerOptions<Thing> = {}) {
     ...options,
   });
   informer.start();
-  /** All that was written so far comes as one chunk. */
+  /** Sends all writes so far as one chunk. */
   const feed = () => {
     server.answer?.feed();
     time.elapse(0);
@@ -62,8 +64,8 @@ function refusing(options: SharedInformerOptions<Thing> = {}) {
   return { time, server, refuses, informer, feed, recover, shown };
 }
 
-describe('an informer that refuses', () => {
-  it('I61: accepts and then refuses an object in one chunk: it is not forgotten', async () => {
+describe('an informer that refuses objects', () => {
+  it('I61: an object that is accepted and then refused in one chunk is shown as refused', async () => {
     const { server, feed, shown, recover, informer } = refusing();
     feed();
     server.put('shop/k', 'plain');
@@ -75,7 +77,7 @@ describe('an informer that refuses', () => {
     await informer.stop();
   });
 
-  it('I61: refuses an object by an index function whose end is in the same chunk: it does not come back', async () => {
+  it('I61: an object that an index function refuses, and that is deleted in the same chunk, does not come back', async () => {
     const { server, feed, shown, recover, informer } = refusing();
     feed();
     server.put('shop/l', 'blue');
@@ -91,7 +93,7 @@ describe('an informer that refuses', () => {
     const { server, feed, shown, recover, informer } = refusing({ initialList: 'stream' });
     for (const colour of ['red', 'blue']) server.put(`shop/${colour}`, colour);
     server.put('shop/green', 'red');
-    // The request saw none of them: it was sent first.
+    // The request was sent before these writes, so its list contains none of them.
     feed();
     for (const colour of ['red', 'blue']) server.delete(`shop/${colour}`);
     server.put('shop/green', 'green');
@@ -104,11 +106,11 @@ describe('an informer that refuses', () => {
     await informer.stop();
   });
 
-  it('I61: what a first list refused before it broke, and the next one misses, does not come back', async () => {
+  it('I61: an object that a broken first list refused, and that the next list lacks, does not come back', async () => {
     const { server, feed, shown, recover, informer } = refusing();
     server.put('shop/gone', 'red');
     server.put('shop/here', 'red');
-    // The request was sent before: it is asked again, and gets half of its answer.
+    // The open request fails. Its retry receives half of the response.
     server.answer?.fail(new Error('lost') as never);
     feed();
     server.answer?.fail(new Error('lost') as never);
@@ -124,7 +126,7 @@ describe('an informer that refuses', () => {
     await informer.stop();
   });
 
-  it('I61: a resync while a page is hidden brings back nobody whose end waits', async () => {
+  it('I61: a resync while the demand is closed does not bring back an object whose deletion waits', async () => {
     const open = new BehaviorSubject(true);
     const { server, feed, shown, recover, informer } = refusing({
       demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
@@ -147,7 +149,7 @@ describe('an informer that refuses', () => {
     await informer.stop();
   });
 
-  it('R23, I61: an object that is refused, deleted, and told again does not come back', async () => {
+  it('R23, I61: an object that is refused, deleted, and sent again does not come back', async () => {
     const { server, feed, shown, recover, informer } = refusing();
     feed();
     server.put('shop/k', 'red');
@@ -156,7 +158,7 @@ describe('an informer that refuses', () => {
     feed();
     if (server.answer !== undefined) server.answer.waiting = again;
     feed();
-    // It goes back behind what was seen: not believed, and the newest is listed.
+    // The repeated event is older than versions already seen, so it is not applied, and the newest state is listed.
     expect(informer.status.error?.message).toMatch(/an event is older than a version already seen/);
     feed();
     feed();
@@ -166,7 +168,7 @@ describe('an informer that refuses', () => {
     await informer.stop();
   });
 
-  it('I61: what is let in at a resync during the first list answers no wait', async () => {
+  it('I61: an object that is accepted at a resync during the first list satisfies only the wait for that object', async () => {
     const { server, informer, time, refuses } = refusing();
     server.answer?.fail(new Error('lost') as never);
     server.put('shop/k', 'red');
@@ -207,7 +209,7 @@ describe('a wait', () => {
     return { ...rig, settled, wait };
   };
 
-  it('I62: for a version is not met by a later event while its object is refused', async () => {
+  it('I62: a later event does not satisfy a wait for a version while its object is refused', async () => {
     const { server, feed, settled, wait, informer, time, recover } = observing();
     for (const [name, colour] of [
       ['r', 'red'],
@@ -220,7 +222,7 @@ describe('a wait', () => {
     server.put('shop/other', 'plain');
     feed();
     await time.advance(0);
-    // For the collection who is refused is no delay: it may stay so for ever, and the status says who.
+    // Refused objects do not hold up a wait for the collection, because they may stay refused for ever.
     expect(settled).toEqual(['all']);
     recover();
     await time.advance(0);
@@ -228,7 +230,7 @@ describe('a wait', () => {
     await informer.stop();
   });
 
-  it('I62: for a deletion is not met by an object that is only refused', async () => {
+  it('I62: a refused object does not satisfy a wait for its deletion', async () => {
     const { server, feed, settled, wait, informer, time } = observing();
     server.put('shop/r', 'red');
     feed();
@@ -244,7 +246,7 @@ describe('a wait', () => {
   });
 });
 
-describe('refusing all there is', () => {
+describe('an informer that refuses every object', () => {
   const COUNT = 6_000;
   const many = () => {
     const server = createFakeApiServer({ resources: [configMaps] });
@@ -260,19 +262,22 @@ describe('refusing all there is', () => {
   it.each<[string, { transform?: () => ConfigMap }, SharedInformerOptions<ConfigMap>]>([
     ['a transform', { transform: refuse }, {}],
     ['an index function', {}, { indexers: { never: refuse } }],
-  ])('I63: %s: is told once a batch, and costs in proportion', async (_name, listed, options) => {
-    const informer = createSharedInformer(createListWatch(many(), configMaps, listed), options);
-    const told: InformerStatus[] = [];
-    informer.status$.subscribe((status) => told.push(status));
-    informer.start();
-    await informer.whenSynced({ timeoutMs: 15_000 });
-    expect(informer.status.quarantined).toBe(COUNT);
-    expect(informer.status.quarantine).toHaveLength(10);
-    expect(told.length).toBeLessThan(COUNT / 10);
-    await informer.stop();
-  });
+  ])(
+    'I63: objects refused by %s are reported once per batch, at a cost in proportion to their number',
+    async (_name, listed, options) => {
+      const informer = createSharedInformer(createListWatch(many(), configMaps, listed), options);
+      const statuses: InformerStatus[] = [];
+      informer.status$.subscribe((status) => statuses.push(status));
+      informer.start();
+      await informer.whenSynced({ timeoutMs: 15_000 });
+      expect(informer.status.quarantined).toBe(COUNT);
+      expect(informer.status.quarantine).toHaveLength(10);
+      expect(statuses.length).toBeLessThan(COUNT / 10);
+      await informer.stop();
+    },
+  );
 
-  it('I63, D7: what is no object of the resource is told once a turn, too', async () => {
+  it('I63, D7: items that are not objects of the resource are reported once per batch, too', async () => {
     const skipped = { reason: ApiError.local('Unexpected', 'a Node') };
     const source: ListerWatcher<Pod> = {
       watchList: false,
@@ -286,36 +291,42 @@ describe('refusing all there is', () => {
       watch: () => NEVER,
     };
     const informer = createSharedInformer(source);
-    const told: InformerStatus[] = [];
-    informer.status$.subscribe((status) => told.push(status));
+    const statuses: InformerStatus[] = [];
+    informer.status$.subscribe((status) => statuses.push(status));
     informer.start();
     await informer.whenSynced({ timeoutMs: 15_000 });
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect([told.at(-1)?.skipped, told.at(-1)?.lastSkipped]).toEqual([COUNT, skipped.reason]);
-    expect(told.length).toBeLessThan(10);
+    expect([statuses.at(-1)?.skipped, statuses.at(-1)?.lastSkipped]).toEqual([
+      COUNT,
+      skipped.reason,
+    ]);
+    expect(statuses.length).toBeLessThan(10);
     await informer.stop();
   });
 
-  it('I63: one by one in a watch costs in proportion, too', async () => {
+  it('I63: refusals one by one in a watch cost in proportion to their number, too', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { indexers: { never: refuse } });
     source.listed(1);
     informer.start();
-    /** Milliseconds of each quarter, one event at a time. */
+    /** The duration of each quarter of the events in milliseconds, sent one at a time. */
     const quarters = (send: (at: number) => void) =>
       [0, 1, 2, 3].map((quarter) => {
         const since = performance.now();
         for (let at = 0; at < COUNT / 4; at++) send(quarter * (COUNT / 4) + at);
         return performance.now() - since;
       });
-    const came = quarters((at) => source.send(modified(pod(`p${at}`, 2 + at))));
+    const refusals = quarters((at) => source.send(modified(pod(`p${at}`, 2 + at))));
     expect(informer.status.quarantined).toBe(COUNT);
-    // The latest go first: those who are shown.
-    const went = quarters((at) => source.send(deleted(pod(`p${COUNT - 1 - at}`, COUNT + 2 + at))));
+    // The latest refused objects, which the status shows, are deleted first.
+    const deletions = quarters((at) =>
+      source.send(deleted(pod(`p${COUNT - 1 - at}`, COUNT + 2 + at))),
+    );
     expect(informer.status.quarantined).toBe(0);
-    // In proportion to the number of those who stay out the last would take seven times the first, and the other way.
-    expect(came[3]).toBeLessThan(4 * (came[0] ?? 0) + 200);
-    expect(went[0]).toBeLessThan(4 * (went[3] ?? 0) + 200);
+    // If each event cost time in proportion to the number of refused objects, the slowest quarter would take seven
+    // times the fastest.
+    expect(refusals[3]).toBeLessThan(4 * (refusals[0] ?? 0) + 200);
+    expect(deletions[0]).toBeLessThan(4 * (deletions[3] ?? 0) + 200);
     await informer.stop();
   });
 });

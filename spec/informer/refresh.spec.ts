@@ -1,4 +1,4 @@
-/** A list that somebody asks for, from the call to the commit. */
+/** `refresh()`, from the call to the commit. */
 import { ApiError, createSharedInformer, type SharedInformerOptions } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ function started(options: SharedInformerOptions<Pod> = {}) {
   informer.changes$.subscribe((set) => sets.push(brief(set)));
   source.listed(5, pod('a', 1));
   sets.length = 0;
-  /** What becomes of a refresh, with its time. */
+  /** The outcome of each refresh, with its time. */
   const outcomes: string[] = [];
   const refresh = () => {
     const promise = informer.refresh();
@@ -35,7 +35,7 @@ function started(options: SharedInformerOptions<Pod> = {}) {
 }
 
 describe('refresh', () => {
-  it('I81: lists the newest while watching, tells the difference and watches from there', async () => {
+  it('I81: while watching, lists the newest version, reports the difference and watches from there', async () => {
     const { time, source, informer, sets, outcomes, refresh } = started();
     await time.advance(2_000);
     void refresh();
@@ -52,7 +52,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: is done when the list is in the store, not before', async () => {
+  it('I81: resolves when the list is in the store, not before', async () => {
     const door = new Subject<void>();
     let open = true;
     const { time, source, informer, outcomes, refresh } = started({
@@ -70,7 +70,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: in backoff does at once what was due, and lists when that was a watch', async () => {
+  it('I81: in backoff makes the due request immediately, and lists after a watch', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     source.fail(lost());
     await time.advance(100);
@@ -86,7 +86,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: in backoff does not ask before Retry-After', async () => {
+  it('I81: in backoff sends no request before the Retry-After', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     source.fail(lost(20_000));
     await time.advance(5_000);
@@ -102,7 +102,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: rejects when the try fails, and the informer goes on by itself', async () => {
+  it('I81: rejects when the try fails, and the informer retries by itself', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     void refresh();
     source.failList(lost());
@@ -114,7 +114,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: is shared by the calls that come while it is under way', async () => {
+  it('I81: is shared by calls that are made while it is in progress', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     void refresh();
     await time.advance(300);
@@ -126,7 +126,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: begins a second after the one before at the earliest', async () => {
+  it('I81: begins at the earliest a second after the beginning of the previous one', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     void refresh();
     source.listed(6);
@@ -142,7 +142,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: rejects when the informer is not running, is stopped, or goes idle', async () => {
+  it('I81: rejects when the informer is stopped, or is not running', async () => {
     const { time, informer, outcomes, refresh } = started();
     void refresh();
     await informer.stop();
@@ -154,7 +154,7 @@ describe('refresh', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I81: rejects at a stop while it waits for its second, and leaves no timer', async () => {
+  it('I81: rejects at a stop while it waits for the second to pass, and leaves no timer', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     void refresh();
     source.listed(6);
@@ -167,7 +167,7 @@ describe('refresh', () => {
     expect([source.asked, time.pending]).toEqual([['L0', 'W5', 'L', 'W6'], 0]);
   });
 
-  it('I81: serves several scopes once all of them have listed', async () => {
+  it('I81: resolves once all of several scopes have listed', async () => {
     const time = new VirtualTime();
     const shop = scriptedListWatch('shop');
     const bank = scriptedListWatch('bank');
@@ -192,7 +192,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: rejects when one of several scopes has ended, and serves the others no less', async () => {
+  it('I81: rejects when onError has ended one of several scopes, and still lists the others', async () => {
     const time = new VirtualTime();
     const shop = scriptedListWatch('shop');
     const bank = scriptedListWatch('bank');
@@ -220,7 +220,7 @@ describe('refresh', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I81: is served by the first list that is under way', async () => {
+  it('I81: the first list, which is in progress, serves the refresh', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { scheduler: time });
@@ -233,7 +233,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81, I2: belongs to the run that stands when its turn comes, called in a callback', async () => {
+  it('I81, I2: called in a callback after stop() and start(), belongs to the new run', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     let called = false;
     informer.added$.subscribe(({ metadata }) => {

@@ -1,4 +1,4 @@
-/** What an informer takes for all namespaces, and what for one. */
+/** The scope '' of an informer, which means all namespaces. */
 import {
   createClient,
   createListWatch,
@@ -12,7 +12,7 @@ import { gated, knowing, replaced, replacing, pod as small } from '../delta/pods
 import { pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 describe("the namespace ''", () => {
-  it('W12, F4, I8: is all namespaces: what was deleted while the informer was stopped goes at its next list', async () => {
+  it('W12, F4, I8: covers all namespaces, so the next list removes objects that were deleted while the informer was stopped', async () => {
     const server = createFakeApiServer();
     const create = (namespace: string, name: string) =>
       server.objects.create(configMaps, { metadata: { namespace, name } });
@@ -35,7 +35,7 @@ describe("the namespace ''", () => {
     await informer.stop();
   });
 
-  it("W12: a ListerWatcher of one's own may say so, too", async () => {
+  it("W12: a custom ListerWatcher may have the scope '', too", async () => {
     const source = scriptedListWatch('');
     const informer = createSharedInformer(source);
     source.listed(1, pod('a', 1), pod('b', 1));
@@ -49,7 +49,7 @@ describe("the namespace ''", () => {
     await informer.stop();
   });
 
-  it('W12, I15: beside another one it is refused: it would delete what the other listed', () => {
+  it('W12, I15: is refused beside another scope, because its list would delete the objects of the other', () => {
     const sources: ListerWatcher<ReturnType<typeof pod>>[] = [
       scriptedListWatch(''),
       scriptedListWatch('shop'),
@@ -57,7 +57,7 @@ describe("the namespace ''", () => {
     expect(() => createSharedInformer(sources)).toThrow(/needs a scope/);
   });
 
-  it('W12, F9: a list of it misses keys of every namespace, and flows on an empty store only', () => {
+  it('W12, F9: a list deletes missing keys of every namespace, and flows through only on an empty store', () => {
     const { send, pop } = gated({ known: knowing(small('shop/a', 1), small('node', 1)) });
     send(replacing([small('lab/a', 2)], { scope: '' }), replaced([], 9, { scope: '' }));
     expect(pop()).toEqual(['-shop/a@1? -node@1? [lab/a@2]@9']);

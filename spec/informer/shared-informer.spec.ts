@@ -1,4 +1,4 @@
-/** What client-go's suite asks of a shared informer, where nothing else here does. */
+/** Tests of client-go's shared informer that no other spec covers. */
 import fc from 'fast-check';
 import {
   ApiError,
@@ -21,13 +21,13 @@ import {
   pod,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
-import { believer } from './believer.ts';
 import { logging, settle } from './handler-rig.ts';
+import { mirror } from './mirror.ts';
 
 const expired = () => ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
 
 describe('the store of an informer', () => {
-  it('S3: is read by index, before and after its start, also by one that comes later (TestIndexer)', async () => {
+  it('S3: is read by index before and after the start, also by an index that was added later (TestIndexer)', async () => {
     const source = scriptedListWatch();
     const tiers = ({ metadata }: Pod) => Object.keys(metadata.labels ?? {});
     const labelled = (name: string, ...labels: string[]): Pod => {
@@ -52,7 +52,7 @@ describe('the store of an informer', () => {
     await informer.stop();
   });
 
-  it('D5: shows, as handlers do, what the transform made (TestSharedInformerTransformer, TestTransformingInformerRace)', async () => {
+  it('D5: contains the transformed objects, which handlers receive, too (TestSharedInformerTransformer, TestTransformingInformerRace)', async () => {
     const server = createFakeApiServer();
     const at = { namespace: 'shop', name: 'web' };
     const web = server.objects.create(pods, { metadata: at });
@@ -83,9 +83,9 @@ describe('the store of an informer', () => {
 });
 
 describe('a run', () => {
-  it('R13: tells onError of a list that fails, and status$ too (TestSharedInformerErrorHandling)', async () => {
+  it('R13: a failed list is passed to onError and shown in the status (TestSharedInformerErrorHandling)', async () => {
     const time = new VirtualTime();
-    const told: string[] = [];
+    const errors: string[] = [];
     const informer = createSharedInformer(
       {
         watchList: false,
@@ -93,26 +93,26 @@ describe('a run', () => {
           throw ApiError.fromStatus({ code: 403, message: 'Access Denied' }, 403);
         },
         watch: () => {
-          throw new Error('never asked');
+          throw new Error('not requested');
         },
       },
       {
         scheduler: time,
         onError: ({ message }) => {
-          told.push(message);
+          errors.push(message);
           return 'retry';
         },
       },
     );
     informer.start();
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(/Access Denied/);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/Access Denied/);
     expect(informer.status).toMatchObject({ phase: 'backoff', blocked: 'forbidden' });
     await informer.stop();
     expect(time.pending).toBe(0);
   });
 
-  it('I1, I6: handlers that are added before, during and after its start miss nothing (TestSharedInformerStartRace, TestSharedInformerInitializationRace)', async () => {
+  it('I1, I6: handlers that are added before, during and after the start receive every change (TestSharedInformerStartRace, TestSharedInformerInitializationRace)', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const logs: string[][] = [];
@@ -138,7 +138,7 @@ describe('a run', () => {
     await informer.stop();
   });
 
-  it('I6, I7: says whether it runs and whether it has been stopped (TestStateSharedInformer)', async () => {
+  it('I6, I7: the status shows whether the informer runs, and isStopped whether it was stopped (TestStateSharedInformer)', async () => {
     const informer = createSharedInformer(scriptedListWatch());
     const state = () => [informer.status.phase, informer.isStopped];
     expect(state()).toEqual(['idle', false]);
@@ -148,7 +148,7 @@ describe('a run', () => {
     expect(state()).toEqual(['stopped', true]);
   });
 
-  it('I7: leaves nothing behind, whether it ran, had handlers, or neither (TestShutdown)', async () => {
+  it('I7: a stop leaves no request and no timer, with or without a run and handlers (TestShutdown)', async () => {
     for (const [starts, handlers] of [
       [true, 1],
       [true, 0],
@@ -170,7 +170,7 @@ describe('a run', () => {
 });
 
 describe('handlers that throw', () => {
-  it('I4, I12: on the first list and later, go on with the next, sync, and get a second chance by a resync (TestEventPanics)', async () => {
+  it('I4, I12: receive the next change, count as synced, and receive the object again at a resync (TestEventPanics)', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const errors: unknown[] = [];
@@ -212,7 +212,7 @@ describe('resyncs', () => {
     [1000, 0],
     [1000, 1000],
   ])(
-    'I18, I21: a disruption tells what changed to all, and the unchanged to who resyncs: informer %i, other %i (TestSharedInformerWatchDisruption)',
+    'I18, I21: a relist reports the difference to all handlers, and unchanged objects only as resyncs: informer %i, handler %i (TestSharedInformerWatchDisruption)',
     async (resyncPeriodMs, other) => {
       const time = new VirtualTime();
       const source = scriptedListWatch();
@@ -244,7 +244,7 @@ describe('resyncs', () => {
     },
   );
 
-  it('I18: one that joins a run is raised to the smallest period there was at its start (TestResyncCheckPeriod)', async () => {
+  it('I18: a shorter period on a running informer is raised to the shortest period at the start of the run (TestResyncCheckPeriod)', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const warnings: InformerWarning[] = [];
@@ -283,7 +283,7 @@ describe('resyncs', () => {
     await informer.stop();
   });
 
-  it('I18: one that joins a run without any period keeps its own', async () => {
+  it('I18: a handler that joins a run without a check period keeps its period', async () => {
     const time = new VirtualTime();
     for (const never of [undefined, 0, Number.POSITIVE_INFINITY]) {
       const source = scriptedListWatch();
@@ -303,7 +303,7 @@ describe('resyncs', () => {
     }
   });
 
-  it('I18, I20: meet a handler that is busy as one update a key, however often', async () => {
+  it('I18, I20: the resyncs of a busy handler wait as one update per key', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { scheduler: time });
@@ -325,8 +325,8 @@ describe('resyncs', () => {
   });
 });
 
-describe('abuse', () => {
-  it('I1, I17: a hundred that come and go in a storm each hear a story without gap or duplicate (TestSharedInformerHandlerAbuse)', async () => {
+describe('many handlers', () => {
+  it('I1, I17: a hundred handlers that are added and removed during changes have no gap and no duplicate (TestSharedInformerHandlerAbuse)', async () => {
     const step = fc.tuple(fc.nat(99), fc.nat(5), fc.constantFrom('put', 'end', 'toggle', 'asynch'));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 200, maxLength: 400 }), async (steps) => {
@@ -337,28 +337,28 @@ describe('abuse', () => {
         const join = (asynch: boolean) => {
           const had = new Map<string, Pod>();
           const answer = () => (asynch ? Promise.resolve() : undefined);
-          const registration = informer.addEventHandler(believer(had, answer));
+          const registration = informer.addEventHandler(mirror(had, answer));
           stories.set(registration, had);
           return registration;
         };
         source.listed(1, pod('p0', 1));
         informer.start();
         let version = 2;
-        for (const [who, name, what] of steps) {
-          if (what === 'put' || what === 'end') {
+        for (const [worker, name, action] of steps) {
+          if (action === 'put' || action === 'end') {
             const object = pod(`p${name}`, version++);
-            const event: WatchEvent<Pod> = what === 'put' ? modified(object) : deleted(object);
+            const event: WatchEvent<Pod> = action === 'put' ? modified(object) : deleted(object);
             source.send(event);
             continue;
           }
-          const registration = workers.get(who);
-          if (registration === undefined) workers.set(who, join(what === 'asynch'));
+          const registration = workers.get(worker);
+          if (registration === undefined) workers.set(worker, join(action === 'asynch'));
           else {
-            workers.delete(who);
+            workers.delete(worker);
             stories.delete(registration);
             void informer.removeEventHandler(registration);
           }
-          if (who === 0) await Promise.resolve();
+          if (worker === 0) await Promise.resolve();
         }
         await settle();
         const store = new Map(

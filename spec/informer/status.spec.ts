@@ -1,4 +1,4 @@
-/** What an informer says of itself, who is refused, and several scopes in one store. */
+/** The status of an informer: transitions, refused objects, several scopes, demand, and `live`. */
 
 import {
   ApiError,
@@ -33,7 +33,7 @@ const word = (status: InformerStatus) =>
   `${status.phase}${status.synced ? '*' : ''}${status.error ? ` ${status.error.reason}` : ''}`;
 
 describe('status', () => {
-  it('I16: status$ tells transitions only; a moving version is none', async () => {
+  it('I16: status$ emits transitions only; an advancing version is not a transition', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const words: string[] = [];
@@ -51,7 +51,7 @@ describe('status', () => {
   });
 
   for (const compression of ['none', 'latest'] as const) {
-    it(`I16: synced is told when a demand opens after the reflector told its phase (${compression})`, () =>
+    it(`I16: synced is emitted if the demand opens after the last phase of the reflector (${compression})`, () =>
       marbles(({ scheduler }) => {
         const source = scriptedListWatch();
         const demand = () => timer(16, scheduler);
@@ -73,7 +73,7 @@ describe('status', () => {
       }));
   }
 
-  it('I71: staleSinceMs is from when the copy in the store began to age, until a list replaces it or it is gone', async () => {
+  it('I71: staleSinceMs is the time from which the copy in the store is stale, until a list replaces it or the store is emptied', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, {
@@ -100,7 +100,7 @@ describe('status', () => {
     await informer.stop();
     expect(since()).toBe(100);
     informer.start();
-    // The first answers the list of the run before, late.
+    // The first response is for the list of the previous run, and late.
     for (const version of [2, 3]) source.listed(version, pod('web', version));
     expect(since()).toBeUndefined();
     await time.advance(50);
@@ -110,7 +110,7 @@ describe('status', () => {
     expect([informer.indexer.size, informer.status.phase, since()]).toEqual([0, 'idle', undefined]);
   });
 
-  it('I16: failures are told and heal; data streams go on without an error', () =>
+  it('I16: the status shows a failure until a retry succeeds, and data streams do not error', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { scheduler, random: () => 0 });
@@ -141,7 +141,7 @@ describe('status', () => {
       }, 5000);
     }));
 
-  it('I72: another object that is refused in the place of one is told, the same one again is not', async () => {
+  it('I72: status$ emits if a different object is refused, but not for the same object again', async () => {
     const source = scriptedListWatch();
     let refused = 'a';
     const picky = ({ metadata }: Pod) => {
@@ -151,17 +151,17 @@ describe('status', () => {
     const informer = createSharedInformer(source, { indexers: { picky } });
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.start();
-    const told: (string | undefined)[] = [];
-    informer.status$.subscribe(({ quarantine }) => told.push(quarantine?.[0]?.key));
+    const keys: (string | undefined)[] = [];
+    informer.status$.subscribe(({ quarantine }) => keys.push(quarantine?.[0]?.key));
     source.send(modified(pod('a', 2)));
     refused = 'b';
     source.send(modified(pod('a', 3)), modified(pod('b', 3)));
     source.send(modified(pod('b', 4)));
-    expect(told).toEqual(['shop/a', 'shop/b']);
+    expect(keys).toEqual(['shop/a', 'shop/b']);
     await informer.stop();
   });
 
-  it('I13: a refused object is shown with its key and let in at its next event', async () => {
+  it('I13: a refused object is shown with its key and accepted at its next event', async () => {
     const server = createFakeApiServer();
     const at = { namespace: 'shop', name: 'bad' };
     server.objects.create(configMaps, { metadata: at, data: { size: 'huge' } });
@@ -218,7 +218,7 @@ describe('status', () => {
     expect([informer.status.phase, ...quarantined()]).toEqual(['idle', 0, undefined]);
   });
 
-  it('I13: what an index function refuses is tried again at a resync', () =>
+  it('I13: an object that an index function refused is tried again at a resync', () =>
     marbles(({ scheduler }) => {
       let refuses = true;
       const source = scriptedListWatch();
@@ -247,7 +247,7 @@ describe('status', () => {
       }, 2500);
     }));
 
-  it('I13: a deletion or a relist without it ends its quarantine', () =>
+  it('I13: a deletion, or a relist without the object, removes it from the quarantine', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const refuse = (object: Pod): string[] => {
@@ -282,8 +282,8 @@ describe('status', () => {
   });
 });
 
-describe('an informer by hand', () => {
-  it('I14: the stages in order give the same notifications', async () => {
+describe('stages connected by hand', () => {
+  it('I14: the same stages connected by hand give the same notifications', async () => {
     const story = async (subscribe: (source: ReturnType<typeof scriptedListWatch>) => string[]) => {
       const source = scriptedListWatch();
       const sets = subscribe(source);
@@ -321,7 +321,7 @@ const codesOf = (scopes: InformerStatus['scopes'] = {}) =>
     .join(' ');
 
 describe('several scopes', () => {
-  it('I15: share one store, synced when all are, with a status each', async () => {
+  it('I15: share one store, which is synced when all scopes are, and have one status each', async () => {
     const shop = scriptedListWatch('shop');
     const bank = scriptedListWatch('bank');
     const informer = createSharedInformer([shop, bank]);
@@ -338,7 +338,7 @@ describe('several scopes', () => {
     expect([shop.open, bank.open]).toEqual([0, 0]);
   });
 
-  it('I15: of several the oldest staleness is shown, and none when all are fresh', async () => {
+  it('I15: staleSinceMs is that of the scope that became stale first, and absent if no scope is stale', async () => {
     const time = new VirtualTime();
     const scopes = ['shop', 'bank', 'mint'].map((scope) => scriptedListWatch(scope));
     const informer = createSharedInformer(scopes, { scheduler: time, random: () => 0 });
@@ -351,7 +351,7 @@ describe('several scopes', () => {
     await time.advance(100);
     shop?.fail(ApiError.local('Network', 'reset'));
     expect(informer.status.staleSinceMs).toBe(100);
-    // The bank's watch is answered again.
+    // The watch of the scope bank is answered again.
     await time.advance(710);
     expect(informer.status.staleSinceMs).toBe(200);
     await time.advance(100);
@@ -359,7 +359,7 @@ describe('several scopes', () => {
     await informer.stop();
   });
 
-  it('I15, F9: a relist of one deletes nothing of another', () =>
+  it('I15, F9: a relist of one scope deletes nothing of another', () =>
     marbles(({ scheduler }) => {
       const shop = scriptedListWatch('shop');
       const bank = scriptedListWatch('bank');
@@ -377,7 +377,7 @@ describe('several scopes', () => {
       }, 4000);
     }));
 
-  it('I15: of two in trouble it shows the one that blocks, with its own error', async () => {
+  it('I15: a scope that is blocked takes precedence over one that waits, with its own error', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     server.faults.failNext({ namespace: 'bank' }, { status: 403, times: 9 });
@@ -390,7 +390,7 @@ describe('several scopes', () => {
     const both = informer.status$.pipe(
       map(({ scopes, ...status }) => ({ ...status, codes: codesOf(scopes) })),
     );
-    // The denied streaming list does not block yet: the plain list that follows it does.
+    // The denied streaming list does not block yet. The denied plain list after it does.
     const blocking = both.pipe(
       filter(({ codes, blocked }) => codes === '503 403' && blocked !== undefined),
     );
@@ -399,7 +399,7 @@ describe('several scopes', () => {
     await informer.stop();
   });
 
-  it('I15: scopes that are missing or shared are refused', () => {
+  it('I15: several ListerWatchers with a missing or a shared scope are refused', () => {
     expect(() => createSharedInformer([scriptedListWatch('a'), scriptedListWatch('a')])).toThrow(
       /scope/,
     );
@@ -411,7 +411,7 @@ describe('several scopes', () => {
 });
 
 describe('demand', () => {
-  it('F11: a hidden page lets deltas gather and takes them as one', async () => {
+  it('F11: deltas gather while the demand is closed, and are taken as one batch', async () => {
     const source = scriptedListWatch();
     const shown = new Subject<void>();
     let hidden = false;
@@ -435,9 +435,9 @@ describe('demand', () => {
 });
 
 describe('live', () => {
-  const news = () => added(pod('late', 99));
+  const later = () => added(pod('late', 99));
 
-  it('I80: is true from the answer of the watch to its end, and false at rest', async () => {
+  it('I80: is true from the response to a watch until its end, and false while the informer does not run', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { scheduler: time, random: () => 0 });
@@ -464,7 +464,7 @@ describe('live', () => {
     ]);
   });
 
-  it('I80: is true with several scopes once all of them have an answered watch', () => {
+  it('I80: is true once every one of several scopes has an answered watch', () => {
     const shop = scriptedListWatch('shop');
     const bank = scriptedListWatch('bank');
     const informer = createSharedInformer([shop, bank]);
@@ -495,7 +495,7 @@ describe('live', () => {
     open = true;
     door.next();
     expect(informer.status).toMatchObject({ live: true, synced: true });
-    source.send(news());
+    source.send(later());
     expect(informer.indexer.size).toBe(2);
     void informer.stop();
   });

@@ -1,4 +1,4 @@
-/** Who is told what, and when: late, leaving, throwing and re-entrant subscribers. */
+/** Subscribers that are late, unsubscribe, throw, or are re-entrant. */
 
 import { createSharedInformer } from 'rx-informer';
 import { config, type Subscription, take, throwError } from 'rxjs';
@@ -30,7 +30,7 @@ function synced(...objects: ReturnType<typeof pod>[]) {
 }
 
 describe('isolation', () => {
-  it('I4: an error of the stream reaches rxjs where a subscriber has no error callback', async () => {
+  it('I4: an error of the stream is reported by rxjs if a subscriber has no error callback', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const failing = reportSubscriberErrors<number>(
@@ -39,16 +39,16 @@ describe('isolation', () => {
     );
     failing.subscribe({ next: () => undefined });
     failing.subscribe({ next: () => undefined, complete: () => undefined });
-    const told: unknown[] = [];
-    failing.subscribe({ next: () => undefined, error: (error) => told.push(error) });
+    const received: unknown[] = [];
+    failing.subscribe({ next: () => undefined, error: (error) => received.push(error) });
     await new Promise((resolve) => setTimeout(resolve, 5));
     config.onUnhandledError = null;
-    expect([reported.length, told.length]).toEqual([2, 1]);
+    expect([reported.length, received.length]).toEqual([2, 1]);
   });
 });
 
 describe('subscribers', () => {
-  it('I1: a late subscriber gets the state as one reset set, then what follows', async () => {
+  it('I1: a late subscriber receives the state as one reset set, then all later changes', async () => {
     const { source, informer } = synced(pod('web', 1));
     source.send(modified(pod('web', 2)));
     const seen: string[] = [];
@@ -58,7 +58,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I1, I2: one who joins in a callback has no gap and no duplicate, and all see one order', async () => {
+  it('I1, I2: a subscriber that joins in a callback has no gap and no duplicate, and all subscribers see one order', async () => {
     const { source, informer } = synced(pod('web', 1));
     const first: string[] = [];
     const second: string[] = [];
@@ -67,7 +67,7 @@ describe('subscribers', () => {
       first.push(brief(set));
       if (set.updated[0]?.object.metadata.resourceVersion !== '2') return;
       source.send(modified(pod('web', 3)));
-      // The write waits for this notification to end.
+      // The write takes effect after this notification.
       expect(informer.indexer.get('shop/web')?.metadata.resourceVersion).toBe('2');
       informer.changes$.subscribe((lateSet) => late.push(brief(lateSet)));
     });
@@ -79,7 +79,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I1: one who joins in a callback of indexer.snapshot$ receives that commit once', async () => {
+  it('I1: a subscriber that joins in a callback of indexer.snapshot$ receives that commit once', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     source.listed(1, pod('web', 1));
@@ -95,7 +95,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I2: stop and start in a callback come after it, in their order', async () => {
+  it('I2: stop and start in a callback take effect after it, in their order', async () => {
     const { source, informer } = synced();
     const second: string[] = [];
     informer.changes$.subscribe((set) => {
@@ -113,24 +113,24 @@ describe('subscribers', () => {
     expect(source.open).toBe(0);
   });
 
-  it('I3: nothing comes after unsubscribe, also from a subscriber before in the same notification', async () => {
+  it('I3: nothing is delivered after an unsubscribe, also one that an earlier subscriber of the same notification made', async () => {
     const { source, informer } = synced();
     const leaving: Subscription[] = [];
-    let heard = 0;
+    let received = 0;
     informer.changes$.subscribe((set) => {
       if (set.cause === 'watch') leaving[0]?.unsubscribe();
     });
     leaving.push(
       informer.changes$.subscribe((set) => {
-        if (set.cause === 'watch') heard++;
+        if (set.cause === 'watch') received++;
       }),
     );
     source.send(added(pod('web', 2)));
-    expect(heard).toBe(0);
+    expect(received).toBe(0);
     await informer.stop();
   });
 
-  it('I3: one that takes only the snapshot lets go of the run', async () => {
+  it('I3: a subscriber that takes only the snapshot starts no run', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
     informer.changes$.pipe(take(1)).subscribe();
@@ -139,7 +139,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I4: a throwing subscriber is reported with its name and key; the others go on', async () => {
+  it('I4: a subscriber that throws is reported with its name and the key, and the others continue', async () => {
     const { source, informer, errors, contexts } = synced();
     const seen: string[] = [];
     informer.changes$.subscribe(function paintTable(set) {
@@ -154,7 +154,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I4: a throwing onUnhandledError does not stop delivery either', async () => {
+  it('I4: an onUnhandledError that throws does not stop the delivery', async () => {
     const source = scriptedListWatch();
     const { config } = await import('rxjs');
     const reported: unknown[] = [];
@@ -196,7 +196,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I1: snapshot$ has a value at once and one for each commit', async () => {
+  it('I1: snapshot$ emits on subscription, and then once per commit', async () => {
     const { source, informer } = synced(pod('web', 1));
     const sizes: number[] = [];
     informer.snapshot$.subscribe((snapshot) => sizes.push(snapshot.size));

@@ -1,4 +1,4 @@
-/** Handlers of an informer that nobody starts. */
+/** The warning about a handler of an informer that is not started. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import {
@@ -24,7 +24,7 @@ function rig(options: SharedInformerOptions<Pod> = {}) {
 }
 
 describe('a handler of an informer that was not started', () => {
-  it('I67: is warned of after 10 s, by one timer however many there are', async () => {
+  it('I67: causes one warning after 10 s, with one timer for all handlers', async () => {
     const { time, informer, warnings } = rig();
     informer.addEventHandler({}, { name: 'audit' });
     await time.advance(4_000);
@@ -47,9 +47,9 @@ describe('a handler of an informer that was not started', () => {
 
   it.each<[string, (of: ReturnType<typeof rig>) => unknown]>([
     ['a start', ({ informer }) => informer.start()],
-    ['a subscription, which starts it', ({ informer }) => informer.changes$.subscribe()],
+    ['a subscription, which starts the informer', ({ informer }) => informer.changes$.subscribe()],
     ['a stop', ({ informer }) => informer.stop()],
-  ])('I67: is not warned of after %s', async (_name, act) => {
+  ])('I67: causes no warning after %s', async (_name, act) => {
     const all = rig();
     all.informer.addEventHandler({});
     await all.time.advance(9_999);
@@ -60,7 +60,7 @@ describe('a handler of an informer that was not started', () => {
     expect(all.time.pending).toBe(0);
   });
 
-  it('I67: is not warned of once the last one was removed', async () => {
+  it('I67: causes no warning once the last handler was removed', async () => {
     const { time, informer, warnings } = rig();
     const handlers = [informer.addEventHandler({}), informer.addEventHandler({})];
     for (const handler of handlers) {
@@ -73,7 +73,7 @@ describe('a handler of an informer that was not started', () => {
     expect([warnings, time.pending]).toEqual([[], 0]);
   });
 
-  it('I67: is not warned of where it was added while the informer runs, or rests because it was stopped', async () => {
+  it('I67: causes no warning if the handler was added while the informer runs or is stopped', async () => {
     const { time, informer, warnings } = rig();
     informer.start();
     informer.addEventHandler({});
@@ -84,7 +84,7 @@ describe('a handler of an informer that was not started', () => {
     expect([warnings, time.pending]).toEqual([[], 0]);
   });
 
-  it('I67: is warned of again where the informer went idle after a run', async () => {
+  it('I67: causes a warning again after the informer ran and went idle', async () => {
     const { time, informer, warnings } = rig({ lingerMs: 0 });
     informer.addEventHandler({});
     await time.advance(10_000);
@@ -96,7 +96,7 @@ describe('a handler of an informer that was not started', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('I67: calls in a callback count in their order', async () => {
+  it('I67: a start in the same callback, after the handler was added, cancels the warning', async () => {
     const { time, source, informer, warnings } = rig();
     let once = true;
     informer.addEventHandler({
@@ -116,7 +116,7 @@ describe('a handler of an informer that was not started', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I67: the warning may start the informer', async () => {
+  it('I67: onWarning may start the informer', async () => {
     const keys: string[] = [];
     const { time, informer } = rig({ onWarning: () => informer.start() });
     informer.addEventHandler({ onAdd: (_pod, { key }) => keys.push(key) });
@@ -126,10 +126,10 @@ describe('a handler of an informer that was not started', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I67: holds no process', async () => {
+  it('I67: the timer keeps no Node process running', async () => {
     const code = `
       import { createSharedInformer } from 'rx-informer';
-      const fail = () => { throw new Error('not asked for') };
+      const fail = () => { throw new Error('not requested') };
       createSharedInformer({ list: fail, watch: fail }).addEventHandler({});
       const addedMs = performance.now();
       process.on('exit', () => console.log(Math.round(performance.now() - addedMs)));
@@ -140,7 +140,7 @@ describe('a handler of an informer that was not started', () => {
     expect([Number(stdout) < 5_000, stderr]).toEqual([true, '']);
   }, 60_000);
 
-  it('I67: is printed where nobody asked for warnings', async () => {
+  it('I67: the warning is printed on the console if there is no onWarning', async () => {
     vi.useFakeTimers();
     const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     onTestFinished(() => {

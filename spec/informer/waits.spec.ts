@@ -1,4 +1,4 @@
-/** Promises about the store. */
+/** The waits of an informer: `whenSynced`, `whenObserved` and `whenAtLeast`. */
 import { ApiError, createSharedInformer } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ function synced(...objects: ReturnType<typeof pod>[]) {
   return { source, informer };
 }
 
-/** What a promise has come to by now. */
+/** The current outcome of a promise. */
 async function settled<T>(promise: Promise<T>): Promise<T | 'pending' | string> {
   const caught = promise.catch((error: Error) => error.message);
   return Promise.race([
@@ -40,7 +40,7 @@ describe('whenSynced', () => {
     await informer.stop();
   });
 
-  it('I9: rejects with the last cause when its time is over', async () => {
+  it('I9: rejects with the last cause when its timeout has passed', async () => {
     const rejections: unknown[] = [];
     marbles(({ scheduler, cold }) => {
       const forbidden = ApiError.fromStatus(
@@ -69,7 +69,7 @@ describe('whenSynced', () => {
     ]);
   });
 
-  it('I9: names the cause, and what blocks it', async () => {
+  it('I9: the timeout error says that the informer was not started, or which error blocks it', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'pods' });
     await expect(informer.whenSynced({ timeoutMs: 5 })).rejects.toThrow(
@@ -104,7 +104,7 @@ describe('whenSynced', () => {
 });
 
 describe('whenObserved', () => {
-  it("I10: resolves with the object once its version, or the store's, is reached", async () => {
+  it('I10: resolves with the object once the object, or the store, has reached the version', async () => {
     const { source, informer } = synced(pod('web', 1));
     const own = informer.whenObserved('shop/web', '12');
     const others = informer.whenObserved('shop/web', '14');
@@ -127,7 +127,7 @@ describe('whenObserved', () => {
     await informer.stop();
   });
 
-  it('I10: resolves at once when it has been reached', async () => {
+  it('I10: resolves immediately if the version was reached before', async () => {
     const { informer } = synced(pod('web', 1));
     expect(await settled(informer.whenObserved('shop/web', '10'))).toMatchObject({
       metadata: { name: 'web' },
@@ -136,7 +136,7 @@ describe('whenObserved', () => {
     await informer.stop();
   });
 
-  it('I10: a deletion has been observed while another object has the name', async () => {
+  it('I10: a deletion is observed if another object has the name', async () => {
     const { source, informer } = synced(pod('web', 1, 'second'));
     const target = { uid: 'first', deleted: true } as const;
     expect(await settled(informer.whenObserved('shop/web', target))).toMatchObject({
@@ -150,7 +150,7 @@ describe('whenObserved', () => {
     await informer.stop();
   });
 
-  it('I10: a deletion is of this object, not of another of its name', async () => {
+  it('I10: a deletion is that of the object with the UID, not of another object with the same name', async () => {
     const { source, informer } = synced(pod('web', 1, 'first'));
     const gone = informer.whenObserved('shop/web', { uid: 'first', deleted: true });
     expect(await settled(gone)).toBe('pending');
@@ -163,7 +163,7 @@ describe('whenObserved', () => {
     await informer.stop();
   });
 
-  it('I10: before the first list nobody knows what is gone', async () => {
+  it('I10: a deletion cannot be observed before the first list', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const wait = informer.whenObserved('shop/web', { uid: 'web', deleted: true });
@@ -176,7 +176,7 @@ describe('whenObserved', () => {
     await informer.stop();
   });
 
-  it('I10: with the version of its deletion an object that never came is not gone too early', async () => {
+  it('I10: with the version of the deletion, an object that was not received yet does not count as deleted', async () => {
     const { source, informer } = synced();
     const target = { uid: 'web', deleted: true, resourceVersion: '12' } as const;
     const wait = informer.whenObserved('shop/web', target);
@@ -185,14 +185,14 @@ describe('whenObserved', () => {
     expect(await settled(wait)).toBe('pending');
     source.send(deleted(pod('web', 12)));
     expect(await settled(wait)).toBeUndefined();
-    const wrong = { ...target, resourceVersion: 'x' };
-    expect(await settled(informer.whenObserved('shop/web', wrong))).toMatch(
+    const invalid = { ...target, resourceVersion: 'x' };
+    expect(await settled(informer.whenObserved('shop/web', invalid))).toMatch(
       /not a resourceVersion/,
     );
     await informer.stop();
   });
 
-  it('I10: a list not older than a version can be waited for, and a bookmark is enough', async () => {
+  it('I10: whenAtLeast resolves with a list or a bookmark that is not older than the version', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'pods' });
     const first = informer.whenAtLeast('5');
@@ -213,7 +213,7 @@ describe('whenObserved', () => {
     expect(await late).toMatch(/pods was stopped/);
   });
 
-  it('I10: rejects with where the store stands when its time is over', async () => {
+  it('I10: the timeout error says which version the store has', async () => {
     const { informer } = synced();
     await expect(informer.whenObserved('shop/web', '99', { timeoutMs: 5 })).rejects.toThrow(
       'informer has not observed shop/web within 5 ms; it is at 10',

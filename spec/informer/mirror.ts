@@ -1,25 +1,25 @@
-/** A handler that believes what it is told, and fails on what contradicts it. */
+/** A handler that keeps its own copy of the store, and fails on a notification that contradicts the copy. */
 import type { ResourceEventHandler } from 'rx-informer';
 import { expect } from 'vitest';
 import type { Pod } from '../delta/pods.ts';
 
-/** Keeps in `had` what it was told; `answer` is what each callback returns. */
-export function believer(had: Map<string, Pod>, answer: () => unknown): ResourceEventHandler<Pod> {
+/** Applies each notification to the map `had`. Each callback returns the result of `result`. */
+export function mirror(had: Map<string, Pod>, result: () => unknown): ResourceEventHandler<Pod> {
   return {
     onAdd: (object, { key }) => {
       expect(had.has(key)).toBe(false);
       had.set(key, object);
-      return answer();
+      return result();
     },
     onUpdate: (previous, object, { key }) => {
       expect(had.get(key)).toBe(previous);
       had.set(key, object);
-      return answer();
+      return result();
     },
     onDelete: ({ previous }, { key }) => {
       expect(had.get(key)).toBe(previous);
       had.delete(key);
-      return answer();
+      return result();
     },
   };
 }
