@@ -92,7 +92,10 @@ export function createConsumers(options: ConsumerOptions): Consumers {
       },
       { resyncPeriodMs },
     );
-  const registration = register(handled, random() < 0.3 ? 20_000 / options.speed : 0);
+  const registration = register(
+    handled,
+    random() < 0.3 ? Math.max(1_000, 20_000 / options.speed) : 0,
+  );
   let view: View<Pod> = toView<Pod>()(informer.changes$);
   let held = new Subscription();
   let leaveView = () => {};
