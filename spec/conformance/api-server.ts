@@ -1,26 +1,26 @@
-/** What the conformance suite needs of an API server, and the steps its tests share. Plain HTTP: no client. */
+/** The interface of a server under test, and the steps that the conformance tests share. They use HTTP, no client. */
 import { expect } from 'vitest';
 
-/** Any JSON object; tests reach into it. */
-// biome-ignore lint/suspicious/noExplicitAny: bodies of a server under test have no type to be trusted.
+/** Any JSON value, of which tests read any field. */
+// biome-ignore lint/suspicious/noExplicitAny: bodies of a server under test have no known type.
 export type Json = any;
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body parsed; `undefined` where it is no JSON. */
+  /** The parsed body; `undefined` if it is not JSON. */
   readonly json: Json;
 }
 
 export interface RequestOptions {
   readonly query?: Record<string, string>;
-  /** Text goes out as it is; all else as JSON. */
+  /** The body. A string is sent unchanged; any other value is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
 }
 
-/** The lines of a watch, parsed. Iteration ends when the server ends the watch. */
+/** The parsed lines of a watch. Iteration ends when the server ends the watch. */
 export interface WatchLines extends AsyncIterable<Json> {
   close(): void;
 }
@@ -29,16 +29,16 @@ export interface ApiServer {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   stream(path: string, query: Record<string, string>, headers?: Record<string, string>): WatchLines;
   close(): Promise<void>;
-  /** Compacts the history of Events up to now; absent where that cannot be done. */
+  /** Compacts the history of Events up to now; absent if the server cannot do so. */
   compact?(): Promise<void>;
-  /** The name of a namespace that nobody else uses. */
+  /** Creates a namespace that no other test uses, and returns its name. */
   freshNamespace(): Promise<string>;
   readonly capabilities: {
-    /** Serves `widgets.conformance.example.com/v1`, with a status subresource and any fields. */
+    /** The server serves `widgets.conformance.example.com/v1`, with a status subresource and any fields. */
     readonly widgets: boolean;
-    /** Remembers who applied which field: `managedFields`. */
+    /** The server tracks the owner of each applied field in `managedFields`. */
     readonly fieldOwnership: boolean;
-    /** Leaves it to a garbage collector to end deletions in the foreground. */
+    /** A garbage collector completes deletions in the foreground. */
     readonly garbageCollection: boolean;
   };
 }
@@ -51,7 +51,7 @@ export const WIDGETS = {
   namespaced: true,
 } as const;
 
-/** The columns of widgets after the name. */
+/** The table columns of widgets after the name. */
 export const WIDGET_COLUMNS = [
   { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
@@ -72,7 +72,7 @@ export const widget = (name: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** Asks, and fails unless the answer is a success. */
+/** Sends a request and returns the body. Fails unless the response is a success. */
 export async function succeed(
   server: ApiServer,
   method: string,
@@ -100,7 +100,7 @@ export function get(
   return succeed(server, 'GET', path, { query });
 }
 
-/** A config map for each name. */
+/** Creates a config map for each name. */
 export async function fill(server: ApiServer, namespace: string, names: string[]): Promise<Json[]> {
   const made: Json[] = [];
   for (const name of names) {
@@ -109,7 +109,7 @@ export async function fill(server: ApiServer, namespace: string, names: string[]
   return made;
 }
 
-/** Fails unless the answer is a Status of this code, reason and message. */
+/** Fails unless the response is a Status with this code, reason and message. */
 export function expectFailure(
   { status, json, text }: Answer,
   code: number,
@@ -129,14 +129,14 @@ export function expectFailure(
 
 export const names = (list: Json): string[] => list.items.map((item: Json) => item.metadata.name);
 
-/** The next `count` lines; fails when they do not come in time, or the watch ends before. */
+/** Returns the next `count` lines. Fails if they do not arrive in time, or if the watch ends before. */
 export async function take(lines: WatchLines, count: number, timeoutMs = 8000): Promise<Json[]> {
   const taken: Json[] = [];
   if (count === 0) return taken;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`${taken.length} of ${count} lines came: ${JSON.stringify(taken)}`));
+      reject(new Error(`received ${taken.length} of ${count} lines: ${JSON.stringify(taken)}`));
     }, timeoutMs);
   });
   const iterator = lines[Symbol.asyncIterator]();
@@ -152,18 +152,21 @@ export async function take(lines: WatchLines, count: number, timeoutMs = 8000): 
   return taken;
 }
 
-/** All lines until the server ends the watch. */
+/** Returns all lines until the server ends the watch. */
 export async function all(lines: WatchLines): Promise<Json[]> {
   const taken: Json[] = [];
   for await (const line of lines) taken.push(line);
   return taken;
 }
 
-/** `ADDED a`, `BOOKMARK`: a line in short. */
+/** Writes a line in short: `ADDED a`, `BOOKMARK`. */
 export const short = ({ type, object }: Json): string =>
   object.metadata?.name === undefined ? type : `${type} ${object.metadata.name}`;
 
-/** Splits bytes into lines and parses them. One iterator for all: a test may take, act and take again. */
+/**
+ * Splits bytes into lines and parses them. All iterations share one iterator, so that a test can take some lines now
+ * and more of them later.
+ */
 export function watchLines(chunks: AsyncIterable<Uint8Array>, close: () => void): WatchLines {
   async function* parse() {
     const decoder = new TextDecoder();

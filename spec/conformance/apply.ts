@@ -1,4 +1,4 @@
-/** Server-side apply. What needs the memory of field ownership is only for servers that have it. */
+/** Server-side apply. Tests of field ownership run only on servers that track it. */
 import { expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -32,7 +32,7 @@ const web = (containers: object[]) => {
 };
 
 export function applyTests(server: () => ApiServer): void {
-  it('creates what is not there, and changes what is', async () => {
+  it('an apply creates a missing object and changes an existing one', async () => {
     const path = configMaps(await server().freshNamespace());
     const made = await patched(server(), APPLY, `${path}/a`, configMap('a', { k: '1' }), me);
     expect(made.status, made.text).toBe(201);
@@ -46,7 +46,7 @@ export function applyTests(server: () => ApiServer): void {
     expect(await get(server(), `${path}/a`)).toEqual(two);
   });
 
-  it('takes the name of what is there from the path, and a new object needs one', async () => {
+  it('an apply to an existing object may leave out the name; an apply that creates needs it', async () => {
     const path = configMaps(await server().freshNamespace());
     const { metadata: _, ...nameless } = configMap('a', { k: '1' });
     const none = await patched(server(), APPLY, `${path}/a`, nameless, me);
@@ -56,7 +56,7 @@ export function applyTests(server: () => ApiServer): void {
     expect(made.metadata.name).toBe('a');
   });
 
-  it('is tried only when asked to', async () => {
+  it('an apply with dryRun creates no object', async () => {
     const path = configMaps(await server().freshNamespace());
     const dry = { ...me, dryRun: 'All' };
     const tried = await patched(server(), APPLY, `${path}/a`, configMap('a', { k: '1' }), dry);
@@ -65,7 +65,7 @@ export function applyTests(server: () => ApiServer): void {
     expect((await server().request('GET', `${path}/a`)).status).toBe(404);
   });
 
-  it('merges the lists of a built-in object by their keys', async () => {
+  it('an apply merges the lists of a built-in object by their keys', async () => {
     const path = deployments(await server().freshNamespace());
     const env = (...names: string[]) => names.map((name) => ({ name, value: name }));
     const ports = [{ containerPort: 80 }, { containerPort: 80, protocol: 'UDP' }];
@@ -131,7 +131,9 @@ export function applyTests(server: () => ApiServer): void {
     expect(names(containers(five))).toEqual(['b', 'n', 'z', 'a']);
   });
 
-  it('replaces the lists of a custom object, but merges its finalizers', async ({ skip }) => {
+  it('an apply replaces the lists of a custom object, but merges its finalizers', async ({
+    skip,
+  }) => {
     if (!server().capabilities.widgets) return skip('this server has no widgets');
     const path = widgets(await server().freshNamespace());
     const one = (finalizer: string, spec: object) => ({
@@ -154,7 +156,7 @@ export function applyTests(server: () => ApiServer): void {
     expectFailure(none, 404, 'NotFound', new RegExp(`^widgets.${WIDGETS.group} "none" not found$`));
   });
 
-  it('refuses what it cannot apply', async () => {
+  it('an invalid apply is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const attempt = (body: unknown, query: Record<string, string> = me) =>
@@ -181,7 +183,7 @@ export function applyTests(server: () => ApiServer): void {
     expectFailure(await attempt(uid), 422, 'Invalid', /metadata.uid: .*field is immutable/);
   });
 
-  it('force is for apply only', async () => {
+  it('the option force is refused for patches other than apply', async () => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const type = 'application/merge-patch+json';
@@ -189,7 +191,7 @@ export function applyTests(server: () => ApiServer): void {
     expectFailure(answer, 422, 'Invalid', /force: Forbidden: may not be specified for non-apply/);
   });
 
-  it('a field of somebody else is a conflict, and a field left out is removed', async ({
+  it('an apply of a field with another owner is a conflict, and an own field that is left out is removed', async ({
     skip,
   }) => {
     if (!server().capabilities.fieldOwnership) return skip('this server tracks no field ownership');
@@ -202,7 +204,7 @@ export function applyTests(server: () => ApiServer): void {
     expect(less.data).toEqual({ k: '1' });
   });
 
-  it('a server without field ownership merges, and says so', async ({ skip }) => {
+  it('a server without field ownership merges the fields and sends a warning', async ({ skip }) => {
     if (server().capabilities.fieldOwnership) return skip('this server tracks field ownership');
     const path = configMaps(await server().freshNamespace());
     await patch(server(), APPLY, `${path}/a`, configMap('a', { k: '1', l: '1' }), me);

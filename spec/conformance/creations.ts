@@ -1,4 +1,4 @@
-/** What makes an object: its name, and a PUT where there is none. */
+/** Creation of objects: rules for names, and PUT requests that create. */
 import { expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -28,7 +28,7 @@ export function creationTests(server: () => ApiServer): void {
     spec: { holderIdentity: 'me' },
   });
 
-  it('a generated name has at most 58 characters of what it is made from', async () => {
+  it('a generated name contains at most 58 characters of generateName', async () => {
     const make = await makeNames();
     const nameFrom = async (generateName: string) => {
       const { status, text, json } = await make({ generateName });
@@ -43,7 +43,7 @@ export function creationTests(server: () => ApiServer): void {
     expect(both.json.metadata.name).toBe('both');
   });
 
-  it('what a name is made from must be a name', async () => {
+  it('generateName must be a valid name', async () => {
     const make = await makeNames();
     const bad = await make({ generateName: 'A_' });
     expectFailure(
@@ -62,28 +62,28 @@ export function creationTests(server: () => ApiServer): void {
     expectFailure(besides, 422, 'Invalid', /^ConfigMap "a" is invalid: metadata.generateName: /);
   });
 
-  it('the namespace is looked for before the name is looked at', async () => {
+  it('a missing namespace is reported before an invalid name', async () => {
     const answer = await server().request('POST', configMaps('no-such-namespace'), {
       body: { metadata: { name: 'A_' } },
     });
     expectFailure(answer, 404, 'NotFound', /^namespaces "no-such-namespace" not found$/);
   });
 
-  it('an apply that creates looks at the name, too', async () => {
+  it('an apply that creates an object checks the name', async () => {
     const path = `${configMaps(await server().freshNamespace())}/A_`;
     const body = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'A_' } };
     const answer = await patched(server(), APPLY, path, body, { fieldManager: 'me' });
     expectFailure(answer, 422, 'Invalid', /Invalid value: "A_": a lowercase RFC 1123/);
   });
 
-  it('a PUT creates a lease that is not there', async () => {
+  it('a PUT creates a missing Lease', async () => {
     const path = leasesOf(await server().freshNamespace());
     const answer = await server().request('PUT', `${path}/a`, { body: lease('a') });
     expect(answer.status, answer.text).toBe(201);
     expect(answer.json).toMatchObject({ kind: 'Lease', spec: { holderIdentity: 'me' } });
     expect(answer.json.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
     expect(await get(server(), `${path}/a`)).toEqual(answer.json);
-    // Its version is not asked for where there is none.
+    // The version in the body is ignored if the object does not exist.
     const old = await put(server(), `${path}/b`, lease('b', { resourceVersion: '1' }));
     expect(isNewer(old, answer.json)).toBe(true);
     const dry = { query: { dryRun: 'All' }, body: lease('c') };
@@ -93,7 +93,7 @@ export function creationTests(server: () => ApiServer): void {
     expect(names(await get(server(), path))).toEqual(['a', 'b']);
   });
 
-  it('a PUT creates no lease that another one was before, or under a bad name, or nowhere', async () => {
+  it('a PUT that creates a Lease with a UID, an invalid name or a missing namespace is refused', async () => {
     const path = leasesOf(await server().freshNamespace());
     const attempt = (name: string, metadata: object = {}, at = path) =>
       server().request('PUT', `${at}/${name}`, { body: lease(name, metadata) });
@@ -111,7 +111,7 @@ export function creationTests(server: () => ApiServer): void {
     expect(names(await get(server(), path))).toEqual([]);
   });
 
-  it('a PUT creates services and events, too, and nothing of the other kinds', async () => {
+  it('a PUT creates Services and Events, but no ConfigMaps and Secrets', async () => {
     const root = `/api/v1/namespaces/${await server().freshNamespace()}`;
     const metadata = { name: 'a' };
     const spec = { ports: [{ port: 80 }] };
@@ -133,7 +133,7 @@ export function creationTests(server: () => ApiServer): void {
     }
   });
 
-  it('a lease is replaced only under its version', async () => {
+  it('a Lease is replaced only if its version is given', async () => {
     const path = leasesOf(await server().freshNamespace());
     const one = await post(server(), path, lease('a'));
     const without =

@@ -1,4 +1,4 @@
-/** Where custom resources differ from built-in ones. */
+/** The differences between custom resources and built-in ones. */
 import { expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -21,7 +21,7 @@ export function customResourceTests(server: () => ApiServer): void {
       await run();
     });
 
-  test('items of a list carry kind and apiVersion', async () => {
+  test('the items of a list have kind and apiVersion', async () => {
     const path = widgets(await server().freshNamespace());
     await post(server(), path, widget('w'));
     const list = await get(server(), path);
@@ -29,13 +29,13 @@ export function customResourceTests(server: () => ApiServer): void {
     expect(list.items[0]).toMatchObject({ kind: 'Widget', apiVersion: `${WIDGETS.group}/v1` });
   });
 
-  test('the kind must be given', async () => {
+  test('a POST without a kind is refused', async () => {
     const path = widgets(await server().freshNamespace());
     const answer = await server().request('POST', path, { body: { metadata: { name: 'w' } } });
     expectFailure(answer, 400, 'BadRequest', /Object 'Kind' is missing/);
   });
 
-  test('an update must carry a version', async () => {
+  test('a PUT without a version is refused', async () => {
     const path = widgets(await server().freshNamespace());
     await post(server(), path, widget('w'));
     const answer = await server().request('PUT', `${path}/w`, { body: widget('w', { spec: {} }) });
@@ -43,7 +43,7 @@ export function customResourceTests(server: () => ApiServer): void {
     expect(answer.json.details).toMatchObject({ name: 'w', group: WIDGETS.group, kind: 'widgets' });
   });
 
-  test('every field but metadata and status counts as generation', async () => {
+  test('a change of any field except metadata and status increments the generation', async () => {
     const path = widgets(await server().freshNamespace());
     const one = await post(
       server(),
@@ -70,7 +70,7 @@ export function customResourceTests(server: () => ApiServer): void {
     expect(isNewer(three, two)).toBe(true);
   });
 
-  test('failures and deletions name the group', async () => {
+  test('the details of errors and deletions contain the group', async () => {
     const path = widgets(await server().freshNamespace());
     const { metadata } = await post(server(), path, widget('w'));
     const again = await server().request('POST', path, { body: widget('w') });
@@ -81,7 +81,7 @@ export function customResourceTests(server: () => ApiServer): void {
     expect(deleted.details).toEqual({ ...details, uid: metadata.uid });
   });
 
-  test('watches stream their initial state', async () => {
+  test('a watch with sendInitialEvents streams the list', async () => {
     const path = widgets(await server().freshNamespace());
     const one = await post(server(), path, widget('w', { spec: { size: 1 } }));
     const lines = server().stream(path, {
@@ -103,7 +103,7 @@ export function customResourceTests(server: () => ApiServer): void {
     });
   });
 
-  test('a version from before all of them is too old for a watch', async () => {
+  test('a watch from a version before the first object is refused as too old', async () => {
     const path = widgets(await server().freshNamespace());
     const lines = server().stream(path, { watch: '1', resourceVersion: '1' });
     const [error] = await take(lines, 1);

@@ -1,4 +1,4 @@
-/** Writes that are only tried: they answer what would be, and change nothing. */
+/** Dry runs: writes that return the result of the write and change nothing. */
 import { expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -15,7 +15,7 @@ import { JSON_PATCH, MERGE, patch, patched } from './patches.ts';
 const dry = { dryRun: 'All' };
 
 export function dryRunTests(server: () => ApiServer): void {
-  it('a POST answers an object without a version', async () => {
+  it('a dry-run POST returns an object without a version', async () => {
     const path = configMaps(await server().freshNamespace());
     const body = { metadata: { generateName: 'a-' }, data: { k: 'v' } };
     const made = await succeed(server(), 'POST', path, { query: dry, body });
@@ -26,7 +26,7 @@ export function dryRunTests(server: () => ApiServer): void {
     expect(names(await get(server(), path))).toEqual([]);
   });
 
-  it('a PUT and patches answer the change under the version that is', async () => {
+  it('a dry-run PUT or PATCH returns the changed object with its present version', async () => {
     const path = configMaps(await server().freshNamespace());
     const one = await post(server(), path, { metadata: { name: 'a' }, data: { k: '1' } });
     const body = { ...one, data: { k: '2' } };
@@ -41,7 +41,7 @@ export function dryRunTests(server: () => ApiServer): void {
     expect(await get(server(), `${path}/a`)).toEqual(one);
   });
 
-  it('a DELETE says what it would, from the query or the body', async () => {
+  it('a dry-run DELETE, by query or by body, returns what a DELETE would return', async () => {
     const path = configMaps(await server().freshNamespace());
     const a = await post(server(), path, { metadata: { name: 'a' } });
     const metadata = { name: 'b', finalizers: ['example.com/b'] };
@@ -60,7 +60,7 @@ export function dryRunTests(server: () => ApiServer): void {
     expect(await get(server(), `${path}/b`)).toEqual(b);
   });
 
-  it('is refused where the write would be', async () => {
+  it('a dry run of an invalid write is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const again = { query: dry, body: { metadata: { name: 'a' } } };
@@ -71,7 +71,7 @@ export function dryRunTests(server: () => ApiServer): void {
     expectFailure(none, 404, 'NotFound', /"none" not found/);
   });
 
-  it('tells no watch', async () => {
+  it('a dry run sends no event to a watch', async () => {
     const path = configMaps(await server().freshNamespace());
     const one = await post(server(), path, { metadata: { name: 'a' } });
     const { resourceVersion } = one.metadata;
@@ -89,7 +89,7 @@ export function dryRunTests(server: () => ApiServer): void {
     ['PUT', '/a', 'UpdateOptions'],
     ['PATCH', '/a', 'PatchOptions'],
     ['DELETE', '/a', 'DeleteOptions'],
-  ])('a %s knows no way but All', async (method, name, kind) => {
+  ])('a %s refuses values of dryRun other than All', async (method, name, kind) => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const answer = await server().request(method, `${path}${name}`, {

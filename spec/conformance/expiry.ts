@@ -1,4 +1,4 @@
-/** What is left of a version whose history has been compacted away. Events: no cache stands before them. */
+/** Requests at versions whose history was compacted. The tests use Events, because the server does not cache them. */
 import { expect, it } from 'vitest';
 import { type ApiServer, events, expectFailure, get, names, post, take } from './api-server.ts';
 
@@ -6,7 +6,7 @@ export function expiryTests(server: () => ApiServer): void {
   const event = (namespace: string, name: string) =>
     post(server(), events(namespace), { metadata: { name }, involvedObject: { namespace } });
 
-  /** A first page, a change after it, and a compaction. */
+  /** Reads a first page, makes a change, and compacts the history. */
   async function compacted() {
     const namespace = await server().freshNamespace();
     for (const name of ['a', 'c', 'd']) await event(namespace, name);
@@ -23,7 +23,7 @@ export function expiryTests(server: () => ApiServer): void {
       await run();
     });
 
-  test('a next page expires, and can be had inconsistently', async () => {
+  test('the token of a next page expires; the error has a token for an inconsistent continuation', async () => {
     const { path, token } = await compacted();
     const query = { limit: '2', continue: token };
     const answer = await server().request('GET', path, { query });
@@ -35,7 +35,7 @@ export function expiryTests(server: () => ApiServer): void {
     expect(last.metadata.resourceVersion).toBe(rest.metadata.resourceVersion);
   });
 
-  test('an exact version expires, a minimum does not', async () => {
+  test('a list at an exact version expires, a list at a minimum version does not', async () => {
     const { path, version: resourceVersion } = await compacted();
     const options: Record<string, string>[] = [{ resourceVersionMatch: 'Exact' }, { limit: '1' }];
     for (const option of options) {
@@ -52,7 +52,7 @@ export function expiryTests(server: () => ApiServer): void {
     expect(names(list)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('a watch answers 200 and tells of it in the stream', async () => {
+  test('a watch at an expired version responds with 200 and an ERROR event', async () => {
     const { path, version: resourceVersion } = await compacted();
     const lines = server().stream(path, { watch: '1', resourceVersion });
     const [error] = await take(lines, 1);

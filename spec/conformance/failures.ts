@@ -1,9 +1,9 @@
-/** How requests are refused. */
+/** The errors for refused requests. */
 import { expect, it } from 'vitest';
 import { type ApiServer, configMaps, expectFailure, fill, post } from './api-server.ts';
 
 export function failureTests(server: () => ApiServer): void {
-  it('an object that is not there', async () => {
+  it('a request for a missing object is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     for (const [method, body] of [
       ['GET', undefined],
@@ -16,7 +16,7 @@ export function failureTests(server: () => ApiServer): void {
     }
   });
 
-  it('a namespace that is not there', async () => {
+  it('a creation in a missing namespace is refused', async () => {
     const path = configMaps('no-such-namespace');
     const answer = await server().request('POST', path, { body: { metadata: { name: 'a' } } });
     expectFailure(answer, 404, 'NotFound', /^namespaces "no-such-namespace" not found$/);
@@ -24,7 +24,7 @@ export function failureTests(server: () => ApiServer): void {
     expect(list.json.items).toEqual([]);
   });
 
-  it('a resource that is not there', async () => {
+  it('a request for an unknown resource is refused', async () => {
     for (const path of ['/api/v1/nothings', '/api/v1/namespaces/default/nothings/a']) {
       const answer = await server().request('GET', path);
       expectFailure(answer, 404, 'NotFound', /^the server could not find the requested resource$/);
@@ -32,19 +32,19 @@ export function failureTests(server: () => ApiServer): void {
     }
   });
 
-  it('a group that is not there', async () => {
+  it('a request for an unknown group is refused', async () => {
     const answer = await server().request('GET', '/apis/nothing.example.com/v1/nothings');
     expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
   });
 
-  it('a subresource that is not there', async () => {
+  it('a request for an unknown subresource is refused', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);
     const answer = await server().request('GET', `${configMaps(namespace)}/a/status`);
     expectFailure(answer, 404, 'NotFound', /^the server could not find the requested resource$/);
   });
 
-  it('a method that is not there', async () => {
+  it('a request with an unsupported method is refused', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);
     const path = configMaps(namespace);
@@ -67,8 +67,14 @@ export function failureTests(server: () => ApiServer): void {
       'Invalid',
       /Invalid value: "A_": a lowercase RFC 1123/,
     ],
-    ['no JSON', '{nope', 400, 'BadRequest', /is unrecognized \(must be of type ConfigMap\)/],
-    ['nothing', '', 400, 'BadRequest', /is unrecognized \(must be of type ConfigMap\)/],
+    [
+      'a body that is not JSON',
+      '{nope',
+      400,
+      'BadRequest',
+      /is unrecognized \(must be of type ConfigMap\)/,
+    ],
+    ['an empty body', '', 400, 'BadRequest', /is unrecognized \(must be of type ConfigMap\)/],
     [
       'another kind',
       { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' } },
@@ -97,14 +103,14 @@ export function failureTests(server: () => ApiServer): void {
       undefined,
       /^resourceVersion should not be set on objects to be created$/,
     ],
-  ])('a POST with %s', async (_, body, code, reason, message) => {
+  ])('a POST with %s is refused', async (_, body, code, reason, message) => {
     const path = configMaps(await server().freshNamespace());
     const answer = await server().request('POST', path, { body });
     expectFailure(answer, code, reason, message);
     if (code === 422) expect(answer.json.details.causes[0].field).toBe('metadata.name');
   });
 
-  it('a PUT under another name', async () => {
+  it('a PUT with another name than in the path is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const answer = await server().request('PUT', `${path}/a`, {
@@ -118,7 +124,7 @@ export function failureTests(server: () => ApiServer): void {
     );
   });
 
-  it('a body of another type', async () => {
+  it('a body of an unsupported media type is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     const headers = { 'content-type': 'text/plain' };
     const post = await server().request('POST', path, { body: 'x', headers });
@@ -133,13 +139,13 @@ export function failureTests(server: () => ApiServer): void {
     expectFailure(patch, 415, 'UnsupportedMediaType', /./);
   });
 
-  it('an answer of another type', async () => {
+  it('a request for an unsupported media type is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     const answer = await server().request('GET', path, { headers: { accept: 'text/xml' } });
     expectFailure(answer, 406, 'NotAcceptable', /./);
   });
 
-  it('a way of deletion that is not there', async () => {
+  it('a DELETE with an unknown propagationPolicy is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const body = { propagationPolicy: 'Sometimes' };
@@ -148,7 +154,7 @@ export function failureTests(server: () => ApiServer): void {
     expect(answer.json.details.kind).toBe('DeleteOptions');
   });
 
-  it('says what it serves, and that it lives', async () => {
+  it('the server reports its version and that it is ready', async () => {
     const ready = await server().request('GET', '/readyz');
     expect([ready.status, ready.text]).toEqual([200, 'ok']);
     expect((await server().request('GET', '/version')).json.major).toBe('1');

@@ -1,4 +1,4 @@
-/** The fake server must do all that the suite sees a real one do: over a socket. */
+/** Runs the conformance suite against the fake server over a socket. */
 import { openFake } from './fake.ts';
 import { apiServerConformance } from './suite.ts';
 

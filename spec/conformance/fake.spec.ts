@@ -1,9 +1,9 @@
-/** The fake server must do all that the suite sees a real one do: in process. */
+/** Runs the conformance suite against the fake server in process. */
 import { expect, it } from 'vitest';
 import { openFake } from './fake.ts';
 import { apiServerConformance } from './suite.ts';
 
-it('A1: differs from a real server on purpose only where the suite can tell', async () => {
+it('A1: the fake server lacks only the capabilities that the suite knows', async () => {
   const { capabilities } = await openFake(false);
   const lacking = Object.entries(capabilities).filter(([, has]) => !has);
   expect(lacking.map(([name]) => name)).toEqual(['fieldOwnership', 'garbageCollection']);

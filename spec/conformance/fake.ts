@@ -1,4 +1,4 @@
-/** The fake API server, in process or over a socket, for the conformance suite. */
+/** The fake API server as a server under test, in process or over a socket. */
 import { createFakeApiServer } from 'rx-informer/testing';
 import { defineResource } from '../../lib/meta/resource.ts';
 import { type ApiServer, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';

@@ -1,4 +1,4 @@
-/** Which objects a list holds, of which version, and in what pages. */
+/** Lists: their objects, versions and pages. */
 import { expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -14,7 +14,7 @@ import {
 } from './api-server.ts';
 
 export function listTests(server: () => ApiServer): void {
-  it('holds the objects of a namespace by name, without kind and apiVersion', async () => {
+  it('a list contains the objects of a namespace in the order of their names, without kind and apiVersion', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['b', 'a-1', 'a']);
     const list = await get(server(), configMaps(namespace));
@@ -27,13 +27,13 @@ export function listTests(server: () => ApiServer): void {
     }
   });
 
-  it('is an empty array where there is nothing', async () => {
+  it('a list without objects has an empty array of items', async () => {
     const list = await get(server(), configMaps(await server().freshNamespace()));
     expect(list.items).toEqual([]);
     expect(list.metadata.resourceVersion).toMatch(/^[1-9][0-9]*$/);
   });
 
-  it('spans namespaces', async () => {
+  it('a list of all namespaces contains the objects of each', async () => {
     const [one, two] = [await server().freshNamespace(), await server().freshNamespace()];
     const name = `everywhere-${one}`;
     await fill(server(), one, [name]);
@@ -61,7 +61,7 @@ export function listTests(server: () => ApiServer): void {
     [{ fieldSelector: 'metadata.name!=a', labelSelector: 'app=web' }, ['b']],
     [{ fieldSelector: 'metadata.namespace=elsewhere' }, []],
   ];
-  it('selects', async () => {
+  it('a list with selectors contains the matching objects', async () => {
     const path = configMaps(await server().freshNamespace());
     const labels: Record<string, Record<string, string>> = {
       a: { app: 'web', size: '1' },
@@ -76,14 +76,14 @@ export function listTests(server: () => ApiServer): void {
     }
   });
 
-  it('comes in pages of one version', async () => {
+  it('the pages of a list have one version', async () => {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
     await fill(server(), namespace, ['a', 'b', 'c', 'd', 'e']);
     const first = await get(server(), path, { limit: '2' });
     expect(names(first)).toEqual(['a', 'b']);
     expect(first.metadata.remainingItemCount).toBe(3);
-    // Neither of these belongs to the version of the first page.
+    // Both changes are newer than the version of the first page.
     await fill(server(), namespace, ['bb']);
     await succeed(server(), 'DELETE', `${path}/d`);
     const query = { limit: '2', continue: first.metadata.continue };
@@ -99,7 +99,7 @@ export function listTests(server: () => ApiServer): void {
     expect(names(await get(server(), path))).toEqual(['a', 'b', 'bb', 'c', 'e']);
   });
 
-  it('counts no remaining items with a selector', async () => {
+  it('a page of a list with a selector has no remainingItemCount', async () => {
     const path = configMaps(await server().freshNamespace());
     for (const name of 'abc')
       await post(server(), path, { metadata: { name, labels: { x: '1' } } });
@@ -110,7 +110,7 @@ export function listTests(server: () => ApiServer): void {
     expect(names(await get(server(), path, query))).toEqual(['b', 'c']);
   });
 
-  it('a limit as large as the list, or none at all, gives one page', async () => {
+  it('with a limit as large as the list, or a limit of 0, the list is one page', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a', 'b']);
     for (const limit of ['2', '0']) {
@@ -120,11 +120,11 @@ export function listTests(server: () => ApiServer): void {
     }
   });
 
-  it('from version 0 knows no pages', async () => {
+  it('a list at version 0 ignores the limit', async () => {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
     const [, b] = await fill(server(), namespace, ['a', 'b']);
-    // The cache behind version 0 may still be on its way: this waits for it.
+    // Waits until the server's cache, which serves version 0, has this version.
     const { resourceVersion } = b.metadata;
     await get(server(), path, { resourceVersion, resourceVersionMatch: 'NotOlderThan' });
     const list = await get(server(), path, { resourceVersion: '0', limit: '1' });
@@ -132,7 +132,7 @@ export function listTests(server: () => ApiServer): void {
     expect(list.metadata).not.toHaveProperty('continue');
   });
 
-  it('shows a version, or one not older', async () => {
+  it('a list is at the exact version, or at one that is not older, as requested', async () => {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
     const [a, b] = await fill(server(), namespace, ['a', 'b']);
@@ -152,7 +152,7 @@ export function listTests(server: () => ApiServer): void {
     }
   });
 
-  it('a version with a limit is exactly that version', async () => {
+  it('a version with a limit means exactly that version', async () => {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
     const [a] = await fill(server(), namespace, ['a', 'b', 'c']);
@@ -168,7 +168,7 @@ export function listTests(server: () => ApiServer): void {
     expect(newer.metadata.remainingItemCount).toBe(2);
   });
 
-  it('of a version that is still to come is refused', async () => {
+  it('a list at a version that the server has not reached is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     const query = { resourceVersion: '999999999' };
     const answer = await server().request('GET', path, { query });
@@ -202,7 +202,7 @@ export function listTests(server: () => ApiServer): void {
       'resourceVersionMatch',
     ],
     [{ sendInitialEvents: 'true' }, /sendInitialEvents is forbidden for list/, 'sendInitialEvents'],
-  ])('refuses the options %j', async (query, message, field) => {
+  ])('a list with the options %j is refused', async (query, message, field) => {
     const path = configMaps(await server().freshNamespace());
     const answer = await server().request('GET', path, { query });
     expectFailure(answer, 422, 'Invalid', message);
@@ -218,12 +218,12 @@ export function listTests(server: () => ApiServer): void {
     [{ limit: 'many' }, /strconv.ParseInt: parsing "many": invalid syntax/],
     [{ continue: 'nonsense' }, /invalid continue token|continue key is not valid/],
     [{ resourceVersion: 'abc' }, /invalid resource version: .*"abc"/],
-  ])('cannot read the options %j', async (query, message) => {
+  ])('a list with the malformed options %j is refused', async (query, message) => {
     const path = configMaps(await server().freshNamespace());
     expectFailure(await server().request('GET', path, { query }), 400, 'BadRequest', message);
   });
 
-  it('a next page takes no version', async () => {
+  it('a request for a next page with a version other than 0 is refused', async () => {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
     await fill(server(), namespace, ['a', 'b']);

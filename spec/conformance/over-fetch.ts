@@ -1,4 +1,4 @@
-/** The conformance suite over any WHATWG fetch. */
+/** Access to a server under test over any WHATWG `fetch`. */
 import { type Answer, type ApiServer, type RequestOptions, watchLines } from './api-server.ts';
 
 function urlOf(baseUrl: string, path: string, query: Record<string, string> = {}): string {
@@ -6,7 +6,7 @@ function urlOf(baseUrl: string, path: string, query: Record<string, string> = {}
   return `${baseUrl}${path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** `request` and `stream` on a server. */
+/** Implements `request` and `stream` of a server under test. */
 export function overFetch(
   fetch: typeof globalThis.fetch,
   baseUrl: string,
@@ -30,7 +30,7 @@ export function overFetch(
       async function* chunks() {
         const answer = await fetch(urlOf(baseUrl, path, query), { headers, signal: abort.signal });
         if (answer.status !== 200 || answer.body === null) {
-          throw new Error(`the watch was answered ${answer.status}: ${await answer.text()}`);
+          throw new Error(`the watch failed with ${answer.status}: ${await answer.text()}`);
         }
         yield* answer.body as unknown as AsyncIterable<Uint8Array>;
       }

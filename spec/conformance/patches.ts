@@ -1,4 +1,4 @@
-/** What patches do to objects: JSON Patch and JSON Merge Patch. */
+/** JSON Patch and JSON Merge Patch. */
 import { describe, expect, it } from 'vitest';
 import {
   type Answer,
@@ -32,7 +32,7 @@ export function patched(
   return server.request('PATCH', path, { body, query, headers: { 'content-type': type } });
 }
 
-/** As {@link patched}; fails unless the answer is a success. */
+/** Sends a patch like {@link patched} and returns the body. Fails unless the response is a success. */
 export async function patch(
   server: ApiServer,
   type: string,
@@ -63,7 +63,7 @@ export function patchTests(server: () => ApiServer): void {
   };
 
   describe('JSON Patch', () => {
-    it('does its operations in order, as one change', async () => {
+    it('the operations are applied in order, as one change', async () => {
       const { path, one } = await make();
       const two = await patch(server(), JSON_PATCH, path, [
         { op: 'test', path: '/data/k', value: 'v' },
@@ -84,7 +84,7 @@ export function patchTests(server: () => ApiServer): void {
       expect(await get(server(), path)).toEqual(two);
     });
 
-    it('unescapes ~1 and ~0', async () => {
+    it('~1 and ~0 in a path are unescaped', async () => {
       const { path } = await makeWidget({ 'a/b': 1, 'm~n': 2 });
       const two = await patch(server(), JSON_PATCH, path, [
         { op: 'replace', path: '/spec/a~1b', value: 3 },
@@ -94,7 +94,7 @@ export function patchTests(server: () => ApiServer): void {
       expect(two.metadata.generation).toBe(2);
     });
 
-    it('keeps the version when nothing changes', async () => {
+    it('a patch that changes nothing keeps the version', async () => {
       const { path, one } = await make();
       for (const operations of [[], [{ op: 'replace', path: '/data/k', value: 'v' }]]) {
         const same = await patch(server(), JSON_PATCH, path, operations);
@@ -104,22 +104,19 @@ export function patchTests(server: () => ApiServer): void {
 
     it.each<[string, Json]>([
       ['a test that fails', { op: 'test', path: '/spec/a', value: 2 }],
-      [
-        'a test of a version that is not',
-        { op: 'test', path: '/metadata/resourceVersion', value: '1' },
-      ],
-      ['a removal of nothing', { op: 'remove', path: '/spec/none' }],
-      ['a parent that is not there', { op: 'add', path: '/spec/none/x', value: 1 }],
-      ['a parent that is no container', { op: 'add', path: '/spec/a/x', value: 1 }],
+      ['a test of another version', { op: 'test', path: '/metadata/resourceVersion', value: '1' }],
+      ['a removal of a missing field', { op: 'remove', path: '/spec/none' }],
+      ['an add to a missing parent', { op: 'add', path: '/spec/none/x', value: 1 }],
+      ['an add to a parent that is not a container', { op: 'add', path: '/spec/a/x', value: 1 }],
       ['an index past the end', { op: 'add', path: '/spec/list/3', value: 1 }],
-      ['an index that is none', { op: 'add', path: '/spec/list/x', value: 1 }],
-      ['a replaced item that is not there', { op: 'replace', path: '/spec/list/2', value: 1 }],
-      ['a move from nowhere', { op: 'move', from: '/spec/none', path: '/spec/x' }],
-      ['no such operation', { op: 'put', path: '/spec/x', value: 1 }],
-      ['no path', { op: 'add', value: 1 }],
-      ['a path that is no pointer', { op: 'add', path: 'spec', value: 1 }],
+      ['an invalid index', { op: 'add', path: '/spec/list/x', value: 1 }],
+      ['a replacement of a missing item', { op: 'replace', path: '/spec/list/2', value: 1 }],
+      ['a move of a missing field', { op: 'move', from: '/spec/none', path: '/spec/x' }],
+      ['an unknown operation', { op: 'put', path: '/spec/x', value: 1 }],
+      ['an operation without a path', { op: 'add', value: 1 }],
+      ['a path that is not a JSON pointer', { op: 'add', path: 'spec', value: 1 }],
       ['a second operation that fails', { op: 'test', path: '/spec/b', value: 1 }],
-    ])('refuses %s, and changes nothing', async (_, operation) => {
+    ])('a patch with %s is refused and changes nothing', async (_, operation) => {
       const { path, one } = await makeWidget({ a: 1, list: [1, 2] });
       const first = { op: 'add', path: '/spec/first', value: 1 };
       const answer = await patched(server(), JSON_PATCH, path, [first, operation]);
@@ -128,7 +125,7 @@ export function patchTests(server: () => ApiServer): void {
       expect(await get(server(), path)).toEqual(one);
     });
 
-    it('is more lenient than RFC 6902: adds what it is to replace, and finds null where nothing is', async () => {
+    it('unlike in RFC 6902, replace adds a missing field, and a missing field equals null', async () => {
       const { path } = await makeWidget({ a: 1 });
       const two = await patch(server(), JSON_PATCH, path, [
         { op: 'replace', path: '/spec/b', value: 2 },
@@ -137,7 +134,7 @@ export function patchTests(server: () => ApiServer): void {
       expect(two.spec).toEqual({ a: 1, b: 2 });
     });
 
-    it('a test for null passes only where nothing is, so that nothing is written over', async () => {
+    it('a test for null passes only for a missing field, so that an add after it overwrites nothing', async () => {
       const { path, one } = await make();
       const adding = (name: string, value: Json) => [
         { op: 'test', path: `/metadata/${name}`, value: null },
@@ -154,7 +151,7 @@ export function patchTests(server: () => ApiServer): void {
       expect(await get(server(), path)).toEqual(two);
     });
 
-    it('refuses a body that is no list of operations', async () => {
+    it('a body that is not an array of operations is refused', async () => {
       const { path } = await make();
       for (const body of ['[nope', { op: 'add' }, 'true']) {
         const answer = await patched(server(), JSON_PATCH, path, body);
@@ -164,7 +161,7 @@ export function patchTests(server: () => ApiServer): void {
   });
 
   describe('JSON Merge Patch', () => {
-    it('merges objects, removes what is null, replaces lists', async () => {
+    it('objects are merged, null removes a field, and lists are replaced', async () => {
       const { path, one } = await makeWidget({ a: 1, o: { x: 1, y: { z: 1 } }, list: [1, 2] });
       const two = await patch(server(), MERGE, path, {
         metadata: { labels: { m: 'n' } },
@@ -178,13 +175,13 @@ export function patchTests(server: () => ApiServer): void {
       expect(three.spec.list).toEqual({ now: 'an object' });
     });
 
-    it('keeps the version when nothing changes', async () => {
+    it('a patch that changes nothing keeps the version', async () => {
       const { path, one } = await make();
       const same = await patch(server(), MERGE, path, { data: { k: 'v', none: null } });
       expect(same.metadata.resourceVersion).toBe(one.metadata.resourceVersion);
     });
 
-    it('refuses a body that is no object', async () => {
+    it('a body that is not an object is refused', async () => {
       const { path } = await make();
       for (const body of ['{nope', [1], 'null', '"text"']) {
         expectFailure(await patched(server(), MERGE, path, body), 400, 'BadRequest', /./);
@@ -204,7 +201,7 @@ export function patchTests(server: () => ApiServer): void {
           .reduceRight((inner, name) => ({ [name]: inner }), value),
     ],
   ] as const)('%s', (_, type, setting) => {
-    it('of an object that has changed since is refused', async () => {
+    it('a patch with an outdated version is refused', async () => {
       const { path, one } = await make();
       const stale = setting('/metadata/resourceVersion', '1');
       const answer = await patched(server(), type, path, stale);
@@ -219,7 +216,7 @@ export function patchTests(server: () => ApiServer): void {
       await patch(server(), type, path, fresh);
     });
 
-    it('cannot change what an object is', async () => {
+    it('a patch cannot change the identity of an object', async () => {
       const { path, one } = await make();
       const uid = await patched(server(), type, path, setting('/metadata/uid', 'other'));
       expectFailure(
@@ -245,7 +242,7 @@ export function patchTests(server: () => ApiServer): void {
       expect(await get(server(), path)).toEqual(one);
     });
 
-    it('of a custom object must keep a version', async () => {
+    it('a patch cannot remove the version of a custom object', async () => {
       const { path } = await makeWidget({ a: 1 });
       const body =
         type === MERGE
@@ -256,7 +253,7 @@ export function patchTests(server: () => ApiServer): void {
       expect(answer.json.details).toMatchObject({ group: WIDGETS.group, kind: 'widgets' });
     });
 
-    it('leaves the status to its subresource, and the rest to the object', async () => {
+    it('a patch of the object ignores the status, and a patch of the status ignores the other fields', async () => {
       const { path, one } = await makeWidget({ a: 1 });
       const two = await patch(server(), type, path, setting('/status', { x: 1 }));
       expect(two.metadata.resourceVersion).toBe(one.metadata.resourceVersion);
@@ -270,7 +267,7 @@ export function patchTests(server: () => ApiServer): void {
       expect(five).toMatchObject({ spec: { a: 2 }, status: { x: 1 }, metadata: { generation: 2 } });
     });
 
-    it('adds no finalizer to what is being deleted, and removes the last', async () => {
+    it('a patch cannot add a finalizer to an object that is being deleted, and can remove the last one', async () => {
       const { path } = await make({ metadata: { name: 'a', finalizers: ['example.com/a'] } });
       await succeed(server(), 'DELETE', path);
       const more = setting('/metadata/finalizers', ['example.com/a', 'example.com/b']);
@@ -280,7 +277,7 @@ export function patchTests(server: () => ApiServer): void {
       expect((await server().request('GET', path)).status).toBe(404);
     });
 
-    it('of nothing is refused', async () => {
+    it('a patch of a missing object or of a collection is refused', async () => {
       const { path } = await make();
       const body = type === MERGE ? {} : [];
       const none = await patched(server(), type, path.replace(/a$/, 'none'), body);
@@ -289,7 +286,7 @@ export function patchTests(server: () => ApiServer): void {
       expectFailure(all, 405, 'MethodNotAllowed', /does not allow this method/);
     });
 
-    it('pollutes no prototype', async () => {
+    it('a patch reaches no prototype', async () => {
       const { path } = await makeWidget({ a: 1 });
       for (const to of ['/spec/__proto__/polluted', '/spec/constructor/prototype/polluted']) {
         await patched(server(), type, path, setting(to, 'yes'));
@@ -302,13 +299,13 @@ export function patchTests(server: () => ApiServer): void {
     });
   });
 
-  it('of an unknown kind is refused', async () => {
+  it('a patch of an unknown media type is refused', async () => {
     const { path } = await make();
     const answer = await patched(server(), 'text/plain', path, '[]');
     expectFailure(answer, 415, 'UnsupportedMediaType', /./);
   });
 
-  it('of a Deployment counts as generation where the spec changes', async () => {
+  it('a patch of a Deployment increments the generation if it changes the spec', async () => {
     const path = deployments(await server().freshNamespace());
     await post(server(), path, deployment('web'));
     const scaled = await patch(server(), MERGE, `${path}/web`, { spec: { replicas: 2 } });
@@ -319,7 +316,7 @@ export function patchTests(server: () => ApiServer): void {
   });
 }
 
-/** A Deployment of one container. */
+/** A Deployment with one container. */
 export function deployment(name: string): Json {
   const labels = { app: name };
   return {

@@ -48,7 +48,7 @@ export function projectionTests(server: () => ApiServer): void {
   };
 
   describe('metadata only', () => {
-    it('of an object and of a list', async () => {
+    it('an object and a list can be read as metadata', async () => {
       const namespace = await server().freshNamespace();
       const [a, b] = await fill(server(), namespace, ['a', 'b']);
       const path = configMaps(namespace);
@@ -61,7 +61,7 @@ export function projectionTests(server: () => ApiServer): void {
       expect(rest.items).toContainEqual(partial(b));
     });
 
-    it('of a watch, its bookmarks included', async () => {
+    it('a watch can send metadata, also in its bookmarks', async () => {
       const namespace = await server().freshNamespace();
       const path = configMaps(namespace);
       await post(server(), path, {
@@ -82,7 +82,7 @@ export function projectionTests(server: () => ApiServer): void {
       expect(deleted.object.metadata.labels).toEqual({ on: 'y', more: 'x' });
     });
 
-    it('of what a write answers', async () => {
+    it('a write can return metadata', async () => {
       const namespace = await server().freshNamespace();
       const [a] = await fill(server(), namespace, ['a']);
       const patched = await succeed(server(), 'PATCH', `${configMaps(namespace)}/a`, {
@@ -93,7 +93,7 @@ export function projectionTests(server: () => ApiServer): void {
       expect(patched.metadata.uid).toBe(a.metadata.uid);
     });
 
-    it('is one thing for an object and another for a list', async () => {
+    it('the metadata type of an object is refused for a list, and vice versa', async () => {
       const namespace = await server().freshNamespace();
       await fill(server(), namespace, ['a']);
       const path = configMaps(namespace);
@@ -110,7 +110,7 @@ export function projectionTests(server: () => ApiServer): void {
   });
 
   describe('tables', () => {
-    it('of a list, an object and a write', async () => {
+    it('a list, an object and the result of a write can be read as a table', async () => {
       const namespace = await server().freshNamespace();
       const path = configMaps(namespace);
       const a = await post(server(), path, { metadata: { name: 'a' }, data: { k: '1', l: '2' } });
@@ -138,7 +138,7 @@ export function projectionTests(server: () => ApiServer): void {
       expect(rows(written)).toEqual([['a', 1, AGE]]);
     });
 
-    it('with nothing, the metadata or the whole object in each row', async () => {
+    it('each row contains no object, the metadata or the complete object, as requested', async () => {
       const namespace = await server().freshNamespace();
       const path = configMaps(namespace);
       const a = await post(server(), path, { metadata: { name: 'a' }, data: { k: '1' } });
@@ -152,7 +152,7 @@ export function projectionTests(server: () => ApiServer): void {
       expectFailure(answer, 400, 'BadRequest', /includeObject: Invalid value: "Some": must be/);
     });
 
-    it('in pages', async () => {
+    it('a table can be read in pages', async () => {
       const namespace = await server().freshNamespace();
       await fill(server(), namespace, ['a', 'b']);
       const first = await ask(configMaps(namespace), TABLE, { limit: '1' });
@@ -164,7 +164,7 @@ export function projectionTests(server: () => ApiServer): void {
       expect(second.rows[0].object.metadata.name).not.toBe(first.rows[0].object.metadata.name);
     });
 
-    it('of a watch: the columns with the first event only', async () => {
+    it('only the first event of a watch contains the columns', async () => {
       const namespace = await server().freshNamespace();
       const path = configMaps(namespace);
       const labels = { on: 'y' };
@@ -197,7 +197,7 @@ export function projectionTests(server: () => ApiServer): void {
       expect(next.object.rows).toEqual([{ cells: ['b', 1, AGE], object: partial(two) }]);
     });
 
-    it('of pods, deployments and custom objects have columns of their own', async ({ skip }) => {
+    it('pods, deployments and custom objects have their own columns', async ({ skip }) => {
       const namespace = await server().freshNamespace();
       await post(server(), deployments(namespace), deployment('web'));
       const deployed = await ask(deployments(namespace), TABLE);
@@ -240,7 +240,7 @@ export function projectionTests(server: () => ApiServer): void {
     });
   });
 
-  it('a table of pods tells how each is, as kubectl prints it', async () => {
+  it('a table of pods shows the state of each as kubectl prints it', async () => {
     const path = `/api/v1/namespaces/${await server().freshNamespace()}/pods`;
     const headers = { 'content-type': MERGE };
     for (const [at, pod] of printedPods.entries()) {
@@ -271,7 +271,7 @@ export function projectionTests(server: () => ApiServer): void {
     }
   });
 
-  it('the first of a list that the server has is taken', async () => {
+  it('the server uses the first media type of Accept that it supports', async () => {
     const namespace = await server().freshNamespace();
     const [a] = await fill(server(), namespace, ['a']);
     const path = `${configMaps(namespace)}/a`;

@@ -1,4 +1,4 @@
-/** The conformance suite against a real kube-apiserver, which serves TLS under its own certificate. */
+/** A real kube-apiserver as a server under test. It serves TLS with its own certificate. */
 
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
@@ -14,13 +14,13 @@ import {
 } from './api-server.ts';
 import { readAnswer } from './over-fetch.ts';
 
-/** Where the server is and how to reach it as an administrator. */
+/** The address of the server and the credentials of an administrator. */
 export interface RealApiServer {
   readonly url: string;
   readonly token: string;
-  /** The certificate in PEM. Left out: certificates are not checked. */
+  /** The certificate in PEM. If it is left out, certificates are not verified. */
   readonly ca?: string;
-  /** Plain HTTP; `POST /compact` there compacts the storage. */
+  /** The address of a control server over HTTP, on which `POST /compact` compacts the storage. */
   readonly controlURL?: string;
 }
 
@@ -78,7 +78,7 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Waits until custom objects can be listed and watched: a new definition takes a moment. */
+/** Creates the definition of widgets and waits until they can be listed and watched, which takes a moment. */
 async function addWidgets(server: ApiServer): Promise<void> {
   const made = await server.request(
     'POST',
@@ -100,7 +100,7 @@ async function addWidgets(server: ApiServer): Promise<void> {
   throw new Error('the custom resource was not served in time');
 }
 
-/** Opens the suite's way to a real server. `close` leaves the server running. */
+/** Opens the access to a real server. `close` leaves the server running. */
 export async function openRealApiServer(real: RealApiServer): Promise<ApiServer> {
   const agent = new Agent({
     keepAlive: true,
@@ -112,7 +112,7 @@ export async function openRealApiServer(real: RealApiServer): Promise<ApiServer>
       url.search = new URLSearchParams(query as Record<string, string>).toString();
       const headers = {
         authorization: `Bearer ${real.token}`,
-        // Node sends the body of a DELETE without a length unless it is told.
+        // Without this header, Node sends the body of a DELETE without a length.
         ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
         ...options.headers,
       };

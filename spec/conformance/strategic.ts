@@ -1,4 +1,4 @@
-/** What a strategic merge patch does with lists, and with its directives. */
+/** Strategic merge patches: lists and directives. */
 import { expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -29,7 +29,7 @@ export function strategicTests(server: () => ApiServer): void {
   const c = { name: 'c', image: 'c:1' };
   const d = { name: 'd', image: 'd:1' };
 
-  it('merges containers by name, ports by number, variables by name', async () => {
+  it('containers are merged by name, ports by number, variables by name', async () => {
     const env = [{ name: 'A', value: '1' }];
     const { path, one } = await make([{ ...c, env, ports: [{ containerPort: 80 }] }, d]);
     const two = await change(
@@ -52,7 +52,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect(isNewer(two, one)).toBe(true);
   });
 
-  it('leaves what it does not name in its place', async () => {
+  it('items that the patch does not name keep their places', async () => {
     const { path } = await make([c, d]);
     const two = await change(path, inPod({ containers: [{ name: 'd', image: 'd:2' }] }));
     expect(namesOf(containersOf(two))).toEqual(['c', 'd']);
@@ -60,7 +60,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect(namesOf(containersOf(three))).toEqual(['e', 'c', 'd']);
   });
 
-  it('replaces lists that have no key', async () => {
+  it('lists without a merge key are replaced', async () => {
     const { path } = await make([{ ...c, args: ['a', 'b'] }], { tolerations: [{ key: 'x' }] });
     const containers = [{ name: 'c', args: ['z'] }];
     const two = await change(path, inPod({ containers, tolerations: [{ key: 'y' }] }));
@@ -68,7 +68,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect(two.spec.template.spec.tolerations).toEqual([{ key: 'y' }]);
   });
 
-  it('removes items with $patch: delete, and members with null', async () => {
+  it('$patch: delete removes items, and null removes fields', async () => {
     const { path } = await make([{ ...c, args: ['a'] }, d]);
     const two = await change(
       path,
@@ -89,7 +89,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect(containersOf(three)).toMatchObject([{ name: 'c', image: 'c:2' }]);
   });
 
-  it('replaces lists and objects with $patch: replace', async () => {
+  it('$patch: replace replaces lists and objects', async () => {
     const { path } = await make([c, d]);
     const containers = [{ name: 'e', image: 'e:1' }, { $patch: 'replace' }];
     expect(namesOf(containersOf(await change(path, inPod({ containers }))))).toEqual(['e']);
@@ -99,7 +99,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect((await change(`${maps}/a`, { data })).data).toEqual({ m: '3' });
   });
 
-  it('orders by $setElementOrder, and refuses a list that contradicts it', async () => {
+  it('$setElementOrder orders a list, and a list that contradicts it is refused', async () => {
     const { path } = await make([c, d]);
     const e = { name: 'e', image: 'e:1' };
     const order = { '$setElementOrder/containers': [{ name: 'd' }, { name: 'e' }, { name: 'c' }] };
@@ -110,7 +110,7 @@ export function strategicTests(server: () => ApiServer): void {
     expectFailure(answer, 500, undefined, /doesn't match \$setElementOrder list/);
   });
 
-  it('keeps only $retainKeys', async () => {
+  it('$retainKeys removes all other fields', async () => {
     const volumes = [{ name: 'v', emptyDir: {} }];
     const { path } = await make([c], { volumes });
     const retained = {
@@ -123,7 +123,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect(two.spec.template.spec.volumes[0]).not.toHaveProperty('emptyDir');
   });
 
-  it('merges finalizers as a set, and $deleteFromPrimitiveList removes some', async () => {
+  it('finalizers are merged as a set, and $deleteFromPrimitiveList removes some', async () => {
     const path = configMaps(await server().freshNamespace());
     const finalizers = ['example.com/a'];
     await post(server(), path, { metadata: { name: 'a', finalizers } });
@@ -135,7 +135,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect(three.metadata.finalizers).toEqual(['example.com/b']);
   });
 
-  it('merges owners by UID', async () => {
+  it('owner references are merged by UID', async () => {
     const path = configMaps(await server().freshNamespace());
     const owner = (uid: string, name = uid) => ({ apiVersion: 'v1', kind: 'Pod', name, uid });
     const metadata = { name: 'a', ownerReferences: [owner('1'), owner('2')] };
@@ -148,7 +148,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect(two.metadata.ownerReferences).toEqual([{ ...owner('2'), controller: true }]);
   });
 
-  it('merges conditions by type', async () => {
+  it('conditions are merged by type', async () => {
     const { path } = await make([c]);
     const status = (conditions: object[]) => change(`${path}/status`, { status: { conditions } });
     await status([{ type: 'A', status: 'True' }]);
@@ -159,7 +159,7 @@ export function strategicTests(server: () => ApiServer): void {
     expect(three.status.conditions.map((each: Json) => each.type)).toEqual(['B']);
   });
 
-  it('refuses an item without its key, and a body that is no object', async () => {
+  it('an item without its merge key, or a body that is not an object, is refused', async () => {
     const { path } = await make([c]);
     const keyless = inPod({ containers: [{ image: 'x' }] });
     const answer = await patched(server(), STRATEGIC, path, keyless);
@@ -169,7 +169,7 @@ export function strategicTests(server: () => ApiServer): void {
     }
   });
 
-  it('keeps the version when nothing changes, and refuses what is stale', async () => {
+  it('a patch that changes nothing keeps the version, and a patch with an outdated version is refused', async () => {
     const { path, one } = await make([c, d]);
     const same = await change(path, inPod({ containers: [{ name: 'd', image: 'd:1' }] }));
     expect(same.metadata.resourceVersion).toBe(one.metadata.resourceVersion);
@@ -177,7 +177,7 @@ export function strategicTests(server: () => ApiServer): void {
     expectFailure(await patched(server(), STRATEGIC, path, stale), 409, 'Conflict', /modified/);
   });
 
-  it('is not for custom resources', async ({ skip }) => {
+  it('a strategic merge patch of a custom resource is refused', async ({ skip }) => {
     if (!server().capabilities.widgets) return skip('this server has no widgets');
     const path = widgets(await server().freshNamespace());
     await post(server(), path, widget('w', { spec: { a: 1 } }));

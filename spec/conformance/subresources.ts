@@ -1,4 +1,4 @@
-/** Scale, eviction and logs, and how deletions may be asked for. */
+/** Scale, eviction, logs and the options of deletions. */
 import { describe, expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -22,7 +22,7 @@ export function subresourceTests(server: () => ApiServer): void {
       return { path: `${path}/web`, one };
     };
 
-    it('shows and sets the replicas', async () => {
+    it('the scale shows and sets the replicas', async () => {
       const { path, one } = await make();
       const scale = await get(server(), `${path}/scale`);
       const { name, namespace, uid, resourceVersion, creationTimestamp } = one.metadata;
@@ -44,7 +44,7 @@ export function subresourceTests(server: () => ApiServer): void {
       expect((await get(server(), path)).spec.replicas).toBe(0);
     });
 
-    it('takes patches of every kind, and dry runs', async () => {
+    it('the scale accepts all types of patches, and dry runs', async () => {
       const { path } = await make();
       const change = [{ op: 'replace', path: '/spec/replicas', value: 2 }];
       expect((await patch(server(), JSON_PATCH, `${path}/scale`, change)).spec.replicas).toBe(2);
@@ -60,7 +60,7 @@ export function subresourceTests(server: () => ApiServer): void {
       expect((await get(server(), path)).spec.replicas).toBe(5);
     });
 
-    it('refuses what is no scale of this object', async () => {
+    it('an invalid scale is refused', async () => {
       const { path } = await make();
       const attempt = (body: object) => server().request('PUT', `${path}/scale`, { body });
       const spec = { replicas: 1 };
@@ -99,7 +99,7 @@ export function subresourceTests(server: () => ApiServer): void {
     return { pods, path: `${pods}/p`, pod };
   };
 
-  it('an eviction deletes a pod', async () => {
+  it('an eviction deletes a pod, and an invalid one is refused', async () => {
     const { pods, path } = await makePod('c');
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' } };
     const evict = (fields: object, at = path) =>
@@ -128,7 +128,7 @@ export function subresourceTests(server: () => ApiServer): void {
     expect(names(await get(server(), pods))).toEqual([]);
   });
 
-  it('a log is of one container', async () => {
+  it('a request for a log must name one container of a pod with several', async () => {
     const { pods, path } = await makePod('c', 'd');
     const attempt = (query: Record<string, string>, at = path) =>
       server().request('GET', `${at}/log`, { query });
@@ -148,7 +148,7 @@ export function subresourceTests(server: () => ApiServer): void {
     expect(empty.text).toBe('');
   });
 
-  it('a deletion in the foreground, or one that orphans, is done in phases or at once', async () => {
+  it('a deletion with the policy Foreground or Orphan sets a finalizer if the server has garbage collection', async () => {
     const path = configMaps(await server().freshNamespace());
     for (const [policy, finalizer] of [
       ['Foreground', 'foregroundDeletion'],
@@ -172,7 +172,7 @@ export function subresourceTests(server: () => ApiServer): void {
     expectFailure(refused, 422, 'Invalid', /propagationPolicy: Unsupported value: "Sometimes"/);
   });
 
-  it('a collection is deleted by field and by label, one object at a time', async () => {
+  it('a collection is deleted by field selector', async () => {
     const path = configMaps(await server().freshNamespace());
     for (const name of ['a', 'b', 'c']) await post(server(), path, { metadata: { name } });
     const query = { fieldSelector: 'metadata.name!=b' };
@@ -180,7 +180,7 @@ export function subresourceTests(server: () => ApiServer): void {
     expect(names(await get(server(), path))).toEqual(['b']);
   });
 
-  it('a lease has neither generation nor status', async () => {
+  it('a Lease has neither a generation nor a status', async () => {
     const namespace = await server().freshNamespace();
     const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
     const lease = { metadata: { name: 'l' }, spec: { holderIdentity: 'me' } };

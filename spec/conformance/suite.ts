@@ -1,6 +1,6 @@
 /**
- * One suite for every API server: what it asserts, a real kube-apiserver does, and the fake one must do. It
- * speaks HTTP itself, so that no client can hide a difference.
+ * The conformance suite for API servers. A real kube-apiserver passes it, and the fake server must pass it, too. The
+ * suite sends HTTP requests itself, so that no client can hide a difference.
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiServer } from './api-server.ts';

@@ -1,4 +1,4 @@
-/** What watches send, and when they end. */
+/** Watches: their events, and their ends. */
 import { expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -25,7 +25,7 @@ const STREAMING = {
 };
 
 export function watchTests(server: () => ApiServer): void {
-  /** Opens a watch for the time of a test. */
+  /** Opens a watch while `run` runs. */
   async function watching(
     path: string,
     query: Record<string, string>,
@@ -39,7 +39,7 @@ export function watchTests(server: () => ApiServer): void {
     }
   }
 
-  it('replays what happened since a version, then goes on', async () => {
+  it('a watch sends the events since its version, then later ones', async () => {
     const path = configMaps(await server().freshNamespace());
     const { resourceVersion } = (await get(server(), path)).metadata;
     const one = await post(server(), path, { metadata: { name: 'a' } });
@@ -64,7 +64,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('sends nothing for an update that changes nothing', async () => {
+  it('a watch sends no event for an update that changes nothing', async () => {
     const path = configMaps(await server().freshNamespace());
     const one = await post(server(), path, { metadata: { name: 'a' }, data: { k: '1' } });
     const { resourceVersion } = one.metadata;
@@ -75,7 +75,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('without a version sends what there is', async () => {
+  it('a watch without a version, or at version 0, sends the existing objects first', async () => {
     const namespace = await server().freshNamespace();
     const made = await fill(server(), namespace, ['a', 'b']);
     for (const query of [{}, { resourceVersion: '0' }]) {
@@ -86,7 +86,7 @@ export function watchTests(server: () => ApiServer): void {
     }
   });
 
-  it('marks the end of what there is for one that takes bookmarks, unasked', async () => {
+  it('a watch without a version that allows bookmarks sends an end mark after the existing objects', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);
     await watching(configMaps(namespace), { allowWatchBookmarks: 'true' }, async (next) => {
@@ -96,7 +96,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('streams a list, marks its end and goes on', async () => {
+  it('a watch with sendInitialEvents sends a list, an end mark, then later events', async () => {
     const namespace = await server().freshNamespace();
     const made = await fill(server(), namespace, ['a', 'b']);
     await watching(configMaps(namespace), STREAMING, async (next) => {
@@ -117,7 +117,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('streams what a selector selects', async () => {
+  it('a streaming list with a selector contains the matching objects', async () => {
     const path = configMaps(await server().freshNamespace());
     for (const name of ['a', 'b']) {
       await post(server(), path, { metadata: { name, labels: { own: name } } });
@@ -127,7 +127,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('streams without a mark where bookmarks are not allowed', async () => {
+  it('a streaming list without allowWatchBookmarks has no end mark', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);
     const { allowWatchBookmarks: _, ...query } = STREAMING;
@@ -138,7 +138,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('sends no state when it is told so', async () => {
+  it('a watch with sendInitialEvents=false sends no existing objects', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);
     await watching(
@@ -146,7 +146,7 @@ export function watchTests(server: () => ApiServer): void {
       { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' },
       async (next) => {
         const first = next(1);
-        // Time for the watch to be open, and to send what it should not.
+        // Waits until the watch is open and would have sent the existing objects.
         await new Promise((resolve) => setTimeout(resolve, 300));
         await fill(server(), namespace, ['b']);
         expect((await first).map(short)).toEqual(['ADDED b']);
@@ -154,14 +154,14 @@ export function watchTests(server: () => ApiServer): void {
     );
   });
 
-  it('is a list where watch is false', async () => {
+  it('a request with watch=false is a list', async () => {
     const path = configMaps(await server().freshNamespace());
     for (const watch of ['0', 'false']) {
       expect((await get(server(), path, { watch })).kind).toBe('ConfigMapList');
     }
   });
 
-  it('fails in the stream when the list is to be newer than all', async () => {
+  it('a streaming list at a version that the server has not reached sends an ERROR', async () => {
     const path = configMaps(await server().freshNamespace());
     await watching(path, { ...STREAMING, resourceVersion: '999999999' }, async (next) => {
       const [error] = await next(1);
@@ -182,21 +182,21 @@ export function watchTests(server: () => ApiServer): void {
       { resourceVersionMatch: 'NotOlderThan' },
       /resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided/,
     ],
-  ])('refuses the options %j', async (query, message) => {
+  ])('a watch with the options %j is refused', async (query, message) => {
     const path = configMaps(await server().freshNamespace());
     const answer = await server().request('GET', path, { query: { watch: '1', ...query } });
     expectFailure(answer, 422, 'Invalid', message);
     expect(answer.json.details.causes[0].field).toBe('resourceVersionMatch');
   });
 
-  it('refuses a version that is none, with 500', async () => {
+  it('a watch at an invalid version is refused with 500', async () => {
     const path = configMaps(await server().freshNamespace());
     const query = { watch: '1', resourceVersion: 'abc' };
     const answer = await server().request('GET', path, { query });
     expectFailure(answer, 500, undefined, /resourceVersion: Invalid value: "abc"/);
   });
 
-  it('shows what starts and stops to match a selector as added and deleted', async () => {
+  it('a watch with a selector shows objects that begin or cease to match as added or deleted', async () => {
     const path = configMaps(await server().freshNamespace());
     const labelled = (own: string, data: string) => ({
       metadata: { name: 'a', labels: { own } },
@@ -214,7 +214,7 @@ export function watchTests(server: () => ApiServer): void {
       const lines = await next(5);
       expect(lines[0]).toEqual({ type: 'ADDED', object: two });
       expect(lines[1]).toEqual({ type: 'MODIFIED', object: three });
-      // The last state that matched, under the version of the one that does not.
+      // The last matching state, with the version of the state that does not match.
       const { data, metadata } = lines[2].object;
       expect([lines[2].type, data, metadata.labels]).toEqual([
         'DELETED',
@@ -227,7 +227,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('watches one object by field selector', async () => {
+  it('a field selector limits a watch to one object', async () => {
     const namespace = await server().freshNamespace();
     const fieldSelector = 'metadata.name=b';
     await fill(server(), namespace, ['a', 'b']);
@@ -236,7 +236,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('tells of the two steps of a deletion with finalizers', async () => {
+  it('a watch shows both steps of a deletion with finalizers', async () => {
     const path = configMaps(await server().freshNamespace());
     const finalizers = ['example.com/a'];
     const one = await post(server(), path, { metadata: { name: 'a', finalizers } });
@@ -246,7 +246,7 @@ export function watchTests(server: () => ApiServer): void {
     await watching(path, { resourceVersion }, async (next) => {
       const [modified, deleted] = await next(2);
       expect(modified).toEqual({ type: 'MODIFIED', object: marked });
-      // The update that took the last finalizer is not shown.
+      // The update that removed the last finalizer is not shown.
       expect(deleted.type).toBe('DELETED');
       expect(deleted.object).not.toHaveProperty('data');
       expect(deleted.object.metadata.finalizers).toEqual(finalizers);
@@ -254,7 +254,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('tells of every object of a deleted collection', async () => {
+  it('a watch shows the deletion of every object of a deleted collection', async () => {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
     const made = await fill(server(), namespace, ['a', 'b']);
@@ -265,7 +265,7 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('ends cleanly after timeoutSeconds, with a bookmark shortly before', async () => {
+  it('a watch ends cleanly after timeoutSeconds, with a bookmark shortly before', async () => {
     const namespace = await server().freshNamespace();
     const [a] = await fill(server(), namespace, ['a']);
     const { resourceVersion } = a.metadata;
@@ -277,7 +277,7 @@ export function watchTests(server: () => ApiServer): void {
         timeoutSeconds: '4',
       }),
     );
-    // A real server bookmarks only versions newer than those at the start of the watch.
+    // A real server sends bookmarks only for versions newer than that at the start of the watch.
     await new Promise((resolve) => setTimeout(resolve, 500));
     await fill(server(), await server().freshNamespace(), ['b']);
     const lines = await watched;
@@ -290,7 +290,7 @@ export function watchTests(server: () => ApiServer): void {
     }
   });
 
-  it('sends no bookmark unasked', async () => {
+  it('a watch without allowWatchBookmarks sends no bookmark', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);
     const query = { watch: '1', timeoutSeconds: '3' };

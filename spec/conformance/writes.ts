@@ -1,4 +1,4 @@
-/** What writes do to objects. */
+/** Creations, replacements and deletions. */
 import { expect, it } from 'vitest';
 import {
   type ApiServer,
@@ -14,7 +14,7 @@ import {
 } from './api-server.ts';
 
 export function writeTests(server: () => ApiServer): void {
-  it('creates', async () => {
+  it('a POST creates an object', async () => {
     const path = configMaps(await server().freshNamespace());
     const answer = await server().request('POST', path, {
       body: {
@@ -38,7 +38,7 @@ export function writeTests(server: () => ApiServer): void {
     expect((await get(server(), `${path}/a`)).metadata).toEqual(metadata);
   });
 
-  it('makes a name from generateName', async () => {
+  it('a POST with generateName generates a name', async () => {
     const path = configMaps(await server().freshNamespace());
     const one = await post(server(), path, { metadata: { generateName: 'g-' } });
     const two = await post(server(), path, { metadata: { generateName: 'g-' } });
@@ -47,7 +47,7 @@ export function writeTests(server: () => ApiServer): void {
     expect(two.metadata.name).not.toBe(one.metadata.name);
   });
 
-  it('refuses a second object of one name', async () => {
+  it('a second POST of the same name is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const again = await server().request('POST', path, { body: { metadata: { name: 'a' } } });
@@ -55,7 +55,7 @@ export function writeTests(server: () => ApiServer): void {
     expect(again.json.details).toEqual({ name: 'a', kind: 'configmaps' });
   });
 
-  it('replaces; each change has a newer version', async () => {
+  it('a PUT replaces an object, and each change has a newer version', async () => {
     const path = configMaps(await server().freshNamespace());
     const one = await post(server(), path, { metadata: { name: 'a' }, data: { k: '1' } });
     const two = await put(server(), `${path}/a`, { ...one, data: { k: '2' } });
@@ -64,7 +64,7 @@ export function writeTests(server: () => ApiServer): void {
     expect(two.metadata.uid).toBe(one.metadata.uid);
   });
 
-  it('replaces a built-in object without a version', async () => {
+  it('a PUT without a version replaces a built-in object', async () => {
     const path = configMaps(await server().freshNamespace());
     const one = await post(server(), path, { metadata: { name: 'a', labels: { x: '1' } } });
     const two = await put(server(), `${path}/a`, { metadata: { name: 'a' }, data: { k: '2' } });
@@ -73,14 +73,14 @@ export function writeTests(server: () => ApiServer): void {
     expect(two.metadata.creationTimestamp).toBe(one.metadata.creationTimestamp);
   });
 
-  it('keeps the version when nothing changes', async () => {
+  it('a PUT that changes nothing keeps the version', async () => {
     const path = configMaps(await server().freshNamespace());
     const one = await post(server(), path, { metadata: { name: 'a' }, data: { k: '1' } });
     const two = await put(server(), `${path}/a`, { metadata: { name: 'a' }, data: { k: '1' } });
     expect(two.metadata.resourceVersion).toBe(one.metadata.resourceVersion);
   });
 
-  it('refuses to replace what has changed since', async () => {
+  it('a PUT with an outdated version is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     const one = await post(server(), path, { metadata: { name: 'a' } });
     await put(server(), `${path}/a`, { ...one, data: { k: '2' } });
@@ -94,7 +94,7 @@ export function writeTests(server: () => ApiServer): void {
     expect(late.json.details).toEqual({ name: 'a', kind: 'configmaps' });
   });
 
-  it('refuses to replace another object of the same name', async () => {
+  it('a PUT with the UID of another object is refused', async () => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const body = { metadata: { name: 'a', uid: 'other' }, data: { k: '1' } };
@@ -102,7 +102,7 @@ export function writeTests(server: () => ApiServer): void {
     expectFailure(answer, 409, 'Conflict', /Precondition failed: UID in precondition: other/);
   });
 
-  it('counts generations of the spec, and keeps the status apart', async () => {
+  it('a change of the spec increments the generation, and the status is changed separately', async () => {
     const path = deployments(await server().freshNamespace());
     const labels = { app: 'web' };
     const one = await post(server(), path, {
@@ -139,7 +139,7 @@ export function writeTests(server: () => ApiServer): void {
     expect((await get(server(), `${path}/web/status`)).status).toEqual({ replicas: 2 });
   });
 
-  it('deletes', async () => {
+  it('a DELETE deletes an object', async () => {
     const path = configMaps(await server().freshNamespace());
     const { metadata } = await post(server(), path, { metadata: { name: 'a' } });
     const body = { propagationPolicy: 'Background', preconditions: { uid: metadata.uid } };
@@ -157,7 +157,7 @@ export function writeTests(server: () => ApiServer): void {
     );
   });
 
-  it('deletes under preconditions', async () => {
+  it('a DELETE checks its preconditions', async () => {
     const path = configMaps(await server().freshNamespace());
     await post(server(), path, { metadata: { name: 'a' } });
     const attempt = (preconditions: object) =>
@@ -170,7 +170,7 @@ export function writeTests(server: () => ApiServer): void {
     expect(names(await get(server(), path))).toEqual(['a']);
   });
 
-  it('waits for finalizers', async () => {
+  it('a deletion waits for finalizers', async () => {
     const path = configMaps(await server().freshNamespace());
     const finalizers = ['example.com/a', 'example.com/b'];
     const one = await post(server(), path, { metadata: { name: 'a', finalizers } });
@@ -197,7 +197,7 @@ export function writeTests(server: () => ApiServer): void {
     expect((await server().request('GET', `${path}/a`)).status).toBe(404);
   });
 
-  it('deletes a collection, by selector', async () => {
+  it('a DELETE of a collection deletes the objects that a selector matches', async () => {
     const path = configMaps(await server().freshNamespace());
     for (const name of ['a', 'b', 'c']) {
       const labels: Record<string, string> = name === 'c' ? {} : { del: 'yes' };

@@ -1,4 +1,4 @@
-/** What the compiler knows of a pipe that ends in a view. Judged by `tsc`. */
+/** The types of a `pipe` that ends in a view, checked by `tsc`. */
 
 import {
   type ChangeSet,
@@ -16,13 +16,13 @@ import { type Pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 describe('a stream of change sets', () => {
   const { changes$ } = createSharedInformer(scriptedListWatch());
 
-  it('may end in a view', () => {
+  it('a pipe may end in a view', () => {
     expectTypeOf(changes$.pipe(toView())).toEqualTypeOf<View<Pod>>();
     expectTypeOf(changes$.pipe(conflateByKey(), toView())).toEqualTypeOf<View<Pod>>();
     expect(changes$.pipe(conflateByKey(), toView()).getSnapshot()).toEqual([]);
   });
 
-  it('is an Observable to everyone else', () => {
+  it('a stream of change sets is an Observable', () => {
     expectTypeOf(changes$).toEqualTypeOf<ChangeStream<Pod>>();
     expectTypeOf(changes$.pipe(map((set) => set.rev))).toEqualTypeOf<Observable<number>>();
     expectTypeOf(changes$.pipe(filter((set) => set.synced))).toEqualTypeOf<

@@ -1,4 +1,4 @@
-/** What the types of clients promise; checked by `tsc`, and that they hold at run time too. */
+/** The types of clients, checked by `tsc` and at run time. */
 import {
   type ClientOf,
   createResourceClient,
@@ -19,7 +19,7 @@ function generic<T extends KubernetesObject>(resource: Resource<T>): ResourceCli
 }
 
 describe('types of clients', () => {
-  it('C1: gives log and evict to pods only', () => {
+  it('C1: only a client of pods has log and evict', () => {
     const pods = createResourceClient(client, resources.pods);
     expectTypeOf(pods).toEqualTypeOf<PodClient<resources.Pod>>();
     expectTypeOf(pods.namespace('shop').log).toBeFunction();
@@ -34,7 +34,7 @@ describe('types of clients', () => {
     expectTypeOf<ClientOf<Kindless>>().toEqualTypeOf<ResourceClient<Kindless>>();
   });
 
-  it('C1: has a typed client for every built-in resource', () => {
+  it('C1: every built-in resource has a typed client', () => {
     const all = Object.values(resources);
     expect(all.length).toBeGreaterThan(80);
     for (const resource of all) {
@@ -44,7 +44,7 @@ describe('types of clients', () => {
     expectTypeOf(update).parameter(0).toEqualTypeOf<resources.ConfigMap>();
   });
 
-  it('C2: knows the directives of a strategic merge patch', () => {
+  it('C2: the type of a strategic merge patch has the directives', () => {
     type Sent = Patch<resources.Deployment>;
     const patch: Sent = {
       strategic: {
@@ -60,13 +60,13 @@ describe('types of clients', () => {
     expect([patch, wrong]).toHaveLength(2);
   });
 
-  it('C13: gives the recipe a draft that may be changed', () => {
+  it('C13: the draft of a recipe is mutable', () => {
     const edit = createResourceClient(client, resources.deployments).edit;
     type Recipe = Parameters<typeof edit>[1];
     const recipe: Recipe = (draft) => {
       if (draft.spec) draft.spec.replicas = 3;
       draft.metadata.labels = { ...draft.metadata.labels, app: 'web' };
-      // @ts-expect-error: a number
+      // @ts-expect-error: the field is a number
       if (draft.spec) draft.spec.replicas = '3';
     };
     const deployment = { metadata: {}, spec: { replicas: 1 } };

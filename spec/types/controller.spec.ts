@@ -1,4 +1,4 @@
-/** What the options of a controller say about types. */
+/** The types of the options of a controller, checked by `tsc`. */
 import {
   and,
   createController,
@@ -17,7 +17,7 @@ import { expectTypeOf, test } from 'vitest';
 declare const pods: SharedInformer<Pod>;
 declare const deployments: SharedInformer<Deployment>;
 declare const secrets: SharedInformer<Secret>;
-/** Only looked at. */
+/** Only type-checked, never called. */
 const _never = () =>
   createController({
     for: { informer: deployments, predicates: [generationChanged] },

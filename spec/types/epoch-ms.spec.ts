@@ -1,4 +1,6 @@
-/** Points in time are `EpochMs`, durations are numbers that name their unit. */
+/**
+ * The types of points in time and durations: points in time are `EpochMs`, durations are numbers that name their unit.
+ */
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import type {
@@ -16,7 +18,7 @@ const OPTIONS =
 const NUMBER = /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)?\s*^ +(?:readonly )?(\w+)\??: number\b/gm;
 const DURATION = /timeout|delay|interval|period|ttl|linger|duration|deadline|limitMs|afterMs/i;
 
-/** Durations of options that do not end in `Ms`, or do not say that they are in milliseconds. */
+/** Finds durations in options whose name does not end in `Ms`, or whose text does not say "in milliseconds". */
 function unclear(text: string): string[] {
   const found: string[] = [];
   for (const match of text.matchAll(OPTIONS)) {
@@ -33,7 +35,7 @@ function unclear(text: string): string[] {
 }
 
 describe('time', () => {
-  it('I103: points in time are EpochMs, and numbers serve as such', () => {
+  it('I103: points in time are EpochMs, and a number is assignable to EpochMs', () => {
     expectTypeOf<InformerStatus['sinceMs']>().toEqualTypeOf<EpochMs>();
     expectTypeOf<InformerStatus['staleSinceMs']>().toEqualTypeOf<EpochMs | undefined>();
     expectTypeOf<ReflectorStatus['nextRetryAtMs']>().toEqualTypeOf<EpochMs | undefined>();
@@ -43,7 +45,7 @@ describe('time', () => {
     const sinceMs: EpochMs = Date.now();
     expectTypeOf(Date.now() - sinceMs).toEqualTypeOf<number>();
     expect(sinceMs <= Date.now()).toBe(true);
-    // @ts-expect-error: a text is no point in time
+    // @ts-expect-error: a string is not a point in time
     const wrong: EpochMs = '2026-01-01T00:00:00Z';
     expect(wrong).toBeTypeOf('string');
   });

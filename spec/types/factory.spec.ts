@@ -1,4 +1,4 @@
-/** What a factory gives is typed by the resource and the projection. Checked by tsc; it runs, too. */
+/** The types of the informers of a factory, which follow from the resource and the projection. */
 import {
   createDynamicInformerFactory,
   createInformerFactory,
@@ -19,7 +19,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 const client = {} as KubeClient;
 
 describe('the types of factories', () => {
-  it('are those of the resource, or of what it is asked for as', () => {
+  it('an informer has the type of the resource, or of the projection', () => {
     const factory = createInformerFactory(client);
     expectTypeOf(factory.informer(pods)).toEqualTypeOf<SharedInformer<Pod>>();
     expectTypeOf(factory.informer(pods, { namespace: 'a' })).toEqualTypeOf<SharedInformer<Pod>>();
@@ -34,7 +34,7 @@ describe('the types of factories', () => {
     expectTypeOf(factory.acquire(pods).lister.list()).toEqualTypeOf<readonly Stored<Pod>[]>();
   });
 
-  it('are KubernetesObject where only the name is known', () => {
+  it('an informer has the type KubernetesObject if only the name of the resource is known', () => {
     const gvr = { group: '', version: 'v1', plural: 'pods' };
     const factory = createDynamicInformerFactory(client);
     expectTypeOf(factory.informer(gvr)).toEqualTypeOf<SharedInformer<KubernetesObject>>();
@@ -44,7 +44,7 @@ describe('the types of factories', () => {
     expectTypeOf(factory.informer(gvr, { as: 'table' })).toEqualTypeOf<TableInformer>();
   });
 
-  it('are those of the resource in its settings', () => {
+  it('the settings of a resource have the type of the resource', () => {
     forResource(pods, {
       transform: (pod) => {
         expectTypeOf(pod).toEqualTypeOf<Pod>();

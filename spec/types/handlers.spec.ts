@@ -1,4 +1,4 @@
-/** The callbacks of a handler, judged by `tsc`. */
+/** The types of the callbacks of a handler, checked by `tsc`. */
 import {
   type DeletedObject,
   type EventNotification,
@@ -13,7 +13,7 @@ type Callbacks = {
 };
 
 describe('the types of handlers', () => {
-  it('I100: have the notification last, with isInInitialList in it', () => {
+  it('I100: the last argument of a callback is the notification, which has isInInitialList', () => {
     expectTypeOf<Parameters<Callbacks['onAdd']>[1]>().toEqualTypeOf<EventNotification>();
     expectTypeOf<Parameters<Callbacks['onAdd']>['length']>().toEqualTypeOf<2>();
     expectTypeOf<Parameters<Callbacks['onUpdate']>[2]>().toEqualTypeOf<EventNotification>();
@@ -21,7 +21,7 @@ describe('the types of handlers', () => {
       [DeletedObject<Pod>, EventNotification]
     >();
     expectTypeOf<EventNotification['isInInitialList']>().toEqualTypeOf<boolean>();
-    // @ts-expect-error: the second argument is no boolean
+    // @ts-expect-error: the second argument is not a boolean
     const old: ResourceEventHandler<Pod> = { onAdd: (_pod, initial: boolean) => initial };
     filteringEventHandler<Pod>({
       filter: () => true,

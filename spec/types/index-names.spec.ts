@@ -1,4 +1,4 @@
-/** Names of indices, judged by `tsc`. */
+/** The types of index names, checked by `tsc`. */
 import {
   byNamespace,
   createIndexer,
@@ -18,7 +18,7 @@ import { type Pod as ScriptedPod, scriptedListWatch } from '../support/scripted-
 const byNode = ({ spec }: Pod) => (spec?.nodeName ? [spec.nodeName] : []);
 
 describe('the names of indices', () => {
-  it('S54: are checked in reads of a store and of its readers', () => {
+  it('S54: a store and its readers accept only the names of their indices', () => {
     const indexer = createIndexer({ indexers: { byNode, namespace: byNamespace } });
     expectTypeOf(indexer).toEqualTypeOf<Indexer<Pod, 'byNode' | 'namespace'>>();
     expect(indexer.byIndex('byNode', 'a')).toEqual([]);
@@ -33,12 +33,12 @@ describe('the names of indices', () => {
     const more = indexer.addIndexers({ byUid: ({ metadata }) => [metadata.uid] });
     expect(more).toBe(indexer);
     expect([more.byIndex('byUid', 'u'), more.byIndex('byNode', 'a')]).toEqual([[], []]);
-    // @ts-expect-error: the type of the first name knows nothing of it
+    // @ts-expect-error: the first variable does not have the type with the added name
     expect(indexer.byIndex('byUid', 'u')).toEqual([]);
     expectTypeOf(indexer).toExtend<Indexer<Pod>>();
   });
 
-  it('S54: are checked in reads of an informer and of a lister', () => {
+  it('S54: an informer and a lister accept only the names of their indices', () => {
     const informer = createSharedInformer(scriptedListWatch(), {
       indexers: { byApp: ({ metadata }) => [metadata.labels?.app ?? ''] },
     });
@@ -53,7 +53,7 @@ describe('the names of indices', () => {
     expect(() => lister.byIndex('byAp', 'web')).toThrow(TypeError);
   });
 
-  it('S54: are any text where nobody named them', () => {
+  it('S54: if the names of the indices are not known, every string is accepted', () => {
     expectTypeOf(createIndexer<Pod>({ indexers: { byNode } })).toEqualTypeOf<Indexer<Pod>>();
     expectTypeOf(createInformerFactory({} as KubeClient).informer(pods)).toEqualTypeOf<
       SharedInformer<Pod>

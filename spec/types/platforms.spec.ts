@@ -1,4 +1,4 @@
-/** Types of the platform and of optional packages are taken as they are, without a cast. Judged by `tsc`. */
+/** Types of the platform and of optional packages are assignable without a cast. Checked by `tsc`. */
 import { KubeConfig } from '@kubernetes/client-node';
 import { createClient, type Fetch, type FetchInit } from 'rx-informer';
 import { createUndiciTransport, type DispatcherLike, type KubeConfigLike } from 'rx-informer/node';
@@ -7,7 +7,7 @@ import { Agent, MockAgent, type ProxyAgent, fetch as undiciFetch } from 'undici'
 import { describe, expect, expectTypeOf, it } from 'vitest';
 
 describe('types of platforms', () => {
-  it('T40: every WHATWG fetch is assignable to the option fetch: of browsers, Node, undici, the fake server', async () => {
+  it('T40: the fetch of browsers, Node, undici and the fake server is assignable to the option fetch', async () => {
     const server = createFakeApiServer();
     const page: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response> = server.fetch;
     const all: readonly Fetch[] = [globalThis.fetch, undiciFetch, page, server.fetch];
@@ -29,7 +29,7 @@ describe('types of platforms', () => {
     const baseUrl = 'http://127.0.0.1:1';
     await createUndiciTransport({ baseUrl, dispatcher: agent }).close();
     await Promise.all(dispatchers.map((each) => (each as Agent).close()));
-    // @ts-expect-error options of a client are no kubeconfig
+    // @ts-expect-error: options of a client are not a kubeconfig
     const not: KubeConfigLike = { baseUrl };
     expect(not).toBeDefined();
   });

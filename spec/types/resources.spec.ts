@@ -1,4 +1,4 @@
-/** The generated types against the models of `@kubernetes/client-node`, judged by the compiler. */
+/** Compares the generated types with the models of `@kubernetes/client-node`. Checked by `tsc`. */
 import type * as models from '@kubernetes/client-node';
 import type * as ours from 'rx-informer/resources';
 import { deployments, type Pod, pods } from 'rx-informer/resources';
@@ -6,10 +6,10 @@ import { describe, expectTypeOf, it } from 'vitest';
 import type { KubernetesObject } from '../../lib/meta/kubernetes-object.ts';
 import type { Resource } from '../../lib/meta/resource.ts';
 
-/** client-node's names for fields that are words of its languages: `_from` is `from` on the wire. */
+/** client-node's names for fields that are keywords of its languages: `_from` is `from` on the wire. */
 type WireName<K> = K extends `_${infer Name}` ? Name : K;
 
-/** A model as the wire carries it: `Date` as text, names as in the JSON. */
+/** A model as it is on the wire: a `Date` is a string, and names are those of the JSON. */
 type Wire<T> = T extends Date
   ? string
   : T extends readonly (infer E)[]
@@ -23,7 +23,7 @@ type Part<T, K extends string> = T extends { [P in K]?: infer V } ? NonNullable<
 type Spec<T> = Part<T, 'spec'>;
 type Status<T> = Part<T, 'status'>;
 
-/** Whether both have the same property names, in themselves and in `spec` and `status`. */
+/** Whether two types have the same property names, and so have their `spec` and `status`. */
 type SameNames<A, B> = [Keys<A>, Keys<Spec<A>>, Keys<Status<A>>] extends [
   Keys<B>,
   Keys<Spec<B>>,
@@ -35,7 +35,7 @@ type SameNames<A, B> = [Keys<A>, Keys<Spec<A>>, Keys<Status<A>>] extends [
   : false;
 
 describe('the generated types', () => {
-  it('name the properties that client-node names', () => {
+  it('the generated types have the same property names as those of client-node', () => {
     expectTypeOf<SameNames<ours.Pod, models.V1Pod>>().toEqualTypeOf<true>();
     expectTypeOf<SameNames<ours.Deployment, models.V1Deployment>>().toEqualTypeOf<true>();
     expectTypeOf<SameNames<ours.Service, models.V1Service>>().toEqualTypeOf<true>();
@@ -61,43 +61,43 @@ describe('the generated types', () => {
     >().toEqualTypeOf<false>();
   });
 
-  it('take what client-node has, once dates are text and names are those of the wire', () => {
+  it('objects of client-node are assignable to the generated types if they have the form of the wire', () => {
     expectTypeOf<Wire<models.V1PodSpec>>().toExtend<ours.PodSpec>();
     expectTypeOf<Wire<models.V1PodStatus>>().toExtend<ours.PodStatus>();
     expectTypeOf<Wire<models.V1DeploymentSpec>>().toExtend<ours.DeploymentSpec>();
     expectTypeOf<Wire<models.V1NetworkPolicySpec>>().toExtend<ours.NetworkPolicySpec>();
     expectTypeOf<Wire<models.V1NodeStatus>>().toExtend<ours.NodeStatus>();
-    // @ts-expect-error a Date is not what the wire carries
+    // @ts-expect-error: a date is a string on the wire
     expectTypeOf<models.V1PodStatus>().toExtend<ours.PodStatus>();
-    // @ts-expect-error client-node says _from
+    // @ts-expect-error: the name in client-node is _from
     expectTypeOf<models.V1NetworkPolicyIngressRule>().toExtend<{
       from?: unknown;
       ports?: string;
     }>();
   });
 
-  it('are objects of the library, and resources carry them', () => {
+  it('the generated types are Kubernetes objects, and the resources have these types', () => {
     expectTypeOf<Pod>().toExtend<KubernetesObject>();
     expectTypeOf(pods).toEqualTypeOf<Resource<ours.Pod>>();
     expectTypeOf(deployments).toEqualTypeOf<Resource<ours.Deployment>>();
-    // @ts-expect-error pods are no deployments
+    // @ts-expect-error: pods are not deployments
     expectTypeOf(pods).toEqualTypeOf<Resource<ours.Deployment>>();
   });
 
-  it('make literals easy and wrong ones errors', () => {
+  it('valid literals compile, and invalid ones do not', () => {
     const container = { name: 'web', image: 'nginx' };
     const pod: Pod = { metadata: { name: 'web' }, spec: { containers: [container] } };
     expectTypeOf(pod.metadata.name).toEqualTypeOf<string | undefined>();
     expectTypeOf(pod.status?.startTime).toEqualTypeOf<string | undefined>();
-    // @ts-expect-error metadata is always there
+    // @ts-expect-error: metadata is required
     const nameless: Pod = { spec: { containers: [container] } };
-    // @ts-expect-error a Pod is of v1
+    // @ts-expect-error: the apiVersion of a Pod is v1
     const wrongVersion: Pod = { apiVersion: 'apps/v1', metadata: {} };
-    // @ts-expect-error a container has a name
+    // @ts-expect-error: a container has a name
     const unnamed: Pod = { metadata: {}, spec: { containers: [{ image: 'nginx' }] } };
-    // @ts-expect-error a number is no IntOrString array
+    // @ts-expect-error: a number is not an IntOrString array
     const port: ours.ServicePort = { port: 80, targetPort: [80] };
-    // @ts-expect-error a quantity is text
+    // @ts-expect-error: a quantity is a string
     const limits: ours.ResourceRequirements = { limits: { cpu: 1 } };
     expectTypeOf([nameless, wrongVersion, unnamed, port, limits]).toBeArray();
   });

@@ -1,4 +1,4 @@
-/** What a store, a change set or a server gives has its name, UID and version. Judged by `tsc`. */
+/** The type `Stored<T>` of objects from a store, a change set or a server. Checked by `tsc`. */
 import {
   applyDeltas,
   type ChangeSet,
@@ -28,7 +28,7 @@ import { type Pod, pods, selfSubjectAccessReviews } from 'rx-informer/resources'
 import { EMPTY } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 
-/** Metadata as a test of these types reads them: without `?? ''`. */
+/** Reads the metadata without `?? ''`, which compiles only if the fields are required. */
 function read(object: Stored<Pod>): string {
   const { name, uid, resourceVersion } = object.metadata;
   return `${name}${uid}${resourceVersion}`;
@@ -39,7 +39,7 @@ interface PodMetrics extends KubernetesObject {
   usage: Record<string, string>;
 }
 
-/** Says the same by leaving the fields out. */
+/** A type that omits the fields, with the same meaning as `never`. */
 interface NodeMetrics extends KubernetesObject {
   metadata: Omit<ObjectMeta, 'uid' | 'resourceVersion'>;
   usage: Record<string, string>;
@@ -49,7 +49,7 @@ const client = createClient({ baseUrl: 'http://fake', fetch: () => new Promise((
 const informer = createSharedInformer(createListWatch(client, pods));
 
 describe('the types of stored objects', () => {
-  it('S51: what an informer gives has a name, a UID and a version', async () => {
+  it('S51: objects from an informer have a name, a UID and a version', async () => {
     expectTypeOf(informer).toExtend<SharedInformer<Pod>>();
     informer.added$.subscribe(read);
     informer.updated$.subscribe(({ previous, object }) => read(previous) + read(object));
@@ -82,7 +82,7 @@ describe('the types of stored objects', () => {
     await informer.stop();
   });
 
-  it('S51: so has what a lister, a factory, a store of its own and a client give', () => {
+  it('S51: objects from a lister, a factory, a separate store and a client have a name, a UID and a version', () => {
     const listers: Lister<Pod>[] = [
       createLister(informer, pods),
       createInformerFactory(client).lister(pods),
@@ -102,14 +102,14 @@ describe('the types of stored objects', () => {
     expectTypeOf<(typeof objects)[number]['metadata']['uid']>().toEqualTypeOf<string>();
   });
 
-  it('S51: so have metadata and rows of a table', () => {
+  it('S51: metadata objects and table rows have a name, a UID and a version', () => {
     const partial = createSharedInformer(createMetadataListWatch(client, pods)).indexer.list();
     expectTypeOf<(typeof partial)[number]['metadata']['uid']>().toEqualTypeOf<string>();
     const rows = createSharedInformer(createTableListWatch(client, pods)).indexer.list();
     expectTypeOf<(typeof rows)[number]['metadata']['resourceVersion']>().toEqualTypeOf<string>();
   });
 
-  it('S51: a Stored<T> is a T, also where T is not known, and twice is once', () => {
+  it('S51: a Stored<T> is assignable to T, also for a type parameter, and Stored<Stored<T>> is Stored<T>', () => {
     expectTypeOf<Stored<Pod>>().toExtend<Pod>();
     expectTypeOf<Stored<Stored<Pod>>>().toEqualTypeOf<Stored<Pod>>();
     const firstOf = <T extends KubernetesObject>(reader: IndexerReader<T>): T | undefined => {
@@ -126,7 +126,7 @@ describe('the types of stored objects', () => {
     expect(pod.metadata.name).toBe('a');
   });
 
-  it('S52: a type without these fields is left as it is', () => {
+  it('S52: Stored<T> does not change a type without these fields', () => {
     expectTypeOf<Stored<{ readonly id: number }>>().toEqualTypeOf<{ readonly id: number }>();
     expectTypeOf<ChangeSet<{ id: number }>['added']>().toEqualTypeOf<readonly { id: number }[]>();
     const rows = createIndexer<{ id: string }>({ keyOf: ({ id }) => id });
@@ -138,7 +138,7 @@ describe('the types of stored objects', () => {
     const metrics: ListerWatcher<PodMetrics> = { list: () => EMPTY, watch: () => EMPTY };
     const any: SharedInformer<KubernetesObject> = createSharedInformer(metrics);
     expect(any.indexer.size).toBe(0);
-    // The server answers a review, but does not store it.
+    // The server responds to a review, but does not store it.
     const reviews = createResourceClient(client, selfSubjectAccessReviews);
     expectTypeOf<Awaited<ReturnType<typeof reviews.create>>['metadata']>().not.toHaveProperty(
       'uid',

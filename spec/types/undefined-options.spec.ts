@@ -1,6 +1,6 @@
 /**
- * An option that is `undefined` is an option that is left out: to the compiler, also under
- * `exactOptionalPropertyTypes`, and at run time. Selectors are the exception, by law M9.
+ * An option that is `undefined` counts as left out: for the compiler, also under `exactOptionalPropertyTypes`, and at
+ * run time. Selectors are the exception (law M9).
  */
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
@@ -38,19 +38,19 @@ type Refusing<Options> = {
 }[keyof Options];
 
 const SELECTORS = ['labelSelector', 'fieldSelector'];
-/** Optional arguments of our own making, which no caller writes, and what a server sends. */
+/** Types that callers do not write: optional arguments that the library passes, and data from a server. */
 const OWN = ['IdleTimeoutOptions', 'CommitterOptions', 'LeaseElectorOptions'];
 const OPTIONS =
   /^(?:export )?(?:interface|type) (\w*Options|\w*Settings|\w+Scope|FilteredSource|DeliveryPolicy|KubeRequest|Timing|ObservedDeletion|ResourceTraits|ChangeSetInit|ResourceEventHandler)\b/gm;
 
-/** `Type.field` for each optional field that does not name `undefined`. */
+/** Finds each optional field whose type does not include `undefined`, as `Type.field`. */
 function refusing(text: string): string[] {
   const found: string[] = [];
   for (const match of text.matchAll(OPTIONS)) {
     const rest = text.slice(match.index + match[0].length);
     const end = rest.search(/^(?:export |interface |type |function |class |const |\/\*\*)/m);
     const body = (end < 0 ? rest : rest.slice(0, end)).replace(/\/\*[\s\S]*?\*\//g, '');
-    // A field ends at a semicolon that stands outside of its own braces: at the end of a line.
+    // A field ends at a semicolon at the end of a line, outside of its own braces.
     for (const field of body.split(/;\n/)) {
       const name = /(?:^|\n)\s+(?:readonly )?(\w+\$?)\?:/.exec(field)?.[1];
       if (name === undefined || SELECTORS.includes(name) || OWN.includes(match[1] ?? '')) continue;
@@ -63,7 +63,7 @@ function refusing(text: string): string[] {
 }
 
 describe('options', () => {
-  it('I101: take undefined for each optional field, everywhere', async () => {
+  it('I101: the type of every optional field includes undefined', async () => {
     const wrong: string[] = [];
     for await (const file of glob('lib/**/*.ts')) {
       if (file.includes('generated') || file.includes('page-network')) continue;
@@ -73,7 +73,7 @@ describe('options', () => {
     expect(refusing('interface AOptions {\n  readonly a?: number;\n}')).toEqual(['AOptions.a']);
   });
 
-  it('I101: take undefined to the compiler, but for selectors', () => {
+  it('I101: options that are undefined compile, except selectors', () => {
     expectTypeOf<Refusing<SharedInformerOptions<Pod>>>().toBeNever();
     expectTypeOf<Refusing<IndexerOptions<Pod>>>().toBeNever();
     expectTypeOf<Refusing<WorkQueueOptions>>().toBeNever();
@@ -86,7 +86,7 @@ describe('options', () => {
     expect(createIndexer({ keyOf: undefined, indexers: undefined }).size).toBe(0);
   });
 
-  it('I101: treat undefined as left out when they run', async () => {
+  it('I101: options that are undefined count as left out at run time', async () => {
     const server = createFakeApiServer({
       ...{ resources: undefined, scheduler: undefined, random: undefined, historyLimit: undefined },
       ...{ watchList: undefined, latencyMs: undefined, initialResourceVersion: undefined },

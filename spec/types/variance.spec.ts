@@ -1,4 +1,7 @@
-/** What is of a kind of its own serves where any object does: code that reads need not know the kind. Judged by `tsc`. */
+/**
+ * An informer, a store or a lister of one kind is assignable to one of any object, so that code that only reads need
+ * not know the kind. Checked by `tsc`.
+ */
 import {
   createIndexer,
   createLister,
@@ -38,13 +41,13 @@ const informerPods = defineResource<ScriptedPod>({
   ...{ kind: 'Pod', namespaced: true },
 });
 
-/** How many objects an informer of any kind holds. */
+/** The number of objects of an informer of any kind. */
 function sizeOf(informer: SharedInformer<KubernetesObject>): number {
   return informer.indexer.list().length;
 }
 
-describe('what reads', () => {
-  it('I66: takes an informer, a store, a lister of a kind for one of any, and not the other way round', async () => {
+describe('types for reading', () => {
+  it('I66: an informer, a store or a lister of one kind is assignable to one of any object, and not vice versa', async () => {
     expectTypeOf<SharedInformer<Widget>>().toExtend<SharedInformer<KubernetesObject>>();
     expectTypeOf<SharedInformer<Pod>>().toExtend<SharedInformer<KubernetesObject>>();
     expectTypeOf<Informer<Widget>>().toExtend<Informer<KubernetesObject>>();
@@ -72,7 +75,7 @@ describe('what reads', () => {
     await informer.stop();
   });
 
-  it('I66: takes a handler and a policy of any object for those of a kind, and none of another kind', () => {
+  it('I66: a handler of any object is assignable to a handler of one kind; an index function of another kind is not', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const onAny: ResourceEventHandler<KubernetesObject> = {};
     expect(informer.addEventHandler(onAny).hasSynced).toBe(false);
@@ -87,7 +90,7 @@ describe('what reads', () => {
 describe('a lister', () => {
   const store = <T extends KubernetesObject>() => createIndexer<T>();
 
-  it('L11: is of the objects of its informer or store, and of a resource of these or of any', () => {
+  it('L11: a lister has the type of its informer or store, and accepts a resource of this type or of any object', () => {
     const gvr: GroupVersionResource = { group: '', version: 'v1', plural: 'pods' };
     const dynamic = defineResource({ ...gvr, kind: 'Pod', namespaced: true });
     expectTypeOf(createLister(store<Pod>(), pods)).toEqualTypeOf<Lister<Pod>>();
@@ -98,7 +101,7 @@ describe('a lister', () => {
     expectTypeOf(createLister(store<Pod>(), dynamic)).toEqualTypeOf<Lister<Pod>>();
     expectTypeOf(createLister(store(), pods)).toEqualTypeOf<Lister<KubernetesObject>>();
     expectTypeOf(createLister(store<Widget>(), widgets)).toEqualTypeOf<Lister<Widget>>();
-    // What a server was asked for instead of the objects is of their resource, too.
+    // A projection of the objects has the resource of the objects, too.
     expectTypeOf(createLister(store<PartialObjectMetadata>(), pods)).toEqualTypeOf<
       Lister<PartialObjectMetadata>
     >();
@@ -109,14 +112,14 @@ describe('a lister', () => {
     expect(ofAny(informer, informerPods).list()).toEqual([]);
   });
 
-  it('L11: is of no resource of other objects', () => {
+  it('L11: a lister does not accept the resource of other objects', () => {
     const informer = {} as SharedInformer<Pod>;
     const made = [
-      // @ts-expect-error: it holds Pods
+      // @ts-expect-error: the informer contains Pods
       () => createLister(informer, configMaps),
-      // @ts-expect-error: it holds ConfigMaps
+      // @ts-expect-error: the store contains ConfigMaps
       () => createLister(store<ConfigMap>(), pods),
-      // @ts-expect-error: it holds Widgets
+      // @ts-expect-error: the store contains Widgets
       () => createLister(store<Widget>(), pods),
     ];
     expect(made).toHaveLength(3);
