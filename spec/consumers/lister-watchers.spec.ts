@@ -1,4 +1,7 @@
-/** ListerWatchers of one's own that break their promises: told, tried again without a storm, and forgotten once they behave. */
+/**
+ * Custom ListerWatchers that violate their contract: the failure is reported and retried with backoff, and ends when
+ * they behave.
+ */
 import {
   createSharedInformer,
   type ListerWatcher,
@@ -32,8 +35,8 @@ const part = (version: number, ...items: Pod[]): ListPart<Pod> => ({
 const events = (...all: WatchEvent<Pod>[]): WatchSignal<Pod> => ({ kind: 'events', events: all });
 const opened: WatchSignal<Pod> = { kind: 'opened' };
 const garbage = <V>(value: unknown) => value as V;
-/** Goes on talking when nobody listens any more, and after its own end. */
-const deaf = <V>(...values: V[]) =>
+/** Emits after an unsubscribe, and after its own completion. */
+const emitsAfterEnd = <V>(...values: V[]) =>
   new Observable<V>((subscriber) => {
     for (const value of values) subscriber.next(value);
     subscriber.complete();
@@ -47,12 +50,12 @@ const strange = (field: string, value: unknown): Pod => {
 };
 
 const lists: Record<string, (request: ListRequest<Pod>) => List> = {
-  'throws at once': () => {
+  throws: () => {
     throw new Error('no list');
   },
-  'gives no Observable': () => garbage<List>(undefined),
-  'gives a number': () => garbage<List>(7),
-  errors: () => throwError(() => 'a string, no error'),
+  'returns undefined': () => garbage<List>(undefined),
+  'returns a number': () => garbage<List>(7),
+  errors: () => throwError(() => 'a string instead of an error'),
   'errors after its part': () =>
     concat(
       of(part(5, pod('web', 5))),
@@ -61,17 +64,17 @@ const lists: Record<string, (request: ListRequest<Pod>) => List> = {
   'is empty': () => EMPTY,
   'never ends': () => NEVER,
   'never ends after its part': () => concat(of(part(5, pod('web', 5))), NEVER),
-  'gives null': () => of(garbage<ListPart<Pod>>(null)),
-  'gives a part without items': () =>
+  'emits null': () => of(garbage<ListPart<Pod>>(null)),
+  'emits a part without items': () =>
     of(garbage<ListPart<Pod>>({ metadata: { resourceVersion: '5' } })),
-  'gives a part without metadata': () => of(garbage<ListPart<Pod>>({ items: [pod('web', 5)] })),
-  'gives a version that is no text': () =>
+  'emits a part without metadata': () => of(garbage<ListPart<Pod>>({ items: [pod('web', 5)] })),
+  'emits a version that is not a string': () =>
     of(garbage<ListPart<Pod>>({ items: [pod('half', 5)], metadata: { resourceVersion: 5 } })),
-  'gives metadata that are none': () =>
+  'emits metadata that are not an object': () =>
     of(garbage<ListPart<Pod>>({ items: [pod('half', 5)], metadata: 7 })),
-  'gives a token that is no text': () =>
+  'emits a token that is not a string': () =>
     of(garbage<ListPart<Pod>>({ items: [], metadata: { resourceVersion: '5', continue: 7 } })),
-  'gives the same token again and again': () =>
+  'emits the same token again and again': () =>
     of({ items: [], metadata: { resourceVersion: '5', continue: 'x' } }),
   ...Object.fromEntries(
     Object.entries({
@@ -80,60 +83,69 @@ const lists: Record<string, (request: ListRequest<Pod>) => List> = {
       uid: Symbol('uid'),
       resourceVersion: 5,
     }).map(([field, value]) => [
-      `gives half a part, then an item whose ${field} is no text`,
+      `emits a valid item, then one whose ${field} is not a string`,
       (): List => of(garbage<ListPart<Pod>>({ ...part(5, pod('half', 5), strange(field, value)) })),
     ]),
   ),
-  'gives an item whose metadata is none': () =>
+  'emits an item whose metadata is not an object': () =>
     of(garbage<ListPart<Pod>>({ ...part(5), items: [pod('half', 5), { metadata: 7 }] })),
-  'gives keys of refused objects that are none': () =>
+  'emits refused objects that are not valid': () =>
     of(garbage<ListPart<Pod>>({ ...part(5, pod('half', 5)), rejected: [7] })),
-  'gives items that are none': () =>
+  'emits items that are not objects': () =>
     of(garbage<ListPart<Pod>>({ items: [null, 7, {}], metadata: { resourceVersion: '5' } })),
 };
 
-/** As many pages as there are, all at once: nothing may recurse. */
-const paged = (asked: ListRequest<Pod>, pages: number): List => {
-  const at = Number(asked.continue ?? 0);
+/** Emits each page synchronously, so that recursive requests would overflow the stack. */
+const paged = (request: ListRequest<Pod>, pages: number): List => {
+  const at = Number(request.continue ?? 0);
   const next = at + 1 < pages ? { continue: String(at + 1) } : {};
   return of({ items: [pod(`pod-${at}`, 5)], metadata: { resourceVersion: '5', ...next } });
 };
 
 const watches: Record<string, () => Watch> = {
-  'throws at once': () => {
+  throws: () => {
     throw new Error('no watch');
   },
-  'gives no Observable': () => garbage<Watch>(undefined),
+  'returns undefined': () => garbage<Watch>(undefined),
   errors: () => throwError(() => undefined),
   'is empty': () => EMPTY,
   'closes as soon as it opens': () => of(opened),
   'never opens': () => NEVER,
-  'gives null': () => concat(of(opened, garbage<WatchSignal<Pod>>(null)), NEVER),
-  'gives a signal that is none': () =>
+  'emits null': () => concat(of(opened, garbage<WatchSignal<Pod>>(null)), NEVER),
+  'emits an unknown signal': () =>
     concat(of(opened, garbage<WatchSignal<Pod>>({ kind: 'strange' })), NEVER),
-  'gives no events': () => concat(of(opened, garbage<WatchSignal<Pod>>({ kind: 'events' })), NEVER),
-  'gives events that are none': () =>
+  'emits a signal without its events': () =>
+    concat(of(opened, garbage<WatchSignal<Pod>>({ kind: 'events' })), NEVER),
+  'emits events that are not objects': () =>
     concat(of(opened, events(...garbage<WatchEvent<Pod>[]>([null, 7, {}]))), NEVER),
-  'gives an event without an object': () =>
+  'emits an event without an object': () =>
     concat(of(opened, events(garbage<WatchEvent<Pod>>({ type: 'ADDED', key: 'a/b' }))), NEVER),
-  'goes on after its end': () => deaf(opened, events(added(pod('late', 6)))),
-  'is a flood at once': () =>
+  'emits after its end': () => emitsAfterEnd(opened, events(added(pod('late', 6)))),
+  'emits 5,000 batches synchronously': () =>
     from(Array.from({ length: 5_000 }, (_, at) => events(modified(pod('web', 6 + at))))),
 };
 
-/** Said at once, not found out by the silence that follows. */
-const garbled: Record<string, WatchSignal<Pod>> = {
-  'an object whose name is no text': events({
+/** Signals that must fail immediately, and not only when the silence after them times out. */
+const malformed: Record<string, WatchSignal<Pod>> = {
+  'an object whose name is not a string': events({
     type: 'ADDED',
     key: 'shop/7',
     object: strange('name', 7),
   }),
-  'an object under the key of another': events({ type: 'ADDED', key: 'web', object: pod('x', 6) }),
-  'a deletion whose version is no text': events(
+  'an object under the key of another object': events({
+    type: 'ADDED',
+    key: 'web',
+    object: pod('x', 6),
+  }),
+  'a deletion whose version is not a string': events(
     garbage({ ...deleted(pod('web', 6)), resourceVersion: 6 }),
   ),
   'a refusal without a version': events(garbage({ type: 'REJECTED', key: 'shop/web' })),
-  'a list of what is none': garbage({ kind: 'listed', items: [7], resourceVersion: '6' }),
+  'a list of items that are not objects': garbage({
+    kind: 'listed',
+    items: [7],
+    resourceVersion: '6',
+  }),
   'a list without a version': garbage({ kind: 'listed', items: [] }),
 };
 
@@ -143,20 +155,20 @@ beforeEach(() => {
 });
 afterEach(() => errors.restore());
 
-/** Misbehaves for ten minutes, then does its work. */
+/** Plays an informer over a ListerWatcher that is faulty for ten minutes, and then behaves. */
 async function play(bad: Partial<Pick<ListerWatcher<Pod>, 'list' | 'watch'>>) {
   const time = new VirtualTime();
   let behaves = false;
-  let asked = 0;
+  let requests = 0;
   const reported: unknown[] = [];
   const listerWatcher: ListerWatcher<Pod> = {
     watchList: false,
     list: (request) => {
-      asked++;
+      requests++;
       return behaves || bad.list === undefined ? of(part(9, pod('web', 9))) : bad.list(request);
     },
     watch: (request) => {
-      asked++;
+      requests++;
       if (!behaves && bad.watch !== undefined) return bad.watch(request);
       const alive = timer(0, 60_000, time).pipe(map((): WatchSignal<Pod> => ({ kind: 'alive' })));
       return concat(of(opened, events(added(pod('db', 90_000)), bookmark(90_001))), alive);
@@ -171,46 +183,64 @@ async function play(bad: Partial<Pick<ListerWatcher<Pod>, 'list' | 'watch'>>) {
   informer.status$.subscribe(({ phase, error }) => phases.push(error ? `${phase}!` : phase));
   informer.start();
   await time.advance(600_000);
-  const stormy = asked;
+  const requestsWhileFaulty = requests;
   behaves = true;
   await time.advance(400_000);
   const held = informer.indexer.list().map(({ metadata }) => `${metadata.name}`);
   const { phase, error } = informer.status;
   await informer.stop();
   await time.advance(400_000);
-  return { stormy, held: held.sort(), phase, error, phases, reported, left: time.pending };
+  return {
+    requestsWhileFaulty,
+    held: held.sort(),
+    phase,
+    error,
+    phases,
+    reported,
+    left: time.pending,
+  };
 }
 
 describe('a list that', () => {
-  it.each(Object.entries(lists))('W11: %s: is tried again, and told', async (_name, list) => {
-    const { stormy, held, phase, error, phases, reported, left } = await play({ list });
-    expect(phases).toContain('backoff!');
-    expect(stormy).toBeLessThan(60);
-    expect({ held, phase, error, left }).toEqual({
-      held: ['db', 'web'],
-      phase: 'watching',
-      error: undefined,
-      left: 0,
-    });
-    expect(reported).toEqual([]);
-    expect(await errors.heard()).toEqual([]);
-  });
+  it.each(Object.entries(lists))(
+    'W11: %s: the failure is reported and retried',
+    async (_name, list) => {
+      const { requestsWhileFaulty, held, phase, error, phases, reported, left } = await play({
+        list,
+      });
+      expect(phases).toContain('backoff!');
+      expect(requestsWhileFaulty).toBeLessThan(60);
+      expect({ held, phase, error, left }).toEqual({
+        held: ['db', 'web'],
+        phase: 'watching',
+        error: undefined,
+        left: 0,
+      });
+      expect(reported).toEqual([]);
+      expect(await errors.reports()).toEqual([]);
+    },
+  );
 });
 
 describe('a watch that', () => {
-  it.each(Object.entries(watches))('W11: %s: is tried again, and told', async (name, watch) => {
-    const { stormy, held, phase, error, phases, reported, left } = await play({ watch });
-    expect(phases, name).toContain('backoff!');
-    expect(stormy).toBeLessThan(80);
-    expect({ phase, error, left }).toEqual({ phase: 'watching', error: undefined, left: 0 });
-    expect(held).toEqual(expect.arrayContaining(['db', 'web']));
-    expect(reported).toEqual([]);
-    expect(await errors.heard()).toEqual([]);
-  });
+  it.each(Object.entries(watches))(
+    'W11: %s: the failure is reported and retried',
+    async (name, watch) => {
+      const { requestsWhileFaulty, held, phase, error, phases, reported, left } = await play({
+        watch,
+      });
+      expect(phases, name).toContain('backoff!');
+      expect(requestsWhileFaulty).toBeLessThan(80);
+      expect({ phase, error, left }).toEqual({ phase: 'watching', error: undefined, left: 0 });
+      expect(held).toEqual(expect.arrayContaining(['db', 'web']));
+      expect(reported).toEqual([]);
+      expect(await errors.reports()).toEqual([]);
+    },
+  );
 });
 
-describe('a watch that gives', () => {
-  it.each(Object.entries(garbled))('W11: %s: fails at once', async (_name, signal) => {
+describe('a watch that emits', () => {
+  it.each(Object.entries(malformed))('W11: %s: fails immediately', async (_name, signal) => {
     const time = new VirtualTime();
     const informer = createSharedInformer<Pod>(
       {
@@ -226,15 +256,15 @@ describe('a watch that gives', () => {
     expect([phase, error?.reason]).toEqual(['backoff', 'Malformed']);
     expect(informer.indexer.list()).toEqual([pod('web', 5)]);
     await informer.stop();
-    expect(await errors.heard()).toEqual([]);
+    expect(await errors.reports()).toEqual([]);
   });
 });
 
-it('W9: a list of 20,000 pages that come at once overflows nothing', () => {
+it('W9: a list of 20,000 synchronous pages does not overflow the stack', () => {
   let items = 0;
   let version = '';
   listPages<Pod>(
-    { list: (asked) => paged(asked, 20_000), watch: () => NEVER },
+    { list: (request) => paged(request, 20_000), watch: () => NEVER },
     { resourceVersion: '0' },
   ).subscribe((progress) => {
     if (progress.kind === 'part') items += progress.items.length;

@@ -1,4 +1,7 @@
-/** Consumers that change what all share: stopped at their own line in development, contained in production. */
+/**
+ * Consumers that change cached objects: an error at the line of the change in development, limited damage in
+ * production.
+ */
 import type { DeliveryPolicy, SharedInformer } from 'rx-informer';
 import { toView } from 'rx-informer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,7 +18,7 @@ afterEach(() => errors.restore());
 const policy: DeliveryPolicy<Pod> = { kind: 'conflate' };
 type Spoil = (pod: Pod | undefined) => void;
 
-/** Every way in which a consumer gets hold of an object. */
+/** Every way in which a consumer receives an object. */
 const holders: Record<string, (informer: SharedInformer<Pod>, spoil: Spoil) => unknown> = {
   changes$: (informer, spoil) =>
     informer.changes$.subscribe(function culprit({ changes }) {
@@ -59,9 +62,9 @@ const holders: Record<string, (informer: SharedInformer<Pod>, spoil: Spoil) => u
     }),
 };
 
-describe('a consumer that changes what is cached', () => {
+describe('a consumer that changes a cached object', () => {
   it.each(Object.entries(holders))(
-    'S16, I4: %s: throws at its own line, and is named',
+    'S16, I4: %s: the change throws at its own line, and the error names the consumer',
     async (_, hold) => {
       const { witnesses, reported, story, stop } = rig(
         (informer) =>
@@ -101,7 +104,7 @@ describe('a consumer that changes what is cached', () => {
   });
 });
 
-/** What the guard would have stopped. */
+/** Changes that the guard would have prevented. */
 const spoils: Record<string, Spoil> = {
   'the labels': (pod) => {
     if (pod !== undefined) pod.metadata.labels = { app: 'spoilt' };
@@ -115,7 +118,7 @@ const spoils: Record<string, Spoil> = {
   'the UID': (pod) => {
     if (pod !== undefined) pod.metadata.uid = 'spoilt';
   },
-  'the version, to one that will never come': (pod) => {
+  'the version, to one that the server never reaches': (pod) => {
     if (pod !== undefined) pod.metadata.resourceVersion = '99999';
   },
   'all of its metadata': (pod) => {
@@ -123,9 +126,9 @@ const spoils: Record<string, Spoil> = {
   },
 };
 
-describe('without the guard, a consumer that changes', () => {
+describe('a consumer that changes, without the guard,', () => {
   it.each(Object.entries(spoils))(
-    'S16: %s: spoils that object until the next list, and no other',
+    'S16: %s: damages that object until the next list, and no other object',
     async (_, spoil) => {
       let spoilt = false;
       const { informer, source, story, reported, stop } = rig(
@@ -163,10 +166,10 @@ describe('without the guard, a consumer that changes', () => {
         'shop/c@5',
         'shop/d@6',
       ]);
-      // The key it stands under is the store's own, and so are the values of its indices.
+      // The store keeps the keys and the index values of its objects itself, so they are not damaged.
       expect([...informer.indexer.listKeys()].sort()).toEqual(['shop/a', 'shop/c', 'shop/d']);
       expect(informer.indexer.indexKeys('label', 'none')).toEqual(['shop/a', 'shop/c', 'shop/d']);
-      // Who comes now is told the state, whatever is in it.
+      // A late subscriber receives the contents, including the damaged object.
       let late = 0;
       informer.changes$.subscribe(({ changes }) => {
         late += changes.length;
@@ -184,9 +187,9 @@ describe('without the guard, a consumer that changes', () => {
       source.send(deleted(pod('a', 21)), added(pod('e', 22)), modified(pod('c', 23)));
       await settle();
       expect([...informer.indexer.listKeys()].sort()).toEqual(['shop/c', 'shop/d', 'shop/e']);
-      // The witnesses of the rig read what is not there any more.
+      // Only the witnesses of the rig may throw, because they read metadata that was removed.
       expect(reported.filter(({ subscriber }) => subscriber !== 'a subscriber')).toEqual([]);
-      expect(await errors.heard()).toEqual([]);
+      expect(await errors.reports()).toEqual([]);
       await stop();
     },
   );

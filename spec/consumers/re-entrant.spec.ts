@@ -1,6 +1,6 @@
 /**
- * Consumers that do things to the informer from within its callbacks, at random: whatever they do, two witnesses hear
- * one story without gap or duplicate, and end where the server is.
+ * Consumers that call the informer from within its callbacks, at random. Whatever they call, two witnesses receive the
+ * same changes without gap or duplicate, and end with the state of the server.
  */
 
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => errors.restore());
 
-/** Where a callback is. */
+/** The places at which a callback is called. */
 const PLACES = [
   'changes$',
   'added$',
@@ -51,13 +51,13 @@ const PLACES = [
 ] as const;
 type Place = (typeof PLACES)[number];
 
-/** What is done there. */
-const DEEDS = [
+/** The actions in a callback. */
+const ACTIONS = [
   'write',
   'delete',
   'subscribe',
-  'leave',
-  'throw out another',
+  'unsubscribe',
+  'unsubscribe another',
   'add a handler',
   'remove a handler',
   'stop and start',
@@ -66,11 +66,11 @@ const DEEDS = [
   'wait',
   'view',
 ] as const;
-type Deed = (typeof DEEDS)[number];
+type Action = (typeof ACTIONS)[number];
 
 const NAMES = ['a', 'b', 'c', 'd'];
 
-/** The server: what it holds, written through the open watch. */
+/** A server with its objects. Writes are sent to the open watch. */
 class Server {
   readonly source = scriptedListWatch();
   readonly objects = new Map<string, Pod>();
@@ -92,25 +92,25 @@ class Server {
     this.source.send(deleted(pod(name, this.version, there.metadata.uid)));
   }
 
-  /** Answers a list that waits, if one does. */
+  /** Answers the waiting list, if there is one. */
   list(): void {
     this.source.listed(this.version, ...this.objects.values());
   }
 }
 
-/** Believes what it is told, and notices what cannot be. */
+/** Applies the change sets that it receives, and records contradictions. */
 class Witness {
   readonly held = new Map<string, Pod>();
   readonly wrong: string[] = [];
   #rev = -1;
 
-  hear(set: ChangeSet<Pod>): void {
+  apply(set: ChangeSet<Pod>): void {
     if (set.reset) this.held.clear();
     else if (set.rev <= this.#rev) this.wrong.push(`rev ${set.rev} after ${this.#rev}`);
     this.#rev = set.rev;
     for (const { id, key, previous, object } of set.changes) {
       const had = this.held.get(id);
-      if (previous !== had) this.wrong.push(`${key}: had another before`);
+      if (previous !== had) this.wrong.push(`${key}: previous differs from the held object`);
       if (object === undefined) this.held.delete(id);
       else this.held.set(id, object);
     }
@@ -125,13 +125,13 @@ class Witness {
 
 interface Step {
   readonly place: Place;
-  readonly deed: Deed;
+  readonly action: Action;
   readonly name: string;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
   place: fc.constantFrom(...PLACES),
-  deed: fc.constantFrom(...DEEDS),
+  action: fc.constantFrom(...ACTIONS),
   name: fc.constantFrom(...NAMES),
 });
 
@@ -160,7 +160,7 @@ async function play(steps: readonly Step[]) {
       onWarning: () => {},
     },
   );
-  // What is still to be done in each place: once each.
+  // The remaining actions of each place. Each action is done once.
   const todo = new Map<Place, Step[]>();
   for (const one of steps) todo.set(one.place, [...(todo.get(one.place) ?? []), one]);
   const others: { unsubscribe(): void }[] = [];
@@ -171,22 +171,22 @@ async function play(steps: readonly Step[]) {
     witnesses.push(one);
     const listen = () => {
       informer.changes$.subscribe({
-        next: (set) => one.hear(set),
-        // A stop ends it; it joins the next generation.
+        next: (set) => one.apply(set),
+        // A stop completes the subscription. The witness joins the next run.
         complete: () => queueMicrotask(listen),
       });
     };
     listen();
     return one;
   };
-  /** Hears one generation, from the middle of a notification on. */
+  /** A witness of one run, from the middle of a notification on. */
   const joining = () => {
     const one = new Witness();
     witnesses.push(one);
     let left = false;
     const joined = informer.changes$.subscribe((set) => {
-      if (left) one.wrong.push('heard after it left');
-      one.hear(set);
+      if (left) one.wrong.push('received a set after it unsubscribed');
+      one.apply(set);
     });
     joined.add(() => {
       left = true;
@@ -196,25 +196,27 @@ async function play(steps: readonly Step[]) {
   const removed = new Set<EventHandlerRegistration>();
   const addRemovable = () => {
     let own: EventHandlerRegistration | undefined;
-    const tell = () => {
-      if (own !== undefined && removed.has(own)) witnesses[0]?.wrong.push('told after its removal');
+    const check = () => {
+      if (own !== undefined && removed.has(own)) {
+        witnesses[0]?.wrong.push('a handler was called after its removal');
+      }
     };
-    own = informer.addEventHandler({ onAdd: tell, onUpdate: tell, onDelete: tell });
+    own = informer.addEventHandler({ onAdd: check, onUpdate: check, onDelete: check });
     registrations.push(own);
   };
-  let deeds = 0;
-  const act = ({ deed, name }: Step, own: Subscription): unknown => {
-    deeds++;
-    switch (deed) {
+  let actions = 0;
+  const act = ({ action, name }: Step, own: Subscription): unknown => {
+    actions++;
+    switch (action) {
       case 'write':
         return server.put(name);
       case 'delete':
         return server.remove(name);
       case 'subscribe':
         return others.push(joining(), informer.added$.subscribe());
-      case 'leave':
+      case 'unsubscribe':
         return own.unsubscribe();
-      case 'throw out another':
+      case 'unsubscribe another':
         return others.shift()?.unsubscribe();
       case 'add a handler':
         return addRemovable();
@@ -271,14 +273,14 @@ async function play(steps: readonly Step[]) {
   at('items$', (callback) => view.items$.subscribe(callback));
   for (const place of ['handler', 'async handler'] as const) {
     at(place, (callback) => {
-      const answer = () => {
+      const callAction = () => {
         const done = callback();
         return place === 'handler' ? undefined : Promise.resolve(done).then(() => undefined);
       };
       const registration = informer.addEventHandler({
-        onAdd: answer,
-        onUpdate: answer,
-        onDelete: answer,
+        onAdd: callAction,
+        onUpdate: callAction,
+        onDelete: callAction,
       });
       return new Subscription(() => void informer.removeEventHandler(registration));
     });
@@ -290,7 +292,7 @@ async function play(steps: readonly Step[]) {
     for (const name of NAMES) server.put(name);
     if (turn % 2 === 0) server.remove('a');
   }
-  // Nobody acts any more: all is to be what the server has, after a wait of any backoff.
+  // There are no more actions. After the longest backoff everything must equal the state of the server.
   todo.clear();
   for (const registration of registrations) informer.removeEventHandler(registration);
   informer.start();
@@ -312,18 +314,18 @@ async function play(steps: readonly Step[]) {
     last: last.state(),
     wrong: witnesses.flatMap(({ wrong }) => wrong),
     reported,
-    deeds,
+    actions,
   };
   return result;
 }
 
-describe('consumers that act within callbacks', () => {
-  it('I1, I2, I3: whatever they do, the others hear one story', async () => {
-    let deeds = 0;
+describe('consumers that call the informer within its callbacks', () => {
+  it('I1, I2, I3: every other subscriber receives the same changes, without gap or duplicate', async () => {
+    let actions = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
-        const { truth, store, first, last, wrong, reported, deeds: done } = await play(steps);
-        deeds += done;
+        const { truth, store, first, last, wrong, reported, actions: done } = await play(steps);
+        actions += done;
         expect({ store, first, last, wrong, reported }).toEqual({
           store: truth,
           first: truth,
@@ -331,10 +333,10 @@ describe('consumers that act within callbacks', () => {
           wrong: [],
           reported: [],
         });
-        expect(await errors.heard()).toEqual([]);
+        expect(await errors.reports()).toEqual([]);
       }),
       { numRuns: 250 },
     );
-    expect(deeds).toBeGreaterThan(500);
+    expect(actions).toBeGreaterThan(500);
   }, 60_000);
 });

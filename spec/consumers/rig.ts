@@ -1,4 +1,7 @@
-/** One informer, two witnesses who behave, and between them somebody who does not. */
+/**
+ * The test setup of faulty consumers: one informer with two correct subscribers, the witnesses, and a faulty one
+ * between them.
+ */
 import {
   ApiError,
   createSharedInformer,
@@ -17,7 +20,7 @@ import {
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
-/** Lets promises run dry. */
+/** Waits until all settled promises have been processed. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export interface Reported extends UnhandledErrorContext {
@@ -29,14 +32,14 @@ export interface Rig {
   readonly informer: SharedInformer<Pod>;
   readonly reported: Reported[];
   readonly warnings: string[];
-  /** What the witness who came first, and the one who came last, heard. */
+  /** The change sets that the first subscriber and the last subscriber received. */
   readonly witnesses: readonly [string[], string[]];
-  /** A list, four changes and a relist. */
+  /** Plays a list and five batches of changes. */
   story(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What a witness of {@link Rig.story} hears, whoever else listens. */
+/** The change sets of {@link Rig.story}, which a witness must receive whatever other subscribers do. */
 export const STORY = [
   'snapshot!i',
   'initiali +shop/a@1 +shop/b@1 +shop/c@1',
@@ -48,7 +51,7 @@ export const STORY = [
   'watch* ~shop/a@2>7',
 ];
 
-/** `culprit` is let in between the two witnesses, before the start. */
+/** `culprit` adds the faulty consumer between the two witnesses, before the start. */
 export function rig(
   culprit: (informer: SharedInformer<Pod>, source: ScriptedListWatch) => unknown,
   options: SharedInformerOptions<Pod> = {},

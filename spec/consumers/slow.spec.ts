@@ -1,4 +1,4 @@
-/** Consumers that are slow, or never come back: what waits for them is bounded, and nobody else waits. */
+/** Consumers that are slow, or never ready: their queues are limited, and no other consumer waits. */
 import {
   conflateByKey,
   createRateLimitingQueue,
@@ -16,7 +16,7 @@ import { type Rig, rig, STORY, settle } from './rig.ts';
 const KEYS = 50;
 const ROUNDS = 400;
 const name = (at: number) => `pod-${at}`;
-/** 20,000 changes of 50 keys, deletions and new objects under old names among them. */
+/** Sends 20,000 changes of 50 keys, including deletions and recreations, and returns their number. */
 async function flood({ source }: Rig): Promise<number> {
   source.listed(1, ...Array.from({ length: KEYS }, (_, at) => pod(name(at), 1)));
   await settle();
@@ -37,7 +37,7 @@ async function flood({ source }: Rig): Promise<number> {
 }
 
 const policies: Record<string, [DeliveryPolicy<Pod>, number]> = {
-  // A key's end and a new object under its name are two changes of one key.
+  // A deletion and a recreation are two changes of one key.
   conflate: [{ kind: 'conflate', ready: () => NEVER }, KEYS * 2],
   'buffer, then conflate': [
     { kind: 'buffer', limit: 10, overflow: 'conflate', ready: () => NEVER },
@@ -50,38 +50,38 @@ const policies: Record<string, [DeliveryPolicy<Pod>, number]> = {
   drop: [{ kind: 'drop', limit: 10, ready: () => NEVER }, KEYS + 10],
 };
 
-describe('a consumer that never comes back', () => {
+describe('a consumer that is never ready', () => {
   it.each(Object.entries(policies))(
-    'I11: deliver, %s: is owed a bounded number of changes',
+    'I11: deliver, %s: the number of waiting changes is limited',
     async (_, [policy, bound]) => {
       let most = 0;
-      let told = 0;
+      let calls = 0;
       const all = rig((informer) => {
         const delivery = informer.deliver(policy);
-        delivery.changes$.subscribe(() => told++);
+        delivery.changes$.subscribe(() => calls++);
         informer.changes$.subscribe(() => {
           most = Math.max(most, delivery.lag);
         });
       });
       const sets = await flood(all);
-      // The empty store, the list, and that it is whole: a set without changes waits for nobody.
-      expect(told).toBe(3);
+      // The empty store, the list, and its end. A set without changes needs no capacity.
+      expect(calls).toBe(3);
       expect(most).toBeLessThanOrEqual(bound);
       expect(most).toBeGreaterThan(0);
-      for (const heard of all.witnesses)
-        expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+      for (const setsReceived of all.witnesses)
+        expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
       await all.stop();
     },
   );
 
   it.each(Object.entries(policies))(
-    'I20: a handler, %s: is owed a bounded number of changes',
+    'I20: a handler, %s: the number of waiting changes is limited',
     async (_, [{ ready: _ready, ...delivery }]) => {
       let most = 0;
-      let told = 0;
+      let calls = 0;
       const all = rig((informer) => {
         const forever = () => {
-          told++;
+          calls++;
           return new Promise(() => {});
         };
         const handler = { onAdd: forever, onUpdate: forever, onDelete: forever };
@@ -91,21 +91,26 @@ describe('a consumer that never comes back', () => {
         });
       });
       const sets = await flood(all);
-      expect(told).toBe(1);
-      // One a key, whatever the policy: what was folded has a place for each key alone.
+      expect(calls).toBe(1);
+      // One change per key under every policy, because the queue of a handler folds beyond its limit.
       expect(most).toBeLessThanOrEqual(KEYS + 10);
       expect(most).toBeGreaterThanOrEqual(KEYS - 1);
-      for (const heard of all.witnesses)
-        expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+      for (const setsReceived of all.witnesses)
+        expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
       await all.stop();
     },
   );
 
-  it('I11: who asks for a pause stops the reading, for all, and no more', async () => {
-    const room = new Subject<void>();
+  it('I11: the policy pause stops reading for all subscribers, and has no other effect', async () => {
+    const capacity = new Subject<void>();
     let lag = 0;
     const { source, informer, witnesses, stop } = rig((informer) => {
-      const policy = { kind: 'buffer', limit: 2, overflow: 'pause', ready: () => room } as const;
+      const policy = {
+        kind: 'buffer',
+        limit: 2,
+        overflow: 'pause',
+        ready: () => capacity,
+      } as const;
       const delivery = informer.deliver(policy);
       delivery.changes$.subscribe();
       informer.changes$.subscribe(() => {
@@ -117,25 +122,25 @@ describe('a consumer that never comes back', () => {
     await settle();
     expect(lag).toBeLessThanOrEqual(4);
     expect(witnesses[0].length).toBeLessThan(10);
-    for (let turn = 0; turn < 2_000; turn++) room.next();
+    for (let turn = 0; turn < 2_000; turn++) capacity.next();
     await settle();
     expect(informer.indexer.getByKey('shop/a')?.metadata.resourceVersion).toBe('999');
     await stop();
   });
 
-  it('S15: conflateByKey that is never ready holds a change a key', async () => {
+  it('S15: a conflateByKey that is never ready delivers nothing and delays no other subscriber', async () => {
     const all = rig((informer) => {
       informer.changes$.pipe(conflateByKey({ ready: () => NEVER })).subscribe(() => {
-        throw new Error('it was not ready');
+        throw new Error('delivered although not ready');
       });
     });
     const sets = await flood(all);
-    for (const heard of all.witnesses)
-      expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+    for (const setsReceived of all.witnesses)
+      expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
     await all.stop();
   });
 
-  it('K18: reconcilers that never end hold a key each, and the queue the others', async () => {
+  it('K18: reconcilers that never end hold one key each, and the queue holds the others', async () => {
     const queue = createRateLimitingQueue();
     let most = 0;
     const all = rig((informer) => {
@@ -152,29 +157,29 @@ describe('a consumer that never comes back', () => {
     const sets = await flood(all);
     expect(most).toBe(KEYS);
     expect(queue.processing).toBe(3);
-    for (const heard of all.witnesses)
-      expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+    for (const setsReceived of all.witnesses)
+      expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
     queue.shutDown();
     await all.stop();
   });
 
-  it('Q3: a loop that is pulled once and never again makes no further rows', async () => {
-    let made: { mock: { calls: unknown[] } } = vi.fn();
+  it('Q3: a loop that is pulled only once computes no further rows', async () => {
+    let snapshots: { mock: { calls: unknown[] } } = vi.fn();
     const all = rig((informer) => {
       const view = informer.changes$.pipe(toView());
-      made = vi.spyOn(view, 'getSnapshot');
+      snapshots = vi.spyOn(view, 'getSnapshot');
       const loop = view[Symbol.asyncIterator]();
       loop.next();
       informer.status$.subscribe({ complete: () => loop.return?.() });
     });
     const sets = await flood(all);
-    for (const heard of all.witnesses)
-      expect(heard.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
-    expect(made.mock.calls.length).toBeLessThan(5);
+    for (const setsReceived of all.witnesses)
+      expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+    expect(snapshots.mock.calls.length).toBeLessThan(5);
     await all.stop();
   });
 
-  it('I10: a thousand waits for what never comes are told at the stop', async () => {
+  it('I10: a thousand waits for a version that the server never reaches reject at the stop', async () => {
     const waits: Promise<unknown>[] = [];
     const { story, witnesses, stop } = rig((informer) => {
       for (let at = 0; at < 1_000; at++) waits.push(informer.whenObserved('shop/x', '1000'));
@@ -187,14 +192,14 @@ describe('a consumer that never comes back', () => {
   });
 });
 
-describe('a consumer that is a thousand times slower', () => {
-  it('I24: is named once, with how much waits', async () => {
+describe('a consumer that is slower than the changes', () => {
+  it('I24: one warning names a slow handler', async () => {
     let calls = 0;
     const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
     const { source, warnings, stop } = rig(
       (informer) =>
         informer.addEventHandler(
-          // The first three are slow, so that the second and third could warn again.
+          // The first three callbacks are slow, so that the second and the third could cause a warning, too.
           { onAdd: () => (++calls <= 3 ? pause() : settle()) },
           { name: 'slow', slowAfterMs: 1, slowPending: 10 },
         ),
@@ -210,7 +215,7 @@ describe('a consumer that is a thousand times slower', () => {
   });
 
   it.each(Object.entries(policies))(
-    'I11, I20: %s: ends where the store is once it is served',
+    'I11, I20: %s: the consumer ends with the contents of the store',
     async (_, [policy]) => {
       const held = new Map<string, string>();
       const seen = new Map<string, string>();
@@ -251,9 +256,9 @@ describe('a consumer that is a thousand times slower', () => {
   );
 });
 
-describe('who leaves while he is told', () => {
-  it('I3, I28: of a delivery, has its policy asked no more', async () => {
-    let asked = 0;
+describe('a consumer that leaves while it is called', () => {
+  it('I3, I28: the policy of a delivery is not called after its subscriber has unsubscribed', async () => {
+    let calls = 0;
     let waiting = 0;
     const forever = new Observable<never>(() => {
       waiting++;
@@ -264,18 +269,18 @@ describe('who leaves while he is told', () => {
         .deliver({
           kind: 'conflate',
           ready: () => {
-            asked++;
+            calls++;
             return forever;
           },
         })
-        .changes$.pipe(take(2)) // the empty store, then what the policy gives
+        .changes$.pipe(take(2)) // the empty store, then one set under the policy
         .subscribe(),
     );
     await story();
-    expect({ asked, waiting }).toEqual({ asked: 0, waiting: 0 });
+    expect({ calls, waiting }).toEqual({ calls: 0, waiting: 0 });
   });
 
-  it('I22, I28: of a handler, from within its own policy, lets go of what it waits for', async () => {
+  it('I22, I28: a handler that is removed in its own policy no longer waits for the policy', async () => {
     let waiting = 0;
     let removed = false;
     const { story } = rig((informer) => {
@@ -301,8 +306,8 @@ describe('who leaves while he is told', () => {
     expect({ waiting, removed }).toEqual({ waiting: 0, removed: true });
   });
 
-  it('I11: a set that only says synced is not lost behind what waited', async () => {
-    const room = new Subject<void>();
+  it('I11: a set without changes that says synced is delivered after the waiting sets', async () => {
+    const capacity = new Subject<void>();
     const seen: string[] = [];
     const part = (...items: Pod[]) => ({ items, metadata: { resourceVersion: '1' } });
     const informer = createSharedInformer<Pod>({
@@ -310,14 +315,14 @@ describe('who leaves while he is told', () => {
       list: () => of(part(pod('a', 1)), part(pod('b', 1))),
       watch: () => NEVER,
     });
-    const policy = { kind: 'buffer', limit: 9, overflow: 'reset', ready: () => room } as const;
+    const policy = { kind: 'buffer', limit: 9, overflow: 'reset', ready: () => capacity } as const;
     informer.deliver(policy).changes$.subscribe(({ synced, changes }) => {
       seen.push(`${synced ? 'synced' : 'not yet'} ${changes.length}`);
     });
     await settle();
-    room.next();
-    room.next();
-    room.next();
+    capacity.next();
+    capacity.next();
+    capacity.next();
     expect(seen).toEqual(['not yet 0', 'not yet 1', 'not yet 1', 'synced 0']);
     await informer.stop();
   });

@@ -1,4 +1,4 @@
-/** Listeners and choices of single stages that throw: reported, and the stage goes on. */
+/** Listeners and options of single stages that throw: the error is reported, and the stage continues. */
 import {
   ApiError,
   applyDeltas,
@@ -22,12 +22,12 @@ import { brief } from '../store/sets.ts';
 import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { unhandled } from './unhandled.ts';
 
-class Misdeed extends Error {}
+class ConsumerError extends Error {}
 
 let thrown = 0;
 function culprit(): never {
   thrown++;
-  throw new Misdeed('no');
+  throw new ConsumerError('no');
 }
 
 let errors: ReturnType<typeof unhandled>;
@@ -52,7 +52,7 @@ describe('a listener of a stage that throws', () => {
   };
 
   it.each(['pages', 'stream'] as const)(
-    'D14: onSkipped of a list-watch: the list is whole all the same, by %s',
+    'D14: onSkipped of a list-watch: the list is complete all the same (%s)',
     async (initialList) => {
       const informer = createSharedInformer(listed(culprit), { initialList });
       informer.start();
@@ -60,13 +60,13 @@ describe('a listener of a stage that throws', () => {
       expect(informer.indexer.listKeys()).toEqual(['shop/good']);
       expect([thrown, informer.status.relists, informer.status.error]).toEqual([1, 0, undefined]);
       await informer.stop();
-      expect(await errors.heard()).toHaveLength(1);
+      expect(await errors.reports()).toHaveLength(1);
     },
   );
 
-  it('D14, R22: onSkipped and onStatus of a reflector, and a ListerWatcher that is told', async () => {
+  it('D14, R22: onSkipped and onStatus of a reflector, and a method of the ListerWatcher: the list is complete all the same', async () => {
     const time = new VirtualTime();
-    const told: string[] = [];
+    const types: string[] = [];
     const skipped = { reason: ApiError.local('Unexpected', 'none') };
     const listerWatcher: ListerWatcher<Pod> = {
       watchList: true,
@@ -82,27 +82,27 @@ describe('a listener of a stage that throws', () => {
       scheduler: time,
       onSkipped: culprit,
       onStatus: culprit,
-    }).subscribe((deltas) => told.push(...deltas.map(({ type }) => type)));
+    }).subscribe((deltas) => types.push(...deltas.map(({ type }) => type)));
     await time.advance(1_000);
     subscription.unsubscribe();
-    expect(told).toEqual(['replace-abort', 'replacing', 'replaced']);
-    expect(await errors.heard()).toHaveLength(thrown);
+    expect(types).toEqual(['replace-abort', 'replacing', 'replaced']);
+    expect(await errors.reports()).toHaveLength(thrown);
   });
 
-  it('R22: a demand of a reflector: counts as met, also after a pause', async () => {
+  it('R22: a demand of a reflector counts as open, also after a pause', async () => {
     const time = new VirtualTime();
-    // Shut until the request is given up, then failing at each read.
+    // Closed until the request times out, then failing at each read.
     const demand = () => {
       if (time.now() < 60_000) return NEVER;
       return throwError(() => {
         thrown++;
-        return new Misdeed();
+        return new ConsumerError();
       });
     };
     const server = createFakeApiServer({ scheduler: time });
     server.objects.create(configMaps, { metadata: { name: 'a', namespace: 'shop' } });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
-    const told: string[] = [];
+    const types: string[] = [];
     const failed: unknown[] = [];
     const subscription = reflect(createListWatch(client, configMaps, { scheduler: time }), {
       scheduler: time,
@@ -110,19 +110,19 @@ describe('a listener of a stage that throws', () => {
       demand,
       initialList: 'pages',
     }).subscribe({
-      next: (deltas) => told.push(...deltas.map(({ type }) => type)),
+      next: (deltas) => types.push(...deltas.map(({ type }) => type)),
       error: (error) => failed.push(error),
     });
     await time.advance(61_000);
     await time.advance(10_000);
     subscription.unsubscribe();
     expect(failed).toEqual([]);
-    expect(told).toEqual(['replace-abort', 'replacing', 'replaced']);
+    expect(types).toEqual(['replace-abort', 'replacing', 'replaced']);
     expect(thrown).toBeGreaterThan(1);
-    expect(await errors.heard()).toHaveLength(thrown);
+    expect(await errors.reports()).toHaveLength(thrown);
   });
 
-  it('D14: a decoder: its body is a failure', async () => {
+  it('D14: a decoder: the response fails', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const decoding: Decoding = {
@@ -136,10 +136,10 @@ describe('a listener of a stage that throws', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(seen).toEqual([expect.any(ApiError)]);
     expect(String(seen[0])).toMatch(/LIST v1\/configmaps: no/);
-    expect(await errors.heard()).toEqual([]);
+    expect(await errors.reports()).toEqual([]);
   });
 
-  it('F15: onUnknownDeletion and onQueue of a queue: nothing is lost', async () => {
+  it('F15: onUnknownDeletion and onQueue of a queue: no delta is lost', async () => {
     const source = new Subject<readonly Delta<Pod>[]>();
     const out: string[] = [];
     source
@@ -147,24 +147,24 @@ describe('a listener of a stage that throws', () => {
       .subscribe((deltas) => out.push(...deltas.map((delta) => ('key' in delta ? delta.key : ''))));
     source.next([
       { type: 'added', key: 'shop/a', object: pod('a', 1) },
-      { type: 'deleted', key: 'shop/nobody', finalStateUnknown: true },
+      { type: 'deleted', key: 'shop/unknown', finalStateUnknown: true },
       { type: 'added', key: 'shop/b', object: pod('b', 2) },
     ]);
     source.next([{ type: 'added', key: 'shop/c', object: pod('c', 3) }]);
     expect(out).toEqual(['shop/a', 'shop/b', 'shop/c']);
-    expect([thrown, (await errors.heard()).length]).toEqual([2, 2]);
+    expect([thrown, (await errors.reports()).length]).toEqual([2, 2]);
   });
 
-  it('F15: what the queue reads throws: the stream errors, and is not silent for ever', () => {
+  it('F15: an error of the store that the queue reads is an error of the stream', () => {
     const known = { size: 1, keys: () => [], get: culprit };
     const seen: unknown[] = [];
     const source = new Subject<readonly Delta<Pod>[]>();
     source.pipe(deltaFifo<Pod>({ known })).subscribe({ error: (error) => seen.push(error) });
     source.next([{ type: 'deleted', key: 'shop/a', finalStateUnknown: true }]);
-    expect(seen).toEqual([expect.any(Misdeed)]);
+    expect(seen).toEqual([expect.any(ConsumerError)]);
   });
 
-  it('S22: onRejected and onCommitted of a store: the commit is whole', async () => {
+  it('S22: onRejected and onCommitted of a store: the commit is complete', async () => {
     const indexer = createIndexer<Pod>({
       indexers: { picky: ({ metadata }) => (metadata.name === 'b' ? culprit() : []) },
     });
@@ -177,18 +177,18 @@ describe('a listener of a stage that throws', () => {
     source.next([{ type: 'replaced', objects, resourceVersion: '1', trustVersions: true }]);
     source.next([{ type: 'added', key: 'shop/d', object: pod('d', 2) }]);
     expect(sets).toEqual(['initial*i +shop/a@1 +shop/c@1', 'watch* +shop/d@2']);
-    expect(await errors.heard()).toHaveLength(thrown - 1);
+    expect(await errors.reports()).toHaveLength(thrown - 1);
   });
 });
 
-describe('a choice that fails', () => {
+describe('an option that fails', () => {
   const backoffs: Record<string, () => number> = {
     throws: culprit,
-    'answers no number': () => Number.NaN * ++thrown,
-    'answers less than nothing': () => -++thrown,
+    'returns NaN': () => Number.NaN * ++thrown,
+    'returns a negative number': () => -++thrown,
   };
   it.each(Object.entries(backoffs))(
-    'R22: a backoff that %s counts as the default',
+    'R22: a backoff that %s is replaced by the default wait',
     async (_, backoff) => {
       const time = new VirtualTime();
       const source = scriptedListWatch();
@@ -202,7 +202,7 @@ describe('a choice that fails', () => {
       expect([informer.status.phase, source.asked.length]).toEqual(['watching', 3]);
       expect(thrown).toBe(1);
       await informer.stop();
-      expect(await errors.heard()).toHaveLength(1);
+      expect(await errors.reports()).toHaveLength(1);
     },
   );
 });

@@ -1,4 +1,4 @@
-/** Consumers that throw, wherever they are called: named, and nobody else's trouble. */
+/** Consumers that throw: the error is reported with their name, and no other consumer is affected. */
 import {
   conflateByKey,
   type DeliveryPolicy,
@@ -15,12 +15,12 @@ import type { Pod } from '../support/scripted-list-watch.ts';
 import { rig, STORY, settle } from './rig.ts';
 import { unhandled } from './unhandled.ts';
 
-class Misdeed extends Error {}
+class ConsumerError extends Error {}
 
 let thrown = 0;
 function culprit(): never {
   thrown++;
-  throw new Misdeed('no');
+  throw new ConsumerError('no');
 }
 
 let errors: ReturnType<typeof unhandled>;
@@ -52,10 +52,10 @@ const ready: Record<string, DeliveryPolicy<Pod>> = {
     ready: () =>
       throwError(() => {
         thrown++;
-        return new Misdeed();
+        return new ConsumerError();
       }),
   },
-  'a policy’s ready is none': {
+  'a policy’s ready returns undefined': {
     kind: 'drop',
     limit: 2,
     ready: () => {
@@ -65,7 +65,7 @@ const ready: Record<string, DeliveryPolicy<Pod>> = {
   },
 };
 
-/** Those that the informer itself can name, and as whom. */
+/** The consumers whose errors the informer reports, with the reported name. */
 const named: Record<string, [(informer: Informer) => unknown, string]> = {
   ...Object.fromEntries(
     STREAMS.map((name) => [
@@ -81,8 +81,8 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
     'culprit',
   ],
   ...Object.fromEntries(
-    Object.entries(ready).map(([what, policy]) => [
-      `deliver: ${what}`,
+    Object.entries(ready).map(([fault, policy]) => [
+      `deliver: ${fault}`,
       [
         (informer: Informer) => informer.deliver(policy).changes$.subscribe(() => undefined),
         `deliver ${policy.kind}`,
@@ -90,8 +90,8 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
     ]),
   ),
   ...Object.fromEntries(
-    Object.entries(ready).map(([what, delivery]) => [
-      `a handler: ${what}`,
+    Object.entries(ready).map(([fault, delivery]) => [
+      `a handler: ${fault}`,
       [
         (informer: Informer) => informer.addEventHandler({}, { name: 'culprit', delivery }),
         'culprit',
@@ -118,9 +118,9 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
     (informer) =>
       informer.addEventHandler(
         {
-          // biome-ignore lint/suspicious/noThenProperty: that is the misdeed
+          // biome-ignore lint/suspicious/noThenProperty: the tested fault
           onAdd: () => Object.assign(Promise.resolve(), { then: culprit }),
-          // biome-ignore lint/suspicious/noThenProperty: and this
+          // biome-ignore lint/suspicious/noThenProperty: the tested fault
           onUpdate: () => ({ then: culprit }),
         },
         { name: 'culprit' },
@@ -131,7 +131,7 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
 
 describe('a consumer that throws', () => {
   it.each(Object.entries(named))(
-    'I4, I28: %s: is named, is told on, and the others hear all',
+    'I4, I28: %s: is reported by name and still called, and the others receive every change',
     async (_, [join, name]) => {
       const { witnesses, reported, informer, story } = rig(join);
       await story();
@@ -139,8 +139,8 @@ describe('a consumer that throws', () => {
       expect(reported.length).toBeGreaterThan(0);
       expect(reported.length).toBe(thrown);
       expect(new Set(reported.map(({ subscriber }) => subscriber))).toEqual(new Set([name]));
-      expect(await errors.heard()).toEqual([]);
-      // It is told again and again: a slip in one callback must not blind it for the others.
+      expect(await errors.reports()).toEqual([]);
+      // A consumer that has thrown is still called for later changes.
       const before = thrown;
       if (!['deleted$', 'synced$', 'status$', 'added$'].includes(_))
         expect(before).toBeGreaterThan(2);
@@ -148,7 +148,7 @@ describe('a consumer that throws', () => {
     },
   );
 
-  /** Those of whom the informer knows nothing: rxjs reports what they throw, with its stack. */
+  /** The consumers that the informer does not know. rxjs reports their errors. */
   const anonymous: Record<string, (informer: Informer) => unknown> = {
     'a view’s listener': (informer) => informer.changes$.pipe(toView()).subscribe(culprit),
     'a view’s rows': (informer) => informer.changes$.pipe(toView()).items$.subscribe(culprit),
@@ -161,20 +161,20 @@ describe('a consumer that throws', () => {
     'a complete callback': (informer) => informer.changes$.subscribe({ complete: culprit }),
   };
   it.each(Object.entries(anonymous))(
-    'I4: %s: is reported, and the others hear all',
+    'I4: %s: is reported, and the others receive every change',
     async (_, join) => {
       const { witnesses, story, informer } = rig(join);
       await story();
       await informer.stop();
       expect(witnesses).toEqual([STORY, STORY]);
       expect(thrown).toBeGreaterThan(0);
-      const heard = await errors.heard();
-      expect(heard.every((error) => error instanceof Misdeed)).toBe(true);
-      expect(heard).toHaveLength(thrown);
+      const reports = await errors.reports();
+      expect(reports.every((error) => error instanceof ConsumerError)).toBe(true);
+      expect(reports).toHaveLength(thrown);
     },
   );
 
-  it('I4: an operator that throws ends its own branch alone', async () => {
+  it('I4: an operator that throws ends only its own stream', async () => {
     const seen: unknown[] = [];
     const { witnesses, story } = rig((informer) =>
       informer.changes$
@@ -183,10 +183,10 @@ describe('a consumer that throws', () => {
     );
     await story();
     expect(witnesses).toEqual([STORY, STORY]);
-    expect(seen).toEqual([expect.any(Misdeed)]);
+    expect(seen).toEqual([expect.any(ConsumerError)]);
   });
 
-  it('Q4: a view whose pipe throws tells its rows, and nobody else', async () => {
+  it('Q4: the error of a view whose pipe throws reaches items$, and no other subscriber', async () => {
     const seen: unknown[] = [];
     const { witnesses, story } = rig((informer) => {
       const view = informer.changes$.pipe(
@@ -197,10 +197,10 @@ describe('a consumer that throws', () => {
     });
     await story();
     expect(witnesses).toEqual([STORY, STORY]);
-    expect(seen).toEqual([expect.any(Misdeed)]);
+    expect(seen).toEqual([expect.any(ConsumerError)]);
   });
 
-  it('K18: a reconciler gives outcomes, with the key', async () => {
+  it('K18: an error of a reconciler is an outcome with its key', async () => {
     const outcomes: Outcome[] = [];
     const { witnesses, story } = rig((informer) =>
       informer.changes$
@@ -241,7 +241,7 @@ describe('an option that throws', () => {
         createObservableGauge: () => ({ addCallback: culprit, removeCallback: culprit }),
       },
     },
-    'a metrics provider that makes nothing': {
+    'a metrics provider that creates no instrument': {
       metrics: {
         createCounter: culprit,
         createUpDownCounter: culprit,
@@ -250,11 +250,11 @@ describe('an option that throws', () => {
       },
     },
   };
-  it.each(Object.entries(options))('I4, I60: %s: stops nobody', async (_, each) => {
+  it.each(Object.entries(options))('I4, I60: %s: stops no consumer', async (_, each) => {
     const { witnesses, story, informer } = rig((informer) => {
       informer.addEventHandler({
         onAdd: () => {
-          throw new Error('anything');
+          throw new Error('thrown by the handler');
         },
       });
     }, each);
@@ -266,7 +266,7 @@ describe('an option that throws', () => {
     expect(informer.status.phase).toBe('stopped');
   });
 
-  it('I13: an index function is shown with the key it refuses, and the rest goes on', async () => {
+  it('I13: the key that an index function refuses is shown, and all other objects are stored', async () => {
     const { witnesses, story, informer } = rig(() => {}, {
       indexers: {
         picky: ({ metadata }) => (metadata.name === 'd' ? culprit() : [metadata.name]),
@@ -281,7 +281,7 @@ describe('an option that throws', () => {
     await informer.stop();
   });
 
-  it('R13: an onError that throws is reported, and the list is tried again', async () => {
+  it('R13: an onError that throws is reported, and the request is retried', async () => {
     const { witnesses, story, informer, source } = rig(() => {}, { onError: culprit });
     source.listed(1);
     await settle();
@@ -294,17 +294,17 @@ describe('an option that throws', () => {
 
   const demands: Record<string, () => Observable<unknown>> = {
     throws: culprit,
-    errors: () => throwError(() => new Misdeed(String(thrown++))),
+    errors: () => throwError(() => new ConsumerError(String(thrown++))),
   };
   it.each(Object.entries(demands))(
-    'I28: a demand that %s is reported, and counts as met',
+    'I28: a demand that %s is reported, and counts as open',
     async (_, demand) => {
       const { witnesses, reported, story, informer } = rig(() => {}, { demand });
       await story();
       expect(witnesses).toEqual([STORY, STORY]);
       expect(reported.length).toBe(thrown);
       expect(new Set(reported.map(({ subscriber }) => subscriber))).toEqual(new Set(['demand']));
-      expect(await errors.heard()).toEqual([]);
+      expect(await errors.reports()).toEqual([]);
       await informer.stop();
     },
   );

@@ -1,25 +1,25 @@
-/** What rxjs reports to nobody in particular, as it does with the errors of subscribers. */
+/** Collects the errors that rxjs reports as unhandled. */
 import { config } from 'rxjs';
 
 export interface Unhandled {
-  /** All so far. rxjs reports in a task of its own, so it has to be waited for. */
-  heard(): Promise<readonly unknown[]>;
-  /** Once all of the test has been heard. */
+  /** Waits until rxjs, which reports asynchronously, has reported all errors so far, and returns them. */
+  reports(): Promise<readonly unknown[]>;
+  /** Restores the handler of rxjs, after all errors of the test have been reported. */
   restore(): Promise<void>;
 }
 
 export function unhandled(): Unhandled {
   const before = config.onUnhandledError;
-  const heard: unknown[] = [];
-  config.onUnhandledError = (error) => heard.push(error);
-  const reported = () => new Promise((resolve) => setTimeout(resolve, 5));
+  const errors: unknown[] = [];
+  config.onUnhandledError = (error) => errors.push(error);
+  const allReported = () => new Promise((resolve) => setTimeout(resolve, 5));
   return {
-    async heard() {
-      await reported();
-      return heard;
+    async reports() {
+      await allReported();
+      return errors;
     },
     async restore() {
-      await reported();
+      await allReported();
       config.onUnhandledError = before;
     },
   };
