@@ -68,7 +68,7 @@ function staged({ elected, concurrency, runs }: Story) {
     const mine = stops;
     void controller.stop({ drainMs: DRAIN_MS }).then(() => {
       if (on || mine < stops || inHand.size === 0) return;
-      wrong.push(`stopped, and ${[...inHand].map(({ key }) => key)} works on`);
+      wrong.push(`stopped, and ${[...inHand].map(({ key }) => key)} still running`);
     });
   };
   const act = ({ what, name }: Step): void => {
@@ -83,7 +83,7 @@ function staged({ elected, concurrency, runs }: Story) {
       // The lead may have been regained already, by a callback that was notified of the loss.
       if (!elected || leading$.value) return;
       for (const { key, signal } of inHand) {
-        if (!signal.aborted) wrong.push(`${key} works on without the lead`);
+        if (!signal.aborted) wrong.push(`${key} still runs without the lead`);
       }
     } else {
       for (const word of what.split(' ')) {
@@ -99,7 +99,7 @@ function staged({ elected, concurrency, runs }: Story) {
   };
   const reconcile: ReconcileObject<Pod> = (key, { signal, object }) => {
     const { ms, how, answer } = script.shift() ?? { ms: 0, how: 'sync', answer: 'ok' };
-    if ([...inHand].some((run) => run.key === key)) wrong.push(`${key} is with two runs`);
+    if ([...inHand].some((run) => run.key === key)) wrong.push(`${key} has two runs`);
     if (elected && !leading$.value) wrong.push(`${key} begins without the lead`);
     const run: Run = { key, signal };
     inHand.add(run);

@@ -10,9 +10,9 @@ import {
   CALLBACKS,
   type Callback,
   isOwn,
+  OBSERVED,
   POLICIES,
   STREAMS,
-  TOLD,
   World,
   type WorldOptions,
 } from './life-world.ts';
@@ -35,7 +35,7 @@ const ACTS: Record<Act['do'], fc.Arbitrary<Act>> = {
   deliver: fc.record({ do: one('deliver'), policy: one(...POLICIES) }),
   leave: fc.record({ do: one('leave'), at }),
   view: fc.record({ do: one('view'), at }),
-  listen: fc.record({ do: one('listen'), stream: one(...TOLD) }),
+  listen: fc.record({ do: one('listen'), stream: one(...OBSERVED) }),
   hush: fc.record({ do: one('hush'), at }),
   handle: fc.record({
     do: one('handle'),

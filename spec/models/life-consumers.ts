@@ -3,7 +3,7 @@ import { type ChangeSet, metaNamespaceKeyFunc, type ResourceEventHandler } from 
 import type { Pod } from '../support/scripted-list-watch.ts';
 
 /** The state of a consumer by key, according to what it received. */
-export class Belief {
+export class ConsumerState {
   readonly objects = new Map<string, Pod>();
   readonly #name: string;
   readonly #fail: (what: string) => void;
@@ -32,21 +32,21 @@ export class Belief {
 }
 
 /** A handler that tracks what it receives; `around` wraps each call. */
-export function believing(
-  belief: Belief,
+export function trackingHandler(
+  state: ConsumerState,
   around: (kind: 'onAdd' | 'onUpdate' | 'onDelete') => unknown,
 ): ResourceEventHandler<Pod> {
   return {
     onAdd: (object) => {
-      belief.change(metaNamespaceKeyFunc(object), undefined, object);
+      state.change(metaNamespaceKeyFunc(object), undefined, object);
       return around('onAdd');
     },
     onUpdate: (previous, object) => {
-      belief.change(metaNamespaceKeyFunc(object), previous, object);
+      state.change(metaNamespaceKeyFunc(object), previous, object);
       return around('onUpdate');
     },
     onDelete: ({ key, previous }) => {
-      belief.change(key, previous, undefined);
+      state.change(key, previous, undefined);
       return around('onDelete');
     },
   };

@@ -15,11 +15,11 @@ import { expect } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import type { Pod } from '../support/scripted-list-watch.ts';
 import { LifeModel, type ModelHolder } from './life-calls.ts';
-import { Belief, believing } from './life-consumers.ts';
+import { ConsumerState, trackingHandler } from './life-consumers.ts';
 import { LifeServer } from './life-server.ts';
 
 export const STREAMS = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$'] as const;
-export const TOLD = ['status$', 'synced$', 'metrics$'] as const;
+export const OBSERVED = ['status$', 'synced$', 'metrics$'] as const;
 export const POLICIES = ['none', 'conflate', 'buffer', 'reset', 'pause', 'drop'] as const;
 
 /** One call, made by the test or by a consumer within a callback. */
@@ -27,7 +27,7 @@ export type Act =
   | { readonly do: 'start' | 'stop' | 'expire' | 'close' | 'ready' | 'throw' }
   | { readonly do: 'subscribe'; readonly stream: (typeof STREAMS)[number]; readonly messy: boolean }
   | { readonly do: 'deliver'; readonly policy: (typeof POLICIES)[number] }
-  | { readonly do: 'listen'; readonly stream: (typeof TOLD)[number] }
+  | { readonly do: 'listen'; readonly stream: (typeof OBSERVED)[number] }
   | {
       readonly do: 'handle';
       readonly slow: boolean;
@@ -64,7 +64,7 @@ export interface WorldOptions {
 
 interface Consumer {
   readonly holder: ModelHolder;
-  readonly belief: Belief | undefined;
+  readonly state: ConsumerState | undefined;
   /** Under a policy: it completes after it has received what waits for it. */
   readonly slow: boolean;
   subscription: Subscription | undefined;
@@ -73,14 +73,14 @@ interface Consumer {
 
 interface Wait {
   outcome: string;
-  readonly inVain: boolean;
+  readonly mustReject: boolean;
   readonly isPatient: boolean;
   /** The run that it waits for, or the run before it. */
   readonly generation: number;
 }
 
 interface Handled {
-  readonly belief: Belief;
+  readonly state: ConsumerState;
   addedAfterStops: number;
   registration: EventHandlerRegistration | undefined;
   removed: boolean;
@@ -219,7 +219,7 @@ export class World {
     if (model.phase === 'idle' && !looked) expect(informer.indexer.size).toBe(0);
     for (const { last } of this.#listening) last();
     for (const wait of this.#waits) {
-      if (wait.inVain) expect(wait.outcome).toBe('Stopped');
+      if (wait.mustReject) expect(wait.outcome).toBe('Stopped');
       else if (wait.outcome === 'refused') {
         const runs = [...this.#deniedIn].filter((run) => run >= wait.generation);
         expect([wait.isPatient, runs.length > 0]).toEqual([false, true]);
@@ -273,7 +273,7 @@ export class World {
     this.check();
     expect(informer.status).toMatchObject({ phase: 'watching', synced: true, quarantined: 0 });
     const truth = this.#truth();
-    expect(this.consumers[fresh]?.belief?.objects).toEqual(truth);
+    expect(this.consumers[fresh]?.state?.objects).toEqual(truth);
     this.#agree(truth);
     model.stop();
     await informer.stop();
@@ -295,13 +295,13 @@ export class World {
         [...truth.keys()].filter((key) => key.startsWith(`${namespace}/`)).length,
       );
     }
-    for (const { belief, holder } of this.consumers) {
-      if (belief !== undefined && !holder.left && !holder.completed) {
-        expect(belief.objects).toEqual(truth);
+    for (const { state, holder } of this.consumers) {
+      if (state !== undefined && !holder.left && !holder.completed) {
+        expect(state.objects).toEqual(truth);
       }
     }
-    for (const { belief, removed } of this.handlers) {
-      if (!removed) expect(belief.objects).toEqual(truth);
+    for (const { state, removed } of this.handlers) {
+      if (!removed) expect(state.objects).toEqual(truth);
     }
     if (this.#viewed.length > 0 && this.#viewHolder?.completed === false) {
       expect(new Set(this.#view.getSnapshot())).toEqual(new Set(truth.values()));
@@ -402,10 +402,10 @@ export class World {
   #subscribe(stream: (typeof STREAMS)[number], messy: boolean, policy?: DeliveryPolicy<Pod>): void {
     const name = `${policy?.kind ?? stream} ${this.consumers.length}`;
     const of = stream === 'changes$';
-    const belief = of ? new Belief(name, (what) => this.#fail(what)) : undefined;
+    const state = of ? new ConsumerState(name, (what) => this.#fail(what)) : undefined;
     const holder = this.model.subscribe();
     const slow = policy?.ready !== undefined;
-    const consumer: Consumer = { holder, belief, slow, subscription: undefined, completed: false };
+    const consumer: Consumer = { holder, state, slow, subscription: undefined, completed: false };
     this.consumers.push(consumer);
     const source: Observable<unknown> =
       policy === undefined ? this.informer[stream] : this.informer.deliver(policy).changes$;
@@ -416,7 +416,7 @@ export class World {
     const subscription = this.#within(() =>
       (messy ? source.pipe(finalize(cleanup)) : source).subscribe({
         next: (value: unknown) => {
-          belief?.set(value as Parameters<Belief['set']>[0]);
+          state?.set(value as Parameters<ConsumerState['set']>[0]);
           this.#called('next', !holder.left && !consumer.completed, name);
         },
         complete: () => {
@@ -439,7 +439,7 @@ export class World {
     }
   }
 
-  #listen(stream: (typeof TOLD)[number]): void {
+  #listen(stream: (typeof OBSERVED)[number]): void {
     const { informer } = this;
     const source: Observable<unknown> = informer[stream];
     let last: unknown;
@@ -468,14 +468,14 @@ export class World {
   #handle(slow: boolean, delivery: DeliveryPolicy<Pod>, resyncPeriodMs: number): void {
     const name = `handler ${this.handlers.length}`;
     const handled: Handled = {
-      belief: new Belief(name, (what) => this.#fail(what)),
+      state: new ConsumerState(name, (what) => this.#fail(what)),
       addedAfterStops: this.model.stops,
       registration: undefined,
       removed: false,
       running: 0,
     };
     this.handlers.push(handled);
-    const handler = believing(handled.belief, (kind) => {
+    const handler = trackingHandler(handled.state, (kind) => {
       // A stop takes effect in its turn.
       const held = this.informer.isStopped && this.#stopsDone > handled.addedAfterStops;
       this.#called(kind, !handled.removed && handled.running === 0 && !held, `${name} ${kind}`);
@@ -523,7 +523,12 @@ export class World {
     const handled = handler === undefined ? undefined : pick(this.handlers, handler)?.registration;
     const { phase, generation } = this.model;
     const isPatient = how.whileBlocked === 'wait';
-    const wait: Wait = { outcome: 'pending', inVain: phase === 'stopped', isPatient, generation };
+    const wait: Wait = {
+      outcome: 'pending',
+      mustReject: phase === 'stopped',
+      isPatient,
+      generation,
+    };
     this.#waits.push(wait);
     (handled ?? this.informer).whenSynced(how).then(
       () => {

@@ -14,7 +14,7 @@ export interface GoBinary {
   readonly name: string;
   /** The folder of the module. */
   readonly sources: string;
-  /** What is built, and how long the first build takes, in words. */
+  /** The product of the build, and the duration of the first build, in words. */
   readonly what: string;
   readonly takes: string;
   /** The message if Go is missing: what needs it, and the alternative. */
