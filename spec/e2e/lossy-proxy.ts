@@ -29,7 +29,7 @@ export interface PassedList {
 /** A running proxy. */
 export interface LossyProxy {
   readonly url: string;
-  /** One event of this number is dropped; `Infinity` means none. */
+  /** One of this many events is dropped; `Infinity` drops no event. */
   oneIn: number;
   readonly lost: readonly LostEvent[];
   readonly passed: number;

@@ -90,7 +90,7 @@ describe.skipIf(noControl).each([
     const expired = mirrored.statuses.find(({ error }) => error?.isExpired);
     expect(expired).toMatchObject({ phase: 'backoff', error: { code: 410, reason: 'Expired' } });
     expect(informer.status).toMatchObject({ phase: 'watching', relists: 1 });
-    // First the watch is resumed. After the wait comes a list, requested at the last version.
+    // First the watch is resumed. After the wait a list at the last version is requested.
     const [watch, list] = client.sent.slice(asked);
     expect(watch?.kind).toBe('watch');
     expect(stoodAt).toContain(watch?.query.resourceVersion);

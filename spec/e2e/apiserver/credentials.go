@@ -1,4 +1,4 @@
-// Certificates, keys and the kubeconfig. They are made once a data folder, so that a restart keeps them.
+// Creates certificates, keys and the kubeconfig, once per data folder, so that a restart keeps them.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The embedded etcd, and the control port: what a test needs from behind the API server.
+// The embedded etcd, and the control port, which gives tests access to etcd.
 package main
 
 import (
@@ -25,7 +25,7 @@ func startEtcd(dir string, fsync bool) (*embed.Etcd, string) {
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.LogLevel = "warn"
 	cfg.LogOutputs = []string{"stderr"}
-	cfg.TickMs, cfg.ElectionMs = 50, 500 // a single member: elect at once
+	cfg.TickMs, cfg.ElectionMs = 50, 500 // a single member needs no long election
 	cfg.UnsafeNoFsync = !fsync
 	cfg.QuotaBackendBytes = 4 << 30
 	cfg.WatchProgressNotifyInterval = 5 * time.Second
@@ -51,8 +51,8 @@ func revision(ctx context.Context, e *embed.Etcd) (int64, error) {
 	return r.Header.Revision, nil
 }
 
-// compact drops every revision before `at`, or, when that is empty, before a new one made for it
-// (so that tokens and resource versions handed out until now are all too old).
+// compact drops every revision before `at`. If `at` is empty, it creates a new revision and drops all before it,
+// so that all tokens and resource versions of earlier responses are too old.
 func compact(ctx context.Context, e *embed.Etcd, at string) (rev int64, err error) {
 	put := func(k, v string) error {
 		var p *pb.PutResponse
@@ -90,10 +90,10 @@ func control(e *embed.Etcd) http.Handler {
 		rev, err := revision(r.Context(), e)
 		reply(w, map[string]any{"revision": rev}, err)
 	})
-	// Compact etcd past its current revision (or at ?rev=N) and tell the API server as its own compactor
-	// would (compact_rev_key; its list snapshots go within 15 s, its watch cache keeps its window).
-	// What is then answered 410: older continue tokens and exact lists (at once where
-	// --feature-gates=ListFromCacheSnapshot=false), older watches of resources without a watch
+	// Compacts etcd past its current revision (or at ?rev=N) and notifies the API server as its own compactor
+	// would (by compact_rev_key; list snapshots end within 15 s, the watch cache keeps its window).
+	// Then these requests are answered with 410: older continue tokens and exact lists (immediately with
+	// --feature-gates=ListFromCacheSnapshot=false), and older watches of resources without a watch
 	// cache (events; --watch-cache-sizes=configmaps#0).
 	mux.HandleFunc("POST /compact", func(w http.ResponseWriter, r *http.Request) {
 		rev, err := compact(r.Context(), e, r.URL.Query().Get("rev"))

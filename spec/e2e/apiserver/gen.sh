@@ -1,6 +1,6 @@
 #!/bin/bash
 # gen.sh VERSION (for example v1.36.3): writes go.mod and go.sum for another version of kube-apiserver.
-# Upstream's go.mod is taken as it is, so that every version is the one upstream was built with; only its
+# Copies upstream's go.mod unchanged, so that every version is the one that upstream was built with. Only the
 # staging modules, which upstream replaces by folders, are named by version (v1.36.3 is v0.36.3 there).
 # `go mod tidy` would change versions: never run it here.
 set -euo pipefail

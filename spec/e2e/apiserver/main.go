@@ -3,9 +3,9 @@
 //
 //	test-apiserver [--port N] [--data-dir DIR] [...] [-- <flags of kube-apiserver>]
 //
-// When /readyz answers ok it prints one JSON line on stdout: url, controlURL, kubeconfig, token,
-// limitedToken, dataDir, pid, readyMs. Logs go to stderr. SIGTERM, SIGINT and, where asked for, the end
-// of stdin stop it cleanly.
+// When /readyz answers ok it prints one JSON line to stdout: url, controlURL, kubeconfig, token,
+// limitedToken, dataDir, pid, readyMs. Logs go to stderr. SIGTERM, SIGINT and, with --stop-on-stdin-eof,
+// the end of stdin stop it cleanly.
 package main
 
 import (
@@ -90,7 +90,7 @@ func main() {
 		"--service-account-key-file=" + pki.saKey,
 		"--service-account-signing-key-file=" + pki.saKey,
 		"--service-cluster-ip-range=10.96.0.0/16",
-		"--disable-admission-plugins=ServiceAccount", // no controller makes the default ServiceAccounts
+		"--disable-admission-plugins=ServiceAccount", // no controller creates the default ServiceAccounts
 		"--endpoint-reconciler-type=none",            // 127.0.0.1 is not a valid Endpoints address
 		"--allow-privileged=true",
 		"--shutdown-delay-duration=0s",
@@ -123,7 +123,7 @@ func main() {
 	code := cli.Run(cmd)
 
 	etcd.Close()
-	if *remove && code == 0 { // after a failure its log is wanted
+	if *remove && code == 0 { // the log of a failure is kept
 		os.RemoveAll(*dir)
 	}
 	os.Exit(code)
