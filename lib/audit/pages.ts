@@ -46,7 +46,7 @@ export function auditPage(
       pauseLimitMs: Number.POSITIVE_INFINITY,
       isQueued: (part) => 'turn' in part && part.turn === 'queued',
       error: (_, idleMs) =>
-        ApiError.local('Silent', `nothing came from the server for ${Math.round(idleMs / 1000)} s`),
+        ApiError.local('Silent', `the server sent nothing for ${Math.round(idleMs / 1000)} s`),
     }),
   );
   return new Observable<ReceivedPage>((subscriber) => {

@@ -13,7 +13,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { Demand } from '../rx/demand.ts';
 import { createDemandLoop } from '../rx/demand-loop.ts';
-import { told } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 import { DeltaQueue } from './delta-queue.ts';
 import type { Compression } from './pending-deltas.ts';
 
@@ -81,8 +81,8 @@ export function deltaFifo<T extends KubernetesObject>(
   options: DeltaFifoOptions<T> = {},
 ): OperatorFunction<readonly Delta<T>[], readonly Delta<T>[]> {
   const { known, ready, resync$, compression = 'none' } = options;
-  const onUnknownDeletion = told(options.onUnknownDeletion);
-  const onQueue = told(options.onQueue);
+  const onUnknownDeletion = reportingErrors(options.onUnknownDeletion);
+  const onQueue = reportingErrors(options.onQueue);
   checkKeys(known, 'deltaFifo');
   return (source) =>
     new Observable<readonly Delta<T>[]>((subscriber) => {

@@ -8,7 +8,7 @@ import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { allOf, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
-import { told } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import { createIndexer, type IndexerReader } from '../store/indexer.ts';
@@ -162,7 +162,7 @@ export function createInformer<T extends KubernetesObject>(
   const end = (completeSubscribers: () => void) => {
     if (!stopped) {
       stopped = true;
-      told(() => run?.unsubscribe())();
+      reportingErrors(() => run?.unsubscribe())();
       run = undefined;
       meter.end();
       feed.hold();

@@ -6,7 +6,7 @@
  */
 import type { Change } from '../delta/net-change.ts';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
-import { told } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 
@@ -83,7 +83,7 @@ export class FanOut<T extends KubernetesObject> {
     return () => {
       for (const listener of present) {
         if (listener.complete === undefined || !this.#listeners.delete(listener)) continue;
-        told(() => listener.complete?.())();
+        reportingErrors(() => listener.complete?.())();
       }
     };
   }

@@ -14,7 +14,7 @@ import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedLimit } from '../rx/checked-option.ts';
-import { told } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { signals } from './batch-signals.ts';
@@ -135,7 +135,7 @@ export class CollectionRequests<T extends KubernetesObject> {
     this.#options = options;
     this.#projection = projection;
     this.#path = resourcePath(resource, namespace === undefined ? {} : { namespace });
-    this.#onSkipped = told(options.onSkipped);
+    this.#onSkipped = reportingErrors(options.onSkipped);
   }
 
   /** Returns the name of the collection for errors. */

@@ -74,6 +74,6 @@ export interface ReflectOptions<T> extends Timing {
 
 /** A request for a list from outside the reflector. */
 export interface RefreshOrder {
-  /** Whether equal versions mean equal content. If `false`, the contents of equal versions are compared. */
+  /** Whether equal versions mean equal content. If `false`, the contents of the objects are compared. */
   readonly trustVersions: boolean;
 }

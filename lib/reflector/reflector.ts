@@ -12,7 +12,7 @@ import { exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
 import { type Demand, reliable, unlimited } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type MachineEffect, machine } from '../rx/machine.ts';
-import { reportUnhandled, told } from '../rx/report-unhandled.ts';
+import { reportingErrors, reportUnhandled } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { Delta } from './delta.ts';
 import { limitsOf, type ReflectorLimits } from './limits.ts';
@@ -55,8 +55,8 @@ function performing<T>(
   listerWatcher: ListerWatcher<T>,
   scheduler: SchedulerLike,
   sending: Sending<T>,
-  asked: Demand,
-  tellRefreshed: (error: ApiError | undefined) => void,
+  demand: Demand,
+  notifyRefreshed: (error: ApiError | undefined) => void,
 ): (effect: ReflectorEffect<T>) => MachineEffect<Arrived<T>, readonly Delta<T>[]> {
   return (effect) => {
     switch (effect.type) {
@@ -85,7 +85,7 @@ function performing<T>(
       }
       case 'await-demand': {
         const resumed = { type: 'resumed' } as const;
-        const demanded = defer(() => asked() ?? of(0)).pipe(
+        const demanded = defer(() => demand() ?? of(0)).pipe(
           take(1),
           endWith(0),
           take(1),
@@ -94,9 +94,9 @@ function performing<T>(
         return { slot: 'request', run: () => demanded };
       }
       case 'remember-no-watch-list':
-        return { act: told(() => listerWatcher.onWatchListUnsupported?.()) };
+        return { act: reportingErrors(() => listerWatcher.onWatchListUnsupported?.()) };
       case 'refreshed':
-        return { act: () => tellRefreshed(effect.error) };
+        return { act: () => notifyRefreshed(effect.error) };
       case 'complete':
         return { complete: true };
     }
@@ -139,8 +139,8 @@ export function reflect<T>(
 ): Observable<readonly Delta<T>[]> {
   const { scheduler, random } = timingOf(options);
   const { known, onError } = options;
-  const tellStatus = told(options.onStatus);
-  const tellRefreshed = told(options.onRefreshed);
+  const notifyStatus = reportingErrors(options.onStatus);
+  const notifyRefreshed = reportingErrors(options.onRefreshed);
   const limits = limitsOf(options);
   const config = configOf(listerWatcher, options, limits);
   const orders$ = options.refresh$?.pipe(
@@ -158,7 +158,7 @@ export function reflect<T>(
       return random();
     },
   });
-  const asked = reliable(options.demand ?? unlimited, reportUnhandled);
+  const demand = reliable(options.demand ?? unlimited, reportUnhandled);
 
   const wantsStop = (error: ApiError): boolean => {
     try {
@@ -177,15 +177,17 @@ export function reflect<T>(
       listerWatcher,
       scheduler,
       limits,
-      demand: asked,
+      demand,
       port: {
         ...(known === undefined ? {} : { known }),
-        ...(options.onSkipped === undefined ? {} : { onSkipped: told(options.onSkipped) }),
+        ...(options.onSkipped === undefined
+          ? {}
+          : { onSkipped: reportingErrors(options.onSkipped) }),
       },
       isWatching: () => state.opened && state.phase === 'watching',
     });
 
-    const perform = performing<T>(listerWatcher, scheduler, sending, asked, tellRefreshed);
+    const perform = performing<T>(listerWatcher, scheduler, sending, demand, notifyRefreshed);
 
     return machine<ReflectorState, Arrived<T>, ReflectorEffect<T>, readonly Delta<T>[]>({
       start: () => startReflector(state, moment(), config),
@@ -211,7 +213,7 @@ export function reflect<T>(
         if (shown !== undefined && sameStatus(shown, entered) && held === heldBack) return;
         shown = entered;
         heldBack = held;
-        tellStatus(statusOf(entered, held));
+        notifyStatus(statusOf(entered, held));
       },
     }).subscribe(subscriber);
   });

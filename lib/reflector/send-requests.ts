@@ -164,9 +164,9 @@ export function createSending<T>(options: SendingOptions<T>): Sending<T> {
         const limitMs = () => (answered ? limits.idleTimeoutMs : headLimitMs);
         return watched({ resourceVersion, timeoutSeconds }, limitMs).pipe(
           mergeMap((input) => {
-            const brings = input?.type === 'events' || input?.type === 'relisted';
-            const inputs = brings && !answered ? [OPENED, input] : [input];
-            answered ||= brings || input?.type === 'opened';
+            const hasEvents = input?.type === 'events' || input?.type === 'relisted';
+            const inputs = hasEvents && !answered ? [OPENED, input] : [input];
+            answered ||= hasEvents || input?.type === 'opened';
             return inputs.map((each) => () => (next === own ? asNext(each) : each));
           }),
         );

@@ -6,7 +6,7 @@
 import { type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { Drain } from './drain.ts';
 import { longTimer } from './long-timer.ts';
-import { reportUnhandled, told } from './report-unhandled.ts';
+import { reportingErrors, reportUnhandled } from './report-unhandled.ts';
 
 /**
  * The hold on one shared run. Its methods, and the releases that `acquire` returns, must be called within the drain.
@@ -52,7 +52,7 @@ export function lease(
     epoch++;
     linger?.unsubscribe();
     linger = undefined;
-    told(() => ending.unsubscribe())();
+    reportingErrors(() => ending.unsubscribe())();
     options.onEnd(why);
   };
   const expire = () => {

@@ -5,7 +5,7 @@
  */
 import { Observable, Subscription } from 'rxjs';
 import { Drain } from './drain.ts';
-import { told } from './report-unhandled.ts';
+import { reportingErrors } from './report-unhandled.ts';
 
 /**
  * Emit a value, fill a slot with a source, empty a slot (`run: null`), move a source, call a function, or complete.
@@ -54,7 +54,7 @@ export function machine<State, Input, Effect, Output>(
       slots.delete(slot);
       // An error thrown here is reported and not rethrown, because otherwise the next effect would not be performed
       // and the run would hang.
-      told(() => running?.unsubscribe())();
+      reportingErrors(() => running?.unsubscribe())();
     };
     const fill = (slot: string, source: () => Observable<Input>) => {
       // Stored in its slot before it is subscribed, because a source that emits synchronously may replace it.

@@ -10,7 +10,7 @@ export function reportUnhandled(error: unknown): void {
 }
 
 /** Wraps a callback so that an error it throws is reported and does not reach the caller. */
-export function told<A extends readonly unknown[]>(
+export function reportingErrors<A extends readonly unknown[]>(
   callback: ((...args: A) => void) | undefined,
 ): (...args: A) => void {
   return (...args) => {

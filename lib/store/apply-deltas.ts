@@ -8,7 +8,7 @@ import { checkKeys } from '../delta/delta-fifo.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { Drain } from '../rx/drain.ts';
-import { told } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 import type { ChangeSet } from './change-set.ts';
 import { splitCommits } from './commits.ts';
 import { Committer, type Rejection } from './committer.ts';
@@ -62,7 +62,7 @@ export function applyDeltas<T extends KubernetesObject>(
     new Observable<ChangeSet<T>>((subscriber) => {
       const drain = new Drain();
       const committer = new Committer(indexer, options);
-      const onCommitted = told(options.onCommitted);
+      const onCommitted = reportingErrors(options.onCommitted);
       const commitAll = (deltas: readonly Delta<T>[]) => {
         const commits = splitCommits(deltas, (scope) => committer.scopes.isSynced(scope));
         for (const commit of commits) {

@@ -12,7 +12,7 @@ import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
 import type { Stored } from '../meta/stored.ts';
 import type { Delta } from '../reflector/delta.ts';
-import { told } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';
 import type { Commit } from './commits.ts';
 import type { Indexer, IndexerTransaction } from './indexer.ts';
@@ -82,7 +82,7 @@ export class Committer<T extends KubernetesObject> {
 
   constructor(indexer: Indexer<T>, options: CommitterOptions<T>) {
     this.#indexer = indexer;
-    this.#onRejected = told(options.onRejected);
+    this.#onRejected = reportingErrors(options.onRejected);
     this.scopes = new Scopes(options.scopes ?? []);
   }
 

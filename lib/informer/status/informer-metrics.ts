@@ -13,7 +13,7 @@ import type {
   MetricsProvider,
 } from '../../meta/metrics.ts';
 import type { ResourceVersion } from '../../meta/resource-version.ts';
-import { reportUnhandled, told } from '../../rx/report-unhandled.ts';
+import { reportingErrors, reportUnhandled } from '../../rx/report-unhandled.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import type { IndexerReader } from '../../store/indexer.ts';
 import type { InformerStatus } from './status.ts';
@@ -131,7 +131,8 @@ class Instruments {
   }
 
   begin(status$: Observable<InformerStatus>): void {
-    for (const { gauge, callback } of this.#gauges) told(() => gauge.addCallback(callback))();
+    for (const { gauge, callback } of this.#gauges)
+      reportingErrors(() => gauge.addCallback(callback))();
     this.#counting = status$.subscribe((status) => {
       const counts = countsOf(status);
       for (const each of this.#counters) {
@@ -143,12 +144,13 @@ class Instruments {
   }
 
   end(): void {
-    for (const { gauge, callback } of this.#gauges) told(() => gauge.removeCallback(callback))();
+    for (const { gauge, callback } of this.#gauges)
+      reportingErrors(() => gauge.removeCallback(callback))();
     this.#counting?.unsubscribe();
   }
 
   record(seconds: number): void {
-    told(() => this.#latency.record(seconds, this.#attributes))();
+    reportingErrors(() => this.#latency.record(seconds, this.#attributes))();
   }
 }
 

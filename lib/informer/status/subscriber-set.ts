@@ -3,7 +3,7 @@
  * were subscribed at a given moment, so that a subscription made between a call and its turn in the drain remains.
  */
 import type { Subscriber } from 'rxjs';
-import { told } from '../../rx/report-unhandled.ts';
+import { reportingErrors } from '../../rx/report-unhandled.ts';
 
 /** Subscribers, in the order of their subscriptions. */
 export class SubscriberSet<V> {
@@ -26,7 +26,7 @@ export class SubscriberSet<V> {
   completer(): () => void {
     const present = [...this.#subscribers];
     return () => {
-      for (const subscriber of present) told(() => subscriber.complete())();
+      for (const subscriber of present) reportingErrors(() => subscriber.complete())();
     };
   }
 }
