@@ -25,7 +25,7 @@ try {
   console.log(`in no namespace of the factory: ${(error as Error).message}`);
 }
 
-// Waits until the store shows the own write.
+// Waits until the store shows the created pod.
 const made = server.objects.create(pods, {
   metadata: { namespace: 'shop', name: 'web-1' },
   status: { phase: 'Pending' },

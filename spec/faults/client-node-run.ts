@@ -1,8 +1,8 @@
 /**
  * Runs one seed over HTTP for the informer of `@kubernetes/client-node`, used as in its examples: started again five
- * seconds after each error. Server, writes, faults, proxy, judge and budget are those of this library's runs, and its
- * own times are scaled in the same way. The judge compares UID and version only, because its lists contain dates
- * where its watches contain strings.
+ * seconds after each error. Server, writes, faults, proxy, judge and budget are those of this library's runs, and the
+ * times of client-node are scaled in the same way. The judge compares UID and version only, because the lists of
+ * client-node contain dates where its watches contain strings.
  */
 import { CoreV1Api, KubeConfig, ListWatch, type V1Pod, Watch } from '@kubernetes/client-node';
 import type { createFakeApiServer, ScriptedFault } from 'rx-informer/testing';

@@ -2,8 +2,8 @@
  * The judge. It knows the truth, which is the recorded history of the server, and the notifications of each consumer.
  * Of the library it uses types only. Its rules:
  *
- * - For one UID a consumer receives add → update* → delete. A second addition needs a reason on the server: a label that
- *   left the selector and came back, or a restored backup.
+ * - For one UID a consumer receives add → update* → delete. A second addition needs a reason on the server: a
+ *   label that left the selector and came back, or a restored backup.
  * - Every delivered state is a state that the server had for that UID, and the versions of a UID never decrease.
  * - An object that is delivered as deleted does not exist on the server.
  * - In the end the folded notifications, the store and its indices are equal to the truth.

@@ -216,9 +216,9 @@ export async function createScene(stage: Stage): Promise<Scene> {
     initialList,
     compression,
     backoff: exponentialBackoff(backoff),
-    // A refused object is accepted at a resync if no event for it arrives.
     makeBeforeBreak,
     minWatchTimeoutMs: watchMs,
+    // A refused object is accepted at a resync if no event for it arrives.
     resyncPeriodMs: Math.max(1_000, (refuses === 'none' ? drawnResyncMs : 30_000) / speed),
     demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
     onWarning: () => undefined,

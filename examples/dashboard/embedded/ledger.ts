@@ -1,6 +1,6 @@
 /**
- * Records the state of the server at each recent version, as a count and a fingerprint. A page can so be compared
- * with the server at the version that the page shows, while the cluster changes further.
+ * Records the state of the server at each recent version, as a count and a fingerprint. So a page can be compared
+ * with the server at the version that the page shows, although the cluster has changed since.
  */
 import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
