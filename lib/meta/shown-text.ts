@@ -6,13 +6,17 @@
 
 const LONGEST = 16_384;
 
+/** A credential after its scheme: long, or with a digit or mixed letters, unlike a word as in `Basic authentication`. */
+const CREDENTIAL =
+  /\b([Bb](?:earer|EARER|asic|ASIC)\s+)(?=[^\s"',;]{16}|[^\s"',;]*(?:\d|[a-z][A-Z]))[^\s"',;]+/g;
+
 /** The text of a server or proxy, safe for a log. */
 export function shownText(text: string): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   return (
     cut
       // Some proxies quote the headers that they reject.
-      .replace(/\b(Bearer|Basic)(\s+)[^\s"',;]{16,}/gi, '$1$2…')
+      .replace(CREDENTIAL, '$1…')
       .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '…')
       // A terminal executes control characters, and some characters reverse the rest of a line.
       .replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
@@ -39,17 +43,23 @@ export function shownError(error: unknown): string {
   }
 }
 
+/** How many causes of causes are shown. The limit also ends a cycle. */
+const MOST_CAUSES = 10;
+
 /**
- * A thrown value, safe as the cause of another error. If its message had to be sanitized, a new error with the same
- * stack is returned.
+ * A thrown value, safe as the cause of another error. If its message, or that of one of its causes, had to be
+ * sanitized, a new error with the same stack is returned.
  */
-export function shownCause(error: unknown): unknown {
+export function shownCause(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
+  if (depth > MOST_CAUSES) return undefined;
   const message = messageOf(error);
-  if (message === error.message) return error;
-  const cause = error instanceof SyntaxError ? new SyntaxError(message) : new TypeError(message);
+  const cause = shownCause(error.cause, depth + 1);
+  if (message === error.message && cause === error.cause) return error;
+  const shown = new Error(message, cause === undefined ? undefined : { cause });
+  Object.setPrototypeOf(shown, Object.getPrototypeOf(error));
   const frames = error.stack?.indexOf('\n    at ') ?? -1;
   const trace = error.stack !== undefined && frames !== -1 ? error.stack.slice(frames) : '';
-  cause.stack = `${cause.name}: ${message}${trace}`;
-  return cause;
+  shown.stack = `${error.name}: ${message}${trace}`;
+  return shown;
 }

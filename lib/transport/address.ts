@@ -19,7 +19,7 @@ function isAbsolute(text: string): boolean {
 /** The text without a user, password, query and control characters. */
 function shown(text: string): string {
   const [path = ''] = text.split(/[?#]/, 1);
-  return path.replace(/[^/]*@/, '…@').replace(/[\s\p{Cc}]/gu, '\ufffd');
+  return path.replace(/^(\w+:\/\/)?.*@/s, '$1…@').replace(/[\s\p{Cc}]/gu, '\ufffd');
 }
 
 /** Throws a `TypeError` on an invalid base URL. The error does not quote a password or query. */

@@ -29,15 +29,22 @@ export const PAGE_CAUSES: CauseTexts = [
   ],
 ];
 
-/** Returns the first code among an error and its causes, or the innermost message. */
+/** How many causes are read. The limit also ends a cycle. */
+const MOST_CAUSES = 8;
+
+/**
+ * Returns the first code among an error and its causes, or the innermost message. Of several errors, as from the
+ * addresses of one host, the first counts. A custom `fetch` may reject with any value.
+ */
 function causeOf(error: unknown): { readonly code?: string; readonly text: string } {
-  let at: unknown = error;
+  let at = error;
   let text = '';
-  for (let depth = 0; depth < 5 && at instanceof Error; depth++) {
-    const { code } = at as { code?: unknown };
-    if (typeof code === 'string') return { code, text: at.message };
-    text = at.message;
-    at = at.cause;
+  for (let depth = 0; depth < MOST_CAUSES; depth++) {
+    if (typeof at === 'string') text = at;
+    const { code, message, cause, errors } = (at ?? {}) as Readonly<Record<string, unknown>>;
+    if (typeof message === 'string') text = message || text;
+    if (typeof code === 'string') return { code, text };
+    at = cause ?? (errors as unknown[] | undefined)?.[0];
   }
   return { text };
 }
@@ -47,7 +54,7 @@ function causeOf(error: unknown): { readonly code?: string; readonly text: strin
  * The cause is not attached, because an adapter's error may contain the request with its headers.
  */
 export function networkError(
-  { method, query }: TransportRequest,
+  { method, query, headers = {} }: TransportRequest,
   error: unknown,
   place: string,
   causes: CauseTexts = CAUSES,
@@ -57,9 +64,11 @@ export function networkError(
   const unknown = code === undefined ? '%' : 'request failed (%)';
   const [, known = unknown] = causes.find(([part]) => part.test(code ?? '')) ?? [];
   // A message about a header quotes its value, which may be a token. A message about a URL quotes the complete URL.
-  const shown = shownText(text.replace(/"[\s\S]*"/, '"…"'))
-    .replace(/\/\/[^\s/?#]*@/g, '//…@')
-    .replaceAll(queryString(query) || '\n', '');
+  const quoted = [queryString(query)];
+  for (const value of Object.values(headers)) quoted.push(value, value.replace(/^\S+\s+/, ''));
+  let shown = text.replace(/"[\s\S]*"/, '"…"');
+  for (const part of quoted) shown = shown.replaceAll(part || '\n', '');
+  shown = shownText(shown).replace(/\/\/[^\s/?#]*@/g, '//…@');
   const what = known.replace('%', () => code ?? (shown || 'no connection'));
   return ApiError.local('Network', `${method} ${place}: ${what}`);
 }

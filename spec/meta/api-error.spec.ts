@@ -197,6 +197,32 @@ describe('text from a server or a thrown error', () => {
     expect(ApiError.from(plain, 'x')).toMatchObject({ message: 'x: no', cause: plain });
   });
 
+  it('T3: an error does not quote a text that was parsed, nor does the cause of its cause', () => {
+    const parsing = quoting(() => JSON.parse('hunter2')).cause;
+    const outer = new Error('outer', { cause: new Error('inner', { cause: parsing }) });
+    const quoted = () => JSON.parse('hunter2');
+    const deep = quoting(() => {
+      try {
+        quoted();
+      } catch (cause) {
+        throw new Error('outer', { cause: new Error('inner', { cause }) });
+      }
+    });
+    expect(inspect(deep, { depth: 10, showHidden: true })).not.toContain('hunter2');
+    expect(deep.cause).toMatchObject({ message: 'outer', cause: { message: 'inner' } });
+    expect((deep.cause as Error).stack).toContain('api-error.spec.ts');
+    // Nothing is copied if nothing has to be removed, and a cycle ends.
+    expect(ApiError.from(outer, 'x').cause).toBe(outer);
+    const cycle = new Error('a');
+    cycle.cause = new Error('b', { cause: cycle });
+    expect(ApiError.from(cycle, 'x').message).toBe('x: a');
+  });
+
+  it('T3: short credentials that a server quotes are removed', () => {
+    const message = 'bad header: Basic dXNlcjpwYXNz, Bearer t0ken';
+    expect(from({ message }).message).toBe('bad header: Basic …, Bearer …');
+  });
+
   it('T3: credentials that a server quotes are removed', () => {
     const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl';
     const message = `"Bearer abcdefghijklmnopqrst", Basic YWxhZGRpbjpvcGVuc2VzYW1l; ${token} end`;

@@ -216,6 +216,26 @@ describe('an error of the network', () => {
     ],
     ['its message, if it has no code', new TypeError('Failed to fetch'), 'Failed to fetch'],
     ['"no connection", if it has nothing', undefined, 'no connection'],
+    [
+      'the code of a cause that is not an Error',
+      caused('fetch failed', { code: 'ENOTFOUND' }),
+      'unknown host (ENOTFOUND). Does DNS know this name?',
+    ],
+    [
+      'the code of the first of several errors',
+      caused(
+        'fetch failed',
+        new AggregateError([Object.assign(new Error(''), { code: 'ECONNREFUSED' })]),
+      ),
+      'connection refused (ECONNREFUSED). Is the API server running at this address?',
+    ],
+    ['its message, if the cause is a text', caused('fetch failed', 'offline'), 'offline'],
+    ['itself, if it is a text', 'offline', 'offline'],
+    [
+      '"no connection", if its message is not a text',
+      Object.assign(new Error(), { message: { text: 'x' } }),
+      'no connection',
+    ],
   ])('T50: a network error is described by %s', async (_name, error, message) => {
     expect(await failing(error)).toBe(`# Network: GET http://host/proxy/api/v1/pods: ${message}`);
   });
@@ -258,6 +278,24 @@ describe('an error of the network', () => {
     expect(received.join()).not.toContain('hush');
     expect(received[0]).toContain('is an invalid header value');
   });
+
+  it.each(['%s is an invalid header value.', "Header 'x-key' has invalid value: '%s'"])(
+    'T3: does not quote the value of a header, however the runtime quotes it (%s)',
+    async (text) => {
+      const received: string[] = [];
+      const headers = { authorization: 'Basic aHVzaDp4', 'x-key': 'hush', empty: '' };
+      for (const value of ['Basic aHVzaDp4', 'aHVzaDp4', 'hush']) {
+        const fetch: Fetch = () => Promise.reject(new TypeError(text.replace('%s', value)));
+        createFetchTransport({ baseUrl: 'http://host', fetch })
+          .send({ ...GET, headers })
+          .subscribe({ error: (error: ApiError) => received.push(error.message) });
+      }
+      await settle();
+      expect(received).toHaveLength(3);
+      expect(received.join()).not.toMatch(/aHVzaDp4|hush/);
+      expect(received[0]).toContain('invalid');
+    },
+  );
 
   it('T3: does not quote a URL, although the cause does', async () => {
     const received: string[] = [];

@@ -298,6 +298,8 @@ describe('a client', () => {
       'https://me:hunter2@host/x',
       'https://hunter2@host',
       'ftp://me:hunter2@h',
+      'https://me:hunter2/x@host',
+      'me:hunter2/x@host',
     ]) {
       expect(() => createClient({ baseUrl })).toThrow(TypeError);
       expect(() => createClient({ baseUrl })).not.toThrow(/hunter2/);

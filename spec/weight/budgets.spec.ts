@@ -16,7 +16,7 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'client, list-watch and informer',
     names: 'createClient, createListWatch, createSharedInformer',
-    budget: 40_500,
+    budget: 40_700,
     goal: [
       24_000,
       'the goal is older than audits (2.2 kB), proxies that hold events back (1.3), refresh (0.8) and overlapping watches (0.5); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
@@ -25,13 +25,13 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'the bare pipe',
     names: 'createClient, createListWatch, reflect, deltaFifo, applyDeltas, createIndexer',
-    budget: 28_500,
+    budget: 28_700,
     goal: [18_000, 'list-watch and reflector take 18.4 of it, store and queue 5.9, the client 3.7'],
   },
   {
     what: 'list-watch and reflector',
     names: 'createListWatch, reflect',
-    budget: 18_800,
+    budget: 18_900,
     goal: [
       12_000,
       'the reflector takes 7.9 kB of it, decoding 3.1; without proxies that hold events back, overlapping watches, refresh and the checks of selectors and answers it would be 14.8 kB',
@@ -40,7 +40,7 @@ const BUDGETS: readonly Budget[] = [
   { what: 'a work queue', names: 'createWorkQueue', budget: 2_000 },
   { what: 'a store', names: 'createIndexer', budget: 2_000 },
   { what: 'a view', names: 'toView', budget: 1_200 },
-  { what: 'a controller', names: 'createController', budget: 12_000 },
+  { what: 'a controller', names: 'createController', budget: 12_100 },
   { what: 'one resource', names: 'pods', entry: 'lib/resources/index.ts', budget: 300 },
 ];
 
