@@ -9,19 +9,20 @@ import { rig } from './rig.ts';
 const LINGER_MS = 1_000;
 const SCOPES = [{ namespace: 'shop' }, { namespace: 'till' }] as const;
 
-type OfScope = 'acquire' | 'keep' | 'forget';
-/** Acts on a handle: release it, subscribe through it, end a subscription, stop its informer separately. */
-type OfHandle = 'release' | 'watch' | 'leave' | 'stop';
-type Act =
-  | { readonly act: OfScope; readonly scope: 0 | 1 }
-  | { readonly act: OfHandle; readonly which: number }
-  | { readonly act: 'start all' | 'stop all' }
-  | { readonly act: 'wait'; readonly ms: number };
+type ScopeAction = 'acquire' | 'keep' | 'forget';
+/** Actions on a handle: release it, subscribe through it, end a subscription, stop its informer separately. */
+type HandleAction = 'release' | 'watch' | 'leave' | 'stop';
+type Action =
+  | { readonly action: ScopeAction; readonly scope: 0 | 1 }
+  | { readonly action: HandleAction; readonly choice: number }
+  | { readonly action: 'start all' | 'stop all' }
+  | { readonly action: 'wait'; readonly ms: number };
 
 const scope = fc.constantFrom(0 as const, 1 as const);
-const ofScope = (act: OfScope) => fc.record({ act: fc.constant(act), scope });
-const ofHandle = (act: OfHandle) => fc.record({ act: fc.constant(act), which: fc.nat(9) });
-const acts: fc.Arbitrary<Act[]> = fc.array(
+const ofScope = (action: ScopeAction) => fc.record({ action: fc.constant(action), scope });
+const ofHandle = (action: HandleAction) =>
+  fc.record({ action: fc.constant(action), choice: fc.nat(9) });
+const actions: fc.Arbitrary<Action[]> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: ofScope('acquire') },
     { weight: 1, arbitrary: ofScope('keep') },
@@ -32,12 +33,12 @@ const acts: fc.Arbitrary<Act[]> = fc.array(
     { weight: 1, arbitrary: ofHandle('stop') },
     {
       weight: 2,
-      arbitrary: fc.record({ act: fc.constantFrom('start all' as const, 'stop all' as const) }),
+      arbitrary: fc.record({ action: fc.constantFrom('start all' as const, 'stop all' as const) }),
     },
     {
       weight: 4,
       arbitrary: fc.record({
-        act: fc.constant('wait' as const),
+        action: fc.constant('wait' as const),
         ms: fc.constantFrom(10, 400, LINGER_MS),
       }),
     },
@@ -45,12 +46,12 @@ const acts: fc.Arbitrary<Act[]> = fc.array(
   { maxLength: 40 },
 );
 
-const NOBODY = { isThere: false, kept: false, holds: 0, endsAt: -1 };
-const AT_REST = { pinned: false, stopped: false, watchers: 0, idleAt: -1 };
+const ABSENT = { exists: false, kept: false, holds: 0, endsAt: -1 };
+const NOT_RUNNING = { pinned: false, stopped: false, watchers: 0, idleAt: -1 };
 
-/** The expected state: for each scope no informer, or one that runs or does not run. */
+/** The expected state: for each scope no informer, or chosen that runs or does not run. */
 class Model {
-  readonly #of = SCOPES.map(() => ({ life: 0, ...NOBODY, ...AT_REST }));
+  readonly #of = SCOPES.map(() => ({ life: 0, ...ABSENT, ...NOT_RUNNING }));
   #started = false;
   now = 0;
 
@@ -60,14 +61,18 @@ class Model {
     return entry;
   }
 
-  #runs({ pinned, watchers, idleAt }: typeof AT_REST): boolean {
+  #runs({ pinned, watchers, idleAt }: typeof NOT_RUNNING): boolean {
     return pinned || watchers > 0 || idleAt > this.now;
   }
 
-  ask(index: number, how: 'keep' | 'acquire'): number {
+  request(index: number, how: 'keep' | 'acquire'): number {
     const entry = this.#at(index);
-    if (!entry.isThere) {
-      Object.assign(entry, AT_REST, { life: entry.life + 1, isThere: true, pinned: this.#started });
+    if (!entry.exists) {
+      Object.assign(entry, NOT_RUNNING, {
+        life: entry.life + 1,
+        exists: true,
+        pinned: this.#started,
+      });
     } else if (this.#started && entry.stopped) {
       Object.assign(entry, { stopped: false, pinned: true });
     }
@@ -79,7 +84,7 @@ class Model {
 
   release(index: number, life: number): void {
     const entry = this.#at(index);
-    if (!entry.isThere || entry.life !== life) return;
+    if (!entry.exists || entry.life !== life) return;
     entry.holds--;
     if (entry.holds > 0 || entry.kept) return;
     if (this.#runs(entry)) entry.endsAt = this.now + LINGER_MS;
@@ -98,24 +103,24 @@ class Model {
   }
 
   stop(index: number): void {
-    Object.assign(this.#at(index), AT_REST, { stopped: true });
+    Object.assign(this.#at(index), NOT_RUNNING, { stopped: true });
   }
 
   forget(index: number): void {
-    Object.assign(this.#at(index), NOBODY, AT_REST);
+    Object.assign(this.#at(index), ABSENT, NOT_RUNNING);
   }
 
   startAll(): void {
     this.#started = true;
     for (const entry of this.#of) {
-      if (entry.isThere) Object.assign(entry, { pinned: true, stopped: false, idleAt: -1 });
+      if (entry.exists) Object.assign(entry, { pinned: true, stopped: false, idleAt: -1 });
     }
   }
 
   stopAll(): void {
     this.#started = false;
     this.#of.forEach((entry, index) => {
-      if (!entry.isThere) return;
+      if (!entry.exists) return;
       if (entry.kept || entry.holds > 0) this.stop(index);
       else this.forget(index);
     });
@@ -131,11 +136,11 @@ class Model {
   /** Whether a handle belongs to the current informer of the scope. */
   isCurrent(index: number, life: number): boolean {
     const entry = this.#at(index);
-    return entry.isThere && entry.life === life;
+    return entry.exists && entry.life === life;
   }
 
-  get there(): boolean[] {
-    return this.#of.map(({ isThere }) => isThere);
+  get existing(): boolean[] {
+    return this.#of.map(({ exists }) => exists);
   }
 
   get running(): boolean[] {
@@ -149,52 +154,54 @@ interface Held {
   readonly life: number;
 }
 
-async function play(script: readonly Act[]): Promise<void> {
+async function play(script: readonly Action[]): Promise<void> {
   const { server, time, factory } = rig();
   const own = factory({ lingerMs: LINGER_MS });
   const model = new Model();
   const held: Held[] = [];
   let watching: { readonly held: Held; readonly subscription: Subscription }[] = [];
-  const pick = <T>(from: readonly T[], which: number): T | undefined => from[which % from.length];
-  const run: { readonly [A in Act['act']]: (act: Extract<Act, { act: A }>) => unknown } = {
+  const pick = <T>(from: readonly T[], choice: number): T | undefined => from[choice % from.length];
+  const run: {
+    readonly [A in Action['action']]: (action: Extract<Action, { action: A }>) => unknown;
+  } = {
     acquire: ({ scope }) => {
       const handle = own.acquire(pods, SCOPES[scope]);
-      held.push({ handle, scope, life: model.ask(scope, 'acquire') });
+      held.push({ handle, scope, life: model.request(scope, 'acquire') });
     },
     keep: ({ scope }) => {
       own.lister(pods, SCOPES[scope]);
-      model.ask(scope, 'keep');
+      model.request(scope, 'keep');
     },
     forget: async ({ scope }) => {
       await own.stop(pods, SCOPES[scope]);
       model.forget(scope);
     },
-    release: ({ which }) => {
-      const gone = pick(held, which);
-      if (gone === undefined) return;
-      held.splice(held.indexOf(gone), 1);
-      gone.handle.release();
-      gone.handle.release();
-      model.release(gone.scope, gone.life);
+    release: ({ choice }) => {
+      const released = pick(held, choice);
+      if (released === undefined) return;
+      held.splice(held.indexOf(released), 1);
+      released.handle.release();
+      released.handle.release();
+      model.release(released.scope, released.life);
     },
-    watch: ({ which }) => {
-      const one = pick(held, which);
-      if (one === undefined || !model.isCurrent(one.scope, one.life)) return;
-      watching.push({ held: one, subscription: one.handle.informer.changes$.subscribe() });
-      model.watch(one.scope);
+    watch: ({ choice }) => {
+      const chosen = pick(held, choice);
+      if (chosen === undefined || !model.isCurrent(chosen.scope, chosen.life)) return;
+      watching.push({ held: chosen, subscription: chosen.handle.informer.changes$.subscribe() });
+      model.watch(chosen.scope);
     },
-    leave: ({ which }) => {
+    leave: ({ choice }) => {
       watching = watching.filter(({ subscription }) => !subscription.closed);
-      const one = pick(watching, which);
-      if (one === undefined) return;
-      one.subscription.unsubscribe();
-      model.leave(one.held.scope);
+      const chosen = pick(watching, choice);
+      if (chosen === undefined) return;
+      chosen.subscription.unsubscribe();
+      model.leave(chosen.held.scope);
     },
-    stop: async ({ which }) => {
-      const one = pick(held, which);
-      if (one === undefined || !model.isCurrent(one.scope, one.life)) return;
-      await one.handle.informer.stop();
-      model.stop(one.scope);
+    stop: async ({ choice }) => {
+      const chosen = pick(held, choice);
+      if (chosen === undefined || !model.isCurrent(chosen.scope, chosen.life)) return;
+      await chosen.handle.informer.stop();
+      model.stop(chosen.scope);
     },
     'start all': () => {
       own.start();
@@ -209,10 +216,10 @@ async function play(script: readonly Act[]): Promise<void> {
       model.wait(ms);
     },
   };
-  for (const act of script) {
-    await run[act.act](act as never);
-    const there = SCOPES.map(({ namespace }) => own.informers.includes(`pods/${namespace}`));
-    expect(there).toEqual(model.there);
+  for (const action of script) {
+    await run[action.action](action as never);
+    const existing = SCOPES.map(({ namespace }) => own.informers.includes(`pods/${namespace}`));
+    expect(existing).toEqual(model.existing);
   }
   await time.advance(10);
   model.wait(10);
@@ -227,7 +234,7 @@ async function play(script: readonly Act[]): Promise<void> {
 }
 
 describe('holds', () => {
-  it('G5, G6, G15: acts in any order keep exactly the informers that are held or subscribed', async () => {
-    await fc.assert(fc.asyncProperty(acts, play), { numRuns: 150 });
+  it('G5, G6, G15: after actions in any order, exactly the held or subscribed informers run', async () => {
+    await fc.assert(fc.asyncProperty(actions, play), { numRuns: 150 });
   });
 });

@@ -69,7 +69,7 @@ describe('an informer factory', () => {
   });
 
   it('G2: sends nothing before start(), starts each informer once, and starts a later one when it is requested (E39)', async () => {
-    const { server, factory, asked, time, until } = rig();
+    const { server, factory, requestedPaths, time, until } = rig();
     const own = factory();
     const handled: string[] = [];
     own
@@ -81,7 +81,7 @@ describe('an informer factory', () => {
     own.start();
     own.start();
     await until(own.whenSynced({ timeoutMs: 5_000 }));
-    expect(asked()).toEqual(['/api/v1/nodes', '/api/v1/pods']);
+    expect(requestedPaths()).toEqual(['/api/v1/nodes', '/api/v1/pods']);
     expect(handled).toHaveLength(3);
 
     const late = own.lister(configMaps, { namespace: 'shop' });
@@ -278,14 +278,17 @@ describe('an informer factory', () => {
   });
 
   it('G7: several namespaces are one view, each with a watch of its own', async () => {
-    const { server, factory, asked, until } = rig();
+    const { server, factory, requestedPaths, until } = rig();
     const own = factory({ namespaces: ['till', 'shop'] });
     const lister = own.lister(pods);
     own.start();
     await until(own.whenSynced({ timeoutMs: 5_000 }));
     expect(where(lister.list())).toEqual(['shop/web-0', 'till/web-0']);
     expect(where(lister.namespace('till').list('app=web'))).toEqual(['till/web-0']);
-    expect(asked()).toEqual(['/api/v1/namespaces/shop/pods', '/api/v1/namespaces/till/pods']);
+    expect(requestedPaths()).toEqual([
+      '/api/v1/namespaces/shop/pods',
+      '/api/v1/namespaces/till/pods',
+    ]);
     const made = server.objects.create(pods, { metadata: place('web-1', 'till') });
     server.objects.create(pods, { metadata: place('web-1', 'other') });
     await until(lister.atLeast(made, { timeoutMs: 5_000 }));
@@ -294,7 +297,7 @@ describe('an informer factory', () => {
   });
 
   it('G8: has a default scope; cluster-scoped resources ignore its namespaces', async () => {
-    const { factory, asked, until } = rig();
+    const { factory, requestedPaths, until } = rig();
     const own = factory({ namespace: 'shop', labelSelector: 'app=web' });
     const [lister, all] = [own.lister(pods), own.lister(pods, { namespace: '' })];
     const tills = own.lister(pods, { namespace: 'till', labelSelector: 'app=none' });
@@ -306,7 +309,7 @@ describe('an informer factory', () => {
     expect(lister.get('web-0').metadata?.namespace).toBe('shop');
     expect(all.list()).toHaveLength(3);
     expect(tills.list()).toEqual([]);
-    expect(asked()).toEqual([
+    expect(requestedPaths()).toEqual([
       '/api/v1/namespaces/shop/pods',
       '/api/v1/namespaces/till/pods',
       '/api/v1/nodes',

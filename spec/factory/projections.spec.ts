@@ -25,7 +25,7 @@ function dynamic(
 }
 
 /** The notifications that a handler of the informer receives, as text. */
-function heard<T extends KubernetesObject>(
+function notificationsOf<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   show: (object: T) => string,
 ) {
@@ -63,7 +63,7 @@ describe('a dynamic factory', () => {
     const all = rig();
     const factory = dynamic(all, { fieldSelector: 'metadata.name=one' });
     const informer = factory.informer(gvr);
-    const events = heard(informer, (object) => {
+    const events = notificationsOf(informer, (object) => {
       const { phase } = (object as { status: { phase: string } }).status;
       return `${object.apiVersion} ${object.kind} ${phase}`;
     });
@@ -172,7 +172,7 @@ describe('metadata', () => {
       const all = rig();
       const factory = all.factory({ initialList, fieldSelector: 'metadata.name=one' });
       const informer = factory.informer(pods, { as: 'metadata' });
-      const events = heard(informer, (object) => Object.keys(object).sort().join());
+      const events = notificationsOf(informer, (object) => Object.keys(object).sort().join());
       factory.start();
       await all.until(factory.whenSynced());
       await live(all, informer);
@@ -224,7 +224,10 @@ describe('tables', () => {
         metadata: { labels: { app: 'web', of: 'till' } },
       });
       expect(cell(lister.get('till/web-0'), 'Status')).toBe('Running');
-      const events = heard(informer, (row) => `${cell(row, 'Name')} ${cell(row, 'Status')}`);
+      const events = notificationsOf(
+        informer,
+        (row) => `${cell(row, 'Name')} ${cell(row, 'Status')}`,
+      );
       await live(all, informer);
       expect(events.slice(-3)).toEqual([
         'add one Pending',

@@ -20,7 +20,7 @@ export interface Rig {
   /** A factory that is stopped when the test ends. */
   factory(options?: InformerFactoryOptions): InformerFactory;
   /** The paths of the requested collections, without duplicates. */
-  asked(): string[];
+  requestedPaths(): string[];
 }
 
 export const place = (name: string, namespace = 'shop') => ({ name, namespace });
@@ -57,6 +57,6 @@ export function rig(): Rig {
       onTestFinished(() => factory.stop());
       return factory;
     },
-    asked: () => [...new Set(server.requests.map(({ path }) => path))].sort(),
+    requestedPaths: () => [...new Set(server.requests.map(({ path }) => path))].sort(),
   };
 }

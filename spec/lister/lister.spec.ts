@@ -1,4 +1,4 @@
-/** Reads of a store. */
+/** Listers: reads of a store by key, namespace and selector, and reads of a minimum version. */
 import {
   ApiError,
   byLabel,
@@ -63,16 +63,16 @@ describe('list', () => {
     const lister = createLister(filled(), pods);
     const names = [lister.list()[0]].map((found) => found?.metadata.name ?? '');
     const shop = lister.namespace('shop');
-    expect([lister.find('shop/nobody'), shop.find('nobody')]).toEqual([undefined, undefined]);
-    for (const read of [() => lister.get('shop/nobody'), () => shop.get('nobody')]) {
-      expect(read).toThrow(/pods "nobody" not found/);
+    expect([lister.find('shop/missing'), shop.find('missing')]).toEqual([undefined, undefined]);
+    for (const read of [() => lister.get('shop/missing'), () => shop.get('missing')]) {
+      expect(read).toThrow(/pods "missing" not found/);
     }
     expect(shop.find(names[0] ?? '')).toBe(shop.get(names[0] ?? ''));
     expect(lister.find(`shop/${names[0]}`)).toBe(lister.get(`shop/${names[0]}`));
     expect(lister.namespace('').find(`shop/${names[0]}`)).toBe(shop.find(names[0] ?? ''));
   });
 
-  it("L1: without a selection returns the store's array, reads nothing for nothing, and compares labels otherwise (TestListAll)", () => {
+  it("L1: without a selection returns the store's array, reads nothing for a selector that matches nothing, and compares labels otherwise (TestListAll)", () => {
     const indexer = filled();
     const lister = createLister(indexer, pods);
     const all = vi.spyOn(indexer, 'list');
@@ -366,8 +366,8 @@ describe('reads of a minimum version', () => {
     source.send(added(pod('w', 15)));
     expect(await state(wait)).toBe('there');
     await informer.stop();
-    for (const none of [{}, null, 7, { key: 7, resourceVersion: '1' }, { kind: 'Pod' }]) {
-      const failure = await lister.atLeast(none as never).catch((error: unknown) => error);
+    for (const invalid of [{}, null, 7, { key: 7, resourceVersion: '1' }, { kind: 'Pod' }]) {
+      const failure = await lister.atLeast(invalid as never).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(TypeError);
       expect((failure as Error).message).toMatch(/^atLeast: .*give/);
     }

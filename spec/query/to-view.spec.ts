@@ -1,3 +1,4 @@
+/** Views: the rows of a page, `toView()`. */
 import {
   type ChangeSet,
   createSharedInformer,
@@ -218,17 +219,17 @@ describe('toView', () => {
     const reported = new Promise((resolve) => {
       config.onUnhandledError = resolve;
     });
-    const heard: string[] = [];
+    const calls: string[] = [];
     let leave: () => void = () => undefined;
     view.subscribe(() => {
-      heard.push('first');
+      calls.push('first');
       leave();
       throw new Error('boom');
     });
-    leave = view.subscribe(() => heard.push('second'));
-    view.subscribe(() => heard.push('third'));
+    leave = view.subscribe(() => calls.push('second'));
+    view.subscribe(() => calls.push('third'));
     sets.next(changeSet({ added: [pod('b', 1)] }));
-    expect(heard).toEqual(['first', 'third']);
+    expect(calls).toEqual(['first', 'third']);
     expect(await reported).toEqual(new Error('boom'));
   });
 
@@ -268,28 +269,28 @@ describe('toView', () => {
     const { sets, view, count } = live(a, b);
     const [rowA, rowB] = [view.select('u-a'), view.select('u-b')];
     expect(rowA.getSnapshot()).toBeUndefined();
-    const heard: string[] = [];
-    const leaveA = rowA.subscribe(() => heard.push('a'));
-    const leaveB = rowB.subscribe(() => heard.push('b'));
-    expect([rowA.getSnapshot(), rowB.getSnapshot(), heard]).toEqual([a, b, []]);
+    const calls: string[] = [];
+    const leaveA = rowA.subscribe(() => calls.push('a'));
+    const leaveB = rowB.subscribe(() => calls.push('b'));
+    expect([rowA.getSnapshot(), rowB.getSnapshot(), calls]).toEqual([a, b, []]);
     sets.next(update(b, b2));
-    expect([heard.splice(0), rowB.getSnapshot()]).toEqual([['b'], b2]);
+    expect([calls.splice(0), rowB.getSnapshot()]).toEqual([['b'], b2]);
     sets.next(update(b2, b2));
     sets.next(changeSet({ added: [a, b2], reset: true }));
-    expect(heard).toEqual([]);
+    expect(calls).toEqual([]);
     sets.next(changeSet({ added: [a], reset: true }));
-    expect([heard.splice(0), rowB.getSnapshot()]).toEqual([['b'], undefined]);
+    expect([calls.splice(0), rowB.getSnapshot()]).toEqual([['b'], undefined]);
     // Another object of the same name is another row.
     sets.next(changeSet({ deleted: [a], added: [pod('a', 9, 'a2')] }));
-    expect([heard.splice(0), rowA.getSnapshot()]).toEqual([['a'], undefined]);
+    expect([calls.splice(0), rowA.getSnapshot()]).toEqual([['a'], undefined]);
     leaveB();
     leaveB();
     expect(count.open).toBe(1);
     leaveA();
     expect(count.open).toBe(0);
-    rowA.subscribe(() => heard.push('again'));
+    rowA.subscribe(() => calls.push('again'));
     sets.next(update(a, pod('a', 3)));
-    expect(heard).toEqual(['again']);
+    expect(calls).toEqual(['again']);
   });
 
   it('Q3: an async loop receives the latest rows, and intermediate rows are skipped', async () => {
