@@ -25,7 +25,7 @@ function run(answers: Parameters<typeof script>[0], options: ReflectOptions<Pod>
 }
 
 describe('a refresh', () => {
-  it('R25: the refresh says whether equal versions can be trusted, and one that does not trust them is enough', () => {
+  it('R25: the list of a refresh that does not trust versions does not trust them, and several refreshes share one list', () => {
     const lists = [of(listPart('5')), of(listPart('6')), NEVER];
     const { emitted, order } = run({ lists, watches: [open] });
     order(false);

@@ -107,7 +107,7 @@ describe('conflateByKey', () => {
     expect([pending.size, pending.isEmpty, pending.take()]).toEqual([0, true, undefined]);
   });
 
-  it('S15: a folded set has the newest version, and is initial or has a cause only if all its sets agree', () => {
+  it('S15: a folded set has the newest version, is initial only if all its sets are, and has the cause `watch` if their causes differ', () => {
     const fold = (...parts: Parameters<typeof changeSet<Pod>>[0][]) => {
       const pending = new Conflation<Pod>();
       let at = 0;
