@@ -131,7 +131,7 @@ describe('the pipe from a real server', () => {
 
     await informers[0]?.stop();
     await watches(before + informers.length - 1);
-    // The first informer is not stopped. Closing the client ends its requests, and they must not be repeated.
+    // The third informer is not stopped. Closing the client ends its watch, which must not be opened again.
     await informers[1]?.stop();
     await own.close();
     await watches(before);
