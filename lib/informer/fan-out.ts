@@ -14,7 +14,7 @@ import type { IndexerReader } from '../store/indexer.ts';
 export interface Listener<T> {
   next(set: ChangeSet<T>): void;
   /**
-   * Called at the end of the run. A listener without `complete` stays and receives the difference from the next run.
+   * Called when the informer stops. A listener without `complete` stays and receives the difference from the next run.
    */
   complete?(): void;
 }

@@ -37,7 +37,7 @@ export interface WatchTimes {
 /** How long before the end of the watch its last bookmark is sent. */
 const LAST_BOOKMARK_MS = 2000;
 
-/** One open watch, which its reader reads event by event. */
+/** Produces the events of a watch, which its reader takes one by one. */
 export class LogWatch {
   /** Called after a change, a bookmark or the end; once for everything that happens before the reader runs. */
   onReadable: (() => void) | undefined;

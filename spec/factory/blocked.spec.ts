@@ -79,7 +79,7 @@ describe('whenSynced of a factory', () => {
     await own.whenSynced();
   });
 
-  it('G16: failures that a retry can heal reject nothing before the timeout', async () => {
+  it('G16: a failure that is retried does not reject before the timeout', async () => {
     const { server, factory, time } = rig();
     const own = factory();
     own.informer(pods);
@@ -97,7 +97,7 @@ describe('whenSynced of a factory', () => {
     ['before another informer fails in a way that a retry can heal', 500],
     ['and fails in a way that a retry can heal', 403],
   ])(
-    'G16: a refusal that ends while others are awaited rejects nothing: %s',
+    'G16: a refusal that ends while other outcomes are awaited does not reject: %s',
     async (_how, status) => {
       const { server, factory, time } = rig();
       const own = factory();

@@ -49,7 +49,7 @@ const actions: fc.Arbitrary<Action[]> = fc.array(
 const ABSENT = { exists: false, kept: false, holds: 0, endsAt: -1 };
 const NOT_RUNNING = { pinned: false, stopped: false, watchers: 0, idleAt: -1 };
 
-/** The expected state: for each scope no informer, or chosen that runs or does not run. */
+/** The expected state: for each scope no informer, or one that runs or does not run. */
 class Model {
   readonly #of = SCOPES.map(() => ({ life: 0, ...ABSENT, ...NOT_RUNNING }));
   #started = false;
