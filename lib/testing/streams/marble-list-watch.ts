@@ -2,8 +2,8 @@
  * `marbleListWatch`: a ListerWatcher that answers from marble diagrams, so that a complete informer runs in virtual
  * time. The fake API server cannot be used there, because it answers with promises.
  */
-import { defer, Observable } from 'rxjs';
-import { map, startWith, takeWhile } from 'rxjs/operators';
+import { Observable } from 'rxjs';
+import { map, takeWhile } from 'rxjs/operators';
 import { TestScheduler } from 'rxjs/testing';
 import type { ListPart, WatchEvent } from '../../decode/watch-event.ts';
 import type { ListerWatcher, WatchSignal } from '../../list-watch/lister-watcher.ts';
@@ -90,13 +90,16 @@ export interface MarbleListWatch<T> extends ListerWatcher<T> {
 }
 
 function listPart<T>(value: MarbleValue<T>): ListPart<T> | undefined {
-  if (typeof value !== 'object' || !('items' in value)) return undefined;
+  if (typeof value !== 'object' || !('items' in value) || !Array.isArray(value.items)) {
+    return undefined;
+  }
   const { items, resourceVersion, ...rest } = value;
   if (resourceVersion === undefined) return { items };
   return { items, metadata: { resourceVersion, ...rest } };
 }
 
-function watchEvent<T extends KubernetesObject>(event: MarbleEvent<T>): WatchEvent<T> {
+/** `undefined` for a value that is not an event, which a test without types may give. */
+function watchEvent<T extends KubernetesObject>(event: MarbleEvent<T>): WatchEvent<T> | undefined {
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -110,6 +113,8 @@ function watchEvent<T extends KubernetesObject>(event: MarbleEvent<T>): WatchEve
       return { initialEventsEnd: false, ...event };
     case 'ERROR':
       return event;
+    default:
+      return undefined;
   }
 }
 
@@ -121,9 +126,11 @@ function watchSignal<T extends KubernetesObject>(
   value: MarbleValue<T>,
 ): WatchSignal<T> | undefined {
   if (value === 'opened' || value === 'alive') return { kind: value };
-  if (isBatch(value)) return { kind: 'events', events: value.map((event) => watchEvent(event)) };
-  if (typeof value !== 'object' || !('type' in value)) return undefined;
-  return { kind: 'events', events: [watchEvent(value)] };
+  if (!isBatch(value) && (typeof value !== 'object' || !('type' in value))) return undefined;
+  const events = [value].flat().map((event) => watchEvent<T>(event as MarbleEvent<T>));
+  return events.includes(undefined)
+    ? undefined
+    : { kind: 'events', events: events as WatchEvent<T>[] };
 }
 
 /** The part that the diagrams of both verbs share. */
@@ -140,6 +147,8 @@ class Diagrams<T, R> {
   readonly #verb: 'list' | 'watch';
   readonly #diagrams: readonly string[] | undefined;
   readonly #read: (value: MarbleValue<T>) => R | undefined;
+  /** Emitted when a request is answered without a letter that says so. */
+  readonly #opened: R | undefined;
   #taken = 0;
 
   constructor(
@@ -147,18 +156,14 @@ class Diagrams<T, R> {
     verb: 'list' | 'watch',
     diagrams: readonly string[] | undefined,
     read: (value: MarbleValue<T>) => R | undefined,
+    opened?: R,
   ) {
     this.#shared = shared;
     this.#verb = verb;
     this.#diagrams = diagrams;
     this.#read = read;
+    this.#opened = opened;
     for (const diagram of diagrams ?? []) this.#check(diagram);
-  }
-
-  /** Whether a letter of the next diagram has this value. */
-  nextHas(value: MarbleValue<T>): boolean {
-    const diagram = this.#diagrams?.[this.#taken];
-    return diagram !== undefined && this.#valuesOf(diagram).some(([, each]) => each === value);
   }
 
   /** Answers one request, which takes its diagram when it is subscribed. */
@@ -181,7 +186,15 @@ class Diagrams<T, R> {
       log();
       // Added last, so that the source has already logged the end of its subscription.
       subscriber.add(log);
+      // After the request was counted, because its consumer may unsubscribe or send the next one.
+      if (this.#opened !== undefined && this.#opensAtOnce(diagram)) subscriber.next(this.#opened);
     });
+  }
+
+  /** Whether the answer to a request begins when it is sent. */
+  #opensAtOnce(diagram = '-'): boolean {
+    const values = this.#valuesOf(diagram).map(([, value]) => value);
+    return !(values[0] instanceof ApiError) && !values.includes('opened');
   }
 
   #answerOf(value: MarbleValue<T>): R {
@@ -198,9 +211,11 @@ class Diagrams<T, R> {
   }
 
   #check(diagram: string): void {
+    // Throws on a diagram that rxjs refuses.
+    this.#shared.helpers.cold(diagram, this.#shared.values);
     for (const [frame, value] of this.#valuesOf(diagram)) {
       if (value instanceof ApiError) continue;
-      if (value !== undefined && this.#read(value) !== undefined) continue;
+      if (value !== undefined && value !== null && this.#read(value) !== undefined) continue;
       const wanted =
         this.#verb === 'list'
           ? '{ items, resourceVersion } or an ApiError'
@@ -229,7 +244,8 @@ class Diagrams<T, R> {
 /**
  * Creates a ListerWatcher that answers from marble diagrams, within {@link marbles}. Each request takes the next
  * diagram, whose frame 0 is the frame of the request. In a diagram `|` is a clean end and `#` a lost connection.
- * Unsubscribing ends a request. A watch is answered immediately, unless one of its letters has the value `'opened'`.
+ * Unsubscribing ends a request. A watch is answered immediately, unless one of its letters has the value `'opened'`
+ * or its first letter is an `ApiError`, which refuses it.
  *
  * Pass the informer the same `scheduler`, and `random: () => 0` so that the backoff has no jitter. Give each
  * expectation an unsubscription marble, because an informer never completes. Throws a `TypeError` if a letter has no
@@ -280,7 +296,8 @@ export function marbleListWatch<T extends KubernetesObject>(
   const requests: MarbleRequest[] = [];
   const shared = { helpers, values, requests };
   const lists = new Diagrams(shared, 'list', options.lists ?? [], listPart);
-  const watches = new Diagrams(shared, 'watch', options.watches, watchSignal);
+  const opened = { kind: 'opened' } as const;
+  const watches = new Diagrams(shared, 'watch', options.watches, watchSignal, opened);
   return {
     ...(scope === undefined ? {} : { scope }),
     watchList,
@@ -288,11 +305,6 @@ export function marbleListWatch<T extends KubernetesObject>(
     listSubscriptions: lists.subscriptions,
     watchSubscriptions: watches.subscriptions,
     list: (request) => lists.answer(request).pipe(takeWhile(({ metadata }) => !metadata, true)),
-    watch: (request) =>
-      defer(() => {
-        const hasOpened = watches.nextHas('opened');
-        const answer = watches.answer(request);
-        return hasOpened ? answer : answer.pipe(startWith({ kind: 'opened' as const }));
-      }),
+    watch: (request) => watches.answer(request),
   };
 }

@@ -1,7 +1,7 @@
 /** Complete informers in virtual time, from marble diagrams. */
 import { ApiError, createSharedInformer, reflect } from 'rx-informer';
 import { marbleListWatch, marbles } from 'rx-informer/testing';
-import { distinctUntilChanged, map } from 'rxjs/operators';
+import { distinctUntilChanged, map, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { brief } from '../../support/brief.ts';
 import { pod } from '../../support/scripted-list-watch.ts';
@@ -117,6 +117,63 @@ describe('marbleListWatch', () => {
     expect(run).toThrow(
       /^marbleListWatch: WATCH number 2 was sent at frame \d+ with resourceVersion "1", but watches has 1\. /,
     );
+  });
+
+  it('A86: a watch whose first letter is an ApiError is refused, so the informer is never live', () =>
+    marbles((helpers) => {
+      const { scheduler } = helpers;
+      const source = marbleListWatch(helpers, {
+        lists: ['l'],
+        watches: ['--f'],
+        values: {
+          l: { items: [], resourceVersion: '1' },
+          f: new ApiError({ code: 403, reason: 'Forbidden', message: 'no' }),
+        },
+      });
+      const informer = createSharedInformer(source, { scheduler, ...plain });
+      const phases = informer.status$.pipe(
+        map(({ phase, live }) => `${phase}${live ? ' live' : ''}`),
+        distinctUntilChanged(),
+      );
+      const seen: string[] = [];
+      phases.subscribe((phase) => seen.push(phase));
+      const held = informer.changes$.subscribe();
+      scheduler.schedule(() => {
+        expect(seen).toEqual(['idle', 'listing', 'connecting', 'backoff']);
+        held.unsubscribe();
+      }, 3);
+    }));
+
+  it('A86: a request counts although its consumer leaves with its answer', () =>
+    marbles((helpers) => {
+      const source = marbleListWatch(helpers, { watches: ['-', '-'] });
+      const request = { resourceVersion: '1', timeoutSeconds: 1 };
+      source.watch(request).pipe(take(1)).subscribe();
+      source.watch(request).subscribe();
+      expect(source.requests).toHaveLength(2);
+      helpers.expectSubscriptions(source.watchSubscriptions).toBe(['(^!)', '^']);
+    }));
+
+  it.each<[string, Parameters<typeof marbleListWatch>[1], RegExp]>([
+    ['a diagram that rxjs refuses', { lists: ['^-'] }, /"\^"/],
+    ['null', { lists: ['l'], values: { l: null as never } }, /has the value null/],
+    [
+      'an unknown type',
+      { watches: ['-e'], values: { e: { type: 'NOPE', object: pod('a', 1) } as never } },
+      /"NOPE".*letter of watches/,
+    ],
+    [
+      'an unknown type in an array',
+      { watches: ['-e'], values: { e: [{ type: 'NOPE' }] as never } },
+      /"NOPE".*letter of watches/,
+    ],
+    [
+      'items that are not an array',
+      { lists: ['l'], values: { l: { items: 5 } as never } },
+      /letter of lists/,
+    ],
+  ])('A86: %s is refused when the source is created', (_name, options, message) => {
+    expect(() => marbles((helpers) => marbleListWatch(helpers, options))).toThrow(message);
   });
 
   it('A86: a letter without a value, or with a value of the other verb, is refused', () => {
