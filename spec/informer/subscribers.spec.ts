@@ -139,6 +139,24 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
+  it('I4: a subscriber may pass its callbacks one by one', async () => {
+    const { informer } = synced(pod('a', 1));
+    const received: unknown[] = [];
+    const next = () => received.push('next');
+    const complete = () => received.push('complete');
+    // rxjs deprecates this form and still supports it.
+    informer.status$.subscribe(next, undefined, complete);
+    informer.snapshot$.subscribe(null, null, complete);
+    await informer.stop();
+    expect(received).toEqual(['next', 'next', 'complete', 'complete']);
+    const failing = reportSubscriberErrors<number>(
+      throwError(() => 'a defect'),
+      () => undefined,
+    );
+    failing.subscribe(undefined, (error) => received.push(error));
+    expect(received.at(-1)).toBe('a defect');
+  });
+
   it('I4: a subscriber that throws is reported with its name and the key, and the others continue', async () => {
     const { source, informer, errors, contexts } = synced();
     const seen: string[] = [];

@@ -22,23 +22,26 @@ export function reportSubscriberErrors<T>(
   };
   const stream = new Observable<T>((subscriber) => source.subscribe(subscriber));
   const subscribe = stream.subscribe.bind(stream) as (observer: unknown) => Subscription;
-  const safe = (observer?: Partial<Observer<T>> | Next<T>): Subscription => {
+  const safe = (
+    given?: Partial<Observer<T>> | Next<T>,
+    onError?: Observer<T>['error'],
+    onComplete?: Observer<T>['complete'],
+  ): Subscription => {
     // The subscriber of an operator, whose error belongs to the stream of that operator.
-    if (observer instanceof Subscriber) return subscribe(observer);
-    if (typeof observer === 'function') {
-      return subscribe({ next: guarded(observer, observer.name || 'a subscriber') });
-    }
-    if (observer === undefined || observer === null) return subscribe(undefined);
-    const { next } = observer;
+    if (given instanceof Subscriber) return subscribe(given);
+    const observer =
+      given && typeof given !== 'function'
+        ? given
+        : { next: given, error: onError, complete: onComplete };
+    const { next, error, complete } = observer;
     if (typeof next !== 'function') return subscribe(observer);
     const name = next.name && next.name !== 'next' ? next.name : 'a subscriber';
-    const { error, complete } = observer;
     return subscribe({
       next: guarded(next.bind(observer), name),
       // Not added if the observer has no `error`, because rxjs reports an error only to an observer without that
       // method.
-      ...(error === undefined ? {} : { error: error.bind(observer) }),
-      ...(complete === undefined ? {} : { complete: complete.bind(observer) }),
+      ...(error ? { error: error.bind(observer) } : {}),
+      ...(complete ? { complete: complete.bind(observer) } : {}),
     });
   };
   return Object.defineProperty(stream, 'subscribe', { value: safe });
