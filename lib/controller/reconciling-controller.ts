@@ -108,7 +108,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     return [...this.#terms].flatMap((term) => term.working);
   }
 
-  // As fields, so that both work without the controller.
+  // As fields, so that they work without the controller.
   readonly start = (): void => {
     this.#life.start();
   };
@@ -147,7 +147,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.#publish();
   }
 
-  whenReady(options: WaitOptions = {}): Promise<void> {
+  readonly whenReady = (options: WaitOptions = {}): Promise<void> => {
     const isReady = () => this.status.phase === 'running' && this.#life.stopping === undefined;
     return this.#waits.until<void>(
       () => (isReady() ? { value: undefined } : undefined),
@@ -159,7 +159,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
           lastError: this.#elector?.lastError,
         }),
     );
-  }
+  };
 
   async #stop(): Promise<void> {
     this.#term?.close();

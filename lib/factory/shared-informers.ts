@@ -4,6 +4,7 @@
  */
 import { merge, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
+import { checkedAudit } from '../audit/audits.ts';
 import type { TableColumn } from '../decode/projection.ts';
 import { createSharedInformer } from '../informer/create-shared-informer.ts';
 import { checkedResyncPeriod } from '../informer/handlers/registrations.ts';
@@ -20,6 +21,7 @@ import {
 import { createLister, type Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
+import { limitsOf } from '../reflector/limits.ts';
 import { checkedDuration, checkedLimit } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
@@ -64,6 +66,8 @@ function warnAsText(
 function checkNumbers(options: InformerFactoryOptions): void {
   const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
   const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
+  limitsOf(options);
+  if (options.audit !== undefined) checkedAudit(options.audit);
   checkedDuration(lingerMs, 'informer factory: lingerMs');
   checkedResyncPeriod(resyncPeriodMs, 'informer factory');
   checkedLimit(maxFrameBytes, 'informer factory: maxFrameBytes');

@@ -19,6 +19,7 @@ import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { shownError } from '../meta/shown-text.ts';
 import type { Delta } from '../reflector/delta.ts';
+import { limitsOf } from '../reflector/limits.ts';
 import { reflect } from '../reflector/reflector.ts';
 import type { Demand } from '../rx/demand.ts';
 import { type Drain, through } from '../rx/drain.ts';
@@ -162,6 +163,8 @@ function auditsOf<T extends KubernetesObject>(parts: RunParts<T>): () => Audits<
 /** Connects the stages. Nothing happens before `run$` is subscribed. */
 export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   const { listerWatchers, scopes, indexer, drain, board, meter, quarantine, demand } = parts;
+  // Checked here, too, because a reflector is created when the run begins.
+  limitsOf(parts.options);
   const { scheduler } = parts.timing;
   const retried = new Subject<readonly Delta<T>[]>();
   const retryRefused = () => {

@@ -1,6 +1,9 @@
 /** Every numeric option of an informer and its stages, over its complete range: it is used as documented, or refused by name. */
 import {
+  createClient,
+  createDynamicInformerFactory,
   createInformer,
+  createInformerFactory,
   createPollingListWatch,
   createSharedInformer,
   exponentialBackoff,
@@ -140,6 +143,32 @@ describe('numeric options', () => {
       }
     });
   }
+
+  it.each([
+    'requestTimeoutMs',
+    'idleTimeoutMs',
+    'pauseLimitMs',
+    'healthyMs',
+    'minWatchTimeoutMs',
+    'pageSize',
+    'audit.periodMs',
+  ])('M13: an informer and a factory refuse an invalid %s before anything is started', (name) => {
+    const client = createClient({ baseUrl: '' });
+    const makers = [
+      informer,
+      (options: object) => createInformer(scriptedListWatch(), {}, options),
+      (options: object) => createInformerFactory(client, options),
+      (options: object) => createDynamicInformerFactory(client, options),
+    ];
+    const [option = '', field] = name.split('.');
+    for (const value of NEVER_A_NUMBER) {
+      const options = { [option]: field === undefined ? value : { [field]: value } };
+      for (const make of makers) {
+        expect(() => make(options)).toThrow(TypeError);
+        expect(() => make(options)).toThrow(`${name} is ${value}`);
+      }
+    }
+  });
 
   it('R20: the timeout that a watch requests is an integer of seconds that a server accepts', () => {
     for (const [minWatchTimeoutMs, seconds] of [

@@ -66,8 +66,9 @@ describe('destructured methods', () => {
     expect(getByKey('web')).toBeUndefined();
     const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
     const informer = createSharedInformer(createListWatch(client, pods));
-    const { start, stop } = createController({ for: informer, reconcile: () => {} });
+    const { start, stop, whenReady } = createController({ for: informer, reconcile: () => {} });
     start();
+    await whenReady({ timeoutMs: 5_000 });
     await stop();
     await informer.stop();
   });
