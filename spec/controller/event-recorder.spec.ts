@@ -171,6 +171,23 @@ describe('an event recorder', () => {
     expect(scheduler.pending).toBe(0);
   });
 
+  it('N12: a forgotten series that the server refuses does not take its successor along', async () => {
+    const { scheduler, server, recorder, pod, dropped, written } = rig({ seriesKept: 1 });
+    recorder.event(pod, synced);
+    recorder.event(pod, synced);
+    await scheduler.advance(1_000);
+    recorder.event(pod, synced);
+    server.faults.failNext({ method: 'PATCH' }, { status: 403 });
+    // Synced is forgotten, and its count is written, which the server refuses.
+    recorder.event(pod, { ...synced, reason: 'Broken' });
+    recorder.event(pod, synced);
+    await scheduler.advance(1_000);
+    expect(dropped).toHaveLength(1);
+    recorder.event(pod, synced);
+    await recorder.close();
+    expect(written().sort()).toEqual(['Broken 1', 'Synced 2', 'Synced 2']);
+  });
+
   it('N12: no argument makes it throw', async () => {
     const { recorder, pod, dropped } = rig({
       onDropped: () => {

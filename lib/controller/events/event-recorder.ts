@@ -84,7 +84,8 @@ class SeriesRecorder implements EventRecorder {
         if (!this.#later.has(series)) this.#enqueueLater(series);
       },
       dropped: (series, error) => {
-        this.#series.delete(series.key);
+        // A series that was forgotten may have a successor.
+        if (this.#series.get(series.key) === series) this.#series.delete(series.key);
         this.#drop(error);
       },
     });
