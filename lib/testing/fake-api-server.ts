@@ -7,6 +7,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { isResourceVersion } from '../meta/resource-version.ts';
 import { ObjectLog } from '../object-log/object-log.ts';
+import { checkedDuration, checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Faults } from './faults/faults.ts';
 import type { DispatchContext } from './http/dispatcher.ts';
 import { inProcessFetch } from './http/in-process-fetch.ts';
@@ -54,6 +55,23 @@ export interface FakeApiServerOptions {
   readonly requestsKept?: number | undefined;
 }
 
+/** The numbers of the options, with their defaults. Throws a `TypeError` that names an invalid one. */
+function checkedNumbers(options: FakeApiServerOptions) {
+  const limit = (name: 'historyLimit' | 'pageSizeMax' | 'requestsKept', byDefault: number) =>
+    checkedWholeLimit(options[name] ?? byDefault, `createFakeApiServer: ${name}`);
+  const { bookmarkIntervalMs = 60_000, latencyMs = 0 } = options;
+  return {
+    historyLimit: limit('historyLimit', 10_000),
+    pageSizeMax: limit('pageSizeMax', Number.POSITIVE_INFINITY),
+    requestsKept: limit('requestsKept', 10_000),
+    bookmarkIntervalMs: checkedTimeout(
+      bookmarkIntervalMs,
+      'createFakeApiServer: bookmarkIntervalMs',
+    ),
+    latencyMs: checkedDuration(latencyMs, 'createFakeApiServer: latencyMs'),
+  };
+}
+
 /** An open watch. */
 export interface OpenWatch {
   readonly request: RequestRecord;
@@ -92,7 +110,7 @@ export interface FakeApiServer {
  * disruption budgets, and reads JSON only. **Server-side apply does not track field ownership:** there are no
  * conflicts, and a field that was applied before and is now left out stays.
  *
- * Throws a `TypeError` if `initialResourceVersion` is not a version.
+ * Throws a `TypeError` if `initialResourceVersion` is not a version, or if another option is not a valid number.
  *
  * @example
  * ```ts
@@ -108,7 +126,9 @@ export interface FakeApiServer {
  */
 export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApiServer {
   const { resources = defaultResources, scheduler = asyncScheduler } = options;
-  const { initialResourceVersion = '1', random = Math.random, requestsKept = 10_000 } = options;
+  const { initialResourceVersion = '1', random = Math.random } = options;
+  const { historyLimit, pageSizeMax, requestsKept, bookmarkIntervalMs, latencyMs } =
+    checkedNumbers(options);
   if (!isResourceVersion(initialResourceVersion)) {
     throw new TypeError(
       `createFakeApiServer: initialResourceVersion is ${JSON.stringify(initialResourceVersion)}; it must be a decimal string such as '1000'`,
@@ -116,7 +136,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
   }
   const log: ServerLog = new ObjectLog({
     initialVersion: BigInt(initialResourceVersion),
-    historyLimit: options.historyLimit ?? 10_000,
+    historyLimit,
   });
   for (const resource of resources) log.add(servedResource(resource));
   const writer = new ObjectWriter(log, () => scheduler.now(), random);
@@ -135,9 +155,9 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     random,
     checkNamespaces: options.checkNamespaces ?? false,
     watchList: options.watchList ?? true,
-    pageSizeMax: options.pageSizeMax ?? Number.POSITIVE_INFINITY,
-    bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
-    latencyMs: options.latencyMs ?? 0,
+    pageSizeMax,
+    bookmarkIntervalMs,
+    latencyMs,
     onRequest(request) {
       requests.push(request);
       if (requests.length > requestsKept * 2) requests = requests.slice(-requestsKept);

@@ -111,6 +111,21 @@ const ROWS: readonly Row[] = [
     use: (resyncPeriodMs) =>
       createInformerFactory(client, { resources: [forResource(nodes, { resyncPeriodMs })] }),
   },
+  ...['historyLimit', 'pageSizeMax', 'requestsKept'].map((option) => ({
+    option,
+    takes: wholeOrInfinite(1),
+    use: (value: never) => createFakeApiServer({ [option]: value }),
+  })),
+  {
+    option: 'bookmarkIntervalMs',
+    takes: above(0),
+    use: (bookmarkIntervalMs) => createFakeApiServer({ bookmarkIntervalMs }),
+  },
+  {
+    option: 'latencyMs',
+    takes: atLeast(0),
+    use: (latencyMs) => createFakeApiServer({ latencyMs }),
+  },
   {
     option: 'minRefreshMs',
     takes: atLeast(0),

@@ -5,6 +5,7 @@
 
 import { failure } from '../../object-log/failures.ts';
 import { isTrue } from '../../object-log/list-options.ts';
+import { longTimer } from '../../rx/long-timer.ts';
 import type { FailedAnswer, Faults, Truncation } from '../faults/faults.ts';
 import { heldBody } from '../faults/held-body.ts';
 import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts';
@@ -113,7 +114,7 @@ export function dispatch(
     finish();
     return () => waiting?.cancel();
   }
-  const timer = context.scheduler.schedule(finish, delayMs);
+  const timer = longTimer(delayMs, context.scheduler).subscribe(finish);
   return () => {
     timer.unsubscribe();
     waiting?.cancel();
