@@ -1,6 +1,7 @@
 /**
- * Folds changes of one key into their net change. Commits and the queues of slow consumers use the same fold. It is
- * associative: folding change sets one by one and folding their folds give the same result.
+ * Folds changes of one key into their net change. Commits use this fold, and so do the queues of slow subscribers and
+ * handlers. The delta queue does not: it folds deltas by its own rules (`pending-deltas.ts`). The fold is associative:
+ * folding change sets one by one and folding their folds give the same result.
  */
 import type { Stored } from '../meta/stored.ts';
 

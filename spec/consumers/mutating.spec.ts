@@ -128,7 +128,7 @@ const spoils: Record<string, Spoil> = {
 
 describe('a consumer that changes, without the guard,', () => {
   it.each(Object.entries(spoils))(
-    'S16: %s: damages that object until the next list, and no other object',
+    'S16: %s: damages that object until a list contains another version of it, and no other object',
     async (_, spoil) => {
       let spoilt = false;
       const { informer, source, story, reported, stop } = rig(

@@ -125,7 +125,7 @@ const starts = [
 
 describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
   it.each(starts)(
-    'W20, W22, W23: the proxy is detected within a minute, and changes arrive within 30 s (%s, %i objects)',
+    'W20, W22, W23: the proxy is detected within a minute, and changes arrive at most 20 s late (%s, %i objects)',
     async (initialList, objects) => {
       const { client, time, server, open, create, until, probes } = setUp({ initialList, objects });
       server.faults.holdBack(holding);
@@ -143,9 +143,9 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
         await time.advance(700 * change);
         const { metadata } = create(`late-${change}`);
         const held = () => informer.indexer.get(`shop/late-${change}`)?.metadata?.resourceVersion;
-        await until(() => held() === metadata.resourceVersion, 30_000);
+        await until(() => held() === metadata.resourceVersion, 20_500);
         server.objects.delete(configMaps, { namespace: 'shop', name: `late-${change}` });
-        await until(() => held() === undefined, 30_000);
+        await until(() => held() === undefined, 20_500);
       }
       expect(informer.status).toMatchObject({ phase: 'watching', synced: true, live: false });
       expect(informer.status.error).toBeUndefined();
