@@ -2,29 +2,21 @@
  * An informer with one handler: the same stages as a shared informer, without subscribers that join or leave.
  * client-go: tools/cache/controller.go, NewIndexerInformer and NewInformerWithOptions.
  */
-import type { Observable, Subscription } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
-import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { allOf, reliable, unlimited } from '../rx/demand.ts';
-import { Drain } from '../rx/drain.ts';
-import { reportingErrors } from '../rx/report-unhandled.ts';
-import { timingOf } from '../rx/timing.ts';
-import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
-import { createIndexer, type IndexerReader } from '../store/indexer.ts';
+import type { IndexerReader } from '../store/indexer.ts';
+import { type Core, createCore } from './core.ts';
 import type { DeliveryPolicy } from './handlers/delivery.ts';
 import type { ResourceEventHandler } from './handlers/event-handler.ts';
 import { HandlerFeed } from './handlers/handler-feed.ts';
-import { checkedResyncPeriod } from './handlers/registrations.ts';
 import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
+import { Lifecycle, type LifecycleParts } from './lifecycle.ts';
 import type { InformerOptions } from './options.ts';
-import { PauseCounter } from './pause-counter.ts';
-import { createRun } from './run.ts';
-import { InformerMeter, type InformerMetrics } from './status/informer-metrics.ts';
-import { createReporter } from './status/reporter.ts';
+import { createSyncWait } from './state-waits.ts';
+import type { InformerMetrics } from './status/informer-metrics.ts';
 import type { InformerStatus } from './status/status.ts';
-import { StatusBoard } from './status/status-board.ts';
-import { type SyncWaitOptions, Waits } from './waits.ts';
+import type { SyncWaitOptions } from './waits.ts';
 
 /** The options of {@link createInformer}. */
 export interface UnsharedInformerOptions<T> extends InformerOptions<T> {
@@ -99,83 +91,33 @@ export function createInformer<T extends KubernetesObject>(
   handler: ResourceEventHandler<T>,
   options: UnsharedInformerOptions<T> = {},
 ): Informer<T> {
-  const timing = timingOf(options);
-  const { scheduler } = timing;
-  const { name = 'informer', delivery, metrics, metricAttributes } = options;
-  const indexer = createIndexer<T>({
-    indexers: options.indexers ?? { [NAMESPACE_INDEX]: byNamespace },
-    ...(options.mutationGuard === undefined ? {} : { mutationGuard: options.mutationGuard }),
-  });
-  const drain = new Drain();
-  const quarantine = indexer.refused;
-  const pauses = new PauseCounter();
-  const reporter = createReporter(name, options);
-  const board = new StatusBoard({
-    ...{ indexer, quarantine, scheduler, drain },
-    onTransition: () => waits.check(),
-    warn: reporter.warn,
-  });
-  const pending = () => feed.lag;
-  const meter = new InformerMeter({
-    ...{ name, indexer, board, scheduler, metrics, metricAttributes, pending },
-  });
-  const demand = reliable(options.demand ?? unlimited, (error) =>
-    reporter.report(error, { subscriber: 'demand' }),
+  const { scope } = listerWatcher;
+  const core: Core<T> = createCore<T>(
+    {
+      listerWatchers: [listerWatcher],
+      scopes: scope ? [scope] : [],
+      caller: 'createInformer',
+    },
+    options,
+    {
+      deliver: (set) => feed.push(set),
+      lag: () => feed.lag,
+      check: () => false,
+      stopError: () => lifecycle.stopError,
+    },
   );
-  const host = {
-    drain,
-    scheduler,
-    pause: () => pauses.pause(),
-    onCaughtUp: () => meter.moved(),
-    ...reporter,
-  };
-  const feed = new HandlerFeed<T>(
-    host,
+  const { name, indexer, board, meter, run, waits } = core;
+  const { delivery } = options;
+  const feed: HandlerFeed<T> = new HandlerFeed<T>(
+    core,
     handler,
     'handler',
     delivery === undefined ? {} : { delivery },
     () => waits.check(),
   );
-  const { run$, refresh } = createRun<T>({
-    name,
-    listerWatchers: [listerWatcher],
-    scopes: listerWatcher.scope ? [listerWatcher.scope] : [],
-    indexer,
-    drain,
-    board,
-    meter,
-    quarantine,
-    demand: allOf(pauses.demand, demand),
-    resyncMs: checkedResyncPeriod(options.resyncPeriodMs, 'createInformer'),
-    timing,
-    options,
-    deliver: (set) => feed.push(set),
-    onCommitted: () => {
-      board.publishCommit();
-      meter.moved();
-    },
-  });
-  let run: Subscription | undefined;
-  let stopped = false;
-  const stopError = () => (stopped ? ApiError.local('Stopped', `${name} was stopped`) : undefined);
-  const waits = new Waits({ scheduler, drain, stopError });
-  const end = (completeSubscribers: () => void) => {
-    if (!stopped) {
-      stopped = true;
-      reportingErrors(() => run?.unsubscribe())();
-      run = undefined;
-      meter.end();
-      feed.hold();
-      quarantine.clear();
-      board.end('stopped');
-      indexer.transaction((write) => write.mark({ synced: false }));
-      board.publish();
-    }
-    waits.reject(stopError() as ApiError);
-    completeSubscribers();
-  };
-  const reportThrown = (error: unknown, subscriber: string) =>
-    reporter.report(error, { subscriber });
+  const lifecycle = new Lifecycle<T>({ ...core, ...onlyHandler(feed) });
+  const reportThrown = (error: unknown, subscriber: string) => core.report(error, { subscriber });
+  const isSynced = () => feed.synced && indexer.synced;
   return {
     name,
     indexer,
@@ -185,43 +127,38 @@ export function createInformer<T extends KubernetesObject>(
       return board.status;
     },
     get hasSynced() {
-      return feed.synced && indexer.synced;
+      return isSynced();
     },
     get lastSyncResourceVersion() {
       return indexer.resourceVersion;
     },
     get isStopped() {
-      return stopped;
+      return lifecycle.isStopped;
     },
     get lag() {
       return feed.lag;
     },
-    start: () =>
-      drain.run(() => {
-        if (run !== undefined) return;
-        stopped = false;
-        indexer.transaction((write) => write.mark({ synced: false, resourceVersion: '' }));
-        board.begin();
-        meter.begin();
-        feed.begin();
-        run = run$.subscribe({ complete: () => drain.run(() => end(board.completer())) });
-      }),
-    refresh,
-    stop: () => {
-      const completeSubscribers = board.completer();
-      return new Promise<void>((resolve) => {
-        drain.run(() => {
-          end(completeSubscribers);
-          resolve();
-        });
-      });
+    start: () => lifecycle.start(),
+    refresh: () => run.refresh(),
+    stop: () => lifecycle.stop(),
+    whenSynced: createSyncWait(core, isSynced),
+  };
+}
+
+/** The parts of a lifecycle for one handler, which the informer has from the beginning to the end. */
+function onlyHandler<T>(
+  feed: HandlerFeed<T>,
+): Pick<LifecycleParts<KubernetesObject>, 'lingerMs' | 'hub' | 'registrations'> {
+  return {
+    // Only `start()` holds the run, so it never lingers.
+    lingerMs: Number.POSITIVE_INFINITY,
+    hub: { size: 1, completer: () => () => undefined },
+    registrations: {
+      begin: () => feed.begin(),
+      end: (hold) => {
+        if (hold) feed.hold();
+      },
+      fail: () => undefined,
     },
-    whenSynced: (wait = {}) =>
-      waits.until<void>(
-        () => (feed.synced && indexer.synced ? { value: undefined } : undefined),
-        wait,
-        () => board.notSynced(name, wait.timeoutMs ?? 0),
-        () => board.blocking(name, wait),
-      ),
   };
 }

@@ -1,36 +1,40 @@
 /**
- * Starts and ends the run of one shared informer: counts its holders, and updates the store, the status, the handlers
+ * Starts and ends the run of one informer: counts its holders, and updates the store, the status, the handlers
  * and the waits when the run begins and ends. Every call is a task of the drain. A run ends completely within one
  * task, so that the next call finds it either running or ended.
  */
-import type { Observable, SchedulerLike } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Drain } from '../rx/drain.ts';
 import { type Lease, lease } from '../rx/lease.ts';
-import type { Indexer } from '../store/indexer.ts';
-import type { Quarantine } from '../store/quarantine.ts';
-import type { FanOut } from './fan-out.ts';
-import type { Registrations } from './handlers/registrations.ts';
-import type { InformerMeter } from './status/informer-metrics.ts';
+import type { Core } from './core.ts';
 import type { InformerPhase } from './status/status.ts';
-import type { StatusBoard } from './status/status-board.ts';
-import type { Waits } from './waits.ts';
 
 /** The parts that a {@link Lifecycle} starts and ends. */
-export interface LifecycleParts<T extends KubernetesObject> {
-  readonly name: string;
-  readonly run$: Observable<never>;
+export interface LifecycleParts<T extends KubernetesObject>
+  extends Pick<
+    Core<T>,
+    'name' | 'scheduler' | 'drain' | 'indexer' | 'board' | 'meter' | 'run' | 'waits'
+  > {
   readonly lingerMs: number;
-  readonly scheduler: SchedulerLike;
-  readonly drain: Drain;
-  readonly indexer: Indexer<T>;
-  readonly hub: FanOut<T>;
-  readonly board: StatusBoard<T>;
-  readonly meter: InformerMeter;
-  readonly quarantine: Quarantine;
-  readonly registrations: Registrations<T>;
-  readonly waits: Waits;
+  readonly hub: Listeners;
+  readonly registrations: Handlers;
+}
+
+/** The listeners of an informer. */
+export interface Listeners {
+  readonly size: number;
+  /** Returns a function that completes the present listeners. */
+  completer(): () => void;
+}
+
+/** The handlers of an informer. */
+export interface Handlers {
+  /** Begins a run. */
+  begin(): void;
+  /** Ends the run. With `hold`, no handler is called before the next run. */
+  end(hold: boolean): void;
+  /** Rejects the waits of all handlers. */
+  fail(error: ApiError): void;
 }
 
 /** Holds, starts and stops the run of one informer. */
@@ -42,7 +46,7 @@ export class Lifecycle<T extends KubernetesObject> {
 
   constructor(parts: LifecycleParts<T>) {
     this.#parts = parts;
-    this.#lease = lease(parts.run$, {
+    this.#lease = lease(parts.run.run$, {
       lingerMs: parts.lingerMs,
       scheduler: parts.scheduler,
       drain: parts.drain,
@@ -146,11 +150,11 @@ export class Lifecycle<T extends KubernetesObject> {
   }
 
   #endRun(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
-    const { indexer, board, quarantine, registrations } = this.#parts;
+    const { indexer, board, registrations } = this.#parts;
     this.#releaseStart = undefined;
     this.#stopped = phase === 'stopped';
     registrations.end(this.#stopped);
-    quarantine.clear();
+    indexer.refused.clear();
     board.end(phase);
     // From now on the copy in the store is stale.
     indexer.transaction((transaction) => transaction.mark({ synced: false }));

@@ -29,7 +29,6 @@ import type { ResolvedTiming } from '../rx/timing.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
-import type { Quarantine } from '../store/quarantine.ts';
 import type { InformerOptions } from './options.ts';
 import { Refresher } from './refresher.ts';
 import type { InformerMeter } from './status/informer-metrics.ts';
@@ -44,7 +43,6 @@ export interface RunParts<T extends KubernetesObject> {
   readonly drain: Drain;
   readonly board: StatusBoard<T>;
   readonly meter: InformerMeter;
-  readonly quarantine: Quarantine;
   readonly demand: Demand;
   /** The resync period in milliseconds; 0 means never. */
   readonly resyncMs: number;
@@ -162,13 +160,13 @@ function auditsOf<T extends KubernetesObject>(parts: RunParts<T>): () => Audits<
 
 /** Connects the stages. Nothing happens before `run$` is subscribed. */
 export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
-  const { listerWatchers, scopes, indexer, drain, board, meter, quarantine, demand } = parts;
+  const { listerWatchers, scopes, indexer, drain, board, meter, demand } = parts;
   // Checked here, too, because a reflector is created when the run begins.
   limitsOf(parts.options);
   const { scheduler } = parts.timing;
   const retried = new Subject<readonly Delta<T>[]>();
   const retryRefused = () => {
-    if (quarantine.size > 0) retried.next([{ type: 'retry' }]);
+    if (indexer.refused.size > 0) retried.next([{ type: 'retry' }]);
   };
   const skips = new Subject<void>();
   const skip = (reason: ApiError) => {

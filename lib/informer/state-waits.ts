@@ -1,23 +1,29 @@
-/** The waits of a shared informer: until it is synced, and until its store shows a version or a deletion. */
+/** The waits of an informer: until it is synced, and until its store shows a version or a deletion. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Assembly } from './assembly.ts';
+import type { Core } from './core.ts';
 import type { SharedInformer } from './shared-informer.ts';
-import { invalidVersion, isAtLeast, observed } from './waits.ts';
+import { invalidVersion, isAtLeast, observed, type SyncWaitOptions } from './waits.ts';
 
-export function createStateWaits<T extends KubernetesObject>({
-  name,
-  indexer,
-  board,
-  waits,
-}: Assembly<T>): Pick<SharedInformer<T>, 'whenSynced' | 'whenObserved' | 'whenAtLeast'> {
+/** Creates `whenSynced`, which waits until `isSynced` returns true. */
+export function createSyncWait<T extends KubernetesObject>(
+  { name, board, waits }: Pick<Core<T>, 'name' | 'board' | 'waits'>,
+  isSynced: () => boolean,
+): (wait?: SyncWaitOptions) => Promise<void> {
+  return (wait = {}) =>
+    waits.until<void>(
+      () => (isSynced() ? { value: undefined } : undefined),
+      wait,
+      () => board.notSynced(name, wait.timeoutMs ?? 0),
+      () => board.blocking(name, wait),
+    );
+}
+
+export function createStateWaits<T extends KubernetesObject>(
+  core: Core<T>,
+): Pick<SharedInformer<T>, 'whenSynced' | 'whenObserved' | 'whenAtLeast'> {
+  const { name, indexer, board, waits } = core;
   return {
-    whenSynced: (wait = {}) =>
-      waits.until<void>(
-        () => (indexer.synced ? { value: undefined } : undefined),
-        wait,
-        () => board.notSynced(name, wait.timeoutMs ?? 0),
-        () => board.blocking(name, wait),
-      ),
+    whenSynced: createSyncWait(core, () => indexer.synced),
     whenObserved: (key, target, wait = {}) => {
       const invalid = invalidVersion(
         'whenObserved',

@@ -27,7 +27,7 @@ type Streams =
 export function createStreams<T extends KubernetesObject>(
   parts: Assembly<T>,
 ): Pick<SharedInformer<T>, Streams> {
-  const { indexer, drain, hub, lifecycle, board, meter, pauses, report } = parts;
+  const { indexer, drain, hub, lifecycle, board, meter, pause, report } = parts;
   const joined = (): Observable<ChangeSet<T>> =>
     new Observable<ChangeSet<T>>((subscriber) => {
       // In the drain, so that a commit caused by the first set is delivered after it.
@@ -74,7 +74,7 @@ export function createStreams<T extends KubernetesObject>(
           changes$: joined(),
           drain,
           snapshot: () => snapshotSet(indexer),
-          pause: () => pauses.pause(),
+          pause,
           report: reporting(firstKey),
         },
         policy,

@@ -28,7 +28,6 @@ function shown(refused: RefusedObjects): NonNullable<InformerStatus['quarantine'
 /** The status of one informer. `publish` must be called in the informer's drain. */
 export class StatusBoard<T> {
   readonly #indexer: IndexerReader<T>;
-  readonly #quarantine: RefusedObjects;
   readonly #scheduler: SchedulerLike;
   readonly #drain: Drain;
   readonly #onTransition: () => boolean;
@@ -53,7 +52,6 @@ export class StatusBoard<T> {
 
   constructor(of: {
     readonly indexer: IndexerReader<T>;
-    readonly quarantine: RefusedObjects;
     readonly scheduler: SchedulerLike;
     readonly drain: Drain;
     /** Called after each published transition. Returns whether the transition rejected a wait. */
@@ -61,7 +59,6 @@ export class StatusBoard<T> {
     warn(warning: Omit<InformerWarning, 'informer'>): void;
   }) {
     this.#indexer = of.indexer;
-    this.#quarantine = of.quarantine;
     this.#scheduler = of.scheduler;
     this.#drain = of.drain;
     this.#onTransition = of.onTransition;
@@ -161,8 +158,8 @@ export class StatusBoard<T> {
   publishCommit(): void {
     const { quarantined, quarantine, synced } = this.#status;
     const caughtUp = this.#indexer.synced !== synced && this.#listed;
-    const refused = this.#quarantine.size;
-    const changed = refused > 0 && !sameRefused(quarantine, shown(this.#quarantine));
+    const refused = this.#indexer.refused.size;
+    const changed = refused > 0 && !sameRefused(quarantine, shown(this.#indexer.refused));
     if (caughtUp || refused !== quarantined || changed) this.publish();
   }
 
@@ -216,7 +213,7 @@ export class StatusBoard<T> {
   #compute(): InformerStatus {
     const merged = mergeStatus([...this.reflectors.values()]);
     const inactive = this.#inactive;
-    const quarantined = this.#quarantine.size;
+    const quarantined = this.#indexer.refused.size;
     const { synced, resourceVersion } = this.#indexer;
     const several = this.reflectors.size > 1 && inactive === undefined;
     const own = {
@@ -226,7 +223,7 @@ export class StatusBoard<T> {
       quarantined,
       skipped: this.#skipped,
       unknownDeletions: this.#unknownDeletions,
-      ...(quarantined === 0 ? {} : { quarantine: shown(this.#quarantine) }),
+      ...(quarantined === 0 ? {} : { quarantine: shown(this.#indexer.refused) }),
       ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
       ...(this.audit === undefined ? {} : { audit: this.audit }),
       ...(several ? { scopes: Object.fromEntries(this.reflectors) } : {}),
