@@ -19,28 +19,34 @@ export interface Listener<T> {
   complete?(): void;
 }
 
-/** The contents of the store as one `reset` set: every object is an addition, and earlier sets no longer count. */
-export function snapshotSet<T extends KubernetesObject>(indexer: IndexerReader<T>): ChangeSet<T> {
+/** The contents of the store as one set, with every object as an addition or as an update without a change. */
+function contentsOf<T extends KubernetesObject>(
+  indexer: IndexerReader<T>,
+  cause: 'snapshot' | 'resync',
+): ChangeSet<T> {
   const { rev, resourceVersion, synced } = indexer;
+  const initial = cause === 'snapshot';
   const objects = indexer.list();
   const changes = (): Change<T>[] =>
     objects.map((object) => {
       const key = indexer.keyOf(object);
-      return { id: uidOf(object) || key, key, object };
+      const id = uidOf(object) || key;
+      return initial ? { id, key, object } : { id, key, previous: object, object };
     });
-  const head = { rev, resourceVersion, synced, cause: 'snapshot', reset: true } as const;
-  return createChangeSet<T>({ ...head, initial: true }, changes);
+  return createChangeSet<T>(
+    { rev, resourceVersion, synced, cause, initial, reset: initial },
+    changes,
+  );
+}
+
+/** The contents of the store as one `reset` set: every object is an addition, and earlier sets no longer count. */
+export function snapshotSet<T extends KubernetesObject>(indexer: IndexerReader<T>): ChangeSet<T> {
+  return contentsOf(indexer, 'snapshot');
 }
 
 /** The contents of the store as the set of a resync: every object is an update without a change. */
 export function resyncSet<T extends KubernetesObject>(indexer: IndexerReader<T>): ChangeSet<T> {
-  const { rev, resourceVersion, synced } = indexer;
-  const changes = indexer.list().map((object): Change<T> => {
-    const key = indexer.keyOf(object);
-    return { id: uidOf(object) || key, key, previous: object, object };
-  });
-  const head = { rev, resourceVersion, synced, cause: 'resync', reset: false } as const;
-  return createChangeSet<T>({ ...head, initial: false }, changes);
+  return contentsOf(indexer, 'resync');
 }
 
 /** The listeners of one informer. */

@@ -37,6 +37,12 @@ export type DeliveryPolicy<T> =
     }
   | { readonly kind: 'drop'; readonly limit: number; readonly ready?: Ready<T> | undefined };
 
+/** Returns the policy. Throws a `TypeError` if its limit is invalid. */
+export function checkedPolicy<T>(policy: DeliveryPolicy<T>): DeliveryPolicy<T> {
+  if (policy.kind !== 'conflate') checkedLimit(policy.limit, 'delivery: limit');
+  return policy;
+}
+
 /** The parts of its informer that a policy needs. */
 export interface DeliverySource<T> {
   readonly changes$: Observable<ChangeSet<T>>;
@@ -115,9 +121,9 @@ class PolicyQueue<T> {
   }
 }
 
-/** Delivers the sets of `source` to each subscription under `policy`. Throws a `TypeError` on an invalid limit. */
-export function deliver<T>(source: DeliverySource<T>, policy: DeliveryPolicy<T>): Delivery<T> {
-  if (policy.kind !== 'conflate') checkedLimit(policy.limit, 'delivery: limit');
+/** Delivers the sets of `source` to each subscription under the given policy. Throws a `TypeError` on an invalid limit. */
+export function deliver<T>(source: DeliverySource<T>, given: DeliveryPolicy<T>): Delivery<T> {
+  const policy = checkedPolicy(given);
   const queues = new Set<PolicyQueue<T>>();
   const served$ = new Observable<ChangeSet<T>>((subscriber) => {
     const queue = new PolicyQueue(policy, source);

@@ -5,9 +5,8 @@
  */
 
 import { type Change, foldChange, type Net, unfold } from '../../delta/net-change.ts';
-import { checkedLimit } from '../../rx/checked-option.ts';
 import type { Cause, ChangeSet } from '../../store/change-set.ts';
-import type { DeliveryPolicy } from './delivery.ts';
+import { checkedPolicy, type DeliveryPolicy } from './delivery.ts';
 import type { NotificationCause } from './event-handler.ts';
 
 /** A position in a queue: how many changes are before it. The position is kept when changes are folded. */
@@ -51,8 +50,7 @@ export class HandlerQueue<T> {
   #resume: (() => void) | undefined;
 
   constructor(policy: DeliveryPolicy<T>, pause: () => () => void) {
-    if (policy.kind !== 'conflate') checkedLimit(policy.limit, 'delivery: limit');
-    this.#policy = policy;
+    this.#policy = checkedPolicy(policy);
     this.#pause = pause;
   }
 
