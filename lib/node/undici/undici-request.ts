@@ -9,7 +9,7 @@ import type { Dispatcher } from 'undici';
 import { ApiError } from '../../meta/api-error.ts';
 import { queryString } from '../../transport/query.ts';
 import type { HttpProtocol, TransportEvent, TransportRequest } from '../../transport/transport.ts';
-import { placeOf, type Route, requestFailure } from '../request-failure.ts';
+import { placeOf, type Route } from '../request-failure.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-stream-end.ts';
 
@@ -62,9 +62,160 @@ function optionsOf(target: Target, request: TransportRequest): Dispatcher.Dispat
   };
 }
 
+/** One request and its response. */
+class Exchange {
+  readonly #target: Target;
+  readonly #request: TransportRequest;
+  readonly #subscriber: Subscriber<TransportEvent>;
+  readonly #stream = streamEnd();
+  #controller: Dispatcher.DispatchController | undefined;
+  #ended = false;
+  #queued = false;
+  #headed = false;
+  #wait: Subscription | undefined;
+  #grace: NodeJS.Timeout | undefined;
+  /** Set if the body is compressed. */
+  #body: Gunzip | undefined;
+
+  constructor(target: Target, request: TransportRequest, subscriber: Subscriber<TransportEvent>) {
+    this.#target = target;
+    this.#request = request;
+    this.#subscriber = subscriber;
+  }
+
+  send(dispatcher: Dispatcher): void {
+    try {
+      dispatcher.dispatch(optionsOf(this.#target, this.#request), this.#handler());
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (this.#controller === undefined && !this.#ended) {
+      this.#queued = true;
+      this.#subscriber.next({ kind: 'queued' });
+    }
+  }
+
+  abort(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#wait?.unsubscribe();
+    this.#stream.release();
+    this.#body?.release();
+    if (this.#headed || this.#controller === undefined) this.#reset();
+    else this.#grace = setTimeout(() => this.#reset(), HEAD_GRACE_MS).unref();
+  }
+
+  /** Returns a plain object, because an interceptor of a given dispatcher may copy its properties. */
+  #handler(): Dispatcher.DispatchHandler {
+    return {
+      onRequestStart: (started) => this.#started(started),
+      onResponseStart: (reading, status, headers) => {
+        if (status >= 200) this.#head(reading, status, headers);
+      },
+      onResponseData: (reading, bytes) => {
+        if (this.#ended) return;
+        if (this.#body === undefined) this.#deliver(bytes);
+        else this.#body.write(bytes);
+        this.#throttle(reading);
+      },
+      onResponseEnd: () => this.#responseEnded(),
+      onResponseError: (_, error) => {
+        this.#headed = true;
+        clearTimeout(this.#grace);
+        this.#fail(error);
+      },
+    };
+  }
+
+  #started(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#queued && !this.#ended) {
+      this.#queued = false;
+      this.#subscriber.next({ kind: 'sending' });
+    }
+    // The request was cancelled while it waited for a connection.
+    if (this.#ended) controller.abort(new Error('unsubscribed'));
+    else this.#stream.begin();
+  }
+
+  #head(reading: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    this.#headed = true;
+    if (this.#ended) return this.#reset();
+    this.#target.onProtocol(this.#stream.isHttp2 ? 'h2' : 'http/1.1');
+    const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
+    const mayGzip = this.#request.acceptGzip === true;
+    if (encoding === 'gzip' && mayGzip) {
+      this.#body = gunzip({
+        next: (bytes) => this.#deliver(bytes),
+        complete: () => this.#finish(),
+        error: (error) => this.#fail(error),
+      });
+    } else if (encoding !== 'identity') {
+      const allowed = mayGzip ? 'gzip' : 'no compression';
+      const what = `the response is compressed with ${encoding}, although the request allowed ${allowed}. Does a proxy compress it?`;
+      return this.#failWith('Unexpected', what);
+    }
+    this.#subscriber.next({ kind: 'head', status, header: (name) => headerOf(headers, name) });
+    this.#throttle(reading);
+  }
+
+  #responseEnded(): void {
+    if (this.#ended) return;
+    if (this.#stream.wasCut) {
+      const what = 'the HTTP/2 stream was reset before its end. Did the server or a proxy restart?';
+      return this.#failWith('Network', what);
+    }
+    this.#stream.release();
+    // The response has ended, so there is nothing to abort.
+    this.#controller = undefined;
+    if (this.#body === undefined) this.#finish();
+    else this.#body.end();
+  }
+
+  /** Pauses reading until the demand is open. */
+  #throttle(reading: Dispatcher.DispatchController): void {
+    if (this.#ended) return;
+    const closed = this.#request.demand?.() ?? null;
+    if (closed === null) return;
+    reading.pause();
+    this.#wait = closed.pipe(take(1)).subscribe({
+      error: (error) => this.#fail(error),
+      complete: () => !this.#ended && reading.resume(),
+    });
+  }
+
+  #deliver(bytes: Uint8Array): void {
+    if (!this.#ended) this.#subscriber.next({ kind: 'chunk', bytes });
+  }
+
+  #finish(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#wait?.unsubscribe();
+    this.#body?.release();
+    this.#subscriber.complete();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ended) return;
+    this.abort();
+    this.#subscriber.error(error);
+  }
+
+  #failWith(reason: 'Unexpected' | 'Network', what: string): void {
+    const where = `${this.#request.method} ${placeOf(this.#target, this.#request)}`;
+    this.#fail(ApiError.local(reason, `${where}: ${what}`));
+  }
+
+  #reset(): void {
+    clearTimeout(this.#grace);
+    this.#controller?.abort(new Error('unsubscribed'));
+  }
+}
+
 /**
  * Sends a request and returns a function that aborts it. While the request waits for a connection, it emits `queued`,
- * and `sending` when undici begins it.
+ * and `sending` when undici begins it. Errors of undici are passed on as they are.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -72,122 +223,7 @@ export function exchange(
   request: TransportRequest,
   subscriber: Subscriber<TransportEvent>,
 ): () => void {
-  let controller: Dispatcher.DispatchController | undefined;
-  let ended = false;
-  let queued = false;
-  let headed = false;
-  let wait: Subscription | undefined;
-  let grace: NodeJS.Timeout | undefined;
-  /** Set if the body is compressed. */
-  let body: Gunzip | undefined;
-  const end = streamEnd();
-  const where = () => `${request.method} ${placeOf(target, request)}`;
-
-  const reset = () => {
-    clearTimeout(grace);
-    controller?.abort(new Error('unsubscribed'));
-  };
-  const abort = () => {
-    if (ended) return;
-    ended = true;
-    wait?.unsubscribe();
-    end.release();
-    body?.release();
-    if (headed || controller === undefined) reset();
-    else grace = setTimeout(reset, HEAD_GRACE_MS).unref();
-  };
-  const fail = (error: unknown) => {
-    if (ended) return;
-    abort();
-    subscriber.error(requestFailure(target, request, error));
-  };
-  /** Pauses reading until the demand is open. */
-  const throttle = (reading: Dispatcher.DispatchController) => {
-    if (ended) return;
-    const closed = request.demand?.() ?? null;
-    if (closed === null) return;
-    reading.pause();
-    wait = closed
-      .pipe(take(1))
-      .subscribe({ error: fail, complete: () => !ended && reading.resume() });
-  };
-
-  const deliver = (bytes: Uint8Array) => {
-    if (!ended) subscriber.next({ kind: 'chunk', bytes });
-  };
-  const finish = () => {
-    if (ended) return;
-    ended = true;
-    wait?.unsubscribe();
-    body?.release();
-    subscriber.complete();
-  };
-
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(started) {
-      controller = started;
-      if (queued && !ended) {
-        queued = false;
-        subscriber.next({ kind: 'sending' });
-      }
-      // The request was cancelled while it waited for a connection.
-      if (ended) started.abort(new Error('unsubscribed'));
-      else end.begin();
-    },
-    onResponseStart(reading, status, headers) {
-      if (status < 200) return;
-      headed = true;
-      if (ended) {
-        reset();
-        return;
-      }
-      target.onProtocol(end.isHttp2 ? 'h2' : 'http/1.1');
-      const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
-      if (encoding === 'gzip' && request.acceptGzip === true) {
-        body = gunzip({ next: deliver, complete: finish, error: fail });
-      } else if (encoding !== 'identity') {
-        const asked = request.acceptGzip === true ? 'gzip' : 'no compression';
-        const what = `the response is compressed with ${encoding}, although the request allowed ${asked}. Does a proxy compress it?`;
-        fail(ApiError.local('Unexpected', `${where()}: ${what}`));
-        return;
-      }
-      subscriber.next({ kind: 'head', status, header: (name) => headerOf(headers, name) });
-      throttle(reading);
-    },
-    onResponseData(reading, bytes) {
-      if (ended) return;
-      if (body === undefined) deliver(bytes);
-      else body.write(bytes);
-      throttle(reading);
-    },
-    onResponseEnd() {
-      if (ended) return;
-      if (end.wasCut) {
-        const what =
-          'the HTTP/2 stream was reset before its end. Did the server or a proxy restart?';
-        fail(ApiError.local('Network', `${where()}: ${what}`));
-        return;
-      }
-      end.release();
-      // The response has ended, so there is nothing to abort.
-      controller = undefined;
-      if (body === undefined) finish();
-      else body.end();
-    },
-    onResponseError(_, error) {
-      headed = true;
-      clearTimeout(grace);
-      fail(error);
-    },
-  };
-  try {
-    dispatcher.dispatch(optionsOf(target, request), handler);
-  } catch (error) {
-    fail(error);
-  }
-  if (controller === undefined && !ended) {
-    queued = true;
-    subscriber.next({ kind: 'queued' });
-  }
-  return abort;
+  const sent = new Exchange(target, request, subscriber);
+  sent.send(dispatcher);
+  return () => sent.abort();
 }
