@@ -23,7 +23,7 @@ const CACHE = '.cache/mutation';
  * did not detect.
  */
 const JUDGES: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
-  transport: [['transport'], ['node', 'client', 'list-watch']],
+  transport: [['transport'], ['client', 'list-watch']],
   reflector: [['reflector'], ['list-watch', 'informer']],
   delta: [['delta'], ['store', 'informer', 'models']],
   store: [['store'], ['delta', 'lister', 'informer', 'models']],

@@ -13,8 +13,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
   test: {
     include: folders.map((folder) => `spec/${folder}/**/*.spec.ts`),
-    // Compiles the sources, into which StrykerJS has put code without types.
-    exclude: ['node_modules/**', 'spec/node/crd-types.spec.ts'],
+    exclude: ['node_modules/**'],
     testTimeout: 20_000,
   },
 });
