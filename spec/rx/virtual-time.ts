@@ -22,7 +22,7 @@ export class VirtualTime extends VirtualTimeScheduler {
       if (next === undefined || next.delay > until) break;
       this.actions.shift();
       this.frame = Math.max(this.frame, next.delay);
-      if (!next.closed) next.execute(next.state, next.delay);
+      this.#run(next);
     }
     this.frame = until;
   }
@@ -33,10 +33,17 @@ export class VirtualTime extends VirtualTimeScheduler {
     for (let next = this.actions[0]; next !== undefined && next.delay <= until; ) {
       this.actions.shift();
       this.frame = Math.max(this.frame, next.delay);
-      if (!next.closed) next.execute(next.state, next.delay);
+      this.#run(next);
       next = this.actions[0];
     }
     this.frame = until;
+  }
+
+  /** rxjs returns the error that an action throws. With a real timer it would be an uncaught exception. */
+  #run(action: (typeof this.actions)[number]): void {
+    if (action.closed) return;
+    const error = action.execute(action.state, action.delay);
+    if (error) throw error;
   }
 
   /** Moves only the clock, as after a sleep: due actions run late. */
