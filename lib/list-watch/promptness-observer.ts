@@ -2,7 +2,13 @@
  * Observes one watch to detect a proxy that holds its events back. It notices when the response pauses, and sends a
  * probe if the watch stays silent before promptness has been proved.
  */
-import type { Observable, SchedulerLike, Subscriber, Subscription } from 'rxjs';
+import {
+  defer,
+  type Observable,
+  type SchedulerLike,
+  type Subscriber,
+  type Subscription,
+} from 'rxjs';
 import type { TransportEvent } from '../transport/transport.ts';
 import { endsLine, judgedProbe } from './buffering-probe.ts';
 import {
@@ -129,8 +135,10 @@ export class PromptnessObserver {
   #probe(): void {
     let verdict: Verdict | undefined;
     this.#shared.enter({ type: 'probe' });
-    const { probe, scheduler } = this.#watch;
-    const probing = judgedProbe(probe(), scheduler).subscribe((answer) => {
+    const { scheduler } = this.#watch;
+    const probe = () => this.#watch.probe();
+    // Deferred, because a query that a user's tweak refuses must not throw in a timer.
+    const probing = judgedProbe(defer(probe), scheduler).subscribe((answer) => {
       verdict = answer;
     });
     probing.add(() => {

@@ -94,6 +94,29 @@ describe('a server whose events arrive promptly', () => {
     },
   );
 
+  it('W25: a probe whose query cannot be made proves nothing and harms no watch', async () => {
+    const { time, client } = setUp({ initialList: 'pages' });
+    let tries = 0;
+    const source = createListWatch(client, configMaps, {
+      scheduler: time,
+      tweak: ({ timeoutSeconds }) => {
+        if (timeoutSeconds !== '5') return;
+        tries++;
+        throw new Error('no short watches');
+      },
+    });
+    const informer = createSharedInformer(source, {
+      ...{ scheduler: time, random: () => 0.5 },
+      initialList: 'pages',
+    });
+    informer.start();
+    await time.advance(300_000);
+    expect(tries).toBe(1);
+    expect([informer.status.live, informer.status.error]).toEqual([true, undefined]);
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
   it('W21: a probe requests one object, and is aborted when the object arrives', async () => {
     const { time, server, open } = setUp({ initialList: 'pages' });
     const informer = open(configMaps);
