@@ -116,7 +116,12 @@ export function deltaFifo<T extends KubernetesObject>(
       subscriber.add(
         source.subscribe({
           next: (deltas) => {
-            for (const delta of deltas) queue.push(delta);
+            // A part of a list reads the store, which may throw.
+            try {
+              for (const delta of deltas) queue.push(delta);
+            } catch (thrown) {
+              return error(thrown);
+            }
             loop.request();
           },
           error,

@@ -164,6 +164,17 @@ describe('a listener of a stage that throws', () => {
     expect(seen).toEqual([expect.any(ConsumerError)]);
   });
 
+  it('F15: an error of the store is an error of the stream, also while a part of a list is queued', async () => {
+    const known = { size: 1, keys: culprit, get: () => undefined };
+    const seen: unknown[] = [];
+    const source = new Subject<readonly Delta<Pod>[]>();
+    source.pipe(deltaFifo<Pod>({ known })).subscribe({ error: (error) => seen.push(error) });
+    source.next([{ type: 'replacing', objects: [pod('a', 1)] }]);
+    expect(seen).toEqual([expect.any(ConsumerError)]);
+    expect(source.observed).toBe(false);
+    expect(await errors.reports()).toEqual([]);
+  });
+
   it('S22: onRejected and onCommitted of a store: the commit is complete', async () => {
     const indexer = createIndexer<Pod>({
       indexers: { picky: ({ metadata }) => (metadata.name === 'b' ? culprit() : []) },
