@@ -62,6 +62,14 @@ function watchEvents<T extends KubernetesObject>(
   );
 }
 
+/** A scale as a request body, with the type and the address that a caller may leave out. */
+function scaleBody(scale: Scale, { namespace, name }: ObjectAddress): Scale {
+  return {
+    ...typed(scale, { kind: 'Scale', apiVersion: 'autoscaling/v1' }),
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...scale.metadata },
+  };
+}
+
 function build<T extends KubernetesObject>(
   client: KubeClient,
   resource: Resource<T>,
@@ -69,10 +77,6 @@ function build<T extends KubernetesObject>(
   scope?: string,
 ): ResourceClient<T> {
   const calls = new Calls(client, resource, scope);
-  const scaleBody = (scale: Scale, { namespace, name }: ObjectAddress) => ({
-    ...typed(scale, { kind: 'Scale', apiVersion: 'autoscaling/v1' }),
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...scale.metadata },
-  });
   const own: ResourceClient<T> = {
     resource,
     namespace(namespace) {
@@ -155,6 +159,8 @@ function build<T extends KubernetesObject>(
     },
     async edit(target, recipe, options = {}) {
       const address = addressOf(resource, target, scope);
+      // Throws before the recipe is called.
+      resourcePath(resource, address);
       const where = `edit of ${resourceName(resource)} ${Object.values(address).join('/')}`;
       const at = isObject(target) ? target : address;
       return await edit<T>(own, where, at, recipe, {

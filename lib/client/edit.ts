@@ -13,7 +13,12 @@ import type { CallOptions, WriteOptions } from './call-options.ts';
 import { type JsonDifferenceOptions, jsonDifference } from './json-difference.ts';
 import { isObject, type ObjectTarget } from './object-target.ts';
 import type { JsonPatchOperation } from './patch.ts';
-import { isConflict, type RetryOnConflictOptions, retryOnConflict } from './retry-on-conflict.ts';
+import {
+  DEFAULT_ATTEMPTS,
+  isConflict,
+  type RetryOnConflictOptions,
+  retryOnConflict,
+} from './retry-on-conflict.ts';
 
 export type { Draft };
 
@@ -144,7 +149,7 @@ export async function edit<T extends KubernetesObject>(
     return await retryOnConflict(attempt, options);
   } catch (error) {
     if (!isConflict(error)) throw error;
-    const { attempts = 5 } = options;
+    const { attempts = DEFAULT_ATTEMPTS } = options;
     const next = "try later, raise 'attempts', or use check: 'uid' if other changes do not matter";
     const message = `${where}: another writer changed the object during each of ${attempts} attempts; ${next}`;
     throw new ApiError({ code: 409, reason: 'Conflict', message, cause: error });

@@ -1,7 +1,7 @@
 /** Resolves the object that a call addresses, given as a key, a name or the object itself. */
 import { splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { checkSegment, type Resource, resourceName } from '../meta/resource.ts';
+import { type Resource, resourceName } from '../meta/resource.ts';
 
 /**
  * Addresses one object: a key (`'shop/web-0'`, or `'web-0'` if the client has a namespace or the resource is
@@ -43,12 +43,13 @@ export function namespaceFor(
       `${resourceName(resource)}: the target is in namespace ${JSON.stringify(own)}, but this client is limited to namespace ${JSON.stringify(scope)}`,
     );
   }
-  const namespace = own || scope;
-  if (namespace !== undefined) checkSegment(resource, 'namespace', namespace);
-  return namespace;
+  return own || scope;
 }
 
-/** Returns the namespace and name of a target. Throws a `TypeError` if the target does not address an object. */
+/**
+ * Returns the namespace and name of a target. Throws a `TypeError` if the target has no name. `resourcePath` checks
+ * both texts.
+ */
 export function addressOf(
   resource: Resource<KubernetesObject>,
   target: ObjectTarget,
@@ -60,7 +61,6 @@ export function addressOf(
       `${resourceName(resource)}: the target has no name; give 'namespace/name', { namespace, name } or an object with metadata.name`,
     );
   }
-  checkSegment(resource, 'name', name);
   const namespace = namespaceFor(resource, own, scope);
   return namespace === undefined ? { name } : { namespace, name };
 }

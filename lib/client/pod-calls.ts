@@ -36,40 +36,42 @@ function linesOf(
   return new Observable<string>((subscriber) => {
     const lines = new LogLines(maxLineLength);
     const errorText = new TextDecoder();
-    let head: Extract<TransportEvent, { kind: 'head' }> | undefined;
+    let headed = false;
+    /** The head of an error response. */
+    let refusal: Extract<TransportEvent, { kind: 'head' }> | undefined;
     let errorBody = '';
     const emit = (closed: readonly string[]) => {
       for (const line of closed) subscriber.next(line);
     };
-    const isRefused = () => head !== undefined && (head.status < 200 || head.status >= 300);
-    const refuse = () => {
-      if (head !== undefined)
-        subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
-    };
+    const refuse = (head: NonNullable<typeof refusal>) =>
+      subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
     const { demand } = request;
     // An error response is read without waiting for the consumer, because its Retry-After counts from now.
-    const ownDemand = demand === undefined ? {} : { demand: () => (isRefused() ? null : demand()) };
+    const ownDemand = demand === undefined ? {} : { demand: () => (refusal ? null : demand()) };
     subscriber.add(
       client
         .send({ ...request, ...ownDemand })
         .pipe(stoppedWith(subscriber))
         .subscribe({
           next: (event) => {
-            if (event.kind === 'head') head = event;
+            if (event.kind === 'head') {
+              headed = true;
+              if (event.status < 200 || event.status >= 300) refusal = event;
+            }
             if (event.kind !== 'chunk') return;
-            if (!isRefused()) return emit(lines.push(event.bytes));
+            if (refusal === undefined) return emit(lines.push(event.bytes));
             errorBody += errorText.decode(event.bytes, { stream: true });
-            if (errorBody.length > MAX_ERROR_LENGTH) refuse();
+            if (errorBody.length > MAX_ERROR_LENGTH) refuse(refusal);
           },
           // An error response whose body is cut is still reported with its status and Retry-After.
           error: (error) =>
-            isRefused() ? refuse() : subscriber.error(ApiError.from(error, where)),
+            refusal ? refuse(refusal) : subscriber.error(ApiError.from(error, where)),
           complete: () => {
-            if (head === undefined) {
+            if (!headed) {
               subscriber.error(
                 ApiError.local('Network', `${where}: the connection ended before the response`),
               );
-            } else if (isRefused()) refuse();
+            } else if (refusal) refuse(refusal);
             else {
               emit(lines.end());
               subscriber.complete();
@@ -87,13 +89,12 @@ export function podCalls<T extends KubernetesObject>(
   scope: string | undefined,
   scheduler: SchedulerLike = asyncScheduler,
 ): Pick<PodClient<T>, 'log' | 'evict'> {
-  const pathOf = (target: ObjectTarget, subresource: string) =>
-    resourcePath(resource, { ...addressOf(resource, target, scope), subresource });
   return {
     log(target: ObjectTarget, options: PodLogOptions = {}): Observable<string> {
       const { follow = false, maxLineLength = 2 ** 20, demand, signal } = options;
       checkedWholeLimit(maxLineLength, 'log: maxLineLength');
-      const path = pathOf(target, 'log');
+      const address = addressOf(resource, target, scope);
+      const path = resourcePath(resource, { ...address, subresource: 'log' });
       const request: TransportRequest = {
         method: 'GET',
         path,
@@ -113,7 +114,7 @@ export function podCalls<T extends KubernetesObject>(
       const deleteOptions = deleteBody(rest);
       return await client.request<Status>({
         method: 'POST',
-        path: pathOf(target, 'eviction'),
+        path: resourcePath(resource, { ...address, subresource: 'eviction' }),
         body: {
           apiVersion: 'policy/v1',
           kind: 'Eviction',

@@ -20,6 +20,9 @@ export interface RetryOnConflictOptions extends Timing {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How often an attempt is made unless the caller sets another number. */
+export const DEFAULT_ATTEMPTS = 5;
+
 const defaultBackoff = /* @__PURE__ */ exponentialBackoff({ baseMs: 10, factor: 1, jitter: 0.1 });
 
 /** Whether a write failed because the object was changed in the meantime: a 409 with reason Conflict. */
@@ -54,7 +57,7 @@ export async function retryOnConflict<R>(
   attempt: () => R | Promise<R>,
   options: RetryOnConflictOptions = {},
 ): Promise<R> {
-  const { attempts = 5, backoff = defaultBackoff, signal } = options;
+  const { attempts = DEFAULT_ATTEMPTS, backoff = defaultBackoff, signal } = options;
   const { scheduler, random } = timingOf(options);
   checkedWholeLimit(attempts, 'retryOnConflict: attempts');
   const where = 'retryOnConflict';
