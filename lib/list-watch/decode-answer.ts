@@ -12,6 +12,8 @@ export type Answer<Out> =
   | { readonly kind: 'queued' | 'sending' | 'opened' | 'alive' }
   | { readonly kind: 'decoded'; readonly value: Out };
 
+type Head = Extract<TransportEvent, { kind: 'head' }>;
+
 /** How much of an error response is read. It is a Status or a proxy's page, so more is not useful. */
 const MAX_ERROR_BYTES = 65_536;
 
@@ -28,14 +30,14 @@ export function decodeAnswer<Out>(options: {
    * Checks the head of a successful response. If it returns an error, the request is aborted with that error and the
    * body is not read.
    */
-  refusal?(head: Extract<TransportEvent, { kind: 'head' }>): ApiError | undefined;
+  refusal?(head: Head): ApiError | undefined;
   decoder(): Decoder<Out>;
 }): Observable<Answer<Out>> {
   const { client, request, where, scheduler } = options;
   return new Observable<Answer<Out>>((subscriber) => {
     const decoder = options.decoder();
     const text = new TextDecoder();
-    let head: Extract<TransportEvent, { kind: 'head' }> | undefined;
+    let head: Head | undefined;
     let ok = false;
     let errorBody = '';
     const failed = () => {
@@ -54,10 +56,8 @@ export function decodeAnswer<Out>(options: {
         return undefined;
       }
     };
-    const answered = () => {
-      if (head !== undefined)
-        subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
-    };
+    const refused = (by: Head) =>
+      subscriber.error(errorAnswer(where, by, errorBody, scheduler.now()));
     const { demand } = request;
     // The body of an error is read without waiting for the consumer, because its Retry-After counts from now.
     const patient =
@@ -78,7 +78,7 @@ export function decodeAnswer<Out>(options: {
               else if (ok) subscriber.next({ kind: 'opened' });
             } else if (!ok) {
               errorBody += text.decode(event.bytes, { stream: true });
-              if (errorBody.length > MAX_ERROR_BYTES) answered();
+              if (head !== undefined && errorBody.length > MAX_ERROR_BYTES) refused(head);
             } else {
               const value = decoded(() => decoder.push(event.bytes));
               subscriber.next(value === undefined ? { kind: 'alive' } : { kind: 'decoded', value });
@@ -87,7 +87,7 @@ export function decodeAnswer<Out>(options: {
           },
           // An error response whose body is cut is still reported, with its Retry-After.
           error: (error) => {
-            if (head !== undefined && !ok) answered();
+            if (head !== undefined && !ok) refused(head);
             else subscriber.error(ApiError.from(error, where));
           },
           complete: () => {
@@ -95,7 +95,7 @@ export function decodeAnswer<Out>(options: {
               subscriber.error(
                 ApiError.local('Network', `${where}: the connection ended before the response`),
               );
-            } else if (!ok) answered();
+            } else if (!ok) refused(head);
             else {
               const value = decoded(() => decoder.end());
               if (value !== undefined) subscriber.next({ kind: 'decoded', value });

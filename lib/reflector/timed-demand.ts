@@ -11,8 +11,6 @@ export interface TimedDemand {
   readonly demand: Demand;
   /** How long the demand has been closed, in milliseconds; `undefined` while it is open. */
   closedMs(): number | undefined;
-  /** Resets the time for a new request, which does not wait for the demand yet. */
-  open(): void;
 }
 
 /** Wraps a demand and remembers when it closed. */
@@ -21,9 +19,6 @@ export function createTimedDemand(demand: Demand, scheduler: SchedulerLike): Tim
   let since: number | undefined;
   return {
     closedMs: () => (since === undefined ? undefined : passedMs() - since),
-    open() {
-      since = undefined;
-    },
     demand: () => {
       const wait = demand();
       if (wait === null) {

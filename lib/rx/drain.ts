@@ -42,11 +42,6 @@ export class Drain {
     else this.run(task);
   }
 
-  /** Whether a task is running. */
-  get busy(): boolean {
-    return this.#busy;
-  }
-
   #perform(task: () => void): void {
     try {
       task();
