@@ -1,0 +1,42 @@
+/** The base of the decoders that parse one object at a time with `JSON.parse`. */
+import { ApiError } from '../meta/api-error.ts';
+import type { Decoder } from './decoding.ts';
+
+/**
+ * Parses JSON without quoting the text in an error, because it may be a Secret and V8's message quotes a part of it.
+ */
+export function parse(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw ApiError.local('Malformed', `${what} of ${text.length} characters is not JSON`);
+  }
+}
+
+/** An error that a decoding step throws becomes the decoder's failure. */
+export abstract class JsonDecoder<Out> implements Decoder<Out> {
+  failure: ApiError | undefined;
+
+  push(chunk: Uint8Array): Out | undefined {
+    return this.failure === undefined ? this.guard((out) => this.read(chunk, out)) : undefined;
+  }
+
+  end(): Out | undefined {
+    return this.failure === undefined ? this.guard((out) => this.finish(out)) : undefined;
+  }
+
+  protected abstract empty(): Out;
+  protected abstract isEmpty(out: Out): boolean;
+  protected abstract read(chunk: Uint8Array, out: Out): void;
+  protected abstract finish(out: Out): void;
+
+  private guard(step: (out: Out) => void): Out | undefined {
+    const out = this.empty();
+    try {
+      step(out);
+    } catch (error) {
+      this.failure = ApiError.from(error, 'decoding');
+    }
+    return this.isEmpty(out) ? undefined : out;
+  }
+}

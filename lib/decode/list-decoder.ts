@@ -1,0 +1,144 @@
+/** Decodes the body of a list, item by item. */
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
+import { createAdmission } from './admission.ts';
+import type { DecodeContext } from './decoding.ts';
+import { JsonDecoder, parse } from './json-decoder.ts';
+import { ItemFramer } from './list-items.ts';
+import { expectKind } from './projection.ts';
+import type { ListMeta, Refused } from './watch-event.ts';
+import { KindTally, wrongKind } from './wrong-kind.ts';
+
+/** Matches an item that begins with its kind or apiVersion. */
+const OWN_TYPE = /^\{\s*"(?:kind|apiVersion)"/;
+
+/** The fields of a list body that are read, without its items. */
+interface Envelope {
+  kind?: unknown;
+  metadata?: { resourceVersion?: unknown; continue?: unknown; remainingItemCount?: unknown };
+}
+
+/** The text that is put before an item that has no type. */
+function typeMeta({ kind, apiVersion }: Pick<Resource, 'kind' | 'apiVersion'>): string {
+  return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+}
+
+function isList(kind: unknown): boolean {
+  return typeof kind === 'string' && kind.endsWith('List');
+}
+
+/** A list part that is being filled. */
+export interface PartDraft<T> {
+  items: T[];
+  rejected: Refused[];
+  wrongKind?: ApiError;
+  metadata?: ListMeta;
+}
+
+/** Emits the items of each chunk, and the metadata of the list at its end. */
+export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDraft<T>> {
+  readonly #framer: ItemFramer;
+  readonly #context: DecodeContext<T>;
+  readonly #admit: ReturnType<typeof createAdmission<T>>;
+  readonly #tally = new KindTally();
+  #typeMeta: string;
+  #opened = false;
+  #length = 0;
+
+  constructor(context: DecodeContext<T>) {
+    super();
+    this.#context = context;
+    this.#framer = new ItemFramer(context.maxFrameBytes, context.projection?.member);
+    this.#admit = createAdmission(context, this.#tally);
+    this.#typeMeta = typeMeta(context.projection ?? context.resource);
+  }
+
+  protected override empty(): PartDraft<T> {
+    return { items: [], rejected: [] };
+  }
+
+  protected override isEmpty(out: PartDraft<T>): boolean {
+    return out.items.length === 0 && out.rejected.length === 0 && out.metadata === undefined;
+  }
+
+  protected override read(chunk: Uint8Array, out: PartDraft<T>): void {
+    const { maxPageBytes = Number.POSITIVE_INFINITY } = this.#context;
+    this.#length += chunk.length;
+    if (this.#length > maxPageBytes) {
+      const message = `the list is longer than ${maxPageBytes} bytes; request pages, or raise maxPageBytes`;
+      throw ApiError.local('TooLarge', message);
+    }
+    for (const text of this.#framer.push(chunk)) {
+      if (!this.#opened) this.#open();
+      this.#item(text, out);
+    }
+  }
+
+  /**
+   * Reads the fields before the items. Most servers send the kind first, so a wrong kind is detected before the first
+   * item.
+   */
+  #open(): void {
+    this.#opened = true;
+    const { projection, resource } = this.#context;
+    const opening = parse(this.#framer.opening, 'a list') as Partial<Envelope>;
+    if (projection !== undefined) {
+      if (opening.kind !== undefined)
+        expectKind(resource.plural, projection.listKind, opening.kind);
+      projection.table?.tellColumns(opening);
+    } else if (resource.kind !== '') {
+      if (opening.kind !== undefined) this.#expectList(opening.kind);
+    } else if (typeof opening.kind === 'string' && opening.kind.endsWith('List')) {
+      const kind = opening.kind.slice(0, -'List'.length);
+      if (kind !== '') this.#typeMeta = typeMeta({ kind, apiVersion: resource.apiVersion });
+    }
+  }
+
+  protected override finish(out: PartDraft<T>): void {
+    const { projection, resource } = this.#context;
+    const envelope = parse(this.#framer.end(), 'a list') as Envelope | null;
+    const got = envelope?.kind;
+    if (projection !== undefined) {
+      expectKind(resource.plural, projection.listKind, got);
+      projection.table?.tellColumns(envelope);
+    } else this.#expectList(got);
+    const { resourceVersion, continue: next, remainingItemCount } = envelope?.metadata ?? {};
+    const { failure } = this.#tally;
+    if (failure !== undefined) out.wrongKind = failure;
+    out.metadata = {
+      resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+      ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
+      ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
+    };
+  }
+
+  /** A body without a kind is refused, too: otherwise `{}` would be an empty list and delete every object. */
+  #expectList(got: unknown): void {
+    const { resource } = this.#context;
+    const { plural, kind } = resource;
+    if (kind === '' ? isList(got) : got === `${kind}List` || got === 'List') return;
+    const expected = `${kind}List`;
+    if (kind !== '' && typeof got === 'string' && got !== '' && got !== 'Status') {
+      throw wrongKind(resource, expected, got);
+    }
+    const shown = got === undefined ? 'no kind' : JSON.stringify(String(got).slice(0, 60));
+    throw ApiError.local('Unexpected', `${plural}: expected a ${expected}, got ${shown}`);
+  }
+
+  #item(text: string, out: PartDraft<T>): void {
+    const table = this.#context.projection?.table;
+    if (table !== undefined) return this.#keep(table.toObject(parse(text, 'a row')), out);
+    // Items of built-in lists have no type. The type is put first, as in watch events. An item that begins with its
+    // own type, such as a custom resource, keeps its order of fields.
+    const body = text.slice(1);
+    const typed = OWN_TYPE.test(text) || body.trimStart().startsWith('}');
+    this.#keep(parse(typed ? text : this.#typeMeta + body, 'an item'), out);
+  }
+
+  #keep(received: unknown, out: PartDraft<T>): void {
+    const admitted = this.#admit(received);
+    if (admitted.verdict === 'admitted') out.items.push(admitted.object);
+    else if (admitted.verdict === 'rejected') out.rejected.push(admitted.refused);
+  }
+}

@@ -1,0 +1,132 @@
+/** Decodes the lines of a watch into events. */
+import { ApiError, type Status } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { createAdmission } from './admission.ts';
+import type { DecodeContext } from './decoding.ts';
+import { JsonDecoder, parse } from './json-decoder.ts';
+import { LineFramer } from './json-lines.ts';
+import { expectKind, type Projection } from './projection.ts';
+import type { WatchEvent } from './watch-event.ts';
+import { KindTally, wrongKind } from './wrong-kind.ts';
+
+/** The annotation of the bookmark that ends the initial events of a streaming LIST, with the value `"true"`. */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+/** Emits the events of each chunk. */
+export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchEvent<T>[]> {
+  readonly #framer: LineFramer;
+  readonly #context: DecodeContext<T>;
+  readonly #admit: ReturnType<typeof createAdmission<T>>;
+  readonly #tally = new KindTally();
+
+  constructor(context: DecodeContext<T>) {
+    super();
+    this.#context = context;
+    this.#framer = new LineFramer(context.maxFrameBytes);
+    this.#admit = createAdmission(context, this.#tally);
+  }
+
+  protected override empty(): WatchEvent<T>[] {
+    return [];
+  }
+
+  protected override isEmpty(out: WatchEvent<T>[]): boolean {
+    return out.length === 0;
+  }
+
+  protected override read(chunk: Uint8Array, out: WatchEvent<T>[]): void {
+    const text = this.#framer.push(chunk);
+    for (let from = 0; from < text.length; ) {
+      const newline = text.indexOf('\n', from);
+      const end = newline === -1 ? text.length : newline;
+      if (end > from) this.#line(text.slice(from, end), out);
+      from = end + 1;
+    }
+    if (this.#framer.failure !== undefined) throw this.#framer.failure;
+  }
+
+  protected override finish(): void {
+    this.#framer.end();
+  }
+
+  #line(line: string, out: WatchEvent<T>[]): void {
+    if (line.trim() === '') return;
+    const event = parse(line, 'a line') as { type?: unknown; object?: unknown } | null;
+    const type = event?.type;
+    if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
+      const { projection } = this.#context;
+      if (projection === undefined) return this.#object(type, event?.object, out);
+      const table = this.#projected(projection, event?.object);
+      if (table === undefined) return this.#object(type, event?.object, out);
+      for (const row of table.rowsOf(event?.object)) this.#object(type, table.toObject(row), out);
+      return;
+    }
+    if (type === 'BOOKMARK') return this.#bookmark(event?.object, out);
+    if (type === 'ERROR') {
+      const status = (event?.object ?? {}) as Status;
+      const error =
+        status.kind === 'Status'
+          ? ApiError.fromStatus(status, 500)
+          : ApiError.local('Unexpected', 'the watch sent an ERROR without a Status');
+      out.push({ type: 'ERROR', error });
+      return;
+    }
+    const shown = typeof type === 'string' ? type.slice(0, 40) : typeof type;
+    const message = `${this.#context.resource.plural}: unknown watch event type ${JSON.stringify(shown)}`;
+    this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
+  }
+
+  #object(type: 'ADDED' | 'MODIFIED' | 'DELETED', received: unknown, out: WatchEvent<T>[]): void {
+    const isDeleted = type === 'DELETED';
+    const admitted = this.#admit(received, isDeleted);
+    if (admitted.verdict === 'skipped') return;
+    if (admitted.verdict === 'rejected') {
+      const { refused } = admitted;
+      const { key, resourceVersion } = refused;
+      if (isDeleted) out.push({ type, key, resourceVersion });
+      else out.push({ type: 'REJECTED', key, refused });
+      return;
+    }
+    const { key, object } = admitted;
+    if (!isDeleted) out.push({ type, key, object });
+    else out.push({ type, key, object, resourceVersion: object.metadata?.resourceVersion ?? '' });
+  }
+
+  #bookmark(object: unknown, out: WatchEvent<T>[]): void {
+    const { projection } = this.#context;
+    const table = projection && this.#projected(projection, object);
+    const metadata = table
+      ? table.bookmarkOf(object)
+      : (object as KubernetesObject | undefined)?.metadata;
+    const resourceVersion = metadata?.resourceVersion;
+    if (typeof resourceVersion !== 'string' || resourceVersion === '') {
+      const message = `${this.#context.resource.plural}: a bookmark without resourceVersion`;
+      this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
+      return;
+    }
+    const initialEventsEnd = metadata?.annotations?.[INITIAL_EVENTS_END] === 'true';
+    if (initialEventsEnd && projection === undefined) this.#checkKind(object);
+    out.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd });
+  }
+
+  /**
+   * Checks the kind of a watch event's object under a projection and reports the columns. Returns how to read a
+   * table.
+   */
+  #projected({ eventKind, table }: Projection, object: unknown): Projection['table'] {
+    const { plural } = this.#context.resource;
+    expectKind(plural, eventKind, (object as KubernetesObject | undefined)?.kind);
+    table?.tellColumns(object);
+    return table;
+  }
+
+  /** Checks the kinds at the end of a streaming list, because from then on the store counts as complete. */
+  #checkKind(bookmark: unknown): void {
+    const { resource } = this.#context;
+    const { kind } = bookmark as { kind?: unknown };
+    if (resource.kind !== '' && typeof kind === 'string' && kind !== resource.kind) {
+      throw wrongKind(resource, `bookmark of kind ${resource.kind}`, kind);
+    }
+    if (this.#tally.failure !== undefined) throw this.#tally.failure;
+  }
+}
