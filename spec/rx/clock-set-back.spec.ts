@@ -84,7 +84,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     const { queueDurationSeconds, workDurationSeconds } = queue.metrics;
     expect([queueDurationSeconds.sum, workDurationSeconds.sum]).toEqual([2, 2]);
   },
-  'the duration of a reconcile (work-queue-operator.ts)': async ({ scheduler, pass, set }) => {
+  'the duration of a reconcile (workers.ts)': async ({ scheduler, pass, set }) => {
     const outcomes: Outcome[] = [];
     const answer = new Subject<undefined>();
     of('a')
