@@ -203,15 +203,15 @@ export {
   type TableListerWatcher,
 } from './list-watch/projected-list-watch.ts';
 // lister: reads from the store
-export {
-  type AtLeast,
-  createLister,
-  type ListedAs,
-  type Lister,
-  type ListerInformer,
-  type ListerOptions,
-  type ListSelection,
-  type NamespaceLister,
+export { createLister } from './lister/create-lister.ts';
+export type {
+  AtLeast,
+  ListedAs,
+  Lister,
+  ListerInformer,
+  ListerOptions,
+  ListSelection,
+  NamespaceLister,
 } from './lister/lister.ts';
 // meta: objects, resources, selectors, versions, errors
 export {
@@ -295,6 +295,7 @@ export type { Cause, ChangeSet, UpdatedObject } from './store/change-set.ts';
 export type { ChangeStream, EndingPipe } from './store/change-stream.ts';
 export type { Rejection } from './store/committer.ts';
 export { type ConflateByKeyOptions, conflateByKey } from './store/conflate-by-key.ts';
+export { createIndexer } from './store/create-indexer.ts';
 export {
   createExpirationStore,
   type ExpirationPolicy,
@@ -314,14 +315,13 @@ export {
   NAMESPACE_INDEX,
   type ReadIndexers,
 } from './store/index-funcs.ts';
-export {
-  createIndexer,
-  type Indexer,
-  type IndexerOptions,
-  type IndexerReader,
-  type IndexerTransaction,
-  type Snapshot,
-  type StoreReader,
+export type {
+  Indexer,
+  IndexerOptions,
+  IndexerReader,
+  IndexerTransaction,
+  Snapshot,
+  StoreReader,
 } from './store/indexer.ts';
 export {
   createMutationCache,

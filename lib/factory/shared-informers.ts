@@ -18,7 +18,8 @@ import {
   createTableListWatch,
   sameColumns,
 } from '../list-watch/projected-list-watch.ts';
-import { createLister, type Lister } from '../lister/lister.ts';
+import { createLister } from '../lister/create-lister.ts';
+import type { Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { limitsOf } from '../reflector/limits.ts';

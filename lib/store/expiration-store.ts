@@ -10,7 +10,8 @@ import { bindMethods } from '../rx/bind-methods.ts';
 import { checkedRate } from '../rx/checked-option.ts';
 import type { EpochMs } from '../rx/epoch-ms.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import { createIndexer, type Indexer, type IndexerOptions } from './indexer.ts';
+import { createIndexer } from './create-indexer.ts';
+import type { Indexer, IndexerOptions } from './indexer.ts';
 
 /** An object and the time of its last write. client-go: TimestampedEntry. */
 export interface TimestampedEntry<T> {
