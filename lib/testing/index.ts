@@ -23,9 +23,10 @@ export {
   type StreamFault,
   type TcpFault,
 } from './faults/fault-script.ts';
-export type { FailedAnswer, Fault, Faults, Truncation } from './faults/faults.ts';
+export type { Faults } from './faults/faults.ts';
 export type { Holding } from './faults/held-body.ts';
 export type { Match, RequestMatch } from './faults/request-match.ts';
+export type { FailedAnswer, Fault, Truncation } from './faults/standing-faults.ts';
 export {
   createTcpProxy,
   type StandingTcpFault,

@@ -8,106 +8,14 @@ import type { RequestRecord } from '../http/request.ts';
 import type { WatchFaults, WatchStream } from '../http/watch-stream.ts';
 import type { Holding } from './held-body.ts';
 import { type Match, matches } from './request-match.ts';
-
-/** A standing fault. */
-export interface Fault {
-  /** The number of requests that it has affected. */
-  readonly hits: number;
-  /** False after it is healed or used up. */
-  readonly active: boolean;
-  /** Ends the fault. Idempotent. */
-  heal(): void;
-}
-
-/** The response of `failNext`. */
-export interface FailedAnswer {
-  /** The HTTP status. */
-  readonly status: number;
-  /** The reason in the `Status` body. */
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  /** The delay in seconds, in the `Retry-After` header and in the details of the `Status`. */
-  readonly retryAfterSeconds?: number | undefined;
-  /** The form of the header. @defaultValue 'seconds' */
-  readonly retryAfterAs?: 'seconds' | 'date' | undefined;
-  /** Additional headers, for example the `location` of a redirect. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The body to send instead of a `Status`. */
-  readonly body?: string | undefined;
-  readonly contentType?: string | undefined;
-  /** How many consecutive requests fail. @defaultValue 1 */
-  readonly times?: number | undefined;
-}
-
-/** The options of `truncateNext`. */
-export interface Truncation {
-  /** How many bytes of the body are sent. Default: half of them. */
-  readonly keepBytes?: number | undefined;
-  /** Ends the body normally instead of breaking the connection. @defaultValue false */
-  readonly clean?: boolean | undefined;
-  /** How many consecutive responses are cut. @defaultValue 1 */
-  readonly times?: number | undefined;
-}
-
-type Effect =
-  | { readonly kind: 'fail'; readonly answer: FailedAnswer }
-  | { readonly kind: 'truncate'; readonly cut: Truncation }
-  | { readonly kind: 'delay'; readonly ms: number }
-  | { readonly kind: 'lose'; readonly takes: () => boolean }
-  | { readonly kind: 'hold'; readonly holding: Holding }
-  | {
-      readonly kind:
-        | 'refuse'
-        | 'hang'
-        | 'silence'
-        | 'no-bookmarks'
-        | 'no-end-mark'
-        | 'swap'
-        | 'gzip';
-    };
-
-class StandingFault implements Fault {
-  readonly effect: Effect;
-  readonly #match: Match | undefined;
-  readonly #healed: () => void;
-  hits = 0;
-  #left: number;
-
-  constructor(effect: Effect, match: Match | undefined, times: number, healed: () => void) {
-    this.effect = effect;
-    this.#match = match;
-    this.#left = times;
-    this.#healed = healed;
-  }
-
-  get active(): boolean {
-    return this.#left > 0;
-  }
-
-  covers(request: RequestRecord): boolean {
-    return this.active && matches(this.#match, request);
-  }
-
-  use(): void {
-    this.hits++;
-    this.#left--;
-  }
-
-  heal(): void {
-    if (!this.active) return;
-    this.#left = 0;
-    this.#healed();
-  }
-}
-
-/** The combined effect of the standing faults on one request. */
-export interface Verdict {
-  readonly connection: 'open' | 'refused' | 'silent';
-  readonly delayMs: number;
-  readonly answer?: FailedAnswer;
-  readonly cut?: Truncation;
-  readonly holding?: Holding;
-}
+import {
+  type Effect,
+  type FailedAnswer,
+  type Fault,
+  StandingFaults,
+  type Truncation,
+  type Verdict,
+} from './standing-faults.ts';
 
 /**
  * The faults of one server.
@@ -125,20 +33,17 @@ export interface Verdict {
  */
 export class Faults implements WatchFaults {
   readonly #watches: ReadonlySet<WatchStream>;
-  #standing: StandingFault[] = [];
+  readonly #standing = new StandingFaults();
 
   constructor(watches: ReadonlySet<WatchStream>) {
     this.#watches = watches;
   }
 
   #stand(effect: Effect, match: Match | undefined, times = Number.POSITIVE_INFINITY): Fault {
-    this.#standing = this.#standing.filter(({ active }) => active);
-    const fault = new StandingFault(effect, match, times, () => {
+    return this.#standing.add(effect, match, times, () => {
       if (effect.kind === 'swap') this.#each(match, (watch) => watch.stopSwapping());
       else this.#wakeAll();
     });
-    this.#standing.push(fault);
-    return fault;
   }
 
   #wakeAll(): void {
@@ -147,10 +52,6 @@ export class Faults implements WatchFaults {
 
   #open(match: Match | undefined): WatchStream[] {
     return [...this.#watches].filter(({ request }) => matches(match, request));
-  }
-
-  #stands(kind: Effect['kind'], request: RequestRecord): boolean {
-    return this.#standing.some((fault) => fault.effect.kind === kind && fault.covers(request));
   }
 
   /** Answers the next matching requests with an error, or with any status and body. */
@@ -281,59 +182,32 @@ export class Faults implements WatchFaults {
 
   /** Ends all standing faults. */
   healAll(): void {
-    for (const fault of this.#standing) fault.heal();
-    this.#standing = [];
+    this.#standing.healAll();
   }
 
   /** @internal Combines the standing faults that match a request, and counts their use. */
   judge(request: RequestRecord): Verdict {
-    let delayMs = 0;
-    let connection: Verdict['connection'] = 'open';
-    let answer: FailedAnswer | undefined;
-    let cut: Truncation | undefined;
-    let holding: Holding | undefined;
-    for (const fault of this.#standing) {
-      if (!fault.covers(request)) continue;
-      const { effect } = fault;
-      if (effect.kind === 'delay') delayMs += effect.ms;
-      else if (effect.kind === 'refuse') connection = 'refused';
-      else if (effect.kind === 'hang' && connection === 'open') connection = 'silent';
-      else if (effect.kind === 'fail' && answer === undefined) answer = effect.answer;
-      else if (effect.kind === 'truncate' && cut === undefined) cut = effect.cut;
-      else if (effect.kind === 'hold' && holding === undefined) holding = effect.holding;
-      else continue;
-      fault.use();
-    }
-    return {
-      connection,
-      delayMs,
-      ...(answer === undefined ? {} : { answer }),
-      ...(cut === undefined ? {} : { cut }),
-      ...(holding === undefined ? {} : { holding }),
-    };
+    return this.#standing.judge(request);
   }
 
   /** @internal */
   silent(request: RequestRecord): boolean {
-    return this.#stands('silence', request);
+    return this.#standing.has('silence', request);
   }
 
   /** @internal */
   loses(request: RequestRecord): boolean {
-    const covering = this.#standing.filter((each) => each.covers(request));
-    const fault = covering.find(({ effect }) => effect.kind === 'lose' && effect.takes());
-    fault?.use();
-    return fault !== undefined;
+    return this.#standing.loses(request);
   }
 
   /** @internal */
   gzips(request: RequestRecord): boolean {
-    return this.#stands('gzip', request);
+    return this.#standing.has('gzip', request);
   }
 
   /** @internal */
   allowsBookmark(request: RequestRecord, endMark: boolean): boolean {
-    if (this.#stands('no-bookmarks', request)) return false;
-    return !(endMark && this.#stands('no-end-mark', request));
+    if (this.#standing.has('no-bookmarks', request)) return false;
+    return !(endMark && this.#standing.has('no-end-mark', request));
   }
 }

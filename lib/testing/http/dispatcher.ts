@@ -6,8 +6,9 @@
 import { failure } from '../../object-log/failures.ts';
 import { isTrue } from '../../object-log/list-options.ts';
 import { longTimer } from '../../rx/long-timer.ts';
-import type { FailedAnswer, Faults, Truncation } from '../faults/faults.ts';
+import type { Faults } from '../faults/faults.ts';
 import { heldBody } from '../faults/held-body.ts';
+import type { FailedAnswer, Truncation } from '../faults/standing-faults.ts';
 import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts';
 import { type Body, bytesBody } from './body.ts';
 import { type Exchange, type RequestRecord, recordOf, targetOf } from './request.ts';
