@@ -16,8 +16,8 @@ import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';
 import type { Commit } from './commits.ts';
 import type { Indexer, IndexerTransaction } from './indexer.ts';
-import { sameContent } from './same-content.ts';
 import { Scopes } from './scopes.ts';
+import { type Origin, supersedes } from './supersedes.ts';
 
 /** An object that the store refused, because a key or index function threw an error. */
 export interface Rejection<T> {
@@ -35,30 +35,6 @@ export interface CommitterOptions<T> {
 
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 type Removal<T> = Omit<Extract<Delta<T>, { type: 'deleted' }>, 'type'>;
-
-/**
- * The origin of an object: a watch, a part of a list, or a complete list, whose versions are trusted to mean equal
- * content (`trusting`) or not (`doubting`).
- */
-type Origin = 'watch' | 'part' | 'trusting' | 'doubting';
-
-/** Whether `object` replaces `existing` in the store. */
-function supersedes<T extends KubernetesObject>(
-  existing: T | undefined,
-  object: T,
-  origin: Origin,
-): boolean {
-  if (existing === undefined || uidOf(existing) !== uidOf(object)) return true;
-  if (existing === object) return false;
-  const had = versionOf(existing);
-  const received = versionOf(object);
-  const same = had !== '' && had === received;
-  // The state in a list is correct, even if it is older than one already seen: etcd may have been restored from a
-  // backup, and then assigns the same versions again.
-  if (origin === 'doubting') return !sameContent(existing, object);
-  if (origin === 'trusting') return had === '' ? !sameContent(existing, object) : !same;
-  return !same && !isOlder(received, had);
-}
 
 function rejected(key: string, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
