@@ -15,6 +15,7 @@ import type { Delta } from '../reflector/delta.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { ResolvedTiming } from '../rx/timing.ts';
+import { PageCursor } from './page-cursor.ts';
 import { auditPage, type MetadataLister, type ReceivedPage } from './pages.ts';
 import { PendingDeletions, versionOfDeletion } from './pending-deletions.ts';
 import { Round } from './round.ts';
@@ -61,11 +62,7 @@ class Auditor<T extends KubernetesObject> {
   #round: Round<T> | undefined;
   #beganMs = 0;
   #beganVersion = '';
-  #token: string | undefined;
-  /** The token replaces an expired one, and no page was received with it yet. */
-  #renewed = false;
-  /** The server does not have the version of the store, so the newest version is requested. */
-  #useNewest = false;
+  readonly #cursor = new PageCursor();
   /** A page at a version that the store has not reached. */
   #held: ReceivedPage | undefined;
   #repairing = false;
@@ -146,10 +143,8 @@ class Auditor<T extends KubernetesObject> {
 
   #reset(): void {
     this.#round = undefined;
-    this.#token = undefined;
-    this.#renewed = false;
+    this.#cursor.reset();
     this.#held = undefined;
-    this.#useNewest = false;
     this.#due = false;
     this.#task.unsubscribe();
   }
@@ -190,13 +185,6 @@ class Auditor<T extends KubernetesObject> {
 
   #request(round: Round<T>): void {
     const { listMetadata, timing, requestTimeoutMs } = this.#parts;
-    const exact = { resourceVersion: this.#version, resourceVersionMatch: 'Exact' as const };
-    const from =
-      this.#token !== undefined
-        ? { resourceVersion: '', continue: this.#token }
-        : this.#useNewest || this.#version === ''
-          ? { resourceVersion: '' }
-          : exact;
     const { scheduler } = timing;
     this.#task.unsubscribe();
     // Set before the request is subscribed, because a lister that responds synchronously may replace it.
@@ -205,7 +193,7 @@ class Auditor<T extends KubernetesObject> {
     task.add(
       auditPage(
         listMetadata,
-        { ...from, limit: PAGE },
+        { ...this.#cursor.next(this.#version), limit: PAGE },
         { scheduler, timeoutMs: requestTimeoutMs },
       ).subscribe({
         next: (page) => this.#received(page, round),
@@ -217,10 +205,10 @@ class Auditor<T extends KubernetesObject> {
   #received(page: ReceivedPage, round: Round<T>): void {
     if (this.#mustWait()) return;
     this.#schedule.succeeded();
-    this.#renewed = false;
     const { resourceVersion: version, next } = page;
+    const isRepeated = this.#cursor.received(next);
     if (isOlder(version, this.#beganVersion)) this.#serverIsBehind(version);
-    else if (next !== undefined && next === this.#token) {
+    else if (isRepeated) {
       this.#reset();
       this.#fail(ApiError.local('Unexpected', 'the audit: the server repeated a continue token'));
     } else if (isOlder(this.#version, version)) {
@@ -255,7 +243,7 @@ class Auditor<T extends KubernetesObject> {
       this.#conclude(round);
       return;
     }
-    this.#token = next;
+    this.#cursor.advance(next);
     const pagesLeft = Math.ceil(round.left / Math.max(1, objects.size));
     this.#wait(this.#schedule.afterPage(this.#elapsedMs() - this.#beganMs, pagesLeft));
   }
@@ -286,18 +274,7 @@ class Auditor<T extends KubernetesObject> {
     const { retryAfterMs } = error;
     if (retryAfterMs !== undefined) this.#quietUntilMs = this.#elapsedMs() + retryAfterMs;
     if (this.#mustWait()) return;
-    const token = error.isExpired ? error.status?.metadata?.continue : undefined;
-    if (this.#token !== undefined && token && !this.#renewed) {
-      // The server has compacted the version of the earlier pages. The new token continues at the newest version.
-      this.#token = token;
-      this.#renewed = true;
-      this.#requestWhenAllowed();
-      return;
-    }
-    const answered = error.code >= 400 && error.code < 500 && error.code !== 429;
-    const unavailable = answered || error.isTooLargeResourceVersion;
-    if (this.#token === undefined && !this.#useNewest && unavailable && !isDenied(error)) {
-      this.#useNewest = true;
+    if (this.#cursor.evade(error)) {
       this.#requestWhenAllowed();
       return;
     }
@@ -315,11 +292,6 @@ class Auditor<T extends KubernetesObject> {
     this.#status = status;
     this.#publish(status);
   }
-}
-
-/** Whether the server would refuse a request for another version, too. */
-function isDenied({ code }: ApiError): boolean {
-  return code === 401 || code === 403 || code === 404 || code === 405 || code === 406;
 }
 
 /**
