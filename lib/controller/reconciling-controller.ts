@@ -14,7 +14,6 @@ import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedDuration, checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
-import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
 import type {
@@ -36,6 +35,7 @@ import { IDLE, notReady } from './readiness.ts';
 import type { Source, WatchedInformer } from './sources.ts';
 import { StartStop } from './start-stop.ts';
 import { Term } from './term.ts';
+import { Terms } from './terms.ts';
 
 /** The implementation of `createController`. */
 export class ReconcilingController<T extends KubernetesObject> implements Controller {
@@ -63,13 +63,11 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   readonly #ownElector: LeaderElector | undefined;
   readonly #synced = new Set<Source>();
   readonly #ended = new Set<Source>();
-  /** Terms with reconciles that have not ended, including the current term. */
-  readonly #terms = new Set<Term<T>>();
+  readonly #terms: Terms<T>;
   #status = new BehaviorSubject<ControllerStatus>(IDLE);
   #outcomes = new Subject<ControllerOutcome>();
   #term: Term<T> | undefined;
   #held: Subscription | undefined;
-  #onIdle: (() => void) | undefined;
   #drainMs = 0;
   #leading = false;
   #electing = false;
@@ -84,6 +82,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.name = name;
     this.#options = options;
     this.#scheduler = timingOf(options).scheduler;
+    this.#terms = new Terms(this.#scheduler);
     this.#waits = new Waits({
       ...{ scheduler: this.#scheduler, drain: new Drain() },
       stopError: () => undefined,
@@ -105,7 +104,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   }
 
   get working(): readonly string[] {
-    return [...this.#terms].flatMap((term) => term.working);
+    return this.#terms.working;
   }
 
   // As fields, so that they work without the controller.
@@ -170,13 +169,13 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     // A listener that is notified of the stop may be in the middle of another notification at this moment.
     await Promise.resolve();
     this.#publish('stopping');
-    if (!(await this.#idle(drainMs))) {
+    if (!(await this.#terms.idle(drainMs))) {
       const reason = ApiError.local(
         'Aborted',
         `${this.name}: still running ${drainMs} ms after the stop`,
       );
-      for (const term of this.#terms) term.abort(reason);
-      if (!(await this.#idle(drainMs))) {
+      this.#terms.abort(reason);
+      if (!(await this.#terms.idle(drainMs))) {
         for (const key of this.working) {
           const message = `${this.name}: the reconcile of ${key} ignored its abort signal and was abandoned`;
           this.#report(ApiError.local('Stopped', message), 'stop', key);
@@ -200,24 +199,6 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.#outcomes = new Subject();
     outcomes.complete();
     status.complete();
-  }
-
-  /** Resolves with whether no reconcile runs, now or within this time. */
-  #idle(withinMs: number): Promise<boolean> {
-    const idle = () => this.working.length === 0;
-    if (idle()) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = longTimer(withinMs, this.#scheduler).subscribe(() => {
-        this.#onIdle = undefined;
-        resolve(false);
-      });
-      this.#onIdle = () => {
-        if (!idle()) return;
-        this.#onIdle = undefined;
-        timer.unsubscribe();
-        resolve(true);
-      };
-    });
   }
 
   /** Takes the next possible step: compete when the caches are complete, begin a term when leading, end it when not. */
@@ -247,7 +228,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       const term = this.#term;
       this.#term = undefined;
       term.end(ApiError.local('Aborted', `${this.name}: the lead was lost`));
-      if (term.working.length === 0) this.#terms.delete(term);
+      this.#terms.release(term);
     }
     this.#proceed();
   }
@@ -263,8 +244,8 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       ended: (source, error) => this.#sourceEnded(source, error),
       report: (error, where, key) => this.#report(error, where, key),
       settled: () => {
-        if (term !== this.#term && term.working.length === 0) this.#terms.delete(term);
-        this.#onIdle?.();
+        if (term !== this.#term) this.#terms.release(term);
+        this.#terms.settled();
         if (this.#term === undefined) this.#proceed();
       },
     });
