@@ -74,11 +74,13 @@ export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorS
   };
 }
 
-/** Whether two states have the same status. The version is not compared, because it changes with every event. */
+/**
+ * Whether two states have the same status. The version is not compared, because it changes with every event, and
+ * `synced` is not, because it changes only together with the phase.
+ */
 export function sameStatus(a: ReflectorState, b: ReflectorState): boolean {
   return (
     phaseOf(a) === phaseOf(b) &&
-    a.synced === b.synced &&
     a.error === b.error &&
     a.blocked === b.blocked &&
     a.staleSinceMs === b.staleSinceMs &&

@@ -341,6 +341,26 @@ describe('the next watch', () => {
     expect(failed.requested).toEqual(['W5@0', 'W5@205', 'W5@255']);
   });
 
+  it('R27, R16, R7: the Retry-After of the next watch also delays the watch after a pause', async () => {
+    const room = new Subject<void>();
+    let full = false;
+    const run = rig({ reflect: { demand: () => (full ? room : null) } });
+    await run.advance(350_000);
+    run.server.faults.failNext(watch, { status: 503, retryAfterSeconds: 300 });
+    await run.advance(10_000);
+    full = true;
+    run.create('b');
+    await run.advance(70_000);
+    expect([run.status?.phase, run.requested()]).toEqual(['paused', 'S W2']);
+    full = false;
+    room.next();
+    await run.advance(220_000);
+    expect([run.status?.phase, run.requested()]).toEqual(['backoff', 'S W2']);
+    await run.advance(10_000);
+    expect([run.status?.phase, run.requested()]).toEqual(['watching', 'S W2 W3']);
+    run.subscription.unsubscribe();
+  });
+
   it('R27, I81, X9: setting the clock back does not extend the Retry-After that delays a refresh', async () => {
     const failing = () => throwError(() => answer(429, '', 50_000));
     const refresh$ = new Subject<RefreshOrder>();
