@@ -73,7 +73,7 @@ export function splitCommits<T>(
       (open ?? begin('watch', false)).deltas.push(delta);
     } else keyed(delta, delta.type === 'sync' ? 'resync' : 'watch');
   }
-  return commits.filter((commit) => commit.deltas.length > 0);
+  return commits;
 }
 
 /**

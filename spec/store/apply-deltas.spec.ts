@@ -242,6 +242,13 @@ describe('applyDeltas: effects of deltas', () => {
     expect(indexer.listKeys()).toEqual(['b']);
   });
 
+  it('S18, R5: the deletion of an object between two parts of the first list was not missed', () => {
+    const { send, indexer } = storing(undefined);
+    expect(send(replacing([pod('a', 1), pod('b', 1)]))).toEqual(['initiali +a@1 +b@1']);
+    expect(send(replacing([], { removed: ['a'] }))).toEqual(['initiali -a@1']);
+    expect(indexer.listKeys()).toEqual(['b']);
+  });
+
   it('F4, F9: a list without tombstones deletes missing objects, but no refused objects and no objects of other scopes', () => {
     const { send, indexer } = storing([pod('shop/a', 1), pod('shop/b', 1), pod('lab/a', 1)]);
     const rest = { scope: 'shop', rejected: [refusal(pod('shop/b', 2))] };

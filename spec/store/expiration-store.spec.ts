@@ -125,6 +125,15 @@ describe('an expiration store', () => {
     expect(store.getByKey('foo')).toBeUndefined();
   });
 
+  it('S19: delete() takes an object or its key', () => {
+    const { store } = storeOf({ ttlMs: 10 });
+    for (const target of [foo, 'foo']) {
+      store.add(foo);
+      store.delete(target);
+      expect([store.listKeys(), store.has('foo')]).toEqual([[], false]);
+    }
+  });
+
   it('S19: except for its keys, the store returns the same as one that removes expired objects immediately', () => {
     const id = fc.constantFrom('a', 'b', 'c');
     const item = fc.record({ id, value: fc.constantFrom('x', 'y') });

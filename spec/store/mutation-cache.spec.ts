@@ -3,7 +3,14 @@
  * server whose events and responses arrive late.
  */
 import * as fc from 'fast-check';
-import { applyDeltas, type Change, type ChangeSet, createIndexer, type Delta } from 'rx-informer';
+import {
+  applyDeltas,
+  type Change,
+  type ChangeSet,
+  createIndexer,
+  type Delta,
+  type KubernetesObject,
+} from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -164,6 +171,21 @@ describe('a mutation cache', () => {
     store.add(pod('pod', 'u', '5'));
     for (const text of ['', '0', 'abc']) cache.mutation(pod('pod', 'u', text));
     expect(version()).toBe('5');
+  });
+
+  it('S20: if objects have no metadata, the stored object takes precedence over the write', () => {
+    interface Bare extends KubernetesObject {
+      readonly id: string;
+    }
+    const store = createIndexer<Bare>({ keyOf: ({ id }) => id });
+    const cache = createMutationCache(store);
+    const stored = { id: 'a' };
+    store.add(stored);
+    cache.mutation({ id: 'a' });
+    expect(cache.getByKey('a')).toBe(stored);
+    cache.onAddOrUpdate(stored);
+    cache.onDelete(stored);
+    expect(cache.getByKey('a')).toBe(stored);
   });
 
   it('S20: an object that is not in the store is shown only with `includeAdds`', () => {
