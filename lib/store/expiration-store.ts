@@ -113,7 +113,7 @@ class LazilyPurged<T extends object> implements ExpirationStore<T> {
   }
 
   get(target: string | T): T | undefined {
-    return this.getByKey(typeof target === 'string' ? target : this.keyOf(target));
+    return this.getByKey(this.#keyOf(target));
   }
 
   getByKey(key: string): T | undefined {
@@ -156,7 +156,7 @@ class LazilyPurged<T extends object> implements ExpirationStore<T> {
   }
 
   delete(object: T | string): void {
-    const key = typeof object === 'string' ? object : this.keyOf(object);
+    const key = this.#keyOf(object);
     this.#store.delete(key);
     this.#written.delete(key);
   }
@@ -166,6 +166,10 @@ class LazilyPurged<T extends object> implements ExpirationStore<T> {
     this.#written.clear();
     const now = this.#now();
     for (const key of this.#store.keys()) this.#written.set(key, now);
+  }
+
+  #keyOf(target: T | string): string {
+    return typeof target === 'string' ? target : this.keyOf(target);
   }
 
   #now(): Written {
