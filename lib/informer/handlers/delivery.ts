@@ -131,12 +131,9 @@ export function deliver<T>(source: DeliverySource<T>, given: DeliveryPolicy<T>):
     queues.add(queue);
     let waiting: Subscription | undefined;
     let ended = false;
-    let serving = false;
     // Always called in the drain, so that nothing is taken from the queue between a commit and its delivery to the
-    // queue.
+    // queue, and so that a call never begins within another.
     const serve = () => {
-      if (serving) return;
-      serving = true;
       while (waiting === undefined && !subscriber.closed && !queue.isEmpty) {
         const set = queue.take();
         if (set === undefined) continue;
@@ -163,7 +160,6 @@ export function deliver<T>(source: DeliverySource<T>, given: DeliveryPolicy<T>):
             }),
         );
       }
-      serving = false;
       if (ended && waiting === undefined) subscriber.complete();
     };
     subscriber.add(() => {
