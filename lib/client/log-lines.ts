@@ -48,6 +48,6 @@ export class LogLines {
       lines.push(line.slice(from, to));
       from = to;
     }
-    return from === 0 ? line : line.slice(from);
+    return line.slice(from);
   }
 }

@@ -119,7 +119,7 @@ export function podCalls<T extends KubernetesObject>(
           apiVersion: 'policy/v1',
           kind: 'Eviction',
           metadata: address,
-          ...(deleteOptions === undefined ? {} : { deleteOptions }),
+          deleteOptions,
         },
         ...(signal === undefined ? {} : { signal }),
       });

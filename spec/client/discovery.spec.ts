@@ -280,6 +280,10 @@ describe('a REST mapper', () => {
     expect((await failureOf(mapper.forPlural('widgts.example.com')))?.message).toContain(
       'no resource "widgts.example.com"; did you mean widgets (example.com/v2)',
     );
+    // Two swapped letters are one difference, and a name of three letters may have no other.
+    expect((await failureOf(mapper.forKind({ kind: 'Pdo' })))?.message).toContain(
+      'did you mean Pod (v1)',
+    );
     const none = await failureOf(mapper.forKind({ kind: 'Xylophone' }));
     expect(none?.message).not.toContain('did you mean');
     expect(await failureOf(mapper.forKind({ kind: '' }))).toBeInstanceOf(TypeError);

@@ -113,8 +113,10 @@ describe('an edit', () => {
     expect(base).toEqual(prices());
   });
 
-  it('C13: reads the object first if the target is a name or has no version', async () => {
-    for (const target of ['shop/prices', { metadata: { namespace: 'shop', name: 'prices' } }]) {
+  it('C13, C15: reads the object first if the target is a name, or has no version or no UID', async () => {
+    const metadata = { namespace: 'shop', name: 'prices' };
+    const noUid = { metadata: { ...metadata, resourceVersion: '7' }, data: { tea: '3' } };
+    for (const target of ['shop/prices', { metadata }, noUid]) {
       const { client, asked, settled } = rig();
       await settled(client.edit(target, raise));
       expect(methods(asked)).toEqual(['GET', 'PATCH']);

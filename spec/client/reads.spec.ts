@@ -7,6 +7,7 @@ import {
 } from 'rx-informer';
 import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
   type Asked,
@@ -149,6 +150,22 @@ describe('a watch', () => {
     await turn();
     expect(errors).toMatchObject([{ reason: 'Aborted' }]);
     expect(server.openWatches).toEqual([]);
+  });
+
+  it('C8, T2: reads only while its demand is open', async () => {
+    const door = new Subject<void>();
+    let open = false;
+    const events: WatchEvent<KubernetesObject>[] = [];
+    const watching = createResourceClient(client, configMaps)
+      .watch({ sendInitialEvents: true, demand: () => (open ? null : door) })
+      .subscribe((event) => events.push(event));
+    while (server.openWatches.length === 0) await turn();
+    for (let turns = 0; turns < 20; turns++) await turn();
+    expect(events).toEqual([]);
+    open = true;
+    door.next();
+    while (events.length === 0) await turn();
+    watching.unsubscribe();
   });
 
   it('C8: errors with the error of the server', async () => {
