@@ -37,7 +37,7 @@ function jsonBody(body: unknown, where: string): SentBody {
   return { body: text, contentType: 'application/json' };
 }
 
-function bytesOf(body: object): Uint8Array | undefined {
+function bytesOf(body: unknown): Uint8Array | undefined {
   if (body instanceof Uint8Array) return body;
   if (ArrayBuffer.isView(body)) {
     return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
@@ -67,7 +67,6 @@ export function sentBody(body: unknown, where: string): Observable<SentBody> {
   return defer(() => {
     if (body === undefined) return of({});
     if (typeof body === 'string') return of({ body });
-    if (typeof body !== 'object' || body === null) return of(jsonBody(body, where));
     if (typeof Blob !== 'undefined' && body instanceof Blob) return from(readBlob(body, where));
     const bytes = bytesOf(body);
     return of(bytes === undefined ? jsonBody(body, where) : { body: bytes });

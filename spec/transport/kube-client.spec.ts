@@ -124,6 +124,14 @@ describe('a call', () => {
     expect(JSON.stringify(error)).not.toContain('hush');
   });
 
+  it('T56: an error response of short plain text is quoted, without the white space around it', async () => {
+    const quoted = async (body: string) =>
+      (await failureOf(answering([{ status: 404, body }]).client.request({ path })))?.message;
+    expect(await quoted(' 404 page not found\n')).toBe('GET /api/v1/pods: 404 page not found');
+    expect(await quoted(`${'x'.repeat(200)}\n`)).toBe(`GET /api/v1/pods: ${'x'.repeat(200)}`);
+    expect(await quoted('x'.repeat(201))).toContain('the server answered 404, without a Status');
+  });
+
   it('T56: the error of a redirect says that redirects are not followed', async () => {
     const { client } = answering([
       { status: 302, headers: { location: 'http://other/?token=hush' } },
