@@ -14,6 +14,6 @@ export default defineConfig({
   test: {
     include: folders.map((folder) => `spec/${folder}/**/*.spec.ts`),
     exclude: ['node_modules/**'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
   },
 });
