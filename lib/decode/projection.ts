@@ -36,8 +36,8 @@ export interface TableRow extends KubernetesObject {
 }
 
 /**
- * What is requested instead of complete objects, and how the response is read. A response of another kind fails
- * completely.
+ * The representation that is requested instead of complete objects, and how its response is read. A response of
+ * another kind fails completely.
  */
 export interface Projection {
   readonly apiVersion: 'meta.k8s.io/v1';

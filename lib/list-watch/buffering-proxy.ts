@@ -30,7 +30,7 @@ const SHORTEST_SECONDS = 15;
 const MESSAGE =
   'a proxy between this client and the server holds events back until a watch ends. Watches are ended after 15 to 20 s, so changes arrive with that delay. Configure the proxy to forward responses without buffering (docs/proxies.md)';
 
-/** What a client knows about the proxies between it and its server. */
+/** The findings of a client about the proxies between it and its server. */
 export interface Passage {
   /** Set while a proxy holds events back. */
   readonly heldBack: HeldBack | undefined;

@@ -11,7 +11,7 @@
 export type Verdict = 'prompt' | 'held' | 'none';
 
 /**
- * What is known about one server. Fields named `…AtMs` are moments of the scheduler's clock; other `…Ms` fields are
+ * The findings about one server. Fields named `…AtMs` are moments of the scheduler's clock; other `…Ms` fields are
  * readings of a stopwatch. All are in milliseconds.
  */
 export interface Promptness {

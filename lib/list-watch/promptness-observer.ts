@@ -32,7 +32,7 @@ export interface ObservedWatch {
   probe(): Observable<TransportEvent>;
 }
 
-/** What is known about the server, shared by all its watches. */
+/** The findings about the server, shared by all its watches. */
 export interface SharedPromptness {
   passedMs(): number;
   state(): Promptness;

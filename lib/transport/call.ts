@@ -27,7 +27,7 @@ export interface KubeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What calls need of their client. */
+/** The parts of a client that calls use. */
 export interface CallParts {
   readonly baseUrl: string;
   readonly maxBodyBytes: number;

@@ -46,8 +46,7 @@ export type TransportEvent =
 export type HttpProtocol = 'http/1.1' | 'h2' | 'h3';
 
 /**
- * What a transport knows about the connection to a server. Each response head may change it. `undefined` means
- * unknown.
+ * The properties of the connection to a server. Each response head may change them. `undefined` means unknown.
  */
 export interface TransportTraits {
   /**

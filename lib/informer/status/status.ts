@@ -7,7 +7,7 @@ import type { ApiError } from '../../meta/api-error.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 
-/** What an informer is doing. */
+/** The present activity of an informer. */
 export type InformerPhase =
   /** Not running: it was not started, or its linger has ended. */
   | 'idle'
