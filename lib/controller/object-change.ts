@@ -5,10 +5,10 @@
 
 import type { Change } from '../delta/net-change.ts';
 import type { Stored } from '../meta/stored.ts';
-import type { ChangeSet } from '../store/change-set.ts';
+import type { Cause, ChangeSet } from '../store/change-set.ts';
 
 /** Why a change is reported: the initial list, a watch event, a relist, or a resync without a change. */
-export type ChangeCause = 'initial' | 'watch' | 'relist' | 'resync';
+export type ChangeCause = Exclude<Cause, 'snapshot'>;
 
 /** A change of one object. */
 export interface ObjectChange<T> {

@@ -4,6 +4,7 @@
  * inside `next` would show the last observer the newer value first.
  */
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { inTurn } from './outermost-drain.ts';
 import { reportUnhandled } from './report-unhandled.ts';
 
 /** Runs tasks one at a time, in the order in which they were queued. */
@@ -21,16 +22,15 @@ export class Drain {
       return;
     }
     this.#busy = true;
-    try {
+    inTurn(() => {
       this.#perform(task);
       // Indexed, because shift() on a long array moves every element.
       for (let at = 0; at < this.#tasks.length; at++) {
         this.#perform(this.#tasks[at] as () => void);
       }
-    } finally {
       this.#tasks = [];
       this.#busy = false;
-    }
+    });
   }
 
   /**

@@ -8,9 +8,10 @@ import type { Stored } from '../meta/stored.ts';
 
 /**
  * The cause of a change set: `snapshot` (the present contents of the store), `initial` (the first list), `watch` (watch
- * events), `relist` (a later list) or `resync`.
+ * events), `relist` (a later list), `resync`, `query` (a parameter of a live query changed) or `time` (an answer of a
+ * live query was due to be evaluated again).
  */
-export type Cause = 'snapshot' | 'initial' | 'watch' | 'relist' | 'resync';
+export type Cause = 'snapshot' | 'initial' | 'watch' | 'relist' | 'resync' | 'query' | 'time';
 
 /** An object that existed before and exists now. */
 export interface UpdatedObject<T> {
@@ -39,34 +40,81 @@ export interface ChangeSet<T> {
   readonly added: readonly Stored<T>[];
   readonly updated: readonly UpdatedObject<T>[];
   readonly deleted: readonly DeletedObject<T>[];
+  /** Absent: the rows have no order. See {@link OrderedChangeSet}. */
+  readonly order?: undefined;
 }
 
-/** The fields of a change set besides its changes. */
-export type ChangeSetHead = Pick<
-  ChangeSet<unknown>,
-  'rev' | 'cause' | 'reset' | 'synced' | 'initial' | 'resourceVersion'
->;
+/** The rows of an ordered stream after one set. It never changes, so a reader may keep it. */
+export interface RowOrder<T> {
+  readonly size: number;
+  /** The row at a position, or `undefined` outside 0 … `size` - 1. */
+  at(position: number): Stored<T> | undefined;
+  /** The id at a position, or `undefined` outside 0 … `size` - 1. */
+  idAt(position: number): string | undefined;
+  /** The key at a position, or `undefined` outside 0 … `size` - 1. */
+  keyAt(position: number): string | undefined;
+  /** The position of an id, or -1. */
+  indexOf(id: string): number;
+  /** The rows from `start` to `end` (exclusive), like `Array.prototype.slice` without negative arguments. */
+  slice(start?: number, end?: number): readonly Stored<T>[];
+}
 
-class LazyChangeSet<T> implements ChangeSet<T> {
+/**
+ * A change set of a stream whose rows have an order. It has the order after the set, not moves, so folding sets keeps
+ * the last order. It is not a {@link ChangeSet}, because an operator that forgets the order must not accept it.
+ */
+export interface OrderedChangeSet<T> extends Omit<ChangeSet<T>, 'order'> {
+  readonly order: RowOrder<T>;
+  /** The number of rows before a window was cut out; without a window `order.size`. */
+  readonly total: number;
+}
+
+/** A change set with or without an order; `O` is `undefined` without. */
+export interface AnyChangeSet<T, O = unknown> extends Omit<ChangeSet<T>, 'order'> {
+  readonly order?: O;
+  readonly total?: number;
+}
+
+/** The set that an operator emits for a set with the order `O`. */
+export type SetOf<T, O> = [O] extends [undefined] ? ChangeSet<T> : OrderedChangeSet<T>;
+
+/** The fields of a change set besides its changes. */
+export interface ChangeSetHead<T = unknown>
+  extends Pick<
+    ChangeSet<unknown>,
+    'rev' | 'cause' | 'reset' | 'synced' | 'initial' | 'resourceVersion'
+  > {
+  readonly order?: RowOrder<T> | undefined;
+  readonly total?: number | undefined;
+}
+
+class LazyChangeSet<T> implements AnyChangeSet<T> {
   readonly rev: number;
   readonly cause: Cause;
   readonly reset: boolean;
   readonly synced: boolean;
   readonly initial: boolean;
   readonly resourceVersion: ResourceVersion | '';
+  declare readonly order?: RowOrder<T>;
+  declare readonly total?: number;
   #changes: readonly Change<T>[] | undefined;
   #makeChanges: (() => readonly Change<T>[]) | undefined;
   #added: readonly Stored<T>[] | undefined;
   #updated: readonly UpdatedObject<T>[] | undefined;
   #deleted: readonly DeletedObject<T>[] | undefined;
 
-  constructor(head: ChangeSetHead, changes: readonly Change<T>[] | (() => readonly Change<T>[])) {
+  constructor(
+    head: ChangeSetHead<T>,
+    changes: readonly Change<T>[] | (() => readonly Change<T>[]),
+  ) {
     this.rev = head.rev;
     this.cause = head.cause;
     this.reset = head.reset;
     this.synced = head.synced;
     this.initial = head.initial;
     this.resourceVersion = head.resourceVersion;
+    if (head.order !== undefined) this.order = head.order;
+    if (head.total !== undefined) this.total = head.total;
     if (typeof changes === 'function') this.#makeChanges = changes;
     else this.#changes = changes;
   }
@@ -118,9 +166,9 @@ class LazyChangeSet<T> implements ChangeSet<T> {
 }
 
 /** Creates a change set. The changes must be ordered and unique as {@link ChangeSet} requires. */
-export function createChangeSet<T>(
-  head: ChangeSetHead,
+export function createChangeSet<T, H extends ChangeSetHead<T> = ChangeSetHead<T>>(
+  head: H,
   changes: readonly Change<T>[] | (() => readonly Change<T>[]),
-): ChangeSet<T> {
-  return new LazyChangeSet(head, changes);
+): H extends { readonly order: RowOrder<T> } ? OrderedChangeSet<T> : ChangeSet<T> {
+  return new LazyChangeSet(head, changes) as never;
 }

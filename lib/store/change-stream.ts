@@ -3,7 +3,7 @@
  * `toView()`. The type of RxJS permits only operators, but at run time its `pipe` applies any functions.
  */
 import type { Observable, OperatorFunction, UnaryFunction } from 'rxjs';
-import type { ChangeSet } from './change-set.ts';
+import type { ChangeSet, OrderedChangeSet } from './change-set.ts';
 
 type Op<A, B> = OperatorFunction<A, B>;
 type End<A, R> = UnaryFunction<Observable<A>, R>;
@@ -25,8 +25,14 @@ export interface EndingPipe<S> {
   ): R;
 }
 
-/** An Observable of change sets that can be piped into a view. */
-export interface ChangeStream<T> extends Observable<ChangeSet<T>> {
+/** An Observable of sets whose pipe may end in a view. */
+export interface SetStream<S> extends Observable<S> {
   // The signatures of RxJS come last, because the compiler infers the type of the values from the last ones.
-  pipe: EndingPipe<ChangeSet<T>> & Observable<ChangeSet<T>>['pipe'];
+  pipe: EndingPipe<S> & Observable<S>['pipe'];
 }
+
+/** An Observable of change sets that can be piped into a view. */
+export interface ChangeStream<T> extends SetStream<ChangeSet<T>> {}
+
+/** An Observable of ordered change sets that can be piped into a view. */
+export interface OrderedChangeStream<T> extends SetStream<OrderedChangeSet<T>> {}

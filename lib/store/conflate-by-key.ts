@@ -20,7 +20,7 @@ export interface ConflateByKeyOptions {
 /** Folds change sets until they are taken. */
 export class Conflation<T> {
   #nets = new Map<string, Net<T>>();
-  #head: ChangeSetHead | undefined;
+  #head: ChangeSetHead<T> | undefined;
   #wasSynced = false;
 
   /** The number of waiting keys. */

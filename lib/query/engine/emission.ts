@@ -1,0 +1,85 @@
+/** Decides when an operator emits a set, and what the set says beside its changes. */
+import type { Change } from '../../delta/net-change.ts';
+import type { ResourceVersion } from '../../meta/resource-version.ts';
+import {
+  type AnyChangeSet,
+  type Cause,
+  type ChangeSetHead,
+  createChangeSet,
+} from '../../store/change-set.ts';
+import type { Arrangement } from './machine.ts';
+
+interface Head {
+  readonly rev: number;
+  readonly synced: boolean;
+  readonly resourceVersion: ResourceVersion | '';
+}
+
+/** The heads of an operator's inputs, and what was emitted last. */
+export class Emission<Out> {
+  readonly #heads: (Head | undefined)[];
+  #cause: Cause | undefined;
+  #initial = true;
+  #rev = 0;
+  #wasSynced = false;
+  #before: Arrangement<Out> | undefined;
+  #hasEmitted = false;
+
+  constructor(inputs: number) {
+    this.#heads = Array.from({ length: inputs }, () => undefined);
+  }
+
+  /** Whether an input has had a set. */
+  get hasInput(): boolean {
+    return this.#heads.some((head) => head !== undefined);
+  }
+
+  /** Notes a set of an input. */
+  arrived(input: number, set: AnyChangeSet<unknown>): void {
+    const { rev, synced, resourceVersion } = set;
+    this.#heads[input] = { rev, synced, resourceVersion };
+    this.because(set.cause);
+    this.#initial &&= set.initial;
+  }
+
+  /** Notes why the next set is emitted. Of several causes in one set, `watch` is what they have in common. */
+  because(cause: Cause): void {
+    this.#cause = this.#cause === undefined || this.#cause === cause ? cause : 'watch';
+  }
+
+  /** The next set, or `undefined` if it would say nothing new. */
+  next(
+    changes: readonly Change<Out>[],
+    arrangement: Arrangement<Out> | undefined,
+  ): AnyChangeSet<Out> | undefined {
+    const synced = this.#heads.every((head) => head?.synced === true);
+    const reset = !this.#hasEmitted;
+    const isSame =
+      !reset &&
+      changes.length === 0 &&
+      synced === this.#wasSynced &&
+      arrangement?.order === this.#before?.order &&
+      arrangement?.total === this.#before?.total;
+    const cause = this.#cause ?? 'watch';
+    const initial = this.#initial;
+    this.#cause = undefined;
+    this.#initial = true;
+    if (isSame) return undefined;
+    this.#hasEmitted = true;
+    this.#wasSynced = synced;
+    this.#before = arrangement;
+    const [only] = this.#heads;
+    const isOne = this.#heads.length === 1 && only !== undefined;
+    this.#rev = isOne ? only.rev : this.#rev + 1;
+    const head: ChangeSetHead<Out> = {
+      rev: this.#rev,
+      resourceVersion: isOne ? only.resourceVersion : '',
+      cause,
+      reset,
+      synced,
+      initial: initial && cause !== 'query' && cause !== 'time',
+      ...(arrangement ?? {}),
+    };
+    return createChangeSet(head, changes) as AnyChangeSet<Out>;
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * One subscription of a live operator: it holds the machine, recomputes the answer when a parameter changes, and emits
+ * what has changed.
+ */
+import { asyncScheduler, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
+import { take } from 'rxjs/operators';
+import { type Change, foldChange, type Net, unfold } from '../../delta/net-change.ts';
+import { type Demand, timeSlice } from '../../rx/demand.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import { atEndOfTurn } from '../../rx/outermost-drain.ts';
+import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
+import { Emission } from './emission.ts';
+import type { Arrangement, Machine, MachineContext, RowFedMachine } from './machine.ts';
+import type { Operator } from './operator.ts';
+import { Parameters } from './parameters.ts';
+import { type FedRow, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
+import type { RejectedRow, Rejections } from './rejections.ts';
+import { RowStore } from './row-store.ts';
+
+/** How long a slice of a computation takes, in milliseconds. */
+const SLICE_MS = 8;
+
+type Rejected = Map<string, RejectedRow>;
+
+interface Computation<Out> {
+  readonly of: Recomputation<Out>;
+  readonly rejected: Rejected;
+  readonly steps: Generator<void, void, void>;
+  readonly slice: Demand;
+  readonly run: Subscription;
+}
+
+/** What an execution needs of its operator's Observable. */
+export interface ExecutionParts<Out> {
+  readonly operator: Operator<Out>;
+  readonly subscriber: Subscriber<AnyChangeSet<Out>>;
+  readonly rejections: Rejections;
+  readonly rank: number;
+  /** Whether emissions wait for the end of the turn, because another input may still change in it. */
+  readonly waits: boolean;
+  /** Runs the task after those that were given before. What it throws is an error of the stream. */
+  run(task: () => void): void;
+}
+
+function isRowFed<Out>(machine: Machine<Out>): machine is RowFedMachine<Out> {
+  return 'inputs' in machine;
+}
+
+/** Several lists of changes, one after another, as one list. */
+function inOne<Out>(lists: readonly (readonly Change<Out>[])[]): readonly Change<Out>[] {
+  const [first = [], ...more] = lists.filter((list) => list.length > 0);
+  if (more.length === 0) return first;
+  const nets = new Map<string, Net<Out>>();
+  for (const list of [first, ...more]) for (const change of list) foldChange(nets, change);
+  return unfold(nets.values());
+}
+
+export class Execution<Out> {
+  readonly #parts: ExecutionParts<Out>;
+  readonly #scheduler: SchedulerLike;
+  readonly #params: Parameters;
+  readonly #emission: Emission<Out>;
+  #held: RowStore | undefined;
+  /** The order of the source, if it has one. */
+  #source: Arrangement<unknown> | undefined;
+  #machine: Machine<Out> | undefined;
+  #rejected: Rejected = new Map();
+  #computation: Computation<Out> | undefined;
+  /** Changes that the machine no longer knows of, because another machine has replaced it. */
+  #pending: (readonly Change<Out>[])[] = [];
+  #isRetuning = false;
+  #isScheduled = false;
+  #openSources: number;
+  #timer: { readonly dueMs: number; readonly run: Subscription } | undefined;
+
+  constructor(parts: ExecutionParts<Out>) {
+    const { operator } = parts;
+    this.#parts = parts;
+    this.#scheduler = operator.scheduler ?? asyncScheduler;
+    this.#params = new Parameters(operator.params);
+    this.#emission = new Emission(operator.sources.length);
+    this.#openSources = operator.sources.length;
+    this.#held = this.#params.complete ? undefined : new RowStore(operator.sources.length);
+  }
+
+  /** The rows of an input that the answer is based on; `undefined` if they are not held, or not all yet. */
+  rows(input: number): ReadonlyMap<string, unknown> | undefined {
+    if (this.#held !== undefined) return this.#held.inputs[input];
+    if (this.#machine === undefined || !isRowFed(this.#machine)) return undefined;
+    return this.#machine.inputs[input];
+  }
+
+  parameter(at: number, value: unknown): void {
+    if (!this.#params.set(at, value) || !this.#params.complete || this.#isRetuning) return;
+    // At the end of the turn, so that parameters that change together change the answer once.
+    this.#isRetuning = true;
+    atEndOfTurn(this.#parts.rank, () =>
+      this.#parts.run(() => {
+        this.#isRetuning = false;
+        this.#retune();
+        this.#completeIfDone();
+      }),
+    );
+  }
+
+  set(input: number, set: AnyChangeSet<unknown>): void {
+    const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
+    if (order !== undefined) this.#source = { order, total: total ?? order.size };
+    this.#emission.arrived(input, set);
+    if (this.#held !== undefined) return this.#held.apply(input, set);
+    const machine = this.#machine;
+    const next = this.#computation?.of.next;
+    if (machine === undefined && next === undefined) return this.#compute(rowsOfSet(input, set));
+    if (this.#source !== undefined) {
+      machine?.arranged?.(this.#source);
+      next?.arranged?.(this.#source);
+    }
+    machine?.apply(input, set);
+    this.#computation?.of.apply(input, set);
+    this.#schedule();
+  }
+
+  sourceCompleted(): void {
+    this.#openSources--;
+    this.#completeIfDone();
+  }
+
+  close(): void {
+    this.#computation?.run.unsubscribe();
+    this.#computation?.of.next.close?.();
+    this.#machine?.close?.();
+    this.#timer?.run.unsubscribe();
+    this.#parts.rejections.publish(this, new Map());
+  }
+
+  #retune(): void {
+    if (!this.#emission.hasInput) {
+      this.#held = undefined;
+      return;
+    }
+    if (this.#held === undefined) this.#emission.because('query');
+    const { values } = this.#params;
+    if (this.#computation === undefined && this.#machine?.retune?.(values)) return this.#schedule();
+    const rows = this.#allRows();
+    this.#held = undefined;
+    this.#compute(rows);
+  }
+
+  #allRows(): Generator<FedRow, void, void> {
+    if (this.#held !== undefined) return rowsOf(this.#held.inputs);
+    const machine = this.#machine;
+    if (machine !== undefined) return rowsOf(isRowFed(machine) ? machine.inputs : []);
+    return this.#computation?.of.allRows() ?? rowsOf([]);
+  }
+
+  /** Computes the answer for the parameters as they are now, and abandons an earlier computation. */
+  #compute(rows: Generator<FedRow, void, void>): void {
+    this.#computation?.run.unsubscribe();
+    this.#computation?.of.next.close?.();
+    this.#computation = undefined;
+    const rejected: Rejected = new Map();
+    const former = this.#machine;
+    const values = this.#params.values as never[];
+    const next = this.#parts.operator.create(values, this.#contextOf(rejected), former);
+    if (this.#source !== undefined) next.arranged?.(this.#source);
+    if (!isRowFed(next)) return this.#install(next, rejected);
+    const of = new Recomputation(next, rows, former);
+    const slice = timeSlice({ budgetMs: SLICE_MS, scheduler: this.#scheduler });
+    const run = new Subscription();
+    this.#computation = { of, rejected, slice, run, steps: of.steps() };
+    this.#advance(this.#computation);
+  }
+
+  #advance(computation: Computation<Out>): void {
+    const { of, rejected, slice, run, steps } = computation;
+    while (!run.closed) {
+      const wait = slice();
+      if (wait !== null) {
+        const goOn = () => this.#parts.run(() => this.#advance(computation));
+        run.add(wait.pipe(take(1)).subscribe({ complete: goOn }));
+        return;
+      }
+      if (steps.next().done !== true) continue;
+      this.#computation = undefined;
+      this.#pending.push(this.#machine?.take() ?? [], of.difference());
+      return this.#install(of.next, rejected);
+    }
+  }
+
+  #install(machine: Machine<Out>, rejected: Rejected): void {
+    this.#machine?.close?.();
+    this.#machine = machine;
+    this.#rejected = rejected;
+    this.#schedule();
+  }
+
+  #contextOf(rejected: Rejected): MachineContext {
+    const { name: operator } = this.#parts.operator;
+    return {
+      nowMs: () => this.#scheduler.now(),
+      attempt: (id, key, evaluate) => {
+        try {
+          const value = evaluate();
+          rejected.delete(id);
+          return value;
+        } catch (error) {
+          rejected.set(id, { operator, id, key, error });
+          return undefined;
+        }
+      },
+      forget: (id) => {
+        rejected.delete(id);
+      },
+      change: (task) =>
+        this.#parts.run(() => {
+          task();
+          this.#schedule();
+        }),
+    };
+  }
+
+  #schedule(): void {
+    if (!this.#parts.waits) return this.#emit();
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    atEndOfTurn(this.#parts.rank, () =>
+      this.#parts.run(() => {
+        this.#isScheduled = false;
+        this.#emit();
+      }),
+    );
+  }
+
+  #emit(): void {
+    const machine = this.#machine;
+    if (machine === undefined) return;
+    const changes = inOne([...this.#pending, machine.take()]);
+    this.#pending = [];
+    const set = this.#emission.next(changes, machine.arrangement?.());
+    // Before the set, so that a view that shows it shows what was rejected, too.
+    this.#parts.rejections.publish(this, this.#rejected);
+    this.#awaitDue(machine.dueMs);
+    if (set !== undefined) this.#parts.subscriber.next(set);
+    this.#completeIfDone();
+  }
+
+  #completeIfDone(): void {
+    if (this.#openSources > 0 || this.#isRetuning || this.#isScheduled) return;
+    if (this.#computation !== undefined) return;
+    this.#parts.subscriber.complete();
+  }
+
+  #awaitDue(dueMs: number | undefined): void {
+    if (this.#timer?.dueMs === dueMs) return;
+    this.#timer?.run.unsubscribe();
+    this.#timer = undefined;
+    if (dueMs === undefined) return;
+    const wait = longTimer(dueMs - this.#scheduler.now(), this.#scheduler);
+    const wake = () =>
+      this.#parts.run(() => {
+        this.#timer = undefined;
+        this.#emission.because('time');
+        this.#machine?.wake?.();
+        this.#schedule();
+      });
+    this.#timer = { dueMs, run: new Subscription() };
+    this.#timer.run.add(wait.subscribe({ complete: wake }));
+  }
+}

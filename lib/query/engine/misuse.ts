@@ -1,0 +1,37 @@
+/** Finds streams that are no longer change sets of one source, in development. */
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import { defaultMutationGuard } from '../../store/mutation-guard.ts';
+
+const ADVICE =
+  'An RxJS operator that drops, delays or mixes sets (filter, debounceTime, merge) may stand before it: use liveFilter, conflateByKey or liveUnion instead';
+
+/** Checks one set of one source. `rows` are those held before it, if they are known. Throws an `Error` on misuse. */
+export type SetCheck = (
+  set: AnyChangeSet<unknown>,
+  rows: { has(id: string): boolean } | undefined,
+  isSubscribing: boolean,
+) => void;
+
+/** The check for one subscription to one source, which in production does nothing. */
+export function setCheck(operator: string): SetCheck {
+  if (defaultMutationGuard() === 'off') return () => undefined;
+  let hadReset = false;
+  return (set, rows, isSubscribing) => {
+    if (set.reset) {
+      if (isSubscribing && hadReset) {
+        throw new Error(
+          `${operator}: its source emitted two first sets, so it mixes several sources. ${ADVICE}`,
+        );
+      }
+      hadReset = true;
+      return;
+    }
+    for (const { id, previous, object } of rows === undefined ? [] : set.changes) {
+      if (previous === undefined || rows?.has(id)) continue;
+      const change = object === undefined ? 'the deletion' : 'an update';
+      throw new Error(
+        `${operator}: its source emitted ${change} of ${JSON.stringify(id)}, which it had not added. ${ADVICE}`,
+      );
+    }
+  };
+}

@@ -1,0 +1,65 @@
+/** The base of machines that hold the rows of their inputs: it reads sets, and turns a reset into a difference. */
+import type { Change } from '../../delta/net-change.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import { AnswerLog, type Ending } from './answer-log.ts';
+import type { AnswerRows, HeldRow, MachineContext, RowFedMachine } from './machine.ts';
+
+/** A machine over rows of type `A`, with answers of type `B`. `Row` is what it holds of each row of an input. */
+export abstract class RowMachine<B, Row extends HeldRow<unknown> = HeldRow<unknown>>
+  implements RowFedMachine<B>
+{
+  readonly inputs: readonly Map<string, Row>[];
+  abstract readonly answer: AnswerRows<B>;
+  protected readonly context: MachineContext;
+  #log: AnswerLog<B> | undefined;
+
+  constructor(context: MachineContext, inputs = 1) {
+    this.context = context;
+    this.inputs = Array.from({ length: inputs }, () => new Map<string, Row>());
+  }
+
+  protected get log(): AnswerLog<B> {
+    this.#log ??= new AnswerLog<B>(this.answer);
+    return this.#log;
+  }
+
+  set logging(enabled: boolean) {
+    this.log.enabled = enabled;
+  }
+
+  get logging(): boolean {
+    return this.log.enabled;
+  }
+
+  abstract put(input: number, id: string, key: string, object: unknown): void;
+
+  /** Takes a row away. The row is still in `inputs`, and is removed after the call. */
+  protected abstract removed(input: number, id: string, row: Row, ending: Ending<unknown>): void;
+
+  apply(input: number, set: AnyChangeSet<unknown>): void {
+    const rows = this.inputs[input] as Map<string, Row>;
+    if (set.reset && rows.size > 0) {
+      const kept = new Set<string>();
+      for (const { id, object } of set.changes) if (object !== undefined) kept.add(id);
+      for (const [id, row] of rows) if (!kept.has(id)) this.#remove(input, id, row, {});
+    }
+    for (const change of set.changes) this.#apply(input, rows, change);
+  }
+
+  take(): Change<B>[] {
+    return this.log.take();
+  }
+
+  #apply(input: number, rows: Map<string, Row>, change: Change<unknown>): void {
+    const { id, key, object } = change;
+    if (object !== undefined) return this.put(input, id, key, object);
+    const row = rows.get(id);
+    if (row !== undefined) this.#remove(input, id, row, change as Ending<unknown>);
+  }
+
+  #remove(input: number, id: string, row: Row, ending: Ending<unknown>): void {
+    this.removed(input, id, row, ending);
+    (this.inputs[input] as Map<string, Row>).delete(id);
+    this.context.forget(id);
+  }
+}

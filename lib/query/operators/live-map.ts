@@ -1,0 +1,166 @@
+/** `liveMap`: a row of the user's own for each row. */
+import type { Observable } from 'rxjs';
+import type { Stored } from '../../meta/stored.ts';
+import type { AnyChangeSet, SetOf } from '../../store/change-set.ts';
+import type { SetStream } from '../../store/change-stream.ts';
+import type { Ending } from '../engine/answer-log.ts';
+import { liveOperator } from '../engine/live-operator.ts';
+import type {
+  AnswerRows,
+  Arrangement,
+  HeldRow,
+  Machine,
+  MachineContext,
+} from '../engine/machine.ts';
+import type { LiveOptions, Param } from '../engine/operator.ts';
+import { RowMachine } from '../engine/row-machine.ts';
+import { ListOrder } from '../order/list-order.ts';
+import { shallowEqual } from './shallow-equal.ts';
+
+/** Makes a row; `undefined` keeps it out. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch. */
+export type Projection<A, B> = (object: Stored<A>, nowMs: number) => B | undefined;
+
+/** The options of {@link liveMap}. */
+export interface LiveMapOptions<B> extends LiveOptions {
+  /**
+   * Whether two results are the same row. If they are, the former row is kept and nothing is emitted.
+   * @defaultValue compares the fields of two plain objects, or the elements of two arrays, by `Object.is`
+   */
+  readonly equals?: ((before: B, now: B) => boolean) | undefined;
+}
+
+interface Mapped<B> extends HeldRow<unknown> {
+  readonly row: HeldRow<B> | undefined;
+}
+
+class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
+  readonly #project: Projection<A, B>;
+  readonly #equals: (before: B, now: B) => boolean;
+  #former: Machine<B> | undefined;
+  readonly #rows = this.inputs[0] as Map<string, Mapped<B>>;
+  readonly answer: AnswerRows<B>;
+  #source: Arrangement<unknown> | undefined;
+  /** The order for `#source`, unless a row has changed since. */
+  #arranged: { readonly by: unknown; readonly as: Arrangement<B> } | undefined;
+
+  constructor(
+    project: Projection<A, B>,
+    equals: (before: B, now: B) => boolean,
+    context: MachineContext,
+    former: Machine<B> | undefined,
+  ) {
+    super(context);
+    this.#project = project;
+    this.#equals = equals;
+    this.#former = former;
+    const rows = this.#rows;
+    this.answer = {
+      get: (id) => rows.get(id)?.row,
+      *entries() {
+        for (const [id, { row }] of rows) if (row !== undefined) yield [id, row] as const;
+      },
+    };
+  }
+
+  put(_input: number, id: string, key: string, object: Stored<A>): void {
+    const { context } = this;
+    const held = this.#rows.get(id);
+    const before = held?.row ?? (held === undefined ? this.#former?.answer.get(id) : undefined);
+    const row = context.attempt(id, key, () => {
+      const made = this.#project(object, context.nowMs()) as Stored<B> | undefined;
+      if (made === undefined) return undefined;
+      const isSame = before !== undefined && this.#equals(before.object, made);
+      return isSame ? before : { key, object: made };
+    });
+    if (held?.row !== row) {
+      this.log.touch(id, held?.row);
+      this.#arranged = undefined;
+    }
+    this.#rows.set(id, { key, object, row });
+  }
+
+  protected removed(_input: number, id: string, { row }: Mapped<B>, ending: Ending<A>): void {
+    if (row === undefined) return;
+    const { finalStateUnknown } = ending;
+    this.log.touch(id, row, { finalStateUnknown });
+    this.#arranged = undefined;
+  }
+
+  // The rows of the former machine are needed only while the first rows are fed.
+  settle(): Generator<void, void, void> | undefined {
+    this.#former = undefined;
+    return undefined;
+  }
+
+  arranged(source: Arrangement<unknown>): void {
+    this.#source = source;
+  }
+
+  arrangement(): Arrangement<B> | undefined {
+    const source = this.#source;
+    if (source === undefined) return undefined;
+    const { order, total } = source;
+    if (this.#arranged?.by === order && this.#arranged.as.total === total) return this.#arranged.as;
+    const ids: string[] = [];
+    const keys: string[] = [];
+    const rows: Stored<B>[] = [];
+    for (let at = 0; at < order.size; at++) {
+      const id = order.idAt(at) as string;
+      const row = this.#rows.get(id)?.row;
+      if (row === undefined) continue;
+      ids.push(id);
+      keys.push(row.key);
+      rows.push(row.object);
+    }
+    const keptOut = order.size - ids.length;
+    this.#arranged = {
+      by: order,
+      as: { order: new ListOrder(ids, keys, rows), total: total - keptOut },
+    };
+    return this.#arranged.as;
+  }
+}
+
+/**
+ * Makes a row for each row, with the same id and key. A row is made again only when its object changes or is to be
+ * evaluated again, and a row equal to the former one is the former one, so rows may be compared by identity.
+ *
+ * A function that throws keeps the row out, and the row stands in the view's `status.rejected`. A new function from an
+ * Observable gives one change set. An ordered stream stays ordered: after {@link liveWindow} only the rows of the window
+ * are made. Completes and errors as its source does, and errors if the Observable of the function errors.
+ *
+ * Costs one call of the function for each changed row, and for an ordered stream the size of the window.
+ *
+ * ```
+ * source   +a1----a2---a3----|       a2 makes the row that a1 made
+ * result   +r1---------r3----|
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { liveMap, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const web = { metadata: { name: 'web', uid: 'u1' } };
+ * const changes$ = of(changeSet({ added: [web] })); // with an informer: informer.changes$
+ * const view = toView(changes$.pipe(liveMap(({ metadata }) => ({ name: metadata.name }))));
+ * view.subscribe(() => undefined);
+ * view.getSnapshot().rows; // => [{ name: 'web' }]
+ * ```
+ */
+export function liveMap<A, B, O = undefined>(
+  project: Param<Projection<A, B>>,
+  options: LiveMapOptions<B> = {},
+): (source: Observable<AnyChangeSet<A, O>>) => SetStream<SetOf<B, O>> {
+  const { equals = shallowEqual, ...timing } = options;
+  return (source) =>
+    liveOperator<B>({
+      ...timing,
+      name: 'liveMap',
+      sources: [source],
+      params: [project],
+      create: ([value]: readonly Projection<A, B>[], context, former) =>
+        new MapMachine<A, B>(value as Projection<A, B>, equals, context, former),
+    }) as unknown as SetStream<SetOf<B, O>>;
+}

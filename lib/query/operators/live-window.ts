@@ -1,0 +1,179 @@
+/** `liveWindow`: some rows of an order, from a position or around a row. */
+import { isObservable, type Observable } from 'rxjs';
+import type { Change } from '../../delta/net-change.ts';
+import type { Stored } from '../../meta/stored.ts';
+import type { OrderedChangeSet, RowOrder } from '../../store/change-set.ts';
+import type { OrderedChangeStream } from '../../store/change-stream.ts';
+import { AnswerLog } from '../engine/answer-log.ts';
+import { liveOperator } from '../engine/live-operator.ts';
+import type { AnswerRows, Arrangement, HeldRow, Machine } from '../engine/machine.ts';
+import type { LiveOptions, Param } from '../engine/operator.ts';
+import { ListOrder } from '../order/list-order.ts';
+
+/** A window that stays where one row is, so that rows above it do not push it. */
+export interface WindowAnchor {
+  /**
+   * The id of the row. While it is absent, also if the id is `undefined`, the window stays at the position where the
+   * row was, at first 0.
+   */
+  readonly anchor: Param<string | undefined>;
+  /** The position of the window's first row relative to the anchor: -10 begins ten rows before it. @defaultValue 0 */
+  readonly offset?: Param<number> | undefined;
+  /** The most rows of the window. */
+  readonly limit: Param<number>;
+}
+
+class WindowMachine<T> implements Machine<T> {
+  readonly #isAnchored: boolean;
+  #offset = 0;
+  #limit = 0;
+  #anchor: string | undefined;
+  /** Where the anchor was when it was last seen. */
+  #anchoredAt = 0;
+  #source: Arrangement<T> | undefined;
+  readonly #rows = new Map<string, HeldRow<T>>();
+  #arrangement: Arrangement<T> | undefined;
+  readonly answer: AnswerRows<T> = this.#rows;
+  readonly #log = new AnswerLog<T>(this.#rows);
+
+  constructor(isAnchored: boolean, values: readonly unknown[]) {
+    this.#isAnchored = isAnchored;
+    this.retune(values);
+  }
+
+  retune([offset, limit, anchor]: readonly unknown[]): boolean {
+    this.#offset = wholeNumber(offset, 'liveWindow: offset', this.#isAnchored);
+    this.#limit = wholeNumber(limit, 'liveWindow: limit', false);
+    this.#anchor = anchor as string | undefined;
+    this.#cut();
+    return true;
+  }
+
+  arranged(source: Arrangement<unknown>): void {
+    this.#source = source as Arrangement<T>;
+    this.#cut();
+  }
+
+  apply(): void {
+    // The order of the source has the rows, too.
+  }
+
+  take(): Change<T>[] {
+    return this.#log.take();
+  }
+
+  arrangement(): Arrangement<T> | undefined {
+    return this.#arrangement;
+  }
+
+  #start(order: RowOrder<T>): number {
+    if (!this.#isAnchored) return this.#offset;
+    const at = this.#anchor === undefined ? -1 : order.indexOf(this.#anchor);
+    if (at >= 0) this.#anchoredAt = at;
+    // At the end of the rows if the anchor was after it.
+    const position = Math.min(this.#anchoredAt, Math.max(0, order.size - 1));
+    return Math.max(0, position + this.#offset);
+  }
+
+  /** Cuts the window out of the order, and notes which rows differ from those of the former window. */
+  #cut(): void {
+    if (this.#source === undefined) return;
+    const { order, total } = this.#source;
+    const start = this.#start(order);
+    const rows = order.slice(start, start + this.#limit);
+    const ids = rows.map((_, at) => order.idAt(start + at) as string);
+    const keys = rows.map((_, at) => order.keyAt(start + at) as string);
+    const inside = new Set(ids);
+    for (const [id, row] of this.#rows) {
+      if (inside.has(id)) continue;
+      this.#log.touch(id, row);
+      this.#rows.delete(id);
+    }
+    for (const [at, id] of ids.entries()) {
+      const object = rows[at] as Stored<T>;
+      const before = this.#rows.get(id);
+      if (before?.object === object) continue;
+      this.#log.touch(id, before);
+      this.#rows.set(id, { key: keys[at] as string, object });
+    }
+    const former = this.#arrangement?.order as ListOrder<T> | undefined;
+    const cut = new ListOrder(ids, keys, rows);
+    const isSame = former?.equals(cut) === true;
+    if (isSame && this.#arrangement?.total === total) return;
+    this.#arrangement = { order: isSame ? former : cut, total };
+  }
+}
+
+function wholeNumber(value: unknown, name: string, mayBeNegative: boolean): number {
+  if (value === Number.POSITIVE_INFINITY) return value;
+  if (Number.isInteger(value) && (mayBeNegative || (value as number) >= 0)) return value as number;
+  const must = mayBeNegative ? 'a whole number' : 'a whole number of 0 or more, or Infinity';
+  throw new TypeError(`${name} is ${String(value)}; it must be ${must}`);
+}
+
+/** The operator from an ordered stream to a window of it. */
+export type WindowOperator = <T>(source: Observable<OrderedChangeSet<T>>) => OrderedChangeStream<T>;
+
+/**
+ * Cuts a window out of an ordered stream: `limit` rows from position `offset`, or around an anchor. `set.total` is the
+ * number of rows before the cut.
+ *
+ * A set is emitted if a row of the window, its order or the total changes. A new offset, limit or anchor from an
+ * Observable gives one change set. Completes and errors as its source does; errors if an Observable of a parameter
+ * errors, and with a `TypeError` if a value is not a whole number (or Infinity). Constant values throw here.
+ *
+ * Costs the size of the window for each set, and for an anchor the number of rows.
+ *
+ * ```
+ * source    [abc]---[abcd]--[xabcd]--|   each set's order
+ * (1, 2)    [bc]----[bc]----[ab]-----|   the second set has only another total
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { liveSort, liveWindow, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const pod = (name: string) => ({ metadata: { name, uid: name } });
+ * const changes$ = of(changeSet({ added: [pod('c'), pod('a'), pod('b')] })); // with an informer: informer.changes$
+ * const byName = liveSort<ReturnType<typeof pod>>((one, other) =>
+ *   one.metadata.name < other.metadata.name ? -1 : 1,
+ * );
+ * const view = toView(changes$.pipe(byName, liveWindow(1, 2)));
+ * view.subscribe(() => undefined);
+ * view.getSnapshot().rows.map(({ metadata }) => metadata.name); // => ['b', 'c']
+ * view.getSnapshot().total; // => 3
+ * ```
+ */
+export function liveWindow(
+  offset: Param<number>,
+  limit: Param<number>,
+  options?: LiveOptions,
+): WindowOperator;
+export function liveWindow(anchored: WindowAnchor, options?: LiveOptions): WindowOperator;
+export function liveWindow(
+  first: Param<number> | WindowAnchor,
+  second?: Param<number> | LiveOptions,
+  third: LiveOptions = {},
+): WindowOperator {
+  const anchored = isAnchor(first) ? first : undefined;
+  const options = anchored === undefined ? third : ((second as LiveOptions | undefined) ?? {});
+  const params =
+    anchored === undefined
+      ? [first, second]
+      : [anchored.offset ?? 0, anchored.limit, anchored.anchor];
+  if (!params.some(isObservable)) new WindowMachine(anchored !== undefined, params);
+  return <T>(source: Observable<OrderedChangeSet<T>>) =>
+    liveOperator<T, OrderedChangeSet<T>>({
+      ...options,
+      name: 'liveWindow',
+      sources: [source],
+      params,
+      create: (values) => new WindowMachine<T>(anchored !== undefined, values),
+    }) as OrderedChangeStream<T>;
+}
+
+function isAnchor(value: Param<number> | WindowAnchor): value is WindowAnchor {
+  return typeof value === 'object' && 'limit' in value;
+}
