@@ -277,7 +277,23 @@ export {
 } from './meta/resource-version.ts';
 export type { Stored } from './meta/stored.ts';
 // query: sorted rows for user interfaces
-export { type RowView, type ToViewOptions, toView, type View } from './query/to-view.ts';
+export type { LiveOptions, Param } from './query/engine/operator.ts';
+export type { RejectedRow } from './query/engine/rejections.ts';
+export {
+  type FilterCondition,
+  liveFilter,
+  type RowPredicate,
+} from './query/operators/live-filter.ts';
+export { type LiveMapOptions, liveMap, type RowProjection } from './query/operators/live-map.ts';
+export { type Compare, liveSort } from './query/operators/live-sort.ts';
+export { liveTop } from './query/operators/live-top.ts';
+export {
+  liveWindow,
+  type WindowAnchor,
+  type WindowOperator,
+} from './query/operators/live-window.ts';
+export { type ToView, type ToViewOptions, toView } from './query/view/to-view.ts';
+export type { RowView, View, ViewSnapshot, ViewStatus } from './query/view/view.ts';
 // reflector: an endless stream of deltas from LIST and WATCH
 export type { Delta } from './reflector/delta.ts';
 export type { ReflectOptions, RefreshOrder } from './reflector/reflect-options.ts';
@@ -291,8 +307,23 @@ export type { EpochMs } from './rx/epoch-ms.ts';
 export type { Timing } from './rx/timing.ts';
 // store: the local copy
 export { type ApplyDeltasOptions, applyDeltas } from './store/apply-deltas.ts';
-export type { Cause, ChangeSet, UpdatedObject } from './store/change-set.ts';
-export type { ChangeStream, EndingPipe } from './store/change-stream.ts';
+export {
+  type AnyChangeSet,
+  type Cause,
+  type ChangeSet,
+  type ChangeSetHead,
+  createChangeSet,
+  type OrderedChangeSet,
+  type RowOrder,
+  type SetOf,
+  type UpdatedObject,
+} from './store/change-set.ts';
+export type {
+  ChangeStream,
+  EndingPipe,
+  OrderedChangeStream,
+  SetStream,
+} from './store/change-stream.ts';
 export type { Rejection } from './store/committer.ts';
 export { type ConflateByKeyOptions, conflateByKey } from './store/conflate-by-key.ts';
 export { createIndexer } from './store/create-indexer.ts';

@@ -98,13 +98,26 @@ export function foldDeletion<T>(
   if (same) net.last = ended.object;
 }
 
-/** Folds one change into the nets of a consumer. */
+/** Folds one change into the nets of a consumer, one for each key. */
 export function foldChange<T>(nets: Map<string, Net<T>>, change: Change<T>): void {
+  foldInto(nets, change.key, change);
+}
+
+/**
+ * Folds one change into the nets of a consumer, one for each id: in a stream of several sources, two rows may have one
+ * key. A row that the consumer never had and that is deleted again leaves no net.
+ */
+export function foldChangeById<T>(nets: Map<string, Net<T>>, change: Change<T>): void {
+  const { seen, now } = foldInto(nets, change.id, change);
+  if (seen === undefined && now === undefined) nets.delete(change.id);
+}
+
+function foldInto<T>(nets: Map<string, Net<T>>, name: string, change: Change<T>): Net<T> {
   const { id, key, previous, object, last } = change;
-  let net = nets.get(key);
+  let net = nets.get(name);
   if (net === undefined) {
     net = untouched(key, previous === undefined ? undefined : { id, object: previous });
-    nets.set(key, net);
+    nets.set(name, net);
   }
   if (object === undefined) {
     const ended = last ?? previous;
@@ -113,10 +126,11 @@ export function foldChange<T>(nets: Map<string, Net<T>>, change: Change<T>): voi
       ended === undefined ? undefined : { id, object: ended },
       change.finalStateUnknown === true,
     );
-    return;
+    return net;
   }
   foldState(net, id, object);
   if (previous === object) net.resync = true;
+  return net;
 }
 
 /** The changes of the nets: deletions first, then the others, both in the order in which the keys first changed. */

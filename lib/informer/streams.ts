@@ -12,6 +12,7 @@ import { snapshotSet } from './fan-out.ts';
 import { deliver } from './handlers/delivery.ts';
 import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
 import type { SharedInformer } from './shared-informer.ts';
+import { carryStatus } from './status/carried-status.ts';
 
 type Streams =
   | 'changes$'
@@ -55,7 +56,8 @@ export function createStreams<T extends KubernetesObject>(
   const stream = <V>(of: Observable<V>, keyOf: (value: V) => string | undefined) =>
     reportSubscriberErrors(of, reporting(keyOf));
   const firstKey = (set: ChangeSet<T>) => set.changes[0]?.key;
-  const changes$: ChangeStream<T> = stream(joined(), firstKey);
+  const status$ = stream(board.status$, () => undefined);
+  const changes$: ChangeStream<T> = carryStatus(stream(joined(), firstKey), status$);
 
   return {
     changes$,
@@ -65,11 +67,11 @@ export function createStreams<T extends KubernetesObject>(
     ),
     deleted$: stream(joined().pipe(mergeMap((set) => set.deleted)), ({ key }) => key),
     snapshot$: stream(joined().pipe(map(() => indexer.snapshot$.value)), () => undefined),
-    status$: stream(board.status$, () => undefined),
+    status$,
     metrics$: stream(meter.metrics$, () => undefined),
     synced$: stream(board.synced$, () => undefined),
-    deliver: (policy) =>
-      deliver(
+    deliver: (policy) => {
+      const delivered = deliver(
         {
           changes$: joined(),
           drain,
@@ -78,6 +80,8 @@ export function createStreams<T extends KubernetesObject>(
           report: reporting(firstKey),
         },
         policy,
-      ),
+      );
+      return carryStatus(delivered, status$);
+    },
   };
 }

@@ -3,11 +3,19 @@
  * pending changes is limited by the number of objects, and no deletion is lost. `ready` can stand for animation frames,
  * a free worker or an asynchronous handler.
  */
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import { foldChange, type Net, unfold } from '../delta/net-change.ts';
+import { Observable } from 'rxjs';
+import { foldChangeById, type Net, unfold } from '../delta/net-change.ts';
 import type { Demand } from '../rx/demand.ts';
 import { createDemandLoop } from '../rx/demand-loop.ts';
-import { type ChangeSet, type ChangeSetHead, createChangeSet } from './change-set.ts';
+import {
+  type AnyChangeSet,
+  type ChangeSet,
+  type ChangeSetHead,
+  createChangeSet,
+  type SetOf,
+} from './change-set.ts';
+import type { SetStream } from './change-stream.ts';
+import { notedSource } from './source-of.ts';
 
 /** The options of {@link conflateByKey}. */
 export interface ConflateByKeyOptions {
@@ -21,7 +29,8 @@ export interface ConflateByKeyOptions {
 export class Conflation<T> {
   #nets = new Map<string, Net<T>>();
   #head: ChangeSetHead<T> | undefined;
-  #wasSynced = false;
+  /** The head of the set that was taken last. */
+  #taken: ChangeSetHead<T> | undefined;
 
   /** The number of waiting keys. */
   get size(): number {
@@ -33,19 +42,21 @@ export class Conflation<T> {
     return this.#head === undefined;
   }
 
-  fold(set: ChangeSet<T>): void {
+  fold(set: AnyChangeSet<T>): void {
     if (set.reset) this.#nets = new Map();
-    for (const change of set.changes) foldChange(this.#nets, change);
+    for (const change of set.changes) foldChangeById(this.#nets, change);
     const { rev, resourceVersion, synced } = set;
+    const { order, total } = set as ChangeSetHead<T>;
+    const arrangement = order === undefined ? {} : { order, total };
     // A reset replaces the waiting sets, and later sets become part of the reset.
     const before = set.reset ? undefined : this.#head;
-    if (before?.reset) this.#head = { ...before, rev, resourceVersion, synced };
+    if (before?.reset) this.#head = { ...before, rev, resourceVersion, synced, ...arrangement };
     else {
       const { reset } = set;
       const initial = set.initial && (before?.initial ?? true);
       // Sets with different causes are folded into a set with the cause `watch`.
       const cause = before === undefined || before.cause === set.cause ? set.cause : 'watch';
-      this.#head = { rev, resourceVersion, synced, initial, reset, cause };
+      this.#head = { rev, resourceVersion, synced, initial, reset, cause, ...arrangement };
     }
   }
 
@@ -56,9 +67,13 @@ export class Conflation<T> {
     const changes = unfold(this.#nets.values());
     this.#head = undefined;
     this.#nets = new Map();
-    const syncedChanged = head.synced !== this.#wasSynced;
-    if (changes.length === 0 && !head.reset && !syncedChanged) return undefined;
-    this.#wasSynced = head.synced;
+    const before = this.#taken;
+    const isSame =
+      head.synced === (before?.synced ?? false) &&
+      head.order === before?.order &&
+      head.total === before?.total;
+    if (changes.length === 0 && !head.reset && isSame) return undefined;
+    this.#taken = head;
     return createChangeSet(head, changes);
   }
 }
@@ -89,12 +104,12 @@ export class Conflation<T> {
  * delivered; // => 1
  * ```
  */
-export function conflateByKey<T>(
+export function conflateByKey<T, O = undefined>(
   options: ConflateByKeyOptions = {},
-): MonoTypeOperatorFunction<ChangeSet<T>> {
+): (source: Observable<AnyChangeSet<T, O>>) => SetStream<SetOf<T, O>> {
   const { ready } = options;
-  return (source) =>
-    new Observable<ChangeSet<T>>((subscriber) => {
+  return (source) => {
+    const stream = new Observable<AnyChangeSet<T>>((subscriber) => {
       const pending = new Conflation<T>();
       let ended = false;
       const loop = createDemandLoop({
@@ -124,4 +139,6 @@ export function conflateByKey<T>(
         }),
       );
     });
+    return notedSource(stream, source) as unknown as SetStream<SetOf<T, O>>;
+  };
 }

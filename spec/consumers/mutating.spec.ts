@@ -96,7 +96,7 @@ describe('a consumer that changes a cached object', () => {
     const view = informer.changes$.pipe(toView());
     const leave = view.subscribe(() => {});
     await story();
-    expect(() => (view.getSnapshot() as Pod[]).reverse()).toThrow(TypeError);
+    expect(() => (view.getSnapshot().rows as Pod[]).reverse()).toThrow(TypeError);
     expect(witnesses).toEqual([STORY, STORY]);
     expect(new Set(reported.map(({ subscriber }) => subscriber))).toEqual(new Set(['culprit']));
     leave();

@@ -156,8 +156,8 @@ export function createConsumers(options: ConsumerOptions): Consumers {
       held.add(delivery.changes$.subscribe({ next: fold(slow, false), error: error(slow) }));
       view = toView<Pod>()(informer.changes$);
       leaveView = view.subscribe(() => {
-        const uids = new Set(view.getSnapshot().map(({ metadata }) => metadata.uid));
-        if (uids.size !== view.getSnapshot().length) wrong.push('view: a row occurs twice');
+        const uids = new Set(view.getSnapshot().rows.map(({ metadata }) => metadata.uid));
+        if (uids.size !== view.getSnapshot().rows.length) wrong.push('view: a row occurs twice');
       });
     },
     visit,
@@ -176,7 +176,7 @@ export function createConsumers(options: ConsumerOptions): Consumers {
     },
     finish(when) {
       for (const each of stories) if (!each.left) each.finish(when);
-      compare(`view, ${when}`, view.getSnapshot(), truth, selects, wrong);
+      compare(`view, ${when}`, view.getSnapshot().rows, truth, selects, wrong);
     },
     get notified() {
       return stories.reduce((sum, { notified }) => sum + notified, 0);

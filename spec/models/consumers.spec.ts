@@ -121,8 +121,8 @@ const command = (
     expect(real.slow.wrong).toEqual([]);
     expect(real.folded.wrong).toEqual([]);
     // The rows are in the order in which the existing objects were added.
-    expect(real.view.getSnapshot()).toEqual([...real.direct.rows.values()]);
-    expect(real.viewed.at(-1)).toBe(real.view.getSnapshot());
+    expect(real.view.getSnapshot().rows).toEqual([...real.direct.rows.values()]);
+    expect(real.viewed.at(-1)).toBe(real.view.getSnapshot().rows);
     // A deletion and a new object of the same name are two changes. A pause delivers everything that had been read.
     if (!real.pauses) expect(real.lag()).toBeLessThanOrEqual(NAMES.length * 2 + 2);
   },

@@ -304,7 +304,7 @@ export class World {
       if (!removed) expect(state.objects).toEqual(truth);
     }
     if (this.#viewed.length > 0 && this.#viewHolder?.completed === false) {
-      expect(new Set(this.#view.getSnapshot())).toEqual(new Set(truth.values()));
+      expect(new Set(this.#view.getSnapshot().rows)).toEqual(new Set(truth.values()));
     }
   }
 

@@ -66,7 +66,7 @@ describe('the lifecycle of a view', () => {
           ready.next();
           await scheduler.advance(3_000);
         }
-        expect(new Set(view.getSnapshot())).toEqual(new Set(server.objects.values()));
+        expect(new Set(view.getSnapshot().rows)).toEqual(new Set(server.objects.values()));
         await informer.stop();
         expect([server.open, scheduler.pending]).toEqual([0, 0]);
       }),

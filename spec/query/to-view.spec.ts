@@ -7,7 +7,7 @@ import {
   type View,
 } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
-import { config, EMPTY, firstValueFrom, NEVER, Observable, of, Subject } from 'rxjs';
+import { config, EMPTY, firstValueFrom, Observable, of, Subject } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
@@ -37,7 +37,7 @@ function reactStore(view: Pick<View<Pod>, 'subscribe' | 'getSnapshot'>) {
   const leave = view.subscribe(() => {
     renders++;
     expect(subscribing).toBe(false);
-    expect(view.getSnapshot()).toBe(view.getSnapshot());
+    expect(view.getSnapshot().rows).toBe(view.getSnapshot().rows);
   });
   subscribing = false;
   return { leave, renders: () => renders };
@@ -55,17 +55,17 @@ describe('a view over stop and start', () => {
     const { leave, renders } = reactStore(view);
     source.listed(1, servedPod('a', 1));
     await informer.stop();
-    expect([names(view.getSnapshot()), source.open]).toEqual(['a', 0]);
+    expect([names(view.getSnapshot().rows), source.open]).toEqual(['a', 0]);
     const rendered = renders();
     informer.start();
     source.listed(2, servedPod('b', 2));
-    expect(names(view.getSnapshot())).toBe('b');
+    expect(names(view.getSnapshot().rows)).toBe('b');
     expect(renders()).toBeGreaterThan(rendered);
     await informer.stop();
     leave();
     informer.start();
     source.listed(3, servedPod('c', 3));
-    expect(names(view.getSnapshot())).toBe('b');
+    expect(names(view.getSnapshot().rows)).toBe('b');
     await informer.stop();
   });
 
@@ -78,10 +78,10 @@ describe('a view over stop and start', () => {
     await informer.stop();
     source.listed(2, servedPod('b', 2));
     const later = reactStore(view);
-    expect(names(view.getSnapshot())).toBe('b');
+    expect(names(view.getSnapshot().rows)).toBe('b');
     const before = stayed.renders();
     source.send(added(servedPod('c', 3)));
-    expect([names(view.getSnapshot()), stayed.renders() - before]).toEqual(['b,c', 1]);
+    expect([names(view.getSnapshot().rows), stayed.renders() - before]).toEqual(['b,c', 1]);
     later.leave();
     stayed.leave();
     await informer.stop();
@@ -96,7 +96,7 @@ describe('a view over stop and start', () => {
     for (let times = 0; times < 3; times++) await informer.stop();
     informer.start();
     source.listed(2, servedPod('b', 2));
-    expect(names(view.getSnapshot())).toBe('b');
+    expect(names(view.getSnapshot().rows)).toBe('b');
     await informer.stop();
     leave();
     await informer.stop();
@@ -116,7 +116,7 @@ describe('a view over stop and start', () => {
     for (let times = 0; times < 4; times++) ready.next();
     source.send(added(servedPod('c', 3)));
     for (let times = 0; times < 2; times++) ready.next();
-    expect(names(view.getSnapshot())).toBe('b,c');
+    expect(names(view.getSnapshot().rows)).toBe('b,c');
     leave();
     await informer.stop();
   });
@@ -130,11 +130,11 @@ describe('a view over stop and start', () => {
     const { leave } = reactStore(view);
     source.send(added(servedPod('b', 2)));
     source.send(added(servedPod('c', 3)));
-    expect(names(view.getSnapshot())).toBe('a,b');
+    expect(names(view.getSnapshot().rows)).toBe('a,b');
     await informer.stop();
     informer.start();
     source.listed(4, servedPod('d', 4));
-    expect(names(view.getSnapshot())).toBe('a,b');
+    expect(names(view.getSnapshot().rows)).toBe('a,b');
     leave();
     await informer.stop();
   });
@@ -156,36 +156,40 @@ describe('toView', () => {
   it('Q1: never calls a listener during the subscription, although it has rows then (React)', () => {
     const [a, b] = [pod('a', 1), pod('b', 1)];
     const { sets, view, count } = live(a);
-    expect([names(view.getSnapshot()), count.opened]).toEqual(['', 0]);
+    expect([names(view.getSnapshot().rows), count.opened]).toEqual(['', 0]);
     const first = reactStore(view);
-    expect([names(view.getSnapshot()), first.renders()]).toEqual(['a', 0]);
+    expect([names(view.getSnapshot().rows), first.renders()]).toEqual(['a', 0]);
     const second = reactStore(view);
     sets.next(changeSet({ added: [b] }));
-    expect([first.renders(), second.renders(), names(view.getSnapshot())]).toEqual([1, 1, 'a,b']);
+    expect([first.renders(), second.renders(), names(view.getSnapshot().rows)]).toEqual([
+      1,
+      1,
+      'a,b',
+    ]);
     first.leave();
     first.leave();
     expect(count.open).toBe(1);
     second.leave();
     expect(count).toEqual({ open: 0, opened: 1 });
     // The last rows stay readable.
-    expect(names(view.getSnapshot())).toBe('a,b');
+    expect(names(view.getSnapshot().rows)).toBe('a,b');
   });
 
   it('Q1: returns one frozen array until something changes; a resync and a change of `synced` change nothing', () => {
     const [a, a2, b] = [pod('a', 1), pod('a', 2), pod('b', 1)];
     const { sets, view } = live(a, b);
-    const empty = view.getSnapshot();
+    const empty = view.getSnapshot().rows;
     expect(Object.isFrozen(empty)).toBe(true);
     view.subscribe(() => undefined);
-    const rows = view.getSnapshot();
+    const rows = view.getSnapshot().rows;
     expect(rows).toEqual([a, b]);
     expect(Object.isFrozen(rows)).toBe(true);
     sets.next(changeSet<Pod>({}));
     sets.next(update(a, a));
-    expect(view.getSnapshot()).toBe(rows);
+    expect(view.getSnapshot().rows).toBe(rows);
     sets.next(update(a, a2));
     // In the order in which they were added, a changed row in its place.
-    expect(view.getSnapshot()).toEqual([a2, b]);
+    expect(view.getSnapshot().rows).toEqual([a2, b]);
     expect(rows).toEqual([a, b]);
   });
 
@@ -234,10 +238,14 @@ describe('toView', () => {
   });
 
   it('Q1: the status is passed on, and the end of the source completes items$', () => {
-    const status$ = NEVER;
-    expect(toView<Pod>({ status$ })(EMPTY).status$).toBe(status$);
+    const informer = createSharedInformer(scriptedListWatch());
+    const phases: (string | undefined)[] = [];
+    toView<Pod>({ status$: informer.status$ })(EMPTY).status$.subscribe(({ phase }) =>
+      phases.push(phase),
+    );
+    expect(phases).toEqual(['idle']);
     const view = toView<Pod>()(of(changeSet({ added: [pod('a', 1)] })));
-    expect(view.status$).toBeUndefined();
+    expect(view.getSnapshot().status).toEqual({ rejected: [] });
     const seen: string[] = [];
     view.items$.subscribe({
       next: (rows) => seen.push(names(rows)),
@@ -250,9 +258,9 @@ describe('toView', () => {
     const { sets, view } = live(pod('a', 1), pod('b', 1));
     const { renders } = reactStore(view);
     sets.next(changeSet({ added: [pod('c', 1), pod('b', 1)], reset: true }));
-    expect([names(view.getSnapshot()), renders()]).toEqual(['c,b', 1]);
+    expect([names(view.getSnapshot().rows), renders()]).toEqual(['c,b', 1]);
     sets.next(changeSet<Pod>({ reset: true }));
-    expect(names(view.getSnapshot())).toBe('');
+    expect(names(view.getSnapshot().rows)).toBe('');
   });
 
   it('Q2: a subscriber that arrives after all others have left gets a fresh state', () => {
@@ -261,7 +269,7 @@ describe('toView', () => {
     view.subscribe(() => undefined);
     expect(count).toEqual({ open: 1, opened: 2 });
     sets.next(changeSet({ added: [pod('b', 1)] }));
-    expect(names(view.getSnapshot())).toBe('a,b');
+    expect(names(view.getSnapshot().rows)).toBe('a,b');
   });
 
   it('Q2: a row listener is called only for its row', () => {
@@ -373,6 +381,6 @@ describe('a view of a pipe that fails', () => {
     source.error(new Error('boom'));
     await new Promise((resolve) => setTimeout(resolve, 2));
     expect(reported).toEqual(['Error: boom']);
-    expect(view.getSnapshot()).toEqual([]);
+    expect(view.getSnapshot().rows).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ describe('destructured methods', () => {
     let calls = 0;
     const leave = subscribe(() => calls++);
     await informer.whenSynced({ timeoutMs: 5_000 });
-    expect(getSnapshot().map(({ metadata }) => metadata.name)).toEqual(['web']);
+    expect(getSnapshot().rows.map(({ metadata }) => metadata.name)).toEqual(['web']);
     const { getSnapshot: getRow } = select(made.metadata.uid);
     expect([getRow()?.metadata.name, calls > 0]).toEqual(['web', true]);
     const { next, return: end } = view[Symbol.asyncIterator]();

@@ -394,7 +394,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
       const version = ({ metadata }: Pod) => metadata?.resourceVersion;
       for (const [name, held] of [
         ['the store', store],
-        ['the view', view.getSnapshot()],
+        ['the view', view.getSnapshot().rows],
       ] as const) {
         const there = new Map(held.map((pod) => [metaNamespaceKeyFunc(pod), version(pod)]));
         const same = truth.every((pod) => there.get(metaNamespaceKeyFunc(pod)) === version(pod));

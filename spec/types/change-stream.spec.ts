@@ -19,7 +19,7 @@ describe('a stream of change sets', () => {
   it('a pipe may end in a view', () => {
     expectTypeOf(changes$.pipe(toView())).toEqualTypeOf<View<Pod>>();
     expectTypeOf(changes$.pipe(conflateByKey(), toView())).toEqualTypeOf<View<Pod>>();
-    expect(changes$.pipe(conflateByKey(), toView()).getSnapshot()).toEqual([]);
+    expect(changes$.pipe(conflateByKey(), toView()).getSnapshot().rows).toEqual([]);
   });
 
   it('a stream of change sets is an Observable', () => {

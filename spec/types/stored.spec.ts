@@ -75,7 +75,7 @@ describe('the types of stored objects', () => {
       }),
     );
     const view = informer.changes$.pipe(toView());
-    expectTypeOf(view.getSnapshot()).toEqualTypeOf<readonly Stored<Pod>[]>();
+    expectTypeOf(view.getSnapshot().rows).toEqualTypeOf<readonly Stored<Pod>[]>();
     expectTypeOf(view.select('u').getSnapshot()).toEqualTypeOf<Stored<Pod> | undefined>();
     view.items$.subscribe((rows) => rows.map(read));
     expect(informer.indexer.list().map(read)).toEqual([]);

@@ -116,7 +116,7 @@ describe('options', () => {
     const view = informer.changes$.pipe(toView({ status$: undefined }));
     informer.start();
     await informer.whenSynced({ timeoutMs: undefined, whileBlocked: undefined });
-    expect([names, informer.name, view.getSnapshot()]).toEqual([['web'], 'informer', []]);
+    expect([names, informer.name, view.getSnapshot().rows]).toEqual([['web'], 'informer', []]);
     expect(informer.indexer.byIndex('namespace', 'shop')).toHaveLength(1);
     const calls = createResourceClient(client, pods, { scheduler: undefined, random: undefined });
     const edited = await calls.edit(

@@ -4,7 +4,7 @@
  */
 import { asyncScheduler, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
-import { type Change, foldChange, type Net, unfold } from '../../delta/net-change.ts';
+import { type Change, foldChangeById, type Net, unfold } from '../../delta/net-change.ts';
 import { type Demand, timeSlice } from '../../rx/demand.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { atEndOfTurn } from '../../rx/outermost-drain.ts';
@@ -51,7 +51,7 @@ function inOne<Out>(lists: readonly (readonly Change<Out>[])[]): readonly Change
   const [first = [], ...more] = lists.filter((list) => list.length > 0);
   if (more.length === 0) return first;
   const nets = new Map<string, Net<Out>>();
-  for (const list of [first, ...more]) for (const change of list) foldChange(nets, change);
+  for (const list of [first, ...more]) for (const change of list) foldChangeById(nets, change);
   return unfold(nets.values());
 }
 

@@ -5,6 +5,7 @@
 import type { Observable } from 'rxjs';
 import { carriedStatus } from '../../informer/status/carried-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
+import { sourceOf } from '../../store/source-of.ts';
 import type { Rejections } from './rejections.ts';
 
 export interface Lineage {
@@ -23,12 +24,7 @@ export function carryLineage(stream: object, lineage: Lineage): void {
 
 /** The lineage of a stream. RxJS operators between live operators are looked through. */
 export function lineageOf(stream: Observable<unknown>): Lineage {
-  for (
-    let at: Observable<unknown> | undefined = stream;
-    at !== undefined;
-    // What `lift` notes: the Observable that an operator was applied to.
-    at = (at as unknown as { readonly source?: Observable<unknown> }).source
-  ) {
+  for (let at: Observable<unknown> | undefined = stream; at !== undefined; at = sourceOf(at)) {
     const lineage = lineages.get(at);
     if (lineage !== undefined) return lineage;
     const status$ = carriedStatus(at);

@@ -16,18 +16,18 @@ import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 
 /** Decides whether a row is in the answer. `nowMs` is the time of the scheduler, in milliseconds since the Unix epoch. */
-export type Predicate<T> = (object: Stored<T>, nowMs: number) => boolean;
+export type RowPredicate<T> = (object: Stored<T>, nowMs: number) => boolean;
 
 interface Filtered<T> extends HeldRow<T> {
   readonly isIn: boolean;
 }
 
 class FilterMachine<T> extends RowMachine<T, Filtered<T>> {
-  readonly #predicate: Predicate<T>;
+  readonly #predicate: RowPredicate<T>;
   readonly #rows = this.inputs[0] as Map<string, Filtered<T>>;
   readonly answer: AnswerRows<T>;
 
-  constructor(predicate: Predicate<T>, context: MachineContext) {
+  constructor(predicate: RowPredicate<T>, context: MachineContext) {
     super(context);
     this.#predicate = predicate;
     const rows = this.#rows;
@@ -56,9 +56,9 @@ class FilterMachine<T> extends RowMachine<T, Filtered<T>> {
 }
 
 /** What {@link liveFilter} takes: a function, or a label selector in any of its forms. */
-export type FilterCondition<T> = Predicate<T> | string | LabelSelectorObject | LabelSelector;
+export type FilterCondition<T> = RowPredicate<T> | string | LabelSelectorObject | LabelSelector;
 
-function predicateOf<T>(condition: FilterCondition<T>): Predicate<T> {
+function predicateOf<T>(condition: FilterCondition<T>): RowPredicate<T> {
   if (typeof condition === 'function') return condition;
   const isParsed = typeof condition === 'object' && 'matches' in condition;
   const selector = isParsed ? (condition as LabelSelector) : parseLabelSelector(condition);

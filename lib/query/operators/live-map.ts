@@ -18,7 +18,7 @@ import { ListOrder } from '../order/list-order.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
 /** Makes a row; `undefined` keeps it out. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch. */
-export type Projection<A, B> = (object: Stored<A>, nowMs: number) => B | undefined;
+export type RowProjection<A, B> = (object: Stored<A>, nowMs: number) => B | undefined;
 
 /** The options of {@link liveMap}. */
 export interface LiveMapOptions<B> extends LiveOptions {
@@ -34,7 +34,7 @@ interface Mapped<B> extends HeldRow<unknown> {
 }
 
 class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
-  readonly #project: Projection<A, B>;
+  readonly #project: RowProjection<A, B>;
   readonly #equals: (before: B, now: B) => boolean;
   #former: Machine<B> | undefined;
   readonly #rows = this.inputs[0] as Map<string, Mapped<B>>;
@@ -44,7 +44,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
   #arranged: { readonly by: unknown; readonly as: Arrangement<B> } | undefined;
 
   constructor(
-    project: Projection<A, B>,
+    project: RowProjection<A, B>,
     equals: (before: B, now: B) => boolean,
     context: MachineContext,
     former: Machine<B> | undefined,
@@ -150,7 +150,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
  * ```
  */
 export function liveMap<A, B, O = undefined>(
-  project: Param<Projection<A, B>>,
+  project: Param<RowProjection<A, B>>,
   options: LiveMapOptions<B> = {},
 ): (source: Observable<AnyChangeSet<A, O>>) => SetStream<SetOf<B, O>> {
   const { equals = shallowEqual, ...timing } = options;
@@ -160,7 +160,7 @@ export function liveMap<A, B, O = undefined>(
       name: 'liveMap',
       sources: [source],
       params: [project],
-      create: ([value]: readonly Projection<A, B>[], context, former) =>
-        new MapMachine<A, B>(value as Projection<A, B>, equals, context, former),
+      create: ([value]: readonly RowProjection<A, B>[], context, former) =>
+        new MapMachine<A, B>(value as RowProjection<A, B>, equals, context, former),
     }) as unknown as SetStream<SetOf<B, O>>;
 }

@@ -1,0 +1,89 @@
+/** The informers of a view's pipe: their merged status, and the end of their runs. */
+import { type Observable, Subscription } from 'rxjs';
+import { type InformerStatus, mergeStatus } from '../../informer/status/status.ts';
+import type { ReflectorStatus } from '../../reflector/status.ts';
+
+/** Several informers as one: the worst phase, the oldest staleness, counters added up. */
+export function mergeInformerStatus(statuses: readonly InformerStatus[]): Partial<InformerStatus> {
+  const [first] = statuses;
+  if (first === undefined || statuses.length === 1) return first ?? {};
+  const sum = (field: 'quarantined' | 'skipped' | 'unknownDeletions') =>
+    statuses.reduce((all, status) => all + status[field], 0);
+  const quarantine = statuses.flatMap((status) => status.quarantine ?? []);
+  const merged = mergeStatus(statuses as unknown as readonly ReflectorStatus[]);
+  return {
+    ...(merged as unknown as InformerStatus),
+    quarantined: sum('quarantined'),
+    skipped: sum('skipped'),
+    unknownDeletions: sum('unknownDeletions'),
+    generation: Math.max(...statuses.map(({ generation }) => generation)),
+    ...(quarantine.length === 0 ? {} : { quarantine }),
+  };
+}
+
+function isResting({ phase }: InformerStatus): boolean {
+  return phase === 'stopped' || phase === 'idle';
+}
+
+/** Follows the status of informers over any number of stops and starts. */
+export class FollowedInformers {
+  readonly #latest: (InformerStatus | undefined)[];
+  readonly #onStatus: () => void;
+  readonly #onRestart: () => void;
+  readonly #subscription = new Subscription();
+
+  constructor(
+    informers: readonly Observable<InformerStatus>[],
+    onStatus: () => void,
+    onRestart: () => void,
+  ) {
+    this.#latest = informers.map(() => undefined);
+    this.#onStatus = onStatus;
+    this.#onRestart = onRestart;
+    for (const [at, status$] of informers.entries()) this.#follow(at, status$, false);
+  }
+
+  get statuses(): readonly InformerStatus[] {
+    return this.#latest.filter((status) => status !== undefined);
+  }
+
+  /** Whether an informer is at rest: stopped, or without a subscriber. */
+  get isResting(): boolean {
+    return this.statuses.some(isResting);
+  }
+
+  /** Ends with the others when this is closed. */
+  add(subscription: Subscription): void {
+    this.#subscription.add(subscription);
+  }
+
+  close(): void {
+    this.#subscription.unsubscribe();
+  }
+
+  /** `wasStopped`: the run that this view has subscribed to has ended, because a stop completes the status. */
+  #follow(at: number, status$: Observable<InformerStatus>, wasStopped: boolean): void {
+    let isSubscribing = true;
+    let mayRestart = wasStopped;
+    const run = new Subscription();
+    this.#subscription.add(run);
+    run.add(
+      status$.subscribe({
+        next: (status) => {
+          this.#latest[at] = status;
+          if (!isResting(status) && mayRestart) {
+            mayRestart = false;
+            this.#onRestart();
+          }
+          this.#onStatus();
+        },
+        // A status that does not outlive its subscription has ended; that of an informer may be subscribed again.
+        complete: () => {
+          this.#subscription.remove(run);
+          if (!isSubscribing && !this.#subscription.closed) this.#follow(at, status$, true);
+        },
+      }),
+    );
+    isSubscribing = false;
+  }
+}

@@ -1,0 +1,76 @@
+/** A loop over the rows of a view, which skips the rows that it was too slow for. */
+import type { Observable } from 'rxjs';
+
+/** What the loop needs of a view. */
+export interface LatestParts<V> {
+  /** Keeps the view subscribed until the returned function is called. */
+  hold(): () => void;
+  /** Calls the listener after each change, until the returned function is called. */
+  listen(listener: () => void): () => void;
+  read(): V;
+  /** Completes or errors as the source does. */
+  end(): Observable<never>;
+}
+
+/** Yields the latest value each time the loop continues. Begins with the first `next()`. */
+export function latestOf<V>(parts: LatestParts<V>): AsyncIterableIterator<V> {
+  const left = new AbortController();
+  const latest = generate(parts, left.signal);
+  return {
+    next: () => latest.next(),
+    // A waiting generator would return only after the next value.
+    return: () => {
+      left.abort();
+      return latest.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* generate<V>(
+  parts: LatestParts<V>,
+  left: AbortSignal,
+): AsyncGenerator<V, undefined> {
+  let hasNews = true;
+  let hasEnded = false;
+  let wake: (() => void) | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  left.addEventListener('abort', () => wake?.());
+  const release = parts.hold();
+  const remove = parts.listen(() => {
+    hasNews = true;
+    wake?.();
+  });
+  const subscription = parts.end().subscribe({
+    error: (error) => {
+      failure = { error };
+      hasEnded = true;
+      wake?.();
+    },
+    complete: () => {
+      hasEnded = true;
+      wake?.();
+    },
+  });
+  try {
+    while (!left.aborted && (hasNews || !hasEnded)) {
+      if (!hasNews) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        wake = undefined;
+        continue;
+      }
+      hasNews = false;
+      yield parts.read();
+    }
+  } finally {
+    subscription.unsubscribe();
+    remove();
+    release();
+  }
+  if (failure !== undefined) throw failure.error;
+  return undefined;
+}

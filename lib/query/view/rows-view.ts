@@ -1,0 +1,197 @@
+/** The implementation of a view. */
+import { Observable, ReplaySubject, Subscription } from 'rxjs';
+import type { InformerStatus } from '../../informer/status/status.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
+import { reportUnhandled } from '../../rx/report-unhandled.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import type { Lineage } from '../engine/lineage.ts';
+import { FollowedInformers, mergeInformerStatus } from './informers.ts';
+import { latestOf } from './latest-of.ts';
+import { Listeners } from './listeners.ts';
+import type { RowView, View, ViewSnapshot, ViewStatus } from './view.ts';
+import { ViewRows } from './view-rows.ts';
+
+/** What a view is made of. */
+export interface ViewParts<T> {
+  readonly source: Observable<AnyChangeSet<T>>;
+  readonly lineage: Lineage;
+  readonly isFrozen: boolean;
+}
+
+export class RowsView<T> implements View<T> {
+  readonly #parts: ViewParts<T>;
+  readonly #rows: ViewRows<T>;
+  readonly #listeners = new Listeners();
+  readonly #rowListeners = new Map<string, Listeners>();
+  /** Completes or errors as the source does; one for each run. */
+  #end = new ReplaySubject<never>(1);
+  #status: ViewStatus = { rejected: [] };
+  #snapshot: ViewSnapshot<T> | undefined;
+  #run: Subscription | undefined;
+  #followed: FollowedInformers | undefined;
+  #holders = 0;
+  #isNotifying = false;
+  #hasEnded = false;
+
+  constructor(parts: ViewParts<T>) {
+    this.#parts = parts;
+    this.#rows = new ViewRows(parts.isFrozen);
+  }
+
+  readonly items$: Observable<readonly Stored<T>[]> = this.#shown(() => this.#rows.list());
+  readonly status$: Observable<ViewStatus> = this.#shown(() => this.#status);
+
+  // Fields, so that they work without the view.
+  readonly getSnapshot = (): ViewSnapshot<T> => {
+    const { total, synced } = this.#rows;
+    this.#snapshot ??= Object.freeze({
+      rows: this.#rows.list(),
+      total,
+      synced,
+      status: this.#status,
+    });
+    return this.#snapshot;
+  };
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    // Held before the listener is added, because React must not be called for the first set, which is in the snapshot.
+    const release = this.#hold();
+    const remove = this.#listeners.add(listener);
+    return () => {
+      if (remove()) release();
+    };
+  };
+
+  readonly select = (id: string): RowView<T> => ({
+    getSnapshot: () => this.#rows.get(id),
+    subscribe: (listener) => {
+      const release = this.#hold();
+      const listeners = this.#rowListeners.get(id) ?? new Listeners();
+      this.#rowListeners.set(id, listeners);
+      const remove = listeners.add(listener);
+      return () => {
+        if (!remove()) return;
+        if (listeners.size === 0 && this.#rowListeners.get(id) === listeners) {
+          this.#rowListeners.delete(id);
+        }
+        release();
+      };
+    },
+  });
+
+  readonly [Symbol.asyncIterator] = (): AsyncIterableIterator<readonly Stored<T>[]> =>
+    latestOf({
+      hold: () => this.#hold(),
+      listen: (listener) => this.#listeners.add(listener),
+      read: () => this.#rows.list(),
+      end: () => this.#end,
+    });
+
+  /** A part of the snapshot, emitted at first and whenever it is another one. */
+  #shown<V>(read: () => V): Observable<V> {
+    return new Observable<V>((subscriber) => {
+      const release = this.#hold();
+      let shown: V | undefined;
+      const show = () => {
+        const now = read();
+        if (now === shown) return;
+        shown = now;
+        subscriber.next(now);
+      };
+      const remove = this.#listeners.add(show);
+      subscriber.add(() => {
+        remove();
+        release();
+      });
+      show();
+      subscriber.add(this.#end.subscribe(subscriber));
+    });
+  }
+
+  #hold(): () => void {
+    this.#holders++;
+    if (this.#followed === undefined) this.#follow();
+    if (this.#run === undefined || this.#run.closed) this.#start();
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#holders--;
+      if (this.#holders > 0) return;
+      this.#run?.unsubscribe();
+      this.#run = undefined;
+      this.#followed?.close();
+      this.#followed = undefined;
+    };
+  }
+
+  #follow(): void {
+    const { informers, rejections } = this.#parts.lineage;
+    let isFollowing = false;
+    const onStatus = () => {
+      if (isFollowing) this.#readStatus();
+    };
+    const followed = new FollowedInformers([...informers], onStatus, () => {
+      if (this.#hasEnded) return;
+      this.#run?.unsubscribe();
+      this.#start();
+    });
+    for (const { rows$ } of rejections) followed.add(rows$.subscribe(onStatus));
+    isFollowing = true;
+    this.#followed = followed;
+    this.#readStatus();
+  }
+
+  #readStatus(): void {
+    const statuses: readonly InformerStatus[] = this.#followed?.statuses ?? [];
+    const rejected = [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
+    this.#status = Object.freeze({ ...mergeInformerStatus(statuses), rejected });
+    this.#changed();
+  }
+
+  #start(): void {
+    const end = new ReplaySubject<never>(1);
+    this.#end = end;
+    this.#hasEnded = false;
+    // Assigned before subscribing, because the source may complete synchronously.
+    const run = new Subscription();
+    this.#run = run;
+    run.add(
+      this.#parts.source.subscribe({
+        next: (set) => inTurn(() => this.#apply(set)),
+        error: (error) => {
+          run.unsubscribe();
+          if (!end.observed) reportUnhandled(error);
+          end.error(error);
+        },
+        complete: () => {
+          // The stop of an informer completes its streams. A pipe that completed otherwise has ended.
+          this.#hasEnded = this.#followed?.isResting !== true;
+          run.unsubscribe();
+          end.complete();
+        },
+      }),
+    );
+  }
+
+  #apply(set: AnyChangeSet<T>): void {
+    const changed = this.#rows.apply(set);
+    if (changed === undefined) return;
+    for (const id of changed) this.#rowListeners.get(id)?.changed();
+    this.#changed();
+  }
+
+  /** The snapshot is another one. The listeners are called at the end of the turn, after all that it changes. */
+  #changed(): void {
+    this.#snapshot = undefined;
+    this.#listeners.changed();
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
+    atEndOfTurn(this.#parts.lineage.rank + 1, () => {
+      this.#isNotifying = false;
+      for (const listeners of [...this.#rowListeners.values()]) listeners.notify();
+      this.#listeners.notify();
+    });
+  }
+}

@@ -1,0 +1,74 @@
+/** `toView`, the last step of a pipe of change sets: it makes rows for a page. */
+import { isObservable, type Observable } from 'rxjs';
+import type { InformerStatus } from '../../informer/status/status.ts';
+import type { Demand } from '../../rx/demand.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import { conflateByKey } from '../../store/conflate-by-key.ts';
+import { defaultMutationGuard, type MutationGuard } from '../../store/mutation-guard.ts';
+import { lineageOf } from '../engine/lineage.ts';
+import { RowsView } from './rows-view.ts';
+import type { View } from './view.ts';
+
+/** Options of {@link toView}. */
+export interface ToViewOptions {
+  /**
+   * The status of an informer that the pipe does not know of, because it is not made of an informer's stream.
+   * @defaultValue the status of the informers that the pipe begins with
+   */
+  readonly status$?: Observable<InformerStatus> | undefined;
+  /** Asked before each update of the rows, such as `animationFrames()`. @defaultValue always open */
+  readonly ready?: Demand | undefined;
+  /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
+  readonly mutationGuard?: MutationGuard | undefined;
+}
+
+/** Makes a view of a stream. */
+export type ToView = <T, O>(source: Observable<AnyChangeSet<T, O>>) => View<T>;
+
+/**
+ * Creates a {@link View} of a pipe of change sets. It is the last step of the pipe, or a function of a stream, and returns
+ * a view, not an Observable.
+ *
+ * The source is subscribed when the view has its first subscriber. A `reset` set replaces all rows.
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const web = { metadata: { name: 'web', uid: 'u1', resourceVersion: '5' } };
+ * const view = toView(of(changeSet({ added: [web] }))); // with an informer: informer.changes$.pipe(toView())
+ * const leave = view.subscribe(() => undefined);
+ * view.getSnapshot().rows.length; // => 1
+ * view.getSnapshot().synced; // => true
+ * view.select('u1').getSnapshot() === web; // => true
+ * leave();
+ * ```
+ */
+export function toView(options?: ToViewOptions): ToView;
+export function toView<T>(
+  options?: ToViewOptions,
+): <O>(source: Observable<AnyChangeSet<T, O>>) => View<T>;
+export function toView<T, O>(
+  source: Observable<AnyChangeSet<T, O>>,
+  options?: ToViewOptions,
+): View<T>;
+export function toView(
+  first?: Observable<AnyChangeSet<unknown>> | ToViewOptions,
+  second?: ToViewOptions,
+): View<unknown> | ToView {
+  if (isObservable(first)) return viewOf(first, second ?? {});
+  return (source) => viewOf(source, first ?? {});
+}
+
+function viewOf<T, O>(source: Observable<AnyChangeSet<T, O>>, options: ToViewOptions): View<T> {
+  const { status$, ready, mutationGuard = defaultMutationGuard() } = options;
+  const lineage = lineageOf(source);
+  const informers = status$ === undefined ? lineage.informers : new Set([status$]);
+  return new RowsView<T>({
+    source: ready === undefined ? source : conflateByKey<T, O>({ ready })(source),
+    lineage: { ...lineage, informers },
+    isFrozen: mutationGuard === 'freeze',
+  });
+}

@@ -1,0 +1,60 @@
+/** The types of a view: rows for a page, by the interfaces that each framework expects of a source. */
+import type { Observable } from 'rxjs';
+import type { InformerStatus } from '../../informer/status/status.ts';
+import type { Stored } from '../../meta/stored.ts';
+import type { RejectedRow } from '../engine/rejections.ts';
+
+/**
+ * The status of a view: that of the informers of its pipe, several of them merged, and the rows that the operators of
+ * the pipe keep out. The informer's fields are absent if the pipe has no informer.
+ */
+export interface ViewStatus extends Partial<InformerStatus> {
+  /** The rows that are kept out because a function of an operator threw. */
+  readonly rejected: readonly RejectedRow[];
+}
+
+/** What a view shows at one moment. It never changes. */
+export interface ViewSnapshot<T> {
+  /** The rows, in the order of the pipe, or without an order as they were added. The same array until a row changes. */
+  readonly rows: readonly Stored<T>[];
+  /** The number of rows before a window was cut out; without a window `rows.length`. */
+  readonly total: number;
+  /** Whether every source has held a complete list. */
+  readonly synced: boolean;
+  readonly status: ViewStatus;
+}
+
+/** A view of one row. */
+export interface RowView<T> {
+  getSnapshot(): Stored<T> | undefined;
+  /**
+   * Calls the listener after each change of the row, never during the subscription. Returns the function that
+   * unsubscribes.
+   */
+  subscribe(listener: () => void): () => void;
+}
+
+/**
+ * The rows of a pipe. The view subscribes to its source with its first subscriber and unsubscribes with its last; the
+ * last rows stay readable. If an informer of the pipe was stopped and runs again, or if the source has completed and
+ * another subscriber arrives, the view subscribes to its source again.
+ *
+ * The methods work without the view: `useSyncExternalStore(view.subscribe, view.getSnapshot)`.
+ */
+export interface View<T> {
+  /** Emits the rows synchronously, then whenever they change (Svelte, Angular, Vue). Errors only if the pipe errors. */
+  readonly items$: Observable<readonly Stored<T>[]>;
+  /** Emits the status synchronously, then whenever it changes. Completes as `items$` does. */
+  readonly status$: Observable<ViewStatus>;
+  /** Returns what the view shows: the same object until the rows, the total, `synced` or the status change. */
+  readonly getSnapshot: () => ViewSnapshot<T>;
+  /**
+   * Calls the listener after the snapshot has changed, once a turn, never during the subscription (React's
+   * useSyncExternalStore). Returns the function that unsubscribes.
+   */
+  readonly subscribe: (listener: () => void) => () => void;
+  /** A view of one row by its id, which is the UID of an object. */
+  readonly select: (id: string) => RowView<T>;
+  /** Yields the latest rows each time the loop continues; intermediate rows are skipped. */
+  readonly [Symbol.asyncIterator]: () => AsyncIterableIterator<readonly Stored<T>[]>;
+}

@@ -1,0 +1,177 @@
+/** The operators that a random pipeline is made of, each beside its naive definition over complete rows. */
+import {
+  type AnyChangeSet,
+  conflateByKey,
+  liveFilter,
+  liveMap,
+  liveSort,
+  liveTop,
+  liveWindow,
+} from 'rx-informer';
+import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import type { Item } from './world.ts';
+
+/** A row of a naive answer. */
+export interface NaiveRow {
+  readonly id: string;
+  readonly key: string;
+  readonly object: Item;
+}
+
+/** A naive answer: rows, and whether their order counts. */
+export interface NaiveAnswer {
+  readonly rows: readonly NaiveRow[];
+  readonly ordered: boolean;
+  readonly total: number;
+}
+
+export type Sets = Observable<AnyChangeSet<Item, unknown>>;
+
+/** One operator of a pipeline. `turn` changes its parameter, to the value that a number selects. */
+export interface PipelineStep {
+  readonly name: string;
+  /** Whether it takes an ordered stream only, or an unordered one only. */
+  readonly takes: 'ordered' | 'unordered' | 'any';
+  apply(source: Sets): Sets;
+  naive(before: NaiveAnswer): NaiveAnswer;
+  turn(to: number): void;
+}
+
+const PREDICATES: readonly ((object: Item) => boolean)[] = [
+  ({ n }) => n > 3,
+  ({ n }) => n % 2 === 0,
+  () => true,
+  () => false,
+  ({ n, group }) => {
+    if (n === 5) throw new Error('five');
+    return group === 'a';
+  },
+];
+const PROJECTIONS: readonly ((object: Item) => Item | undefined)[] = [
+  ({ metadata, n, group }) => ({ metadata, n: Math.floor(n / 2), group }),
+  (object) => (object.n === 4 ? undefined : { ...object, n: 9 - object.n }),
+  (object) => object,
+  (object) => {
+    if (object.n === 7) throw new Error('seven');
+    return { ...object, group: 'b' };
+  },
+];
+const COMPARISONS: readonly ((one: Item, other: Item) => number)[] = [
+  (one, other) => one.n - other.n,
+  (one, other) => other.n - one.n,
+  () => Number.NaN,
+  (one, other) => {
+    if (one.n === 6) throw new Error('six');
+    if (other.n === 6) throw new Error('six');
+    return one.group < other.group ? -1 : Number(one.group > other.group);
+  },
+];
+
+function pick<T>(values: readonly T[], at: number): T {
+  return values[at % values.length] as T;
+}
+
+function attempt<R>(evaluate: () => R): R | undefined {
+  try {
+    return evaluate();
+  } catch {
+    return undefined;
+  }
+}
+
+function sorted(
+  rows: readonly NaiveRow[],
+  compare: (one: Item, other: Item) => number,
+): NaiveRow[] {
+  return rows
+    .filter(({ object }) => attempt(() => compare(object, object)) !== undefined)
+    .sort((one, other) => compare(one.object, other.object) || (one.id < other.id ? -1 : 1));
+}
+
+type Make = (start: number, scheduler: SchedulerLike) => PipelineStep;
+
+export const STEPS: readonly Make[] = [
+  (start, scheduler) => {
+    const predicate$ = new BehaviorSubject(pick(PREDICATES, start));
+    return {
+      name: 'filter',
+      takes: 'unordered',
+      apply: (source) => liveFilter<Item>(predicate$, { scheduler })(source as never) as Sets,
+      naive: ({ rows, ordered }) => {
+        const left = rows.filter(({ object }) => attempt(() => predicate$.value(object)) === true);
+        return { rows: left, ordered, total: left.length };
+      },
+      turn: (to) => predicate$.next(pick(PREDICATES, to)),
+    };
+  },
+  (start, scheduler) => {
+    const project$ = new BehaviorSubject(pick(PROJECTIONS, start));
+    return {
+      name: 'map',
+      takes: 'any',
+      apply: (source) =>
+        liveMap<Item, Item, unknown>(project$, { scheduler })(source) as unknown as Sets,
+      naive: ({ rows, ordered, total }) => {
+        const left = rows.flatMap(({ id, key, object }) => {
+          const made = attempt(() => project$.value(object));
+          return made === undefined ? [] : [{ id, key, object: made }];
+        });
+        return { rows: left, ordered, total: total - (rows.length - left.length) };
+      },
+      turn: (to) => project$.next(pick(PROJECTIONS, to)),
+    };
+  },
+  (start, scheduler) => {
+    const compare$ = new BehaviorSubject(pick(COMPARISONS, start));
+    return {
+      name: 'sort',
+      takes: 'any',
+      apply: (source) => liveSort<Item, unknown>(compare$, { scheduler })(source) as Sets,
+      naive: ({ rows }) => {
+        const left = sorted(rows, compare$.value);
+        return { rows: left, ordered: true, total: left.length };
+      },
+      turn: (to) => compare$.next(pick(COMPARISONS, to)),
+    };
+  },
+  (start, scheduler) => {
+    const window$ = new BehaviorSubject(start);
+    const offset$ = new BehaviorSubject(start % 7);
+    const limit$ = new BehaviorSubject(start % 11);
+    return {
+      name: 'window',
+      takes: 'ordered',
+      apply: (source) => liveWindow(offset$, limit$, { scheduler })(source as never) as Sets,
+      naive: ({ rows, total }) => {
+        const { value: offset } = offset$;
+        return { rows: rows.slice(offset, offset + limit$.value), ordered: true, total };
+      },
+      turn: (to) => {
+        window$.next(to);
+        if (to % 2 === 0) offset$.next(to % 7);
+        else limit$.next(to % 11);
+      },
+    };
+  },
+  (start, scheduler) => {
+    const n$ = new BehaviorSubject(start % 9);
+    const compare = pick(COMPARISONS, start);
+    return {
+      name: 'top',
+      takes: 'any',
+      apply: (source) => liveTop<Item, unknown>(n$, compare, { scheduler })(source) as Sets,
+      naive: ({ rows }) => {
+        const left = sorted(rows, compare);
+        return { rows: left.slice(0, n$.value), ordered: true, total: left.length };
+      },
+      turn: (to) => n$.next(to % 9),
+    };
+  },
+  () => ({
+    name: 'conflate',
+    takes: 'any',
+    apply: (source) => conflateByKey<Item, unknown>()(source) as unknown as Sets,
+    naive: (before) => before,
+    turn: () => undefined,
+  }),
+];
