@@ -19,6 +19,7 @@ export class Mirror<T> {
   readonly subscription: Subscription;
 
   readonly #allowsResets: boolean;
+  readonly #kept: { readonly order: RowOrder<T>; readonly rows: readonly T[] }[] = [];
 
   /** `allowsResets`: whether the stream holds no state, so that it passes a later `reset` on. */
   constructor(stream: Observable<AnyChangeSet<T, unknown>>, allowsResets = false) {
@@ -46,6 +47,13 @@ export class Mirror<T> {
     if (this.order === undefined) return [...this.rows.keys()].sort();
     const { size } = this.order;
     return Array.from({ length: size }, (_, at) => this.order?.idAt(at) as string);
+  }
+
+  /** An order never changes, so an earlier set still has the order that it came with. */
+  expectKeptOrders(): void {
+    for (const { order, rows } of this.#kept) {
+      expect([order.size, order.slice()]).toEqual([rows.length, rows]);
+    }
   }
 
   objects(): T[] {
@@ -88,6 +96,7 @@ export class Mirror<T> {
     sets.push(set as AnyChangeSet<T>);
     this.order = order;
     if (order === undefined) return;
+    if (order !== before?.order) this.#kept.push({ order, rows: [...order.slice()] });
     expect(order.size).toBe(rows.size);
     const list = order.slice();
     for (let at = 0; at < order.size; at++) {

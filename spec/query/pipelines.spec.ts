@@ -77,7 +77,10 @@ describe('pipelines of live operators', () => {
           const steps = pipelineOf(choices);
           let stream = world.changes$ as unknown as Sets;
           for (const each of steps) stream = each.apply(stream);
-          const mirror = new Mirror<Item>(stream, steps.every(({ name }) => name === 'conflate'));
+          const mirror = new Mirror<Item>(
+            stream,
+            steps.every(({ name }) => name === 'conflate'),
+          );
           for (const each of events) {
             if ('steps' in each) world.commit(each.steps);
             else if ('reset' in each) world.reset(each.reset);
@@ -85,6 +88,7 @@ describe('pipelines of live operators', () => {
             else steps[each.at % Math.max(1, steps.length)]?.turn(each.turn);
             if (steps.length > 0) expectEqual(mirror, naiveOf(world, steps));
           }
+          mirror.expectKeptOrders();
           world.complete();
           if (steps.length > 0) expect(mirror.completed).toBe(true);
           mirror.subscription.unsubscribe();

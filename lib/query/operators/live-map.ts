@@ -1,7 +1,7 @@
 /** `liveMap`: a row of the user's own for each row. */
 import type { Observable } from 'rxjs';
 import type { Stored } from '../../meta/stored.ts';
-import type { AnyChangeSet, SetOf } from '../../store/change-set.ts';
+import type { AnyChangeSet, RowOrder, SetOf } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
@@ -40,8 +40,9 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
   readonly #rows = this.inputs[0] as Map<string, Mapped<B>>;
   readonly answer: AnswerRows<B>;
   #source: Arrangement<unknown> | undefined;
-  /** The order for `#source`, unless a row has changed since. */
-  #arranged: { readonly by: unknown; readonly as: Arrangement<B> } | undefined;
+  /** The rows in the order of `by`, unless one has changed since. */
+  #ordered: { readonly by: unknown; readonly order: RowOrder<B> } | undefined;
+  #arrangement: Arrangement<B> | undefined;
 
   constructor(
     project: RowProjection<A, B>,
@@ -74,7 +75,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
     });
     if (held?.row !== row) {
       this.log.touch(id, held?.row);
-      this.#arranged = undefined;
+      this.#ordered = undefined;
     }
     this.#rows.set(id, { key, object, row });
   }
@@ -83,7 +84,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
     if (row === undefined) return;
     const { finalStateUnknown } = ending;
     this.log.touch(id, row, { finalStateUnknown });
-    this.#arranged = undefined;
+    this.#ordered = undefined;
   }
 
   // The rows of the former machine are needed only while the first rows are fed.
@@ -99,8 +100,19 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
   arrangement(): Arrangement<B> | undefined {
     const source = this.#source;
     if (source === undefined) return undefined;
-    const { order, total } = source;
-    if (this.#arranged?.by === order && this.#arranged.as.total === total) return this.#arranged.as;
+    if (this.#ordered?.by !== source.order) {
+      this.#ordered = { by: source.order, order: this.#orderedBy(source.order) };
+    }
+    const { order } = this.#ordered as { order: RowOrder<B> };
+    const keptOut = source.order.size - order.size;
+    const total = source.total - keptOut;
+    if (this.#arrangement?.order !== order || this.#arrangement.total !== total) {
+      this.#arrangement = { order, total };
+    }
+    return this.#arrangement;
+  }
+
+  #orderedBy(order: RowOrder<unknown>): RowOrder<B> {
     const ids: string[] = [];
     const keys: string[] = [];
     const rows: Stored<B>[] = [];
@@ -112,12 +124,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
       keys.push(row.key);
       rows.push(row.object);
     }
-    const keptOut = order.size - ids.length;
-    this.#arranged = {
-      by: order,
-      as: { order: new ListOrder(ids, keys, rows), total: total - keptOut },
-    };
-    return this.#arranged.as;
+    return new ListOrder(ids, keys, rows);
   }
 }
 
