@@ -61,6 +61,8 @@ export class Execution<Out> {
   readonly #params: Parameters;
   readonly #emission: Emission<Out>;
   #held: RowStore | undefined;
+  /** The time of the running task, read once because a comparison asks for it many times. */
+  #nowMs: number | undefined;
   /** The order of the source, if it has one. */
   #source: Arrangement<unknown> | undefined;
   #machine: Machine<Out> | undefined;
@@ -83,6 +85,14 @@ export class Execution<Out> {
     this.#held = this.#params.complete ? undefined : new RowStore(operator.sources.length);
   }
 
+  /** Runs a task at the time that it begins. */
+  #run(task: () => void): void {
+    this.#parts.run(() => {
+      this.#nowMs = undefined;
+      task();
+    });
+  }
+
   /** The rows of an input that the answer is based on; `undefined` if they are not held, or not all yet. */
   rows(input: number): ReadonlyMap<string, unknown> | undefined {
     if (this.#held !== undefined) return this.#held.inputs[input];
@@ -95,7 +105,7 @@ export class Execution<Out> {
     // At the end of the turn, so that parameters that change together change the answer once.
     this.#isRetuning = true;
     atEndOfTurn(this.#parts.rank, () =>
-      this.#parts.run(() => {
+      this.#run(() => {
         this.#isRetuning = false;
         this.#retune();
         this.#completeIfDone();
@@ -104,6 +114,7 @@ export class Execution<Out> {
   }
 
   set(input: number, set: AnyChangeSet<unknown>): void {
+    this.#nowMs = undefined;
     const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
     if (order !== undefined) this.#source = { order, total: total ?? order.size };
     this.#emission.arrived(input, set);
@@ -176,7 +187,7 @@ export class Execution<Out> {
     while (!run.closed) {
       const wait = slice();
       if (wait !== null) {
-        const goOn = () => this.#parts.run(() => this.#advance(computation));
+        const goOn = () => this.#run(() => this.#advance(computation));
         run.add(wait.pipe(take(1)).subscribe({ complete: goOn }));
         return;
       }
@@ -197,7 +208,10 @@ export class Execution<Out> {
   #contextOf(rejected: Rejected): MachineContext {
     const { name: operator } = this.#parts.operator;
     return {
-      nowMs: () => this.#scheduler.now(),
+      nowMs: () => {
+        this.#nowMs ??= this.#scheduler.now();
+        return this.#nowMs;
+      },
       attempt: (id, key, evaluate) => {
         try {
           const value = evaluate();
@@ -212,7 +226,7 @@ export class Execution<Out> {
         rejected.delete(id);
       },
       change: (task) =>
-        this.#parts.run(() => {
+        this.#run(() => {
           task();
           this.#schedule();
         }),
@@ -224,7 +238,7 @@ export class Execution<Out> {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     atEndOfTurn(this.#parts.rank, () =>
-      this.#parts.run(() => {
+      this.#run(() => {
         this.#isScheduled = false;
         this.#emit();
       }),
@@ -257,7 +271,7 @@ export class Execution<Out> {
     if (dueMs === undefined) return;
     const wait = longTimer(dueMs - this.#scheduler.now(), this.#scheduler);
     const wake = () =>
-      this.#parts.run(() => {
+      this.#run(() => {
         this.#timer = undefined;
         this.#emission.because('time');
         this.#machine?.wake?.();

@@ -45,6 +45,7 @@ export class Recomputation<Out> {
   /** Rows of the answers that may differ; filled in after all rows were fed. */
   readonly #candidates = new Set<string>();
   #fed = false;
+  #hasApplied = false;
 
   constructor(
     next: RowFedMachine<Out>,
@@ -59,6 +60,7 @@ export class Recomputation<Out> {
 
   /** Takes a commit, which the former machine has taken already. */
   apply(input: number, set: AnyChangeSet<unknown>): void {
+    this.#hasApplied = true;
     if (set.reset) this.#replaced.add(input);
     for (const { id, object } of set.changes) {
       if (object === undefined) this.#gone.add(`${input}/${id}`);
@@ -82,10 +84,14 @@ export class Recomputation<Out> {
   *#unfed(): Generator<FedRow, void, void> {
     // Not `for … of`, which would end the iterator when this computation is abandoned.
     for (let each = this.#rows.next(); each.done !== true; each = this.#rows.next()) {
-      const { input, id } = each.value;
-      if (this.next.inputs[input]?.has(id) === true || this.#replaced.has(input)) continue;
-      if (!this.#gone.has(`${input}/${id}`)) yield each.value;
+      if (!this.#hasApplied || this.#isStillDue(each.value)) yield each.value;
     }
+  }
+
+  /** Whether a row has neither changed nor left nor been replaced since it was to be fed. */
+  #isStillDue({ input, id }: FedRow): boolean {
+    if (this.next.inputs[input]?.has(id) === true || this.#replaced.has(input)) return false;
+    return !this.#gone.has(`${input}/${id}`);
   }
 
   *steps(): Generator<void, void, void> {
@@ -114,14 +120,24 @@ export class Recomputation<Out> {
 
   /** What the new answer changes in the former one, deletions first. */
   difference(): Change<Out>[] {
-    const before = this.#former?.answer;
-    const now = this.next.answer;
+    const changes = this.#former === undefined ? this.#allAdded() : this.#changed(this.#former);
+    this.next.logging = true;
+    this.next.take();
+    return changes;
+  }
+
+  #allAdded(): Change<Out>[] {
+    const added: Change<Out>[] = [];
+    for (const [id, { key, object }] of this.next.answer.entries()) added.push({ id, key, object });
+    return added;
+  }
+
+  #changed(former: Machine<Out>): Change<Out>[] {
     const deletions: Change<Out>[] = [];
     const others: Change<Out>[] = [];
-    const ids = before === undefined ? now.entries() : this.#candidates.entries();
-    for (const [id] of ids) {
-      const had = before?.get(id);
-      const has = now.get(id);
+    for (const id of this.#candidates) {
+      const had = former.answer.get(id);
+      const has = this.next.answer.get(id);
       if (has !== undefined) {
         const { key, object } = has;
         if (had === undefined) others.push({ id, key, object });
@@ -130,8 +146,6 @@ export class Recomputation<Out> {
         deletions.push({ id, key: had.key, previous: had.object, last: had.object });
       }
     }
-    this.next.logging = true;
-    this.next.take();
     return deletions.concat(others);
   }
 }

@@ -18,13 +18,20 @@ const ROWS_A_STEP = 64;
  */
 export type Compare<T> = (one: Stored<T>, other: Stored<T>, nowMs: number) => number;
 
+function* placedOf<T>(
+  rows: ReadonlyMap<string, HeldRow<T>>,
+  sorted: SortedRows<T>,
+): Generator<readonly [string, HeldRow<T>], void, void> {
+  for (const entry of rows) if (sorted.has(entry[0])) yield entry;
+}
+
 class SortMachine<T> extends RowMachine<T> {
   readonly #rows = this.inputs[0] as Map<string, HeldRow<T>>;
   readonly #sorted: SortedRows<T>;
   readonly #compare: (one: Stored<T>, other: Stored<T>) => number;
   readonly answer: AnswerRows<T>;
-  /** Whether rows are collected, to be sorted all at once. */
-  #isFilling = true;
+  /** Rows are collected at first, then sorted all at once, and from then on placed one by one. */
+  #phase: 'collecting' | 'sorting' | 'placing' = 'collecting';
   /** Rows that changed while they were sorted. */
   readonly #late = new Set<string>();
   #arrangement: Arrangement<T> | undefined;
@@ -37,27 +44,33 @@ class SortMachine<T> extends RowMachine<T> {
     const sorted = this.#sorted;
     this.answer = {
       get: (id) => (sorted.has(id) ? rows.get(id) : undefined),
-      *entries() {
-        for (const entry of rows) if (sorted.has(entry[0])) yield entry;
-      },
+      entries: () => (sorted.size === rows.size ? rows : placedOf(rows, sorted)),
     };
   }
 
   put(_input: number, id: string, key: string, object: Stored<T>): void {
-    if (!this.#isFilling) this.log.touch(id, this.answer.get(id));
+    const before = this.#rows.get(id);
     this.#rows.set(id, { key, object });
-    if (this.#isFilling) this.#late.add(id);
-    else this.#place(id, key, object);
+    if (this.#phase === 'collecting') return;
+    if (this.#phase === 'sorting') {
+      this.#late.add(id);
+      return;
+    }
+    const isIn = before !== undefined && this.#sorted.has(id);
+    this.log.touch(id, isIn ? before : undefined);
+    this.#place(id, key, isIn ? before.object : undefined, object);
   }
 
   protected removed(_input: number, id: string, row: HeldRow<T>, ending: Ending<T>): void {
-    if (this.#sorted.has(id)) this.log.touch(id, row, ending);
-    this.#sorted.remove(id);
+    if (this.#phase === 'sorting') this.#late.add(id);
+    if (!this.#sorted.has(id)) return;
+    this.log.touch(id, row, ending);
+    this.#sorted.remove(id, row.object);
   }
 
   *settle(): Generator<void, void, void> {
     const late = this.#late;
-    late.clear();
+    this.#phase = 'sorting';
     const rows: IdentifiedRow<T>[] = [];
     for (const [id, { key, object }] of this.#rows) {
       if (this.#isComparable(id, key, object)) rows.push({ id, row: object });
@@ -69,10 +82,11 @@ class SortMachine<T> extends RowMachine<T> {
       // Removed first, so that a row that changes again meanwhile is placed again.
       late.delete(id);
       const row = this.#rows.get(id);
-      if (row !== undefined) this.#place(id, row.key, row.object);
+      this.#sorted.drop(id);
+      if (row !== undefined) this.#place(id, row.key, undefined, row.object);
       if (++placed % ROWS_A_STEP === 0) yield;
     }
-    this.#isFilling = false;
+    this.#phase = 'placing';
   }
 
   *#fill(rows: IdentifiedRow<T>[]): Generator<void, void, void> {
@@ -84,8 +98,8 @@ class SortMachine<T> extends RowMachine<T> {
       for (const { id } of rows) this.#late.add(id);
       return;
     }
-    // A row that left or changed while it was sorted is not filled in; a changed one is placed later.
-    yield* this.#sorted.fill(sorted.filter(({ id, row }) => this.#rows.get(id)?.object === row));
+    // A row that left or changed meanwhile is not filled in; a changed one is placed later.
+    yield* this.#sorted.fill(sorted, ({ id }) => !this.#late.has(id));
   }
 
   arrangement(): Arrangement<T> {
@@ -99,13 +113,15 @@ class SortMachine<T> extends RowMachine<T> {
     return this.context.attempt(id, key, () => this.#compare(object, object)) !== undefined;
   }
 
-  #place(id: string, key: string, object: Stored<T>): void {
+  /** Places a row. `before` is the state of it that is placed already. */
+  #place(id: string, key: string, before: Stored<T> | undefined, object: Stored<T>): void {
     const isPlaced = this.context.attempt(id, key, () => {
       this.#compare(object, object);
-      this.#sorted.replace(id, object);
+      if (before === undefined) this.#sorted.insert(id, object);
+      else this.#sorted.replace(id, before, object);
       return true;
     });
-    if (isPlaced === undefined) this.#sorted.remove(id);
+    if (isPlaced === undefined && before !== undefined) this.#sorted.remove(id, before);
   }
 }
 

@@ -10,7 +10,9 @@ export interface IdentifiedRow<T> {
   readonly row: Stored<T>;
 }
 
-/** The rows of a run that is sorted in one step, and of a merge between two steps. */
+/** The rows of a run that is sorted in one step, which takes some milliseconds. */
+const ROWS_A_RUN = 4096;
+/** The rows of a merge between two steps. */
 const ROWS_A_STEP = 1024;
 
 /** Compares by the user's function, then by id in code units. NaN counts as 0. */
@@ -31,14 +33,14 @@ export function* sortInSteps<T>(
   compare: CompareRows<T>,
 ): Generator<void, IdentifiedRow<T>[], void> {
   const inOrder = byRowThenId(compare);
-  if (rows.length <= ROWS_A_STEP) return rows.sort(inOrder);
+  if (rows.length <= ROWS_A_RUN) return rows.sort(inOrder);
   let from: IdentifiedRow<T>[] = [];
-  for (let at = 0; at < rows.length; at += ROWS_A_STEP) {
-    for (const row of rows.slice(at, at + ROWS_A_STEP).sort(inOrder)) from.push(row);
+  for (let at = 0; at < rows.length; at += ROWS_A_RUN) {
+    for (const row of rows.slice(at, at + ROWS_A_RUN).sort(inOrder)) from.push(row);
     yield;
   }
   let to: IdentifiedRow<T>[] = new Array(rows.length);
-  for (let length = ROWS_A_STEP; length < rows.length; length *= 2) {
+  for (let length = ROWS_A_RUN; length < rows.length; length *= 2) {
     for (let start = 0; start < rows.length; start += 2 * length) {
       const middle = Math.min(start + length, rows.length);
       yield* merge(from, to, start, middle, Math.min(middle + length, rows.length), inOrder);

@@ -64,52 +64,54 @@ export class SortedRows<T> {
     if (run.ids.length > LONGEST_RUN) this.#split(at, run);
   }
 
-  /** Replaces a row by another one, at the same place if the comparison finds them equal. */
-  replace(id: string, row: Stored<T>): void {
+  /** Replaces a row by another state of it, which may belong elsewhere. */
+  replace(id: string, before: Stored<T>, row: Stored<T>): void {
     const run = this.#runOf.get(id);
     if (run === undefined) return this.insert(id, row);
-    const place = run.ids.indexOf(id);
-    const before = run.rows[place] as Stored<T>;
-    if (before !== row && this.#compare(before, row) === 0) {
-      this.#own(run);
-      run.rows[place] = row;
-      return;
+    const place = this.#find(run, id, before);
+    // Compared with its neighbors first, because most changes move no row.
+    if (!this.#fits(run, place, id, row)) {
+      this.#take(run, place, id);
+      return this.insert(id, row);
     }
-    // Compared with the others before it is taken out, so that an error leaves the row where it is.
-    if (this.#isInPlace(run, place, id, row)) {
-      if (before === row) return;
-      this.#own(run);
-      run.rows[place] = row;
-      return;
-    }
-    this.remove(id);
-    this.insert(id, row);
-  }
-
-  remove(id: string): void {
-    const run = this.#runOf.get(id);
-    if (run === undefined) return;
+    if (before === row) return;
     this.#own(run);
-    const place = run.ids.indexOf(id);
-    run.ids.splice(place, 1);
-    run.rows.splice(place, 1);
-    this.#runOf.delete(id);
-    if (run.ids.length < LONGEST_RUN / 8) this.#mend(run);
+    run.rows[place] = row;
   }
 
-  /** Fills in rows that are in order already, in short steps. Call it on an empty list. */
-  *fill(rows: readonly IdentifiedRow<T>[]): Generator<void, void, void> {
+  remove(id: string, row: Stored<T>): void {
+    const run = this.#runOf.get(id);
+    if (run !== undefined) this.#take(run, this.#find(run, id, row), id);
+  }
+
+  /** Removes a row whose placed state is not known. */
+  drop(id: string): void {
+    const run = this.#runOf.get(id);
+    if (run !== undefined) this.#take(run, run.ids.indexOf(id), id);
+  }
+
+  /**
+   * Fills in rows that are in order already, in short steps. Call it on an empty list. `isCurrent` says whether a row
+   * still has this state; another one is left out.
+   */
+  *fill(
+    rows: readonly IdentifiedRow<T>[],
+    isCurrent: (row: IdentifiedRow<T>) => boolean,
+  ): Generator<void, void, void> {
     const length = LONGEST_RUN / 2;
     for (let at = 0; at < rows.length; at += length) {
-      const part = rows.slice(at, at + length);
+      const ids: string[] = [];
+      const objects: Stored<T>[] = [];
+      const run = new Run(ids, objects, this.#orders);
+      for (let each = at; each < Math.min(at + length, rows.length); each++) {
+        const identified = rows[each] as IdentifiedRow<T>;
+        if (!isCurrent(identified)) continue;
+        ids.push(identified.id);
+        objects.push(identified.row);
+        this.#runOf.set(identified.id, run);
+      }
       this.#changed();
-      const run = new Run(
-        part.map(({ id }) => id),
-        part.map(({ row }) => row),
-        this.#orders,
-      );
-      this.#runs.push(run);
-      for (const { id } of part) this.#runOf.set(id, run);
+      if (ids.length > 0) this.#runs.push(run);
       yield;
     }
   }
@@ -161,19 +163,38 @@ export class SortedRows<T> {
     return low;
   }
 
-  /** Whether the row belongs between the neighbors of its place, both in the same run. */
-  #isInPlace(run: Run<T>, place: number, id: string, row: Stored<T>): boolean {
-    const { ids, rows } = run;
+  /** The place of a row that is in the run. */
+  #find(run: Run<T>, id: string, row: Stored<T>): number {
+    let place = -1;
+    try {
+      place = this.#placeIn(run, id, row) - 1;
+    } catch {
+      // The comparison no longer stands the row.
+    }
+    // A comparison that depends on the time may have changed its mind.
+    return run.ids[place] === id ? place : run.ids.indexOf(id);
+  }
+
+  /** Whether the row belongs between the neighbors of its place. At the ends of a run it is not known. */
+  #fits({ ids, rows }: Run<T>, place: number, id: string, row: Stored<T>): boolean {
     if (place === 0 || place === ids.length - 1) return false;
-    const after = this.#compareAll(id, row, ids[place - 1] as string, rows[place - 1] as Stored<T>);
-    if (after < 0) return false;
     const before = this.#compareAll(
       id,
       row,
-      ids[place + 1] as string,
-      rows[place + 1] as Stored<T>,
+      ids[place - 1] as string,
+      rows[place - 1] as Stored<T>,
     );
-    return before < 0;
+    if (before < 0) return false;
+    const after = this.#compareAll(id, row, ids[place + 1] as string, rows[place + 1] as Stored<T>);
+    return after < 0;
+  }
+
+  #take(run: Run<T>, place: number, id: string): void {
+    this.#own(run);
+    run.ids.splice(place, 1);
+    run.rows.splice(place, 1);
+    this.#runOf.delete(id);
+    if (run.ids.length < LONGEST_RUN / 8) this.#mend(run);
   }
 
   #changed(): void {

@@ -30,28 +30,39 @@ export class ViewRows<T> {
 
   /** Takes a set, and returns the ids of the rows that have changed; `undefined` if nothing that is shown has. */
   apply(set: AnyChangeSet<T>): readonly string[] | undefined {
-    const before = new Map<string, T | undefined>();
-    if (set.reset) {
-      for (const [id, object] of this.#rows) before.set(id, object);
-      this.#rows.clear();
-    }
-    for (const { id, object } of set.changes) {
-      if (!before.has(id)) before.set(id, this.#rows.get(id));
-      if (object === undefined) this.#rows.delete(id);
-      else this.#rows.set(id, object);
-    }
-    const changed: string[] = [];
-    for (const [id, object] of before) if (this.#rows.get(id) !== object) changed.push(id);
+    const changed = set.reset ? this.#replaceAll(set) : this.#change(set);
     const order = set.order as RowOrder<T> | undefined;
     const total = set.total ?? this.#rows.size;
     // A reset may give the same rows in another order.
-    const isSameList =
-      changed.length === 0 && order === this.#order && (!set.reset || before.size === 0);
+    const isSameList = changed.length === 0 && order === this.#order && !set.reset;
     const isSame = isSameList && total === this.total && set.synced === this.synced;
     if (!isSameList) this.#list = undefined;
     this.#order = order;
     this.total = total;
     this.synced = set.synced;
     return isSame ? undefined : changed;
+  }
+
+  #change({ changes }: AnyChangeSet<T>): string[] {
+    const changed: string[] = [];
+    for (const { id, object } of changes) {
+      if (this.#rows.get(id) === object) continue;
+      changed.push(id);
+      if (object === undefined) this.#rows.delete(id);
+      else this.#rows.set(id, object);
+    }
+    return changed;
+  }
+
+  #replaceAll({ changes }: AnyChangeSet<T>): string[] {
+    const before = this.#rows.size === 0 ? undefined : new Map(this.#rows);
+    this.#rows.clear();
+    for (const { id, object } of changes) if (object !== undefined) this.#rows.set(id, object);
+    const ids = before === undefined ? this.#rows.keys() : before.keys();
+    const changed: string[] = [];
+    for (const id of ids) if (this.#rows.get(id) !== before?.get(id)) changed.push(id);
+    if (before === undefined) return changed;
+    for (const id of this.#rows.keys()) if (!before.has(id)) changed.push(id);
+    return changed;
   }
 }
