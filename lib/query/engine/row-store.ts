@@ -1,5 +1,5 @@
 /** Holds the rows of an operator's sources until each of its parameters has a value. */
-import type { HeldRow, MachineContext } from './machine.ts';
+import type { AnswerRows, HeldRow, MachineContext } from './machine.ts';
 import { RowMachine } from './row-machine.ts';
 
 const NO_CONTEXT: MachineContext = {
@@ -11,7 +11,7 @@ const NO_CONTEXT: MachineContext = {
 
 /** Rows by input, without an answer. */
 export class RowStore extends RowMachine<never> {
-  readonly answer = { get: () => undefined, entries: () => [] };
+  readonly answer: AnswerRows<never> = { get: () => undefined, entries: () => [] };
   constructor(inputs: number) {
     super(NO_CONTEXT, inputs);
     this.logging = false;
