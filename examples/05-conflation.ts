@@ -1,15 +1,14 @@
 /** A slow consumer does not delay the store and does not fall behind: its waiting changes are folded per pod. */
 
 import {
+  atMostEvery,
   conflateByKey,
   createClient,
   createListWatch,
   createSharedInformer,
-  type Demand,
 } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { timer } from 'rxjs';
 
 const server = createFakeApiServer();
 const ref = { namespace: 'shop', name: 'busy' };
@@ -17,14 +16,8 @@ server.objects.create(pods, { metadata: ref });
 const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 const informer = createSharedInformer(createListWatch(client, pods));
 
-/** A demand that is open at most every 200 ms, like a screen that is painted five times per second. */
-let paintedMs = Number.NEGATIVE_INFINITY;
-const ready: Demand = () => {
-  const left = paintedMs + 200 - performance.now();
-  if (left > 0) return timer(left);
-  paintedMs = performance.now();
-  return null;
-};
+/** Like a screen that is painted five times per second. */
+const ready = atMostEvery(200);
 
 let commits = 0;
 let paints = 0;

@@ -303,6 +303,13 @@ export type { ReflectorStatus } from './reflector/status.ts';
 // rx: time and demand
 export { type Backoff, exponentialBackoff } from './rx/backoff.ts';
 export { allOf, type Demand, timeSlice, unlimited } from './rx/demand.ts';
+export { animationFrames } from './rx/demands/animation-frames.ts';
+export { atMostEvery } from './rx/demands/at-most-every.ts';
+export {
+  type DrainableStream,
+  type DrainableWriter,
+  whenDrained,
+} from './rx/demands/when-drained.ts';
 export type { EpochMs } from './rx/epoch-ms.ts';
 export type { Timing } from './rx/timing.ts';
 // store: the local copy

@@ -4,8 +4,7 @@
  * page.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ApiError, type KubeClient } from 'rx-informer';
-import { fromEvent } from 'rxjs';
+import { ApiError, type KubeClient, whenDrained } from 'rx-informer';
 import { answerStatus, answerText } from './server/answer.ts';
 import { securityHeaders } from './server/guard.ts';
 
@@ -102,7 +101,7 @@ export function createClusterProxy(client: KubeClient): ClusterProxy {
         ...(isMetadata ? { acceptGzip: true } : {}),
         use: isWatch ? 'watch' : 'list',
         // Reads further when the browser has received what was written.
-        demand: () => (response.writableNeedDrain ? fromEvent(response, 'drain') : null),
+        demand: whenDrained(response),
       })
       .subscribe({
         next(event) {

@@ -7,6 +7,7 @@ import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedWholeLimit } from '../rx/checked-option.ts';
+import { unless } from '../rx/demand.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { errorAnswer } from '../transport/answer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -47,7 +48,8 @@ function linesOf(
       subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
     const { demand } = request;
     // An error response is read without waiting for the consumer, because its Retry-After counts from now.
-    const ownDemand = demand === undefined ? {} : { demand: () => (refusal ? null : demand()) };
+    const ownDemand =
+      demand === undefined ? {} : { demand: unless(() => refusal !== undefined, demand) };
     subscriber.add(
       client
         .send({ ...request, ...ownDemand })

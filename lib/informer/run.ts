@@ -21,7 +21,7 @@ import { shownError } from '../meta/shown-text.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { limitsOf } from '../reflector/limits.ts';
 import { reflect } from '../reflector/reflector.ts';
-import type { Demand } from '../rx/demand.ts';
+import { type Demand, strict } from '../rx/demand.ts';
 import { type Drain, through } from '../rx/drain.ts';
 import { longInterval } from '../rx/long-timer.ts';
 import { nextMacrotask } from '../rx/next-macrotask.ts';
@@ -199,7 +199,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
     );
     // From here on everything runs in the drain, because the queue resolves what it pops against a store that must
     // contain all earlier commits.
-    const ready: Demand = () => demand()?.pipe(through(drain)) ?? null;
+    const ready = strict(() => demand()?.pipe(through(drain)) ?? null);
     // Published once per turn of the event loop, because a server may send nothing but skipped objects.
     const skipStatus$ = skips.pipe(
       exhaustMap(() => nextMacrotask(scheduler)),

@@ -4,10 +4,11 @@
  * between them have no order, and only the store can determine what has changed.
  */
 import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
-import { ignoreElements, map, repeat, take, takeUntil, tap } from 'rxjs/operators';
+import { map, repeat, takeUntil, tap } from 'rxjs/operators';
 import type { Refused } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
+import { untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { listPages } from './list-pages.ts';
@@ -85,7 +86,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
       list: (page) => noting(lister.list(page)),
       watch: () => of(),
     };
-    const capacity = defer(() => demand?.() ?? EMPTY).pipe(take(1), ignoreElements());
+    const capacity = defer(() => untilOpen(demand)() ?? EMPTY);
     const listed = new Observable<WatchSignal<T>>((signals) => {
       let items: T[] = [];
       let rejected: Refused[] = [];

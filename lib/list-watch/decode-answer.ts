@@ -2,6 +2,7 @@
 import { Observable, type SchedulerLike } from 'rxjs';
 import type { Decoder } from '../decode/decoding.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { unless } from '../rx/demand.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { errorAnswer } from '../transport/answer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -61,7 +62,7 @@ export function decodeAnswer<Out>(options: {
     const { demand } = request;
     // The body of an error is read without waiting for the consumer, because its Retry-After counts from now.
     const patient =
-      demand === undefined ? {} : { demand: () => (head !== undefined && !ok ? null : demand()) };
+      demand === undefined ? {} : { demand: unless(() => head !== undefined && !ok, demand) };
     subscriber.add(
       client
         .send({ ...request, ...patient })

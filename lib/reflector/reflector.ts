@@ -3,13 +3,13 @@
  * `transitions.ts`: it performs the effects and passes the responses in as inputs. This file makes no decisions about
  * the protocol. client-go: tools/cache/reflector.go.
  */
-import { defer, EMPTY, Observable, of, type SchedulerLike } from 'rxjs';
-import { catchError, endWith, map, take } from 'rxjs/operators';
+import { defer, EMPTY, Observable, type SchedulerLike } from 'rxjs';
+import { catchError, endWith, map } from 'rxjs/operators';
 import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import { exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
-import { type Demand, reliable, unlimited } from '../rx/demand.ts';
+import { type Demand, reliable, unlimited, untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type MachineEffect, machine } from '../rx/machine.ts';
 import { reportingErrors, reportUnhandled } from '../rx/report-unhandled.ts';
@@ -85,12 +85,7 @@ function performing<T>(
       }
       case 'await-demand': {
         const resumed = { type: 'resumed' } as const;
-        const demanded = defer(() => demand() ?? of(0)).pipe(
-          take(1),
-          endWith(0),
-          take(1),
-          map(() => resumed),
-        );
+        const demanded = defer(() => untilOpen(demand)() ?? EMPTY).pipe(endWith(resumed));
         return { slot: 'request', run: () => demanded };
       }
       case 'remember-no-watch-list':

@@ -3,7 +3,7 @@
  * silence of the server.
  */
 import { Observable, type SchedulerLike } from 'rxjs';
-import type { Demand } from '../rx/demand.ts';
+import { allOf, type Demand, strict } from '../rx/demand.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 
 /** A demand that knows how long it has been closed. */
@@ -16,36 +16,45 @@ export interface TimedDemand {
 /** Wraps a demand and remembers when it closed. */
 export function createTimedDemand(demand: Demand, scheduler: SchedulerLike): TimedDemand {
   const passedMs = stopwatch(scheduler);
+  const combined = allOf(demand);
   let since: number | undefined;
+  /** The value of `since` before a signal, after which the demand may turn out to be closed still. */
+  let before: number | undefined;
+  const open = () => {
+    since = undefined;
+    before = undefined;
+  };
   return {
     closedMs: () => (since === undefined ? undefined : passedMs() - since),
-    demand: () => {
-      const wait = demand();
+    demand: strict(() => {
+      const wait = combined();
       if (wait === null) {
-        since = undefined;
+        open();
         return null;
       }
-      since ??= passedMs();
+      since ??= before ?? passedMs();
       return new Observable((subscriber) => {
         let waits = true;
-        const opened = () => {
-          if (waits) since = undefined;
+        const signalled = () => {
+          if (!waits) return;
           waits = false;
+          before = since;
+          since = undefined;
         };
         // The request may end first; then no read waits for the demand any more.
-        subscriber.add(opened);
+        subscriber.add(() => waits && open());
         return wait.subscribe({
           next: (value) => {
-            opened();
+            signalled();
             subscriber.next(value);
           },
           error: (error) => subscriber.error(error),
           complete: () => {
-            opened();
+            signalled();
             subscriber.complete();
           },
         });
       });
-    },
+    }),
   };
 }

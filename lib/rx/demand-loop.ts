@@ -2,8 +2,7 @@
  * Processes waiting work whenever a demand is open. A queue and a slow consumer share this loop.
  */
 import { Subscription } from 'rxjs';
-import { take } from 'rxjs/operators';
-import type { Demand } from './demand.ts';
+import { type Demand, untilOpen } from './demand.ts';
 
 /** The options of {@link createDemandLoop}. */
 export interface DemandLoopOptions {
@@ -29,6 +28,7 @@ export interface DemandLoop {
 
 /** Creates a demand loop. It never calls `serve` within `serve`: the demand is asked again first. */
 export function createDemandLoop(options: DemandLoopOptions): DemandLoop {
+  const capacity = untilOpen(options.ready);
   let waiting: Subscription | undefined;
   let serving = false;
   let closed = false;
@@ -44,9 +44,9 @@ export function createDemandLoop(options: DemandLoopOptions): DemandLoop {
   };
   const request = () => {
     while (!closed && !serving && waiting === undefined && options.hasWork()) {
-      let wait: ReturnType<Demand>;
+      let wait: ReturnType<typeof capacity>;
       try {
-        wait = options.ready?.() ?? null;
+        wait = capacity();
       } catch (error) {
         return options.onError(error);
       }
@@ -56,16 +56,19 @@ export function createDemandLoop(options: DemandLoopOptions): DemandLoop {
       }
       const held = new Subscription();
       waiting = held;
+      let isSubscribing = true;
       held.add(
-        wait.pipe(take(1)).subscribe({
+        wait.subscribe({
           error: (error) => options.onError(error),
           complete: () => {
             waiting = undefined;
             serve();
-            request();
+            // Otherwise this loop continues. A call would nest as deep as there is work.
+            if (!isSubscribing) request();
           },
         }),
       );
+      isSubscribing = false;
     }
     if (!closed && !serving && waiting === undefined) options.onIdle();
   };

@@ -1,14 +1,22 @@
 /**
  * `Demand`, the project's form of back-pressure. A stage asks the demand before it moves data on: a reader before
- * each read, the queue before each pop, a policy before each delivery. `null` means that there is capacity now;
- * otherwise the returned Observable emits or completes when there is capacity again.
+ * each read, the queue before each pop, a policy before each delivery.
  */
-import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
-import { catchError, defaultIfEmpty, ignoreElements, take } from 'rxjs/operators';
+import { Observable, of, type SchedulerLike } from 'rxjs';
+import { catchError, take } from 'rxjs/operators';
 import { nextMacrotask } from './next-macrotask.ts';
 import { stopwatch } from './stopwatch.ts';
 
-/** Returns `null` if there is capacity now, otherwise a signal for when there is. */
+/**
+ * Returns `null` if there is capacity now, for one step. Otherwise it returns an Observable whose first value or
+ * completion is the signal to ask again: the demand stays closed as long as it returns another Observable.
+ *
+ * Some demands only know signals, such as `() => timer(200)`. Therefore, as long as a demand has never returned `null`
+ * after a signal, each of its signals is capacity for one step. A signal within `subscribe` counts as `null`.
+ *
+ * A demand may count its answers, so give each consumer a demand of its own. {@link atMostEvery},
+ * {@link animationFrames} and {@link whenDrained} create demands.
+ */
 export type Demand = () => Observable<unknown> | null;
 
 /** A demand that is always open. */
@@ -36,19 +44,109 @@ export function timeSlice(options: { budgetMs: number; scheduler: SchedulerLike 
   };
 }
 
-/** Combines demands, which are asked in order. The result is open when all of them are open. */
+/** Demands whose `null` alone means that they are open: those that were combined by {@link allOf}, and wrappers. */
+const strictDemands = /* @__PURE__ */ new WeakSet<Demand>();
+
+/** Marks a wrapper of a combined demand: its signals are not capacity, it is asked again. Returns the wrapper. */
+export function strict(demand: Demand): Demand {
+  strictDemands.add(demand);
+  return demand;
+}
+
+interface Asked {
+  readonly demand: Demand;
+  readonly isStrict: boolean;
+  /** Its Observable has fired since it was open. */
+  hasFired: boolean;
+  /** Its Observable fired within `subscribe`, which is another way of saying `null`. */
+  isOpen: boolean;
+  /** It has once returned `null` after its Observable had fired, so it says itself when it is open. */
+  confirms: boolean;
+}
+
+function ask(asked: Asked): Observable<unknown> | null {
+  if (asked.isOpen) return null;
+  const wait = asked.demand();
+  if (asked.isStrict) return wait;
+  if (wait === null) {
+    asked.confirms ||= asked.hasFired;
+    return null;
+  }
+  if (asked.hasFired && !asked.confirms) return null;
+  return new Observable<0>((subscriber) => {
+    let isSubscribing = true;
+    subscriber.add(
+      wait.pipe(take(1)).subscribe({
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          asked.hasFired = true;
+          asked.isOpen = isSubscribing;
+          subscriber.next(0);
+          subscriber.complete();
+        },
+      }),
+    );
+    isSubscribing = false;
+  });
+}
+
+/**
+ * Combines demands, which are asked in order. The result is open when all of them are open. The demands behind a closed
+ * one are not asked, so a demand that counts how often it was open, such as {@link atMostEvery}, is best the last one.
+ */
 export function allOf(...demands: readonly Demand[]): Demand {
-  return () => {
-    for (let index = 0; index < demands.length; index++) {
-      const wait = (demands[index] as Demand)();
-      if (wait === null) continue;
-      const rest = allOf(...demands.slice(index + 1));
-      return concat(
-        wait.pipe(take(1), ignoreElements()),
-        defer(() => rest() ?? [0]).pipe(take(1), defaultIfEmpty(0)),
-      );
+  const parts = demands.map(
+    (demand): Asked => ({
+      demand,
+      isStrict: strictDemands.has(demand),
+      hasFired: false,
+      isOpen: false,
+      confirms: false,
+    }),
+  );
+  return strict(() => {
+    for (const part of parts) {
+      const wait = ask(part);
+      if (wait !== null) return wait;
+    }
+    for (const part of parts) {
+      part.hasFired = false;
+      part.isOpen = false;
     }
     return null;
+  });
+}
+
+/** A demand that is open while `isOpen()` is true, and otherwise as the given demand is. */
+export function unless(isOpen: () => boolean, demand: Demand): Demand {
+  const combined = allOf(demand);
+  return strict(() => (isOpen() ? null : combined()));
+}
+
+/**
+ * For a stage that waits for a demand. The returned function returns `null` if the demand is open, otherwise an
+ * Observable that completes when it is, for which the demand is asked as often as needed.
+ */
+export function untilOpen(demand: Demand = unlimited): () => Observable<never> | null {
+  const combined = allOf(demand);
+  return () => {
+    const first = combined();
+    if (first === null) return null;
+    return new Observable<never>((subscriber) => {
+      const error = (cause: unknown) => subscriber.error(cause);
+      const waitFor = (wait: Observable<unknown>) =>
+        subscriber.add(wait.subscribe({ error, complete: askAgain }));
+      const askAgain = () => {
+        try {
+          const wait = combined();
+          if (wait === null) subscriber.complete();
+          else waitFor(wait);
+        } catch (cause) {
+          error(cause);
+        }
+      };
+      waitFor(first);
+    });
   };
 }
 
@@ -57,17 +155,26 @@ export function allOf(...demands: readonly Demand[]): Demand {
  * open.
  */
 export function reliable(demand: Demand, report: (error: unknown) => void): Demand {
-  const failed = (error: unknown) => {
-    report(error);
-    return null;
-  };
-  return () => {
-    let wait: ReturnType<Demand>;
-    try {
-      wait = demand();
-    } catch (error) {
-      return failed(error);
+  const combined = allOf(demand);
+  let hasFailed = false;
+  return strict(() => {
+    if (hasFailed) {
+      hasFailed = false;
+      return null;
     }
-    return wait?.pipe(catchError((error) => of(failed(error)))) ?? null;
-  };
+    try {
+      const wait = combined();
+      if (wait === null) return null;
+      return wait.pipe(
+        catchError((error) => {
+          report(error);
+          hasFailed = true;
+          return of(0);
+        }),
+      );
+    } catch (error) {
+      report(error);
+      return null;
+    }
+  });
 }

@@ -5,6 +5,7 @@
 import { firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
+import { untilOpen } from '../rx/demand.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { networkError, PAGE_CAUSES } from './network-error.ts';
 import { pageNetwork } from './page-network.ts';
@@ -50,8 +51,9 @@ async function readBody(
 ): Promise<void> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
+  const capacity = untilOpen(request.demand);
   for (;;) {
-    const wait = request.demand?.() ?? null;
+    const wait = capacity();
     if (wait !== null) {
       const reopened = wait.pipe(takeUntil(fromEvent(signal, 'abort')));
       await firstValueFrom(reopened, { defaultValue: undefined });

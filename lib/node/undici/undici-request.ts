@@ -4,9 +4,9 @@
  * the socket delivered it.
  */
 import type { Subscriber, Subscription } from 'rxjs';
-import { take } from 'rxjs/operators';
 import type { Dispatcher } from 'undici';
 import { ApiError } from '../../meta/api-error.ts';
+import { untilOpen } from '../../rx/demand.ts';
 import { queryString } from '../../transport/query.ts';
 import type { HttpProtocol, TransportEvent, TransportRequest } from '../../transport/transport.ts';
 import { placeOf, type Route } from '../request-failure.ts';
@@ -66,6 +66,7 @@ function optionsOf(target: Target, request: TransportRequest): Dispatcher.Dispat
 class Exchange {
   readonly #target: Target;
   readonly #request: TransportRequest;
+  readonly #capacity: ReturnType<typeof untilOpen>;
   readonly #subscriber: Subscriber<TransportEvent>;
   readonly #stream = streamEnd();
   #controller: Dispatcher.DispatchController | undefined;
@@ -80,6 +81,7 @@ class Exchange {
   constructor(target: Target, request: TransportRequest, subscriber: Subscriber<TransportEvent>) {
     this.#target = target;
     this.#request = request;
+    this.#capacity = untilOpen(request.demand);
     this.#subscriber = subscriber;
   }
 
@@ -175,10 +177,10 @@ class Exchange {
   /** Pauses reading until the demand is open. */
   #throttle(reading: Dispatcher.DispatchController): void {
     if (this.#ended) return;
-    const closed = this.#request.demand?.() ?? null;
+    const closed = this.#capacity();
     if (closed === null) return;
     reading.pause();
-    this.#wait = closed.pipe(take(1)).subscribe({
+    this.#wait = closed.subscribe({
       error: (error) => this.#fail(error),
       complete: () => !this.#ended && reading.resume(),
     });

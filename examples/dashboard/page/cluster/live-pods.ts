@@ -4,31 +4,19 @@
  */
 
 import {
+  atMostEvery,
   conflateByKey,
   createClient,
   createListWatch,
   createSharedInformer,
-  type Demand,
   toView,
   type View,
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
-import { timer } from 'rxjs';
 import { PodList } from '../pods/pod-list.ts';
 
 /** The shortest time between two renderings, in milliseconds, so that time is left for input. */
 const PAINT_EVERY_MS = 200;
-
-/** A demand that is open once every `periodMs`; changes in between are folded per key. */
-function atMostEvery(periodMs: number): Demand {
-  let last = Number.NEGATIVE_INFINITY;
-  return () => {
-    const left = last + periodMs - performance.now();
-    if (left > 0) return timer(left);
-    last = performance.now();
-    return null;
-  };
-}
 
 const client = createClient({ baseUrl: window.location.origin });
 
