@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { config, VirtualTimeScheduler } from 'rxjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Mirror } from './mirror.ts';
-import { type NaiveAnswer, type PipelineStep, type Sets, STEPS } from './steps.ts';
+import { expectEqual, naiveOf } from './naive.ts';
+import { type PipelineStep, type Sets, STEPS } from './steps.ts';
 import { type Item, type Step, World } from './world.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
@@ -39,26 +40,6 @@ function pipelineOf(choices: readonly (readonly [number, number])[]): PipelineSt
     isOrdered ||= made.name === 'sort' || made.name === 'top';
   }
   return steps;
-}
-
-function naiveOf(world: World, steps: readonly PipelineStep[]): NaiveAnswer {
-  const rows = [...world.items.values()].map((object) => ({
-    id: object.metadata.uid,
-    key: object.metadata.name,
-    object,
-  }));
-  const first: NaiveAnswer = { rows, ordered: false, total: rows.length };
-  return steps.reduce((answer, each) => each.naive(answer), first);
-}
-
-function expectEqual(mirror: Mirror<Item>, naive: NaiveAnswer): void {
-  const ids = naive.rows.map(({ id }) => id);
-  expect(mirror.ids()).toEqual(naive.ordered ? ids : ids.sort());
-  for (const { id, key, object } of naive.rows) {
-    expect(mirror.rows.get(id)?.key).toBe(key);
-    expect(mirror.rows.get(id)?.object).toEqual(object);
-  }
-  if (naive.ordered) expect(mirror.sets.at(-1)?.total).toBe(naive.total);
 }
 
 // The functions that throw are reported, because no view shows what they rejected.

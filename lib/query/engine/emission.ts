@@ -19,7 +19,8 @@ interface Head {
 export class Emission<Out> {
   readonly #heads: (Head | undefined)[];
   #cause: Cause | undefined;
-  #initial = true;
+  /** Whether all sets since the last emission were initial; `undefined` if there were none. */
+  #initial: boolean | undefined;
   #rev = 0;
   #wasSynced = false;
   #before: Arrangement<Out> | undefined;
@@ -37,9 +38,12 @@ export class Emission<Out> {
   /** Notes a set of an input. */
   arrived(input: number, set: AnyChangeSet<unknown>): void {
     const { rev, synced, resourceVersion } = set;
+    const isLater = this.#heads[input] !== undefined;
     this.#heads[input] = { rev, synced, resourceVersion };
+    // What arrives before the first emission becomes part of it, and the first emission keeps the cause.
+    if (isLater && !this.#hasEmitted) return;
     this.because(set.cause);
-    this.#initial &&= set.initial;
+    this.#initial = (this.#initial ?? true) && set.initial;
   }
 
   /** Notes why the next set is emitted. Of several causes in one set, `watch` is what they have in common. */
@@ -61,9 +65,9 @@ export class Emission<Out> {
       arrangement?.order === this.#before?.order &&
       arrangement?.total === this.#before?.total;
     const cause = this.#cause ?? 'watch';
-    const initial = this.#initial;
+    const initial = this.#initial ?? false;
     this.#cause = undefined;
-    this.#initial = true;
+    this.#initial = undefined;
     if (isSame) return undefined;
     this.#hasEmitted = true;
     this.#wasSynced = synced;

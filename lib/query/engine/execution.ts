@@ -108,6 +108,8 @@ export class Execution<Out> {
       this.#run(() => {
         this.#isRetuning = false;
         this.#retune();
+        // What the sources changed in this turn, unless the new parameter is part of the same set.
+        this.#schedule();
         this.#completeIfDone();
       }),
     );
@@ -149,9 +151,11 @@ export class Execution<Out> {
       this.#held = undefined;
       return;
     }
-    if (this.#held === undefined) this.#emission.because('query');
     const { values } = this.#params;
-    if (this.#computation === undefined && this.#machine?.retune?.(values)) return this.#schedule();
+    if (this.#computation === undefined && this.#machine?.retune?.(values)) {
+      this.#emission.because('query');
+      return this.#schedule();
+    }
     const rows = this.#allRows();
     this.#held = undefined;
     this.#compute(rows);
@@ -192,13 +196,15 @@ export class Execution<Out> {
         return;
       }
       if (steps.next().done !== true) continue;
+      this.#pending.push(this.#take(), of.difference());
       this.#computation = undefined;
-      this.#pending.push(this.#machine?.take() ?? [], of.difference());
       return this.#install(of.next, rejected);
     }
   }
 
   #install(machine: Machine<Out>, rejected: Rejected): void {
+    // A machine is replaced only because a parameter has changed.
+    if (this.#machine !== undefined) this.#emission.because('query');
     this.#machine?.close?.();
     this.#machine = machine;
     this.#rejected = rejected;
@@ -240,15 +246,23 @@ export class Execution<Out> {
     atEndOfTurn(this.#parts.rank, () =>
       this.#run(() => {
         this.#isScheduled = false;
-        this.#emit();
+        // A new parameter changes the answer in this turn, too, and then emits both as one set.
+        if (!this.#isRetuning) this.#emit();
       }),
     );
+  }
+
+  /** What has changed in the answer that stands. A computation compares these rows, too. */
+  #take(): readonly Change<Out>[] {
+    const changes = this.#machine?.take() ?? [];
+    this.#computation?.of.changed(changes);
+    return changes;
   }
 
   #emit(): void {
     const machine = this.#machine;
     if (machine === undefined) return;
-    const changes = inOne([...this.#pending, machine.take()]);
+    const changes = inOne([...this.#pending, this.#take()]);
     this.#pending = [];
     const set = this.#emission.next(changes, machine.arrangement?.());
     // Before the set, so that a view that shows it shows what was rejected, too.

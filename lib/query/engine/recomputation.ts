@@ -69,7 +69,7 @@ export class Recomputation<Out> {
     if (this.#fed) this.changed(this.next.take());
   }
 
-  /** Notes rows that changed while the answers were compared. */
+  /** Notes rows that changed in one of the answers while they were compared. */
   changed(changes: readonly Change<Out>[]): void {
     if (!this.#fed) return;
     for (const { id } of changes) this.#candidates.add(id);
@@ -120,10 +120,10 @@ export class Recomputation<Out> {
 
   /** What the new answer changes in the former one, deletions first. */
   difference(): Change<Out>[] {
-    const changes = this.#former === undefined ? this.#allAdded() : this.#changed(this.#former);
+    // Changes that came from outside of the inputs, such as those of inner Observables.
+    this.changed(this.next.take());
     this.next.logging = true;
-    this.next.take();
-    return changes;
+    return this.#former === undefined ? this.#allAdded() : this.#changed(this.#former);
   }
 
   #allAdded(): Change<Out>[] {

@@ -72,9 +72,10 @@ class SortMachine<T> extends RowMachine<T> {
     const late = this.#late;
     this.#phase = 'sorting';
     const rows: IdentifiedRow<T>[] = [];
+    let compared = 0;
     for (const [id, { key, object }] of this.#rows) {
       if (this.#isComparable(id, key, object)) rows.push({ id, row: object });
-      if (rows.length % ROWS_A_STEP === 0) yield;
+      if (++compared % ROWS_A_STEP === 0) yield;
     }
     yield* this.#fill(rows);
     let placed = 0;

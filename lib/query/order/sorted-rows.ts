@@ -100,6 +100,8 @@ export class SortedRows<T> {
   ): Generator<void, void, void> {
     const length = LONGEST_RUN / 2;
     for (let at = 0; at < rows.length; at += length) {
+      // Not after the last run, so that a few rows are filled in one step.
+      if (at > 0) yield;
       const ids: string[] = [];
       const objects: Stored<T>[] = [];
       const run = new Run(ids, objects, this.#orders);
@@ -112,7 +114,6 @@ export class SortedRows<T> {
       }
       this.#changed();
       if (ids.length > 0) this.#runs.push(run);
-      yield;
     }
   }
 

@@ -1,0 +1,206 @@
+/** Answers that are computed in slices: while one is computed, the former one stands. */
+import fc from 'fast-check';
+import { liveFilter, liveMap, liveSort, type RowOrder } from 'rx-informer';
+import { BehaviorSubject, config, Subject } from 'rxjs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Mirror } from '../mirror.ts';
+import { expectEqual, naiveOf } from '../naive.ts';
+import { type PipelineStep, type Sets, STEPS } from '../steps.ts';
+import { type Item, type Step, World } from '../world.ts';
+import { SlicesOfTime } from './slices-of-time.ts';
+
+/** A step of a computation takes 64 rows, so a computation over these takes several slices. */
+const NAMES = Array.from({ length: 180 }, (_, at) => `n${at}`);
+const step: fc.Arbitrary<Step> = fc.record({
+  name: fc.constantFrom(...NAMES),
+  what: fc.constantFrom('set', 'set', 'set', 'delete', 'recreate', 'again'),
+  n: fc.nat(9),
+  group: fc.constantFrom('a', 'b', 'c'),
+});
+const event = fc.oneof(
+  { weight: 4, arbitrary: fc.array(step, { maxLength: 5 }).map((steps) => ({ steps })) },
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 4 }).map((slices) => ({ slices })) },
+  { weight: 3, arbitrary: fc.nat(20).map((turn) => ({ turn })) },
+  { weight: 1, arbitrary: fc.nat(9).map((reset) => ({ reset })) },
+);
+
+function worldOf(objects: number, n = (at: number) => at % 10): World {
+  const world = new World();
+  world.reset(NAMES.slice(0, objects).map((name, at) => ({ name, n: n(at) })));
+  return world;
+}
+
+/** Operators that hold an answer. `conflate` is no live operator, and a window takes an ordered stream. */
+const makers = STEPS.filter((make) => {
+  const { name, takes } = make(0, new SlicesOfTime());
+  return takes !== 'ordered' && name !== 'conflate';
+});
+function make(which: number, start: number, scheduler: SlicesOfTime): PipelineStep {
+  return (makers[which % makers.length] as (typeof makers)[number])(start, scheduler);
+}
+
+// The functions that throw are reported, because no view shows what they rejected.
+beforeAll(() => {
+  config.onUnhandledError = () => undefined;
+});
+
+describe('an answer that is computed in slices', () => {
+  it('Q21: the former answer stands and receives commits, then one set makes it the new one', () => {
+    const slicesSeen = { first: 0, later: 0, abandoned: 0 };
+    fc.assert(
+      fc.property(
+        fc.nat(50),
+        fc.nat(20),
+        fc.integer({ min: 100, max: NAMES.length }),
+        fc.array(event, { maxLength: 25 }),
+        fc.boolean(),
+        (which, start, objects, events, completes) => {
+          const scheduler = new SlicesOfTime();
+          const world = worldOf(objects);
+          const operator = make(which, start, scheduler);
+          /** The operator with the parameters of the answer that stands. */
+          const standing = make(which, start, scheduler);
+          let turned: number | undefined;
+          const mirror = new Mirror<Item>(operator.apply(world.changes$ as unknown as Sets));
+          const check = () => {
+            if (scheduler.waiting === 0 && turned !== undefined) {
+              standing.turn(turned);
+              turned = undefined;
+            }
+            if (mirror.error !== undefined) throw mirror.error;
+            if (mirror.sets.length > 0) expectEqual(mirror, naiveOf(world, [standing]));
+            else expect(scheduler.waiting).toBe(1);
+            expect(scheduler.waiting).toBeLessThanOrEqual(1);
+          };
+          check();
+          for (const each of events) {
+            if (mirror.sets.length === 0) slicesSeen.first += scheduler.waiting;
+            else slicesSeen.later += scheduler.waiting;
+            if ('steps' in each) world.commit(each.steps);
+            else if ('slices' in each) scheduler.run(each.slices);
+            else if ('turn' in each) {
+              // A window is not computed in slices, so a step with one has one parameter that is not.
+              slicesSeen.abandoned += scheduler.waiting;
+              operator.turn(each.turn);
+              turned = each.turn;
+            } else {
+              const kept = [...world.items.values()].map(({ metadata: { name }, n }) => ({
+                name,
+                n,
+              }));
+              world.reset(kept.filter(({ n }) => n !== each.reset));
+            }
+            check();
+          }
+          if (completes) {
+            world.complete();
+            expect(mirror.completed).toBe(scheduler.waiting === 0);
+            scheduler.run();
+            check();
+            expect(mirror.completed).toBe(true);
+          }
+          mirror.subscription.unsubscribe();
+          expect(scheduler.waiting).toBe(0);
+        },
+      ),
+      { numRuns: 150 },
+    );
+    for (const seen of Object.values(slicesSeen)) expect(seen).toBeGreaterThan(50);
+  });
+
+  it('Q21: a row that changes only in the former answer, while the two are compared, is corrected', () => {
+    // Two slices feed the rows, then each answer is compared with the other one.
+    for (let before = 0; before < 12; before++) {
+      const scheduler = new SlicesOfTime();
+      const world = worldOf(150, () => 1);
+      const project$ = new BehaviorSubject(({ n }: Item) => ({ n }));
+      const mirror = new Mirror(liveMap(project$, { scheduler })(world.changes$));
+      scheduler.run();
+      project$.next(({ n }) => ({ n: Math.min(n, 1) }));
+      scheduler.run(before);
+      world.commit([{ name: 'n0', what: 'set', n: 2, group: 'a' }]);
+      scheduler.run();
+      expect(mirror.objects().filter(({ n }) => n !== 1)).toEqual([]);
+    }
+  });
+
+  it('Q21: the set of a new parameter has the cause `query`, a commit meanwhile keeps its own', () => {
+    const scheduler = new SlicesOfTime();
+    const world = worldOf(150);
+    const predicate$ = new BehaviorSubject(({ n }: Item) => n > 3);
+    const mirror = new Mirror(liveFilter<Item>(predicate$, { scheduler })(world.changes$));
+    scheduler.run();
+    predicate$.next(({ n }) => n > 4);
+    world.commit([{ name: 'n9', what: 'set', n: 8, group: 'a' }]);
+    scheduler.run();
+    const heads = mirror.sets.map(({ cause, reset, initial }) => ({ cause, reset, initial }));
+    expect(heads).toEqual([
+      { cause: 'snapshot', reset: true, initial: true },
+      { cause: 'watch', reset: false, initial: false },
+      { cause: 'query', reset: false, initial: false },
+    ]);
+  });
+
+  it('Q21: the first set keeps its cause if commits arrive before it', () => {
+    const scheduler = new SlicesOfTime();
+    const world = worldOf(150);
+    const mirror = new Mirror(liveFilter<Item>(({ n }) => n > 3, { scheduler })(world.changes$));
+    const predicate$ = new Subject<(object: Item) => boolean>();
+    const late = new Mirror(liveFilter<Item>(predicate$, { scheduler })(world.changes$));
+    world.commit([{ name: 'n9', what: 'delete', n: 8, group: 'a' }]);
+    predicate$.next(({ n }) => n > 3);
+    scheduler.run();
+    for (const { sets } of [mirror, late]) {
+      expect(sets).toHaveLength(1);
+      expect([sets[0]?.cause, sets[0]?.reset, sets[0]?.initial]).toEqual(['snapshot', true, true]);
+      expect(sets[0]?.added).toHaveLength(89);
+    }
+  });
+
+  it('Q21: a collection of up to 60 rows is computed in one slice, however slow the computer is', () => {
+    for (let which = 0; which < makers.length; which++) {
+      for (let turn = 0; turn < 20; turn++) {
+        const scheduler = new SlicesOfTime(1_000);
+        const world = worldOf(60);
+        const operator = make(which, turn, scheduler);
+        const mirror = new Mirror<Item>(operator.apply(world.changes$ as unknown as Sets));
+        expect(mirror.sets).toHaveLength(1);
+        operator.turn(turn + 1);
+        expect([operator.name, scheduler.waiting]).toEqual([operator.name, 0]);
+        mirror.subscription.unsubscribe();
+      }
+    }
+  });
+
+  it('Q21: a row that leaves or changes in any slice of a sort is not in it, or at its new place', () => {
+    const objects = Array.from({ length: 1_500 }, (_, at) => ({ name: `n${at}`, n: at }));
+    const world = new World();
+    const sort = (scheduler: SlicesOfTime) => {
+      world.reset(objects);
+      const compare = (one: Item, other: Item) => one.n - other.n;
+      // Not a mirror, which would check each of these rows after each set.
+      const last: { order?: RowOrder<Item> } = {};
+      const sorted = liveSort<Item>(compare, { scheduler })(world.changes$);
+      return { last, leave: sorted.subscribe(({ order }) => Object.assign(last, { order })) };
+    };
+    const measured = new SlicesOfTime();
+    sort(measured);
+    for (let slices = measured.run(); slices >= 0; slices--) {
+      const scheduler = new SlicesOfTime();
+      const { last, leave } = sort(scheduler);
+      scheduler.run(slices);
+      for (const name of ['n0', 'n700', 'n1499']) {
+        world.commit([
+          { name, what: 'delete', n: 0, group: 'a' },
+          { name: `${name.slice(0, -1)}8`, what: 'set', n: -1, group: 'a' },
+        ]);
+      }
+      scheduler.run();
+      const expected = [...world.items.values()]
+        .map(({ n }) => n)
+        .sort((one, other) => one - other);
+      expect(last.order?.slice().map(({ n }) => n)).toEqual(expected);
+      leave.unsubscribe();
+    }
+  });
+});
