@@ -1,0 +1,182 @@
+/** Operators with several inputs: what they emit in one turn. */
+import {
+  type AnyChangeSet,
+  type ChangeSet,
+  createSharedInformer,
+  type KubernetesObject,
+  liveFilter,
+  liveMap,
+  type Stored,
+  toView,
+} from 'rx-informer';
+import type { Observable } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { liveOperator } from '../../../lib/query/engine/live-operator.ts';
+import type { HeldRow, MachineContext } from '../../../lib/query/engine/machine.ts';
+import { RowMachine } from '../../../lib/query/engine/row-machine.ts';
+import { inTurn } from '../../../lib/rx/outermost-drain.ts';
+import {
+  added,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../../support/scripted-list-watch.ts';
+import { Mirror } from '../mirror.ts';
+
+/** The rows that both inputs have, by id. */
+class BothMachine extends RowMachine<string> {
+  readonly #answer = new Map<string, HeldRow<string>>();
+  readonly answer = this.#answer;
+
+  constructor(context: MachineContext) {
+    super(context, 2);
+  }
+
+  put(input: number, id: string, key: string, object: unknown): void {
+    (this.inputs[input] as Map<string, HeldRow<unknown>>).set(id, { key, object: object as never });
+    this.#update(
+      id,
+      this.inputs.map((rows) => rows.get(id)),
+    );
+  }
+
+  protected removed(input: number, id: string): void {
+    this.#update(
+      id,
+      this.inputs.map((rows, at) => (at === input ? undefined : rows.get(id))),
+    );
+  }
+
+  #update(id: string, [one, other]: readonly (HeldRow<unknown> | undefined)[]): void {
+    this.log.touch(id, this.#answer.get(id));
+    if (one === undefined || other === undefined) this.#answer.delete(id);
+    else {
+      const object = `${String(one.object)} ${String(other.object)}` as Stored<string>;
+      this.#answer.set(id, { key: one.key, object });
+    }
+  }
+}
+
+function both(
+  ...sources: readonly Observable<AnyChangeSet<unknown>>[]
+): Observable<ChangeSet<string>> {
+  return liveOperator<string, ChangeSet<string>>({
+    name: 'both',
+    sources,
+    params: [],
+    create: (_, context) => new BothMachine(context),
+  });
+}
+
+const version = (name: string) =>
+  liveMap<Pod, string>(({ metadata }) => `${name}${metadata.resourceVersion}`);
+
+function informed() {
+  const source = scriptedListWatch();
+  const informer = createSharedInformer(source);
+  return { source, informer, changes$: informer.changes$ };
+}
+
+describe('an operator with several inputs', () => {
+  it('Q25: emits one set per commit of an informer that all its inputs read', async () => {
+    const { source, informer, changes$ } = informed();
+    const mirror = new Mirror(both(version('l')(changes$), version('r')(changes$)));
+    source.listed(1, pod('a', 1));
+    source.send(added(pod('b', 2)));
+    source.send(modified(pod('b', 3)), modified(pod('a', 4)));
+    expect(mirror.objects()).toEqual(['l4 r4', 'l3 r3']);
+    // The first set is empty and unsynced; no set shows a row with versions of two commits.
+    expect(mirror.sets.map(({ changes }) => changes.map(({ object }) => object))).toEqual([
+      [],
+      ['l1 r1'],
+      [], // the end of the list
+      ['l2 r2'],
+      ['l3 r3', 'l4 r4'],
+    ]);
+    await informer.stop();
+    expect(mirror.completed).toBe(true);
+  });
+
+  it('Q25: emits after its inputs, and a view after all of them, however deep they are', async () => {
+    const { source, informer, changes$ } = informed();
+    const deep = version('r')(liveFilter<Pod>(() => true)(liveFilter<Pod>(() => true)(changes$)));
+    const inner = both(version('l')(changes$), deep);
+    const outer = both(inner, version('o')(changes$));
+    const order: string[] = [];
+    const mirror = new Mirror(outer);
+    const log = (name: string, of: Observable<AnyChangeSet<unknown>>) =>
+      of.subscribe((set) => {
+        if (!set.reset) order.push(name);
+      });
+    const subscriptions = [log('outer', outer), log('inner', inner), log('changes', changes$)];
+    const view = toView(outer);
+    let shown = 0;
+    const leave = view.subscribe(() => {
+      shown++;
+      order.push('view');
+    });
+    source.listed(1, pod('a', 1));
+    // A list is two commits: its objects, and its end.
+    expect(order.splice(4)).toEqual(order.splice(0));
+    source.send(modified(pod('a', 2)));
+    expect(order).toEqual(['changes', 'inner', 'outer', 'view']);
+    expect([mirror.objects(), shown]).toEqual([['l2 r2 o2'], 3]);
+    expect(view.getSnapshot().rows).toEqual(['l2 r2 o2']);
+    leave();
+    for (const each of subscriptions) each.unsubscribe();
+    await informer.stop();
+  });
+
+  it('Q25: two informers that commit in one turn give one set, in the same call stack', async () => {
+    const [one, two] = [informed(), informed()];
+    const mirror = new Mirror(both(version('l')(one.changes$), version('r')(two.changes$)));
+    one.source.listed(1, pod('a', 1));
+    two.source.listed(1, pod('a', 1));
+    const before = mirror.sets.length;
+    inTurn(() => {
+      one.source.send(modified(pod('a', 2)));
+      two.source.send(modified(pod('a', 7)));
+      expect(mirror.sets).toHaveLength(before);
+    });
+    expect(mirror.sets).toHaveLength(before + 1);
+    expect(mirror.objects()).toEqual(['l2 r7']);
+    await Promise.all([one.informer.stop(), two.informer.stop()]);
+  });
+
+  it('Q26: one source gives its rev and version; several an own rev, no version, and synced when all are', async () => {
+    const [one, two] = [informed(), informed()];
+    const single = new Mirror(liveFilter<Pod>(() => true)(one.changes$));
+    const several = new Mirror(both(one.changes$, two.changes$));
+    one.source.listed(5, pod('a', 5));
+    two.source.listed(9, pod('a', 9));
+    one.source.send(modified(pod('a', 6)));
+    const heads = ({ sets }: Mirror<unknown>) =>
+      sets.map(({ rev, resourceVersion, synced }) => [rev, resourceVersion, synced]);
+    expect(heads(single as Mirror<unknown>)).toEqual([
+      [0, '', false],
+      [1, '', false],
+      [2, '5', true],
+      [3, '6', true],
+    ]);
+    expect(heads(several as Mirror<unknown>)).toEqual([
+      [1, '', false],
+      [2, '', false],
+      [3, '', true],
+    ]);
+    await Promise.all([one.informer.stop(), two.informer.stop()]);
+  });
+
+  it('Q26: a set that says nothing new is not emitted, and a later reset is a difference', async () => {
+    const { source, informer, changes$ } = informed();
+    const mirror = new Mirror(
+      liveFilter<KubernetesObject>(({ metadata }) => metadata?.name !== 'b')(changes$),
+    );
+    source.listed(1, pod('a', 1));
+    source.send(added(pod('b', 2)));
+    source.send(modified(pod('b', 3)));
+    expect(mirror.sets.map(({ changes }) => changes.length)).toEqual([0, 1, 0]);
+    expect(mirror.sets[2]?.synced).toBe(true);
+    await informer.stop();
+  });
+});
