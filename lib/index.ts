@@ -279,6 +279,19 @@ export type { Stored } from './meta/stored.ts';
 // query: sorted rows for user interfaces
 export type { LiveOptions, Param } from './query/engine/operator.ts';
 export type { RejectedRow } from './query/engine/rejections.ts';
+export type { QueryComparison, QueryCondition } from './query/live-query/condition.ts';
+export { type LiveQuery, type LiveQuerySpec, liveQuery } from './query/live-query/live-query.ts';
+export type { KeyedOrder, OrderBy, PathOrder, QueryOrder } from './query/live-query/order-by.ts';
+export { annotation, label } from './query/live-query/path.ts';
+export type {
+  Columns,
+  KeyedProjection,
+  QuerySelection,
+  RowOf,
+  Select,
+} from './query/live-query/select.ts';
+export type { QueryPath, ValueAt } from './query/live-query/typed-path.ts';
+export type { CompareAs, IndexCondition, KeyedTest, Where } from './query/live-query/where.ts';
 export {
   type FilterCondition,
   liveFilter,

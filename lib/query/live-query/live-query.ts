@@ -1,0 +1,236 @@
+/** `liveQuery`: a query as plain data. */
+import { parseFieldSelector } from '../../meta/field-selector.ts';
+import { checkGivenSelectors } from '../../meta/given-selectors.ts';
+import { isFields } from '../../meta/json-fields.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { type LabelSelectorObject, parseLabelSelector } from '../../meta/label-selector.ts';
+import { type Resource, resourceName } from '../../meta/resource.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { checkedText, normalCondition, type QueryCondition } from './condition.ts';
+import { normalOrders, type OrderBy, type QueryOrder } from './order-by.ts';
+import { checkFields, refused, shown } from './refused.ts';
+import { normalSelection, type QuerySelection, type RowOf, type Select } from './select.ts';
+import type { Where } from './where.ts';
+
+type OneOrSeveral<V> = V | readonly V[];
+
+/** The argument of {@link liveQuery}. Only the first four fields reach a request. */
+export interface LiveQuerySpec<
+  T extends KubernetesObject,
+  S = unknown,
+  O = unknown,
+  N = number | undefined,
+> {
+  readonly from: Resource<T>;
+  /** One namespace or several; '' means all, also if the factory has a namespace. @defaultValue that of the factory */
+  readonly namespace?: OneOrSeveral<string> | undefined;
+  /** As for `kubectl -l`, or as objects contain it in `spec.selector`. */
+  readonly labelSelector?: string | LabelSelectorObject;
+  /** As for `kubectl --field-selector`; the server decides which fields are supported. */
+  readonly fieldSelector?: string;
+  /** Which objects are in the answer. @defaultValue all */
+  readonly where?: Where<T> | undefined;
+  /** What is shown of each object: `{ column: path }`, or a function with a key. @defaultValue the objects */
+  readonly select?: S | undefined;
+  /** The order of the rows, by one or several values. Ties are ordered by id. */
+  readonly orderBy?: O | undefined;
+  /** The most rows. Without `orderBy` the rows are ordered by namespace and name. */
+  readonly limit?: N | undefined;
+  /** How many rows are left out at the beginning. @defaultValue 0 */
+  readonly offset?: N | undefined;
+}
+
+declare const rows: unique symbol;
+
+/**
+ * A query as data: valid, frozen, in its one form. `JSON.stringify` writes it without its functions, and `liveQuery` takes
+ * what `JSON.parse` reads.
+ */
+export interface LiveQuery<Row = unknown, Ordered extends boolean = boolean> {
+  readonly from: Resource<KubernetesObject>;
+  readonly namespace?: OneOrSeveral<string>;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly where?: QueryCondition;
+  readonly select?: QuerySelection;
+  readonly orderBy?: readonly QueryOrder[];
+  readonly limit?: number;
+  readonly offset?: number;
+  /** Equal for equal queries. Not enumerable, so a copy of a query is not mistaken for that query. */
+  readonly key: string;
+  /** Never set; carries the type of the rows and whether they have an order. */
+  readonly [rows]?: { readonly row: Row; readonly ordered: Ordered };
+}
+
+/** Whether a query with these types of `orderBy`, and of `limit` and `offset`, gives rows in an order. */
+export type IsOrdered<O, Any, N> = [Any] extends [O] // nothing was inferred
+  ? IsOrdered<undefined, 1, N>
+  : [O] extends [undefined]
+    ? [N] extends [undefined]
+      ? false
+      : undefined extends N
+        ? boolean
+        : true
+    : undefined extends O
+      ? boolean
+      : true;
+
+/** The query that a specification gives. */
+export type QueryOf<T extends KubernetesObject, S, O, N> = LiveQuery<
+  RowOf<T, S>,
+  IsOrdered<O, OneOrSeveral<OrderBy<T>> | undefined, N>
+>;
+
+const FIELDS = [
+  'from',
+  'namespace',
+  'labelSelector',
+  'fieldSelector',
+  'where',
+  'select',
+  'orderBy',
+  'limit',
+  'offset',
+];
+
+/** A limit without an order would cut at random. */
+const BY_NAME: readonly QueryOrder[] = [{ path: 'metadata.namespace' }, { path: 'metadata.name' }];
+
+function checkedResource(from: unknown): Resource<KubernetesObject> {
+  const names = ['group', 'version', 'plural', 'kind', 'apiVersion'];
+  if (!isFields(from) || names.some((name) => typeof from[name] !== 'string')) {
+    refused(
+      'from',
+      `is ${shown(from)}; it must be a resource such as pods of rx-informer/resources`,
+    );
+  }
+  return from as unknown as Resource<KubernetesObject>;
+}
+
+function checkedNamespace(resource: Resource, namespace: unknown): OneOrSeveral<string> {
+  const names: readonly unknown[] = Array.isArray(namespace) ? namespace : [namespace];
+  const isList = Array.isArray(namespace);
+  if (names.length === 0) refused('namespace', 'is an empty list; leave it out for all');
+  for (const name of names) {
+    if (typeof name !== 'string' || (isList && name === '')) {
+      refused('namespace', `is ${shown(namespace)}; it must be a namespace, a list of them, or ''`);
+    }
+  }
+  if (!resource.namespaced && names.some((name) => name !== '')) {
+    refused('namespace', `is ${shown(namespace)}, but ${resourceName(resource)} is cluster-scoped`);
+  }
+  const sorted = [...new Set(names as readonly string[])].sort();
+  return sorted.length === 1 ? (sorted[0] as string) : sorted;
+}
+
+function selectorText(field: string, parse: () => { toString(): string }): string {
+  try {
+    return parse().toString();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return refused(field, `is not valid: ${error.message}`);
+  }
+}
+
+function checkedCount(field: string, count: unknown): number {
+  if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number;
+  return refused(field, `is ${shown(count)}; it must be a whole number of 0 or more`);
+}
+
+function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
+  if (!isFields(spec)) throw new TypeError(`liveQuery: got ${shown(spec)}; pass { from, … }`);
+  checkFields('', spec, FIELDS);
+  checkGivenSelectors('liveQuery', spec);
+  const from = checkedResource(spec['from']);
+  const { namespace, labelSelector, fieldSelector, where, select, orderBy, limit, offset } = spec;
+  const condition = where === undefined ? undefined : normalCondition(where);
+  const fieldText =
+    fieldSelector === undefined ? undefined : checkedText('fieldSelector', fieldSelector);
+  const isEverything = condition !== undefined && 'and' in condition && condition.and.length === 0;
+  const start = offset === undefined ? 0 : checkedCount('offset', offset);
+  const isCut = limit !== undefined || offset !== undefined;
+  const orders = orderBy === undefined ? (isCut ? BY_NAME : undefined) : normalOrders(orderBy);
+  return {
+    from,
+    ...(namespace === undefined ? {} : { namespace: checkedNamespace(from, namespace) }),
+    ...(labelSelector === undefined
+      ? {}
+      : {
+          labelSelector: selectorText('labelSelector', () =>
+            parseLabelSelector(labelSelector as string),
+          ),
+        }),
+    ...(fieldText === undefined
+      ? {}
+      : { fieldSelector: selectorText('fieldSelector', () => parseFieldSelector(fieldText)) }),
+    ...(condition === undefined || isEverything ? {} : { where: condition }),
+    ...(select === undefined ? {} : { select: normalSelection(select) }),
+    ...(orders === undefined ? {} : { orderBy: orders }),
+    ...(limit === undefined ? {} : { limit: checkedCount('limit', limit) }),
+    ...(start === 0 ? {} : { offset: start }),
+  };
+}
+
+/** The columns are in the order of the rows' fields, so their order counts. */
+function keyOf({ from, select, ...query }: Omit<LiveQuery, 'key'>): string {
+  const { group, version, plural } = from;
+  const columns = select === undefined ? undefined : Object.entries(select);
+  return canonicalJson({ ...query, from: { group, version, plural }, select: columns });
+}
+
+function frozen<V>(value: V): V {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const each of Object.values(value)) frozen(each);
+  return Object.freeze(value);
+}
+
+const known = /* @__PURE__ */ new WeakSet<object>();
+
+/**
+ * Creates a query: which objects, in which order, and what of them. A query is plain data, so it can be compared, stored
+ * and sent to a worker. Functions are allowed only beside a `key`, which stands for them.
+ *
+ * A condition is `{ path, operator: value }`, with one of the operators `eq`, `ne`, `in`, `lt`, `lte`, `gt`, `gte`,
+ * `exists`, `prefix` and `contains`; `{ and }`, `{ or }` and `{ not }` combine conditions. A path passes arrays through, and
+ * means "some element". Absent values, `null` included, equal nothing and are not less or greater than anything; `ne` is
+ * the opposite of `eq`, so it holds for them. `as` says how both sides are read: `text`, `number`, `time` or `quantity`. A
+ * value that cannot be read so equals nothing, too.
+ *
+ * Throws a `TypeError` that names the field if a field is invalid.
+ *
+ * @example
+ * ```ts
+ * import { label, liveQuery } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * const restarting = liveQuery({
+ *   from: pods,
+ *   namespace: ['shop', 'till'],
+ *   where: {
+ *     and: [
+ *       { path: 'status.containerStatuses.restartCount', gte: 5 },
+ *       { path: label('app.kubernetes.io/part-of'), eq: 'shop' },
+ *     ],
+ *   },
+ *   select: { name: 'metadata.name', restarts: 'status.containerStatuses.restartCount' },
+ *   orderBy: { path: 'metadata.creationTimestamp', direction: 'desc', as: 'time' },
+ *   limit: 10,
+ * });
+ * const copy = liveQuery(JSON.parse(JSON.stringify(restarting)));
+ * copy.key === restarting.key; // => true
+ * ```
+ */
+export function liveQuery<
+  T extends KubernetesObject,
+  // Without defaults, which the compiler would take for the types of functions in place.
+  const S extends Select<T> | undefined,
+  const O extends OneOrSeveral<OrderBy<T>> | undefined,
+  N extends number | undefined = undefined,
+>(spec: LiveQuerySpec<T, S, O, N>): QueryOf<T, S, O, N> {
+  if (known.has(spec)) return spec as unknown as QueryOf<T, S, O, N>;
+  const query = normalQuery(spec);
+  Object.defineProperty(query, 'key', { value: keyOf(query) });
+  frozen(query);
+  known.add(query);
+  return query as QueryOf<T, S, O, N>;
+}

@@ -1,0 +1,125 @@
+/** `orderBy` of a query: its types, its one form, and the comparison. */
+import { isFields } from '../../meta/json-fields.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { checkedAs, checkedPath } from './condition.ts';
+import { type Steps, someAt } from './path.ts';
+import { stepsOf } from './predicate.ts';
+import { type Comparable, compareRead, type Reading, readAsIs, readingOf } from './reading.ts';
+import { checkedKey, checkFields, refused, shown } from './refused.ts';
+import type { QueryPath } from './typed-path.ts';
+import type { CompareAs } from './where.ts';
+
+/** Orders by the value at a path. If there are several, by the least, and descending by the greatest. */
+export interface PathOrder<P> {
+  readonly path: P;
+  /** Objects without a value come last in both directions. @defaultValue 'asc' */
+  readonly direction?: 'asc' | 'desc' | undefined;
+  /** How values are read. One that cannot be read so counts as absent. @defaultValue as what they are */
+  readonly as?: CompareAs | undefined;
+}
+
+/** A comparison as an order. Queries with equal keys are equal, whatever their functions are. */
+export interface KeyedOrder<T> {
+  readonly key: string;
+  readonly compare: (one: Stored<T>, other: Stored<T>, nowMs: number) => number;
+}
+
+/** One order of a query on objects of the type `T`. */
+export type OrderBy<T> = PathOrder<QueryPath<T>> | KeyedOrder<T>;
+
+/** A valid order in its one form. */
+export type QueryOrder =
+  | { readonly path: string; readonly direction?: 'desc'; readonly as?: CompareAs }
+  | { readonly key: string; readonly compare: (one: never, other: never, nowMs: number) => number };
+
+export type Comparison = (one: unknown, other: unknown, nowMs: number) => number;
+
+function normalOrder(given: unknown, field: string): QueryOrder {
+  if (!isFields(given)) refused(field, `is ${shown(given)}; it must be { path, direction?, as? }`);
+  if (!('path' in given) && 'key' in given) {
+    checkFields(field, given, ['key', 'compare']);
+    const key = checkedKey(field, given['key']);
+    const { compare } = given;
+    if (typeof compare === 'function') return { key, compare: compare as never };
+    refused(
+      `${field}.compare`,
+      `is ${shown(compare)}; give the function that ${shown(key)} stands for`,
+    );
+  }
+  checkFields(field, given, ['path', 'direction', 'as']);
+  const { direction = 'asc' } = given;
+  if (direction !== 'asc' && direction !== 'desc') {
+    refused(`${field}.direction`, `is ${shown(direction)}; it must be 'asc' or 'desc'`);
+  }
+  const as = checkedAs(`${field}.as`, given['as']);
+  return {
+    path: checkedPath(`${field}.path`, given['path']),
+    ...(direction === 'desc' ? { direction } : {}),
+    ...(as === undefined ? {} : { as }),
+  };
+}
+
+/** Validates one or several orders. Throws a `TypeError` that names the field. */
+export function normalOrders(given: unknown): readonly QueryOrder[] {
+  if (!Array.isArray(given)) return [normalOrder(given, 'orderBy')];
+  if (given.length === 0) refused('orderBy', 'is an empty list; give an order, or leave it out');
+  return given.map((each, at) => normalOrder(each, `orderBy[${at}]`));
+}
+
+/** The value that an object is ordered by. */
+function leading(object: unknown, steps: Steps, read: Reading, sign: number) {
+  let found: Comparable | undefined;
+  someAt(object, steps, (value) => {
+    const comparable = read(value);
+    if (comparable === undefined) return false;
+    if (found === undefined || compareRead(comparable, found) * sign < 0) found = comparable;
+    return false;
+  });
+  return found;
+}
+
+function comparisonOf(order: QueryOrder): Comparison {
+  if ('compare' in order) return order.compare as Comparison;
+  const { path, as, direction } = order;
+  const steps = stepsOf(path);
+  const sign = direction === 'desc' ? -1 : 1;
+  const read = as === undefined ? readAsIs : readingOf(as);
+  const value = remembered((object) => leading(object, steps, read, sign), as);
+  return (one, other) => {
+    const left = value(one);
+    const right = value(other);
+    if (left === undefined || right === undefined) {
+      return Number(left === undefined) - Number(right === undefined);
+    }
+    return compareRead(left, right) * sign;
+  };
+}
+
+/** Remembers the value of each object if it takes long to read, because a sort compares an object many times. */
+function remembered(
+  readValue: (object: unknown) => Comparable | undefined,
+  as: CompareAs | undefined,
+): (object: unknown) => Comparable | undefined {
+  if (as !== 'time' && as !== 'quantity') return readValue;
+  const values = new WeakMap<object, { readonly value: Comparable | undefined }>();
+  return (object) => {
+    let known = values.get(object as object);
+    if (known === undefined) {
+      known = { value: readValue(object) };
+      values.set(object as object, known);
+    }
+    return known.value;
+  };
+}
+
+/** The comparison by several orders, of which the first that differs decides. */
+export function compareBy(orders: readonly QueryOrder[]): Comparison {
+  const comparisons = orders.map(comparisonOf);
+  return (one, other, nowMs) => {
+    for (const compare of comparisons) {
+      const result = compare(one, other, nowMs);
+      if (result !== 0) return result;
+    }
+    return 0;
+  };
+}

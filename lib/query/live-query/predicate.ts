@@ -1,0 +1,122 @@
+/** Makes predicates of conditions. */
+import type { IndexFunc } from '../../store/index-funcs.ts';
+import type { QueryComparison, QueryCondition } from './condition.ts';
+import { formatPath, parsePath, type Steps, someAt } from './path.ts';
+import { type Comparable, defaultAs, type Reading, readingOf } from './reading.ts';
+import type { Scalar } from './typed-path.ts';
+import type { CompareAs } from './where.ts';
+
+/** Decides about an object. `nowMs` is in milliseconds since the Unix epoch. */
+export type Predicate = (object: unknown, nowMs: number) => boolean;
+
+/** The index functions of the informer that is read, by name. */
+export type IndexFuncs = Readonly<Record<string, IndexFunc<unknown>>>;
+
+type Test = (value: unknown) => boolean;
+
+/** The names along a valid path. */
+export function stepsOf(path: string): Steps {
+  return parsePath(path) ?? [];
+}
+
+function equals(value: Scalar, as: CompareAs | undefined): Test {
+  const read = readingOf(as ?? defaultAs(value));
+  const wanted = read(value);
+  return (each) => read(each) === wanted;
+}
+
+function compares(
+  value: Scalar,
+  as: CompareAs | undefined,
+  holds: (one: Comparable, other: Comparable) => boolean,
+): Test {
+  const read: Reading = readingOf(as ?? defaultAs(value));
+  const bound = read(value) as Comparable;
+  return (each) => {
+    const comparable = read(each);
+    return comparable !== undefined && holds(comparable, bound);
+  };
+}
+
+function textTest(holds: (text: string) => boolean): Test {
+  const read = readingOf('text');
+  return (value) => {
+    const text = read(value);
+    return typeof text === 'string' && holds(text);
+  };
+}
+
+/** The test that some value must pass, and whether the condition is that none does. */
+function testOf(condition: QueryComparison): { readonly test: Test; readonly none?: true } {
+  const { as } = condition;
+  if ('eq' in condition) return { test: equals(condition.eq, as) };
+  if ('ne' in condition) return { test: equals(condition.ne, as), none: true };
+  if ('in' in condition) {
+    const tests = condition.in.map((value) => equals(value, as));
+    return { test: (value) => tests.some((test) => test(value)) };
+  }
+  if ('lt' in condition) return { test: compares(condition.lt, as, (one, other) => one < other) };
+  if ('lte' in condition)
+    return { test: compares(condition.lte, as, (one, other) => one <= other) };
+  if ('gt' in condition) return { test: compares(condition.gt, as, (one, other) => one > other) };
+  if ('gte' in condition)
+    return { test: compares(condition.gte, as, (one, other) => one >= other) };
+  if ('exists' in condition) {
+    return condition.exists ? { test: () => true } : { test: () => true, none: true };
+  }
+  if ('prefix' in condition) {
+    return { test: textTest((text) => text.startsWith(condition.prefix)) };
+  }
+  return { test: textTest((text) => text.includes(condition.contains)) };
+}
+
+function comparisonPredicate(condition: QueryComparison): Predicate {
+  const steps = stepsOf(condition.path);
+  const { test, none = false } = testOf(condition);
+  return (object) => someAt(object, steps, test) !== none;
+}
+
+/** The predicate of a condition. `indices` must have each index that the condition names. */
+export function predicateOf(condition: QueryCondition, indices: IndexFuncs): Predicate {
+  if ('path' in condition) return comparisonPredicate(condition);
+  if ('and' in condition) {
+    const all = condition.and.map((each) => predicateOf(each, indices));
+    return (object, nowMs) => all.every((each) => each(object, nowMs));
+  }
+  if ('or' in condition) {
+    const any = condition.or.map((each) => predicateOf(each, indices));
+    return (object, nowMs) => any.some((each) => each(object, nowMs));
+  }
+  if ('not' in condition) {
+    const inner = predicateOf(condition.not, indices);
+    return (object, nowMs) => !inner(object, nowMs);
+  }
+  if ('index' in condition) {
+    const valuesOf = indices[condition.index] as IndexFunc<unknown>;
+    return (object) => valuesOf(object).includes(condition.eq);
+  }
+  return condition.test as Predicate;
+}
+
+/** The parts of a condition that must all hold. */
+export function conjunctsOf(condition: QueryCondition | undefined): readonly QueryCondition[] {
+  if (condition === undefined) return [];
+  return 'and' in condition ? condition.and : [condition];
+}
+
+/** What a condition reads: paths, indices, and functions by their keys. */
+export interface Needs {
+  readonly paths: Set<string>;
+  readonly indices: Set<string>;
+  readonly functions: Set<string>;
+}
+
+/** Adds what a condition reads. */
+export function collectNeeds(condition: QueryCondition, needs: Needs): void {
+  if ('path' in condition) needs.paths.add(formatPath(stepsOf(condition.path)));
+  else if ('and' in condition) for (const each of condition.and) collectNeeds(each, needs);
+  else if ('or' in condition) for (const each of condition.or) collectNeeds(each, needs);
+  else if ('not' in condition) collectNeeds(condition.not, needs);
+  else if ('index' in condition) needs.indices.add(condition.index);
+  else needs.functions.add(condition.key);
+}

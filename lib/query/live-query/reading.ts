@@ -1,0 +1,93 @@
+/** How values are read before they are compared: as text, numbers, times or quantities. */
+import type { Scalar } from './typed-path.ts';
+import type { CompareAs } from './where.ts';
+
+/** A value as it is compared. Values of different types are different, and none of them is less. */
+export type Comparable = string | number | bigint | boolean;
+
+/** Reads a value; `undefined` if it cannot be read so. */
+export type Reading = (value: unknown) => Comparable | undefined;
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
+function readText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function readNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined;
+}
+
+function readTime(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value !== 'string' || !TIME.test(value)) return undefined;
+  // biome-ignore lint/style/noRestrictedGlobals: parses a date, reads no clock
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
+
+function readBoolean(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+const READINGS: Readonly<Record<CompareAs, Reading>> = {
+  text: readText,
+  number: readNumber,
+  time: readTime,
+  quantity: readQuantity,
+};
+
+/** The names of the readings, for messages. */
+export const COMPARE_AS = /* @__PURE__ */ Object.keys(READINGS) as readonly CompareAs[];
+
+export function isCompareAs(value: unknown): value is CompareAs {
+  return typeof value === 'string' && Object.hasOwn(READINGS, value);
+}
+
+/** The reading that is meant by a value if none is named. */
+export function defaultAs(value: Scalar): CompareAs | undefined {
+  if (typeof value === 'string') return 'text';
+  return typeof value === 'number' ? 'number' : undefined;
+}
+
+export function readingOf(as: CompareAs | undefined): Reading {
+  return as === undefined ? readBoolean : READINGS[as];
+}
+
+/** Reads a value as what it is. */
+export function readAsIs(value: unknown): Comparable | undefined {
+  const type = typeof value;
+  return type === 'string' || type === 'number' || type === 'boolean'
+    ? (value as Scalar)
+    : undefined;
+}
+
+const RANKS = ['boolean', 'number', 'bigint', 'string'];
+
+/** Compares two values: truth values, then numbers, then text by code units. */
+export function compareRead(one: Comparable, other: Comparable): number {
+  if (one === other) return 0;
+  if (typeof one === typeof other) return one < other ? -1 : 1;
+  return RANKS.indexOf(typeof one) - RANKS.indexOf(typeof other);
+}
+
+/** Stand-in. */
+function readQuantity(value: unknown): number | undefined {
+  const found = /^([+-]?[0-9.]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(String(value));
+  if (found === null) return undefined;
+  const units: Record<string, number> = {
+    m: 1e-3,
+    k: 1e3,
+    M: 1e6,
+    G: 1e9,
+    T: 1e12,
+    Ki: 2 ** 10,
+    Mi: 2 ** 20,
+    Gi: 2 ** 30,
+    Ti: 2 ** 40,
+  };
+  return Number(found[1]) * (units[found[2] ?? ''] ?? 1);
+}

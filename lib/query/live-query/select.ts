@@ -1,0 +1,73 @@
+/** `select` of a query: its types, its one form, and the projection. */
+import { isFields } from '../../meta/json-fields.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { checkedPath } from './condition.ts';
+import { shownAt } from './path.ts';
+import { stepsOf } from './predicate.ts';
+import { checkedKey, checkFields, refused, shown } from './refused.ts';
+import type { QueryPath, ValueAt } from './typed-path.ts';
+
+/** The columns of a row, each with the path of its value. */
+export type Columns<T> = Readonly<Record<string, QueryPath<T>>>;
+
+/** A function that makes rows; `undefined` keeps a row out. Queries with equal keys are equal, whatever they make. */
+export interface KeyedProjection<T, Row> {
+  readonly key: string;
+  readonly project: (object: Stored<T>, nowMs: number) => Row | undefined;
+}
+
+/** What a query shows of each object: columns, or what a function makes. */
+export type Select<T> = Columns<T> | KeyedProjection<T, unknown>;
+
+/** The rows of a query. */
+export type RowOf<T, S> = [Select<T> | undefined] extends [S] // nothing was inferred
+  ? Stored<T>
+  : RowBy<T, S>;
+
+type RowBy<T, S> = S extends { readonly project: (...given: never[]) => infer Row }
+  ? Exclude<Row, undefined>
+  : S extends Readonly<Record<string, string>>
+    ? { readonly [C in keyof S]: ValueAt<Stored<T>, S[C]> }
+    : Stored<T>;
+
+/** A valid selection in its one form. */
+export type QuerySelection =
+  | { readonly key: string; readonly project: (object: never, nowMs: number) => unknown }
+  | Readonly<Record<string, string>>;
+
+export function isKeyed(
+  selection: QuerySelection,
+): selection is { readonly key: string; readonly project: (object: never) => unknown } {
+  return typeof selection['project'] === 'function';
+}
+
+/** Validates a selection. Throws a `TypeError` that names the field. */
+export function normalSelection(given: unknown): QuerySelection {
+  if (!isFields(given)) refused('select', `is ${shown(given)}; it must be { column: path, … }`);
+  const { key, project } = given;
+  const names = Object.keys(given);
+  if (typeof project === 'function') {
+    checkFields('select', given, ['key', 'project']);
+    return { key: checkedKey('select', key), project: project as never };
+  }
+  if (names.length === 0) refused('select', 'has no columns; give one, or leave select out');
+  // What JSON keeps of a function and its key.
+  if (names.length === 1 && key !== undefined) {
+    refused('select.project', 'is missing; a row of one column cannot call it key');
+  }
+  return Object.fromEntries(
+    names.map((name) => [name, checkedPath(`select.${name}`, given[name])]),
+  );
+}
+
+/** The projection of a selection. */
+export function projectionOf(
+  selection: QuerySelection,
+): (object: unknown, nowMs: number) => unknown {
+  if (isKeyed(selection)) return selection.project as (object: unknown) => unknown;
+  const columns = Object.entries(selection as Readonly<Record<string, string>>).map(
+    ([name, path]) => ({ name, steps: stepsOf(path) }),
+  );
+  return (object) =>
+    Object.fromEntries(columns.map(({ name, steps }) => [name, shownAt(object, steps)]));
+}

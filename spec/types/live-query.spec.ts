@@ -1,0 +1,161 @@
+/** The types of queries, checked by `tsc`. */
+import {
+  defineResource,
+  type KubernetesObject,
+  type LiveQuery,
+  label,
+  liveQuery,
+  type QueryPath,
+  type Stored,
+  type ValueAt,
+  type Where,
+} from 'rx-informer';
+import {
+  type Container,
+  type Deployment,
+  deployments,
+  type Pod,
+  pods,
+} from 'rx-informer/resources';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+
+interface Widget extends KubernetesObject {
+  spec: {
+    size: 'small' | 'large';
+    count: number;
+    level?: 1 | 2;
+    on: boolean;
+    port: string | number;
+  };
+}
+const names = { group: 'example.com', version: 'v1', namespaced: true } as const;
+const things = defineResource({ ...names, plural: 'things', kind: 'Thing' });
+const accept = <T>(_where: Where<T>): void => undefined;
+
+describe('the types of queries', () => {
+  it('Q67: a path that the type does not have does not compile', () => {
+    accept<Pod>({ path: 'status.phase', eq: 'Running' });
+    accept<Pod>({ path: 'spec.containers.image', prefix: 'nginx' });
+    accept<Pod>({ path: 'metadata.ownerReferences', exists: true });
+    accept<Pod>({ path: label('app.kubernetes.io/name'), in: ['a', 'b'] });
+    accept<Pod>({ path: 'metadata.labels.app', eq: 'web' });
+    accept<Pod>({ path: 'spec.nodeSelector["kubernetes.io/os"]', eq: 'linux' });
+    accept<Pod>({ path: 'spec.containers.resources.requests.cpu', gte: '500m', as: 'quantity' });
+    accept<KubernetesObject>({ path: 'spec.anything', gt: 5 });
+    // @ts-expect-error: there is no such field
+    accept<Pod>({ path: 'status.phse', eq: 'Running' });
+    // @ts-expect-error: there is no such field
+    accept<Pod>({ and: [{ not: { or: [{ path: 'spec.nodName', eq: 'a' }] } }] });
+    // @ts-expect-error: there is no such field
+    accept<Pod>({ path: 'metadata.label.app', eq: 'web' });
+    // @ts-expect-error: an object is not compared with text
+    accept<Pod>({ path: 'metadata.ownerReferences', eq: 'a' });
+    const image = 'spec.template.spec.containers.image';
+    accept<Deployment>({ path: image, eq: 'nginx' });
+    const known: QueryPath<Deployment> = image;
+    // @ts-expect-error: there is no such field
+    const unknown: QueryPath<Deployment> = 'spec.template.spec.containers.imag';
+    expect([known, unknown]).toHaveLength(2);
+    liveQuery({ from: deployments, where: { path: image, prefix: 'nginx' } });
+    liveQuery({ from: things, where: { path: 'spec.anything', gt: 5 } });
+    // @ts-expect-error: there is no such field
+    liveQuery({ from: pods, orderBy: { path: 'metadata.nam' } });
+    // @ts-expect-error: there is no such field
+    liveQuery({ from: pods, select: { name: 'metadata.nam' } });
+    // @ts-expect-error: there is no such field
+    liveQuery({ from: pods, where: { path: 'metadata.nam', eq: 'a' } });
+  });
+
+  it('Q67: a value has the type of the leaf', () => {
+    accept<Widget>({ path: 'spec.size', eq: 'small' });
+    accept<Widget>({ path: 'spec.count', gt: 5 });
+    accept<Widget>({ path: 'spec.on', eq: true });
+    accept<Widget>({ path: 'spec.port', in: ['http', 80] });
+    accept<Widget>({ path: 'metadata.creationTimestamp', lt: 5_000, as: 'time' });
+    accept<Widget>({ path: 'metadata.name', gt: 5, as: 'number' });
+    // @ts-expect-error: not one of its values
+    accept<Widget>({ path: 'spec.size', eq: 'medium' });
+    // @ts-expect-error: not one of its values
+    accept<Widget>({ path: 'spec.level', eq: 3 });
+    // @ts-expect-error: a number
+    accept<Widget>({ path: 'spec.count', gt: '5' });
+    // @ts-expect-error: truth values have no order
+    accept<Widget>({ path: 'spec.on', gt: true });
+    // @ts-expect-error: numbers have no prefix
+    accept<Widget>({ path: 'spec.count', prefix: '5' });
+    // @ts-expect-error: text, unless it is read as something else
+    accept<Widget>({ path: 'metadata.name', gt: 5 });
+    // @ts-expect-error: no such reading
+    accept<Widget>({ path: 'metadata.name', gt: '5', as: 'date' });
+    // @ts-expect-error: a test needs a key
+    accept<Widget>({ test: () => true });
+    const where: Where<Pod> = {
+      or: ['a', 'b'].map((name) => ({ path: 'metadata.name', eq: name })),
+    };
+    const test = (pod: Stored<Pod>) => pod.metadata.name !== '';
+    expect(liveQuery({ from: pods, where: { and: [where, { key: 'named', test }] } }).key).not.toBe(
+      '',
+    );
+  });
+
+  it('Q67: rows are typed by column, and a path through an array gives a list', () => {
+    const query = liveQuery({
+      from: pods,
+      select: {
+        name: 'metadata.name',
+        node: 'spec.nodeName',
+        images: 'spec.containers.image',
+        restarts: 'status.containerStatuses.restartCount',
+        app: label('app.kubernetes.io/name'),
+        containers: 'spec.containers',
+        cpu: 'spec.containers.resources.requests.cpu',
+      },
+      limit: 5,
+    });
+    type Row = {
+      readonly name: string;
+      readonly node: string | undefined;
+      readonly images: readonly string[] | undefined;
+      readonly restarts: readonly number[] | undefined;
+      readonly app: string | undefined;
+      readonly containers: readonly Container[] | undefined;
+      readonly cpu: readonly string[] | undefined;
+    };
+    expectTypeOf(query).toEqualTypeOf<LiveQuery<Row, true>>();
+    expectTypeOf(liveQuery({ from: pods })).toEqualTypeOf<LiveQuery<Stored<Pod>, false>>();
+    const project = (pod: Stored<Pod>) => (pod.spec === undefined ? undefined : { n: 1 });
+    expectTypeOf(liveQuery({ from: pods, select: { key: 'one', project } })).toEqualTypeOf<
+      LiveQuery<{ n: number }, false>
+    >();
+    const inPlace = liveQuery({
+      from: pods,
+      select: { key: 'two', project: (pod) => pod.metadata.uid },
+      orderBy: {
+        key: 'three',
+        compare: (one, other) => one.metadata.uid.length - other.metadata.uid.length,
+      },
+    });
+    expectTypeOf(inPlace).toEqualTypeOf<LiveQuery<string, true>>();
+    expectTypeOf<ValueAt<Pod, 'metadata.finalizers'>>().toEqualTypeOf<
+      readonly string[] | undefined
+    >();
+    // @ts-expect-error: a column is a path
+    expect(() => liveQuery({ from: pods, select: { name: 5 } })).toThrow(
+      /liveQuery: select.name is 5/,
+    );
+  });
+
+  it('Q67: the namespace of a query is text or a list', () => {
+    liveQuery({ from: pods, namespace: ['a', 'b'] });
+    // @ts-expect-error: a number
+    expect(() => liveQuery({ from: pods, namespace: 5 })).toThrow(/liveQuery: namespace is 5/);
+    // @ts-expect-error: no such field
+    expect(() => liveQuery({ from: pods, namespaces: ['a'] })).toThrow(
+      /liveQuery: namespaces is not/,
+    );
+  });
+});
+
+declare function deploymentOf(): NonNullable<
+  (typeof deployments)[keyof typeof deployments & symbol]
+>;
