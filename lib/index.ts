@@ -277,6 +277,16 @@ export {
 } from './meta/resource-version.ts';
 export type { Stored } from './meta/stored.ts';
 // query: sorted rows for user interfaces
+export type { Aggregate, Aggregates, GroupRow } from './query/aggregates/aggregate.ts';
+export {
+  avg,
+  count,
+  distinct,
+  max,
+  min,
+  type RowValue,
+  sum,
+} from './query/aggregates/built-in.ts';
 export type { LiveOptions, Param } from './query/engine/operator.ts';
 export type { RejectedRow } from './query/engine/rejections.ts';
 export type { QueryComparison, QueryCondition } from './query/live-query/condition.ts';
@@ -292,11 +302,13 @@ export type {
 } from './query/live-query/select.ts';
 export type { QueryPath, ValueAt } from './query/live-query/typed-path.ts';
 export type { CompareAs, IndexCondition, KeyedTest, Where } from './query/live-query/where.ts';
+export type { GroupKey } from './query/operators/group-machine.ts';
 export {
   type FilterCondition,
   liveFilter,
   type RowPredicate,
 } from './query/operators/live-filter.ts';
+export { liveGroupBy } from './query/operators/live-group-by.ts';
 export { type LiveMapOptions, liveMap, type RowProjection } from './query/operators/live-map.ts';
 export { type Compare, liveSort } from './query/operators/live-sort.ts';
 export { liveTop } from './query/operators/live-top.ts';

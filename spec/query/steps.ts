@@ -3,12 +3,14 @@ import {
   type AnyChangeSet,
   conflateByKey,
   liveFilter,
+  liveGroupBy,
   liveMap,
   liveSort,
   liveTop,
   liveWindow,
 } from 'rx-informer';
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import { AGGREGATES, groupRow, KEYS, naiveGroups } from './grouping.ts';
 import type { Item } from './world.ts';
 
 /** A row of a naive answer. */
@@ -176,6 +178,32 @@ export const STEPS: readonly Make[] = [
         return { rows: left.slice(0, n$.value), ordered: true, total: left.length };
       },
       turn: (to) => n$.next(to % 9),
+    };
+  },
+  (start, scheduler) => {
+    const key$ = new BehaviorSubject(pick(KEYS, start));
+    const aggregates$ = new BehaviorSubject(pick(AGGREGATES, start));
+    return {
+      name: 'group',
+      takes: 'unordered',
+      apply: (source) => {
+        const group = liveGroupBy<Item, (typeof AGGREGATES)[number]>(key$, aggregates$, {
+          scheduler,
+        });
+        return liveMap(groupRow, { scheduler })(group(source as never)) as unknown as Sets;
+      },
+      naive: ({ rows }) => {
+        const objects = rows.map(({ object }) => object);
+        const left = naiveGroups(objects, key$.value, aggregates$.value).map((object) => {
+          const { name } = object.metadata;
+          return { id: name, key: name, object };
+        });
+        return { rows: left, ordered: false, total: left.length };
+      },
+      turn: (to) => {
+        key$.next(pick(KEYS, to));
+        aggregates$.next(pick(AGGREGATES, to));
+      },
     };
   },
   () => ({

@@ -1,0 +1,100 @@
+/** `liveGroupBy`: a row for each group of rows. */
+import { isObservable, type Observable } from 'rxjs';
+import type { ChangeSet } from '../../store/change-set.ts';
+import type { ChangeStream } from '../../store/change-stream.ts';
+import type { Aggregates, GroupRow } from '../aggregates/aggregate.ts';
+import { liveOperator } from '../engine/live-operator.ts';
+import type { Machine } from '../engine/machine.ts';
+import type { LiveOptions, Param } from '../engine/operator.ts';
+import { type GroupKey, GroupMachine } from './group-machine.ts';
+
+/**
+ * Groups the rows by a key and keeps a row for each group: its key and the results of the aggregates. The id and the key
+ * of that row are the group's key.
+ *
+ * The key is a text; `undefined` leaves the row out, and with an array the row counts once in each of its groups. A
+ * group without rows is deleted. The row of a group is replaced only if a result changes; results are compared by
+ * `Object.is`, and arrays, sets and plain objects by their elements.
+ *
+ * A key or an aggregate that throws for a row keeps that row out, and the row stands in the view's `status.rejected`. If
+ * the `result` of an aggregate throws, the group stays out and is listed there. New aggregates or a new key from an
+ * Observable give one change set. Completes and errors as its source does; errors if an Observable of a parameter errors,
+ * and with a `TypeError` if its value is invalid. Constant invalid values throw here.
+ *
+ * Costs one call of the key and of each aggregate for a changed row, whatever the size of the group; `min`, `max` and
+ * `distinct` cost O(log n) with n different values in the group.
+ *
+ * ```
+ * source   +a(x)-----+b(x)-----a(y)----------|   a moves from group x to group y
+ * result   +x:1------x:2-------(x:1,+y:1)----|
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { count, liveGroupBy, max, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ * import { of } from 'rxjs';
+ *
+ * const pod = (name: string, node: string, restarts: number) => ({ metadata: { name, uid: name }, node, restarts });
+ * const changes$ = of(changeSet({ added: [pod('a', 'n1', 3), pod('b', 'n2', 0), pod('c', 'n1', 7)] }));
+ * const perNode = liveGroupBy(({ node }: ReturnType<typeof pod>) => node, {
+ *   pods: count(),
+ *   restarts: max(({ restarts }) => restarts),
+ * });
+ * const view = toView(changes$.pipe(perNode)); // with an informer: informer.changes$.pipe(perNode)
+ * view.subscribe(() => undefined);
+ * view.getSnapshot().rows;
+ * // => [{ key: 'n1', pods: 2, restarts: 7 }, { key: 'n2', pods: 1, restarts: 0 }]
+ * ```
+ */
+export function liveGroupBy<T, const A extends Aggregates<T>>(
+  key: Param<GroupKey<T>>,
+  aggregates: Param<A>,
+  options: LiveOptions = {},
+): (source: Observable<ChangeSet<T>>) => ChangeStream<GroupRow<A>> {
+  if (!isObservable(key)) checkKey(key);
+  if (!isObservable(aggregates)) checkAggregates(aggregates);
+  return (source) =>
+    liveOperator<GroupRow<A>, ChangeSet<GroupRow<A>>>({
+      ...options,
+      name: 'liveGroupBy',
+      sources: [source],
+      params: [key, aggregates],
+      create: ([keyNow, aggregatesNow]: readonly unknown[], context, former) => {
+        checkKey(keyNow);
+        checkAggregates(aggregatesNow);
+        const before = former as Machine<Readonly<Record<string, unknown>>> | undefined;
+        const machine = new GroupMachine<T>(
+          keyNow as GroupKey<T>,
+          aggregatesNow as A,
+          context,
+          before,
+        );
+        return machine as unknown as Machine<GroupRow<A>>;
+      },
+    }) as ChangeStream<GroupRow<A>>;
+}
+
+function checkKey(key: unknown): void {
+  if (typeof key === 'function') return;
+  throw new TypeError(
+    `liveGroupBy: key is ${String(key)}; it must be a function, or an Observable of functions`,
+  );
+}
+
+function checkAggregates(aggregates: unknown): void {
+  if (typeof aggregates !== 'object' || aggregates === null) {
+    throw new TypeError(
+      `liveGroupBy: aggregates is ${String(aggregates)}; it must be an object such as { pods: count() }`,
+    );
+  }
+  for (const [name, aggregate] of Object.entries(aggregates)) {
+    if (name === 'key') {
+      throw new TypeError("liveGroupBy: an aggregate is named 'key', but that is the group's key");
+    }
+    for (const method of ['initial', 'add', 'remove', 'result']) {
+      if (typeof (aggregate as Record<string, unknown> | null)?.[method] === 'function') continue;
+      throw new TypeError(`liveGroupBy: the aggregate '${name}' has no function '${method}'`);
+    }
+  }
+}
