@@ -262,6 +262,13 @@ export type {
   MetricsProvider,
 } from './meta/metrics.ts';
 export {
+  type PodRequestsOptions,
+  podRequests,
+  type RequestingPod,
+  type ResourceAmounts,
+} from './meta/pod-requests.ts';
+export { type ParsedQuantity, parseQuantity } from './meta/quantity.ts';
+export {
   defineResource,
   type GroupVersionResource,
   type Resource,
