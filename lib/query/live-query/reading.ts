@@ -1,4 +1,5 @@
 /** How values are read before they are compared: as text, numbers, times or quantities. */
+import { parseQuantity } from '../../meta/quantity.ts';
 import type { Scalar } from './typed-path.ts';
 import type { CompareAs } from './where.ts';
 
@@ -74,20 +75,10 @@ export function compareRead(one: Comparable, other: Comparable): number {
   return RANKS.indexOf(typeof one) - RANKS.indexOf(typeof other);
 }
 
-/** Stand-in. */
-function readQuantity(value: unknown): number | undefined {
-  const found = /^([+-]?[0-9.]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(String(value));
-  if (found === null) return undefined;
-  const units: Record<string, number> = {
-    m: 1e-3,
-    k: 1e3,
-    M: 1e6,
-    G: 1e9,
-    T: 1e12,
-    Ki: 2 ** 10,
-    Mi: 2 ** 20,
-    Gi: 2 ** 30,
-    Ti: 2 ** 40,
-  };
-  return Number(found[1]) * (units[found[2] ?? ''] ?? 1);
+function readQuantity(value: unknown): bigint | undefined {
+  try {
+    return parseQuantity(value as string | number).nanos;
+  } catch {
+    return undefined;
+  }
 }
