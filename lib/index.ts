@@ -315,15 +315,29 @@ export {
   liveFilter,
   type RowPredicate,
 } from './query/operators/live-filter.ts';
+export {
+  type LiveFlatMapOptions,
+  liveFlatMap,
+  type RowsProjection,
+} from './query/operators/live-flat-map.ts';
 export { liveGroupBy } from './query/operators/live-group-by.ts';
 export { type LiveMapOptions, liveMap, type RowProjection } from './query/operators/live-map.ts';
+export {
+  type LiveMergeMapOptions,
+  liveMergeMap,
+  type StreamProjection,
+} from './query/operators/live-merge-map.ts';
+export { liveShare, type ShareOperator } from './query/operators/live-share.ts';
 export { type Compare, liveSort } from './query/operators/live-sort.ts';
 export { liveTop } from './query/operators/live-top.ts';
+export { type DueTime, liveUntil } from './query/operators/live-until.ts';
 export {
   liveWindow,
   type WindowAnchor,
   type WindowOperator,
 } from './query/operators/live-window.ts';
+export type { IndexedInformer } from './query/sources/index-fan-out.ts';
+export { liveIndex } from './query/sources/live-index.ts';
 export { type ToView, type ToViewOptions, toView } from './query/view/to-view.ts';
 export type { RowView, View, ViewSnapshot, ViewStatus } from './query/view/view.ts';
 // reflector: an endless stream of deltas from LIST and WATCH

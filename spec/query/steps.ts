@@ -3,13 +3,18 @@ import {
   type AnyChangeSet,
   conflateByKey,
   liveFilter,
+  liveFlatMap,
   liveGroupBy,
   liveMap,
+  liveMergeMap,
+  liveShare,
   liveSort,
   liveTop,
+  liveUntil,
   liveWindow,
 } from 'rx-informer';
-import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import { BehaviorSubject, defer, type Observable, of, type SchedulerLike } from 'rxjs';
+import { map } from 'rxjs/operators';
 import { AGGREGATES, groupRow, KEYS, naiveGroups } from './grouping.ts';
 import type { Item } from './world.ts';
 
@@ -68,6 +73,14 @@ const PROJECTIONS: readonly ((object: Item) => Item | undefined)[] = [
     if (object.n === 7) throw new Error('seven');
     return { ...object, group: 'b' };
   },
+];
+const PARTS: readonly ((object: Item) => readonly Item[] | undefined)[] = [
+  ({ metadata, n }) => [1, 2].map((each) => ({ metadata, n: n % (each + 1), group: `p${each}` })),
+  (object) => (object.n === 2 ? undefined : [{ ...object, group: 'p1' }]),
+  ({ metadata, n }) =>
+    Array.from({ length: n % 4 }, (_, each) => ({ metadata, n, group: `p${each}` })),
+  // Two rows with one id: the object is rejected.
+  (object) => (object.n > 5 ? [object, object] : [object]),
 ];
 const COMPARISONS: readonly ((one: Item, other: Item) => number)[] = [
   (one, other) => one.n - other.n,
@@ -210,6 +223,77 @@ export const STEPS: readonly Make[] = [
     name: 'conflate',
     takes: 'any',
     apply: (source) => conflateByKey<Item, unknown>()(source) as unknown as Sets,
+    naive: (before) => before,
+    turn: () => undefined,
+  }),
+  (start, scheduler) => {
+    const project$ = new BehaviorSubject(pick(PARTS, start));
+    return {
+      name: 'flatMap',
+      takes: 'unordered',
+      apply: (source) =>
+        liveFlatMap<Item, Item>(project$, { scheduler, idOf: ({ group }) => group })(
+          source as never,
+        ) as unknown as Sets,
+      naive: ({ rows, ordered }) => {
+        const left = rows.flatMap(({ id, key, object }) => {
+          const parts = project$.value(object) ?? [];
+          if (new Set(parts.map(({ group }) => group)).size < parts.length) return [];
+          return parts.map((part) => ({
+            id: `${id}/${part.group}`,
+            key: `${key}/${part.group}`,
+            object: part,
+          }));
+        });
+        return { rows: left, ordered, total: left.length };
+      },
+      turn: (to) => project$.next(pick(PARTS, to)),
+    };
+  },
+  (start, scheduler) => {
+    const project$ = new BehaviorSubject(pick(PROJECTIONS, start));
+    return {
+      name: 'mergeMap',
+      takes: 'unordered',
+      apply: (source) =>
+        // Each state of an object has an Observable of its own, so the row is a function of the object.
+        liveMergeMap<Item, Item>(
+          project$.pipe(
+            map((project) => (object: Item) => defer(() => of(project(object) as Item))),
+          ),
+          { scheduler, key: (object) => object },
+        )(source as never) as unknown as Sets,
+      naive: ({ rows, ordered }) => {
+        const left = rows.flatMap(({ id, key, object }) => {
+          const made = attempt(() => project$.value(object));
+          return made === undefined ? [] : [{ id, key, object: made }];
+        });
+        return { rows: left, ordered, total: left.length };
+      },
+      turn: (to) => project$.next(pick(PROJECTIONS, to)),
+    };
+  },
+  (_start, scheduler) => ({
+    name: 'until',
+    takes: 'any',
+    apply: (source) =>
+      liveUntil<Item, unknown>(
+        ({ n }, nowMs) => {
+          if (n === 8) throw new Error('eight');
+          return nowMs + n - 4;
+        },
+        { scheduler },
+      )(source) as unknown as Sets,
+    naive: ({ rows, ordered, total }) => {
+      const left = rows.filter(({ object: { n } }) => n !== 8);
+      return { rows: left, ordered, total: total - (rows.length - left.length) };
+    },
+    turn: () => undefined,
+  }),
+  () => ({
+    name: 'share',
+    takes: 'any',
+    apply: (source) => liveShare()(source) as unknown as Sets,
     naive: (before) => before,
     turn: () => undefined,
   }),

@@ -26,7 +26,7 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
           subscriber.error(error);
         }
       });
-    const waits = operator.sources.length + params$.length > 1;
+    const waits = operator.hasInnerStreams === true || operator.sources.length + params$.length > 1;
     const { rank } = lineage;
     const execution = new Execution<Out>({ operator, subscriber, rejections, rank, waits, run });
     subscriber.add(() => execution.close());

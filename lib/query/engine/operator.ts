@@ -19,6 +19,8 @@ export interface Operator<Out> extends LiveOptions {
   readonly sources: readonly Observable<AnyChangeSet<unknown>>[];
   /** The parameters, each a {@link Param}. */
   readonly params: readonly unknown[];
+  /** Whether its machine subscribes to streams of its own, so that it emits at the end of the turn. */
+  readonly hasInnerStreams?: boolean | undefined;
   /** Creates the machine for these values of the parameters. `former` is the machine that it will replace. */
   create(
     values: readonly never[],

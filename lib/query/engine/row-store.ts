@@ -2,7 +2,8 @@
 import type { AnswerRows, HeldRow, MachineContext } from './machine.ts';
 import { RowMachine } from './row-machine.ts';
 
-const NO_CONTEXT: MachineContext = {
+/** The context of a machine that calls no function of a user. */
+export const NO_CONTEXT: MachineContext = {
   nowMs: () => 0,
   attempt: (_id, _key, evaluate) => evaluate(),
   forget: () => undefined,

@@ -1,0 +1,204 @@
+/**
+ * Delivers the commits of an informer by index value: one subscription to the informer for all values of an index. A
+ * commit is looked at once for each of its changes, and reaches only the subscribers of the values that it touches.
+ */
+import { type Subscriber, Subscription } from 'rxjs';
+import type { Change } from '../../delta/net-change.ts';
+import type { SharedInformer } from '../../informer/shared-informer.ts';
+import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { Drain } from '../../rx/drain.ts';
+import { reportUnhandled } from '../../rx/report-unhandled.ts';
+import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import type { ReadIndexers } from '../../store/index-funcs.ts';
+import { indexValues } from '../../store/index-table.ts';
+import type { HeldRow } from '../engine/machine.ts';
+
+/** What is needed of an informer. */
+export type IndexedInformer<T extends KubernetesObject, Names extends string = string> = Pick<
+  SharedInformer<T, Names>,
+  'changes$' | 'indexer' | 'status$'
+>;
+
+type Receiver<T> = Subscriber<ChangeSet<T>>;
+
+/** An index value that somebody is subscribed to. */
+interface Watched<T> {
+  /** The objects under the value, by id. */
+  readonly rows: Map<string, HeldRow<T>>;
+  /** The revision of the store when `rows` were first read. Commits up to it are in them already. */
+  readonly since: number;
+  /** The subscribers, and the revision of the store when each subscribed. */
+  readonly receivers: Map<Receiver<T>, number>;
+}
+
+/** The changes of one value in one commit. */
+interface Parts<T> {
+  readonly deletions: Change<T>[];
+  readonly others: Change<T>[];
+}
+
+export class IndexFanOut<T extends KubernetesObject> {
+  readonly #informer: IndexedInformer<T>;
+  readonly #name: string;
+  readonly #drain = new Drain();
+  #watched = new Map<string, Watched<T>>();
+  /** The watched values of an object, by id. They are kept, because the function might return others later. */
+  #places = new Map<string, readonly Watched<T>[]>();
+  #run: Subscription | undefined;
+  #wasSynced = false;
+  #func: ReadIndexers<T>[string] | undefined;
+
+  constructor(informer: IndexedInformer<T>, name: string) {
+    this.#informer = informer;
+    this.#name = name;
+  }
+
+  /** Passes the objects under the value as a `reset` set, and then what changes under it, until it is unsubscribed. */
+  join(value: string, receiver: Receiver<T>): void {
+    // In the drain, so that a commit caused by the first set is delivered after it.
+    this.#drain.enter(() => {
+      this.#connect();
+      if (this.#run === undefined) return receiver.complete();
+      const { indexer } = this.#informer;
+      const { rev, resourceVersion, synced } = indexer;
+      const objects = indexer.byIndex(this.#name, value);
+      const watched = this.#watched.get(value) ?? this.#watch(value, objects);
+      watched.receivers.set(receiver, rev);
+      receiver.add(() => this.#leave(value, watched, receiver));
+      const head = { rev, resourceVersion, synced, cause: 'snapshot', initial: true } as const;
+      const added = () => objects.map((object) => ({ ...this.#named(object), object }));
+      receiver.next(createChangeSet<T>({ ...head, reset: true }, added));
+    });
+  }
+
+  #connect(): void {
+    if (this.#run !== undefined) return;
+    const run = new Subscription();
+    this.#run = run;
+    this.#wasSynced = this.#informer.indexer.synced;
+    this.#func = this.#informer.indexer.getIndexers()[this.#name];
+    run.add(
+      this.#informer.changes$.subscribe({
+        next: (set) => this.#drain.run(() => this.#deliver(set)),
+        complete: () => this.#drain.enter(() => this.#complete(run)),
+      }),
+    );
+  }
+
+  #named(object: Stored<T>): { readonly id: string; readonly key: string } {
+    const key = this.#informer.indexer.keyOf(object);
+    return { id: uidOf(object) || key, key };
+  }
+
+  #watch(value: string, objects: readonly Stored<T>[]): Watched<T> {
+    const { rev: since } = this.#informer.indexer;
+    const watched: Watched<T> = { rows: new Map(), since, receivers: new Map() };
+    this.#watched.set(value, watched);
+    for (const object of objects) {
+      const { id, key } = this.#named(object);
+      this.#enter(watched, id, { key, object });
+    }
+    return watched;
+  }
+
+  #leave(value: string, watched: Watched<T>, receiver: Receiver<T>): void {
+    watched.receivers.delete(receiver);
+    if (watched.receivers.size > 0 || this.#watched.get(value) !== watched) return;
+    this.#watched.delete(value);
+    for (const id of watched.rows.keys()) this.#exit(watched, id);
+    if (this.#watched.size > 0) return;
+    this.#run?.unsubscribe();
+    this.#run = undefined;
+  }
+
+  #complete(run: Subscription): void {
+    if (this.#run !== run) return;
+    const left = [...this.#watched.values()];
+    // Before the subscribers are notified, because one that subscribes again belongs to the next run.
+    this.#run = undefined;
+    this.#watched = new Map();
+    this.#places = new Map();
+    for (const { receivers } of left)
+      for (const receiver of [...receivers.keys()]) receiver.complete();
+  }
+
+  #deliver(set: ChangeSet<T>): void {
+    const touched = new Map<Watched<T>, Parts<T>>();
+    // A set that is a `reset` for this subscription shows a state that the values have from the store already.
+    if (!set.reset) for (const change of set.changes) this.#sort(change, set.rev, touched);
+    if (set.synced !== this.#wasSynced) {
+      this.#wasSynced = set.synced;
+      for (const watched of this.#watched.values()) partsOf(touched, watched);
+    }
+    const { rev, resourceVersion, cause, synced, initial } = set;
+    const head = { rev, resourceVersion, cause, synced, initial, reset: false };
+    const sets: (readonly [Receiver<T>, Watched<T>, ChangeSet<T>])[] = [];
+    for (const [watched, { deletions, others }] of touched) {
+      const part = createChangeSet<T>(head, deletions.concat(others));
+      for (const [receiver, since] of watched.receivers) {
+        if (since < rev) sets.push([receiver, watched, part]);
+      }
+    }
+    for (const [receiver, watched, part] of sets) {
+      if (watched.receivers.has(receiver)) receiver.next(part);
+    }
+  }
+
+  /** Adds the change to the parts of the values that it touches. */
+  #sort(change: Change<T>, rev: number, touched: Map<Watched<T>, Parts<T>>): void {
+    const { id, key, object } = change;
+    const before = this.#places.get(id) ?? [];
+    const now = object === undefined ? [] : this.#valuesOf(object);
+    for (const watched of before) {
+      if (now.includes(watched) || watched.since >= rev) continue;
+      const { object: previous } = watched.rows.get(id) as HeldRow<T>;
+      const { last = object ?? previous, finalStateUnknown } = change;
+      const end = finalStateUnknown === undefined ? {} : { finalStateUnknown };
+      partsOf(touched, watched).deletions.push({ id, key, previous, last, ...end });
+      watched.rows.delete(id);
+      this.#exit(watched, id);
+    }
+    if (object === undefined) return;
+    for (const watched of now) {
+      if (watched.since >= rev) continue;
+      const previous = watched.rows.get(id)?.object;
+      const { others } = partsOf(touched, watched);
+      others.push(previous === undefined ? { id, key, object } : { id, key, previous, object });
+      this.#enter(watched, id, { key, object });
+    }
+  }
+
+  #valuesOf(object: Stored<T>): readonly Watched<T>[] {
+    const func = this.#func;
+    const found: Watched<T>[] = [];
+    try {
+      for (const value of func === undefined ? [] : indexValues(func, object, this.#name)) {
+        const watched = this.#watched.get(value);
+        if (watched !== undefined) found.push(watched);
+      }
+    } catch (error) {
+      // The store has accepted the object, so the function returns something else each time.
+      reportUnhandled(error);
+    }
+    return found;
+  }
+
+  #enter(watched: Watched<T>, id: string, row: HeldRow<T>): void {
+    watched.rows.set(id, row);
+    const places = this.#places.get(id) ?? [];
+    if (!places.includes(watched)) this.#places.set(id, [...places, watched]);
+  }
+
+  #exit(watched: Watched<T>, id: string): void {
+    const left = (this.#places.get(id) ?? []).filter((each) => each !== watched);
+    if (left.length === 0) this.#places.delete(id);
+    else this.#places.set(id, left);
+  }
+}
+
+function partsOf<T>(touched: Map<Watched<T>, Parts<T>>, watched: Watched<T>): Parts<T> {
+  const parts = touched.get(watched) ?? { deletions: [], others: [] };
+  touched.set(watched, parts);
+  return parts;
+}

@@ -1,0 +1,153 @@
+/** `liveIndex`: the objects of an informer under one value of an index. */
+import { createSharedInformer, liveIndex, toView } from 'rx-informer';
+import { BehaviorSubject, firstValueFrom, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import {
+  added,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
+import { Mirror } from './mirror.ts';
+
+/** `on('web', 5, 'n1')` is a Pod whose label `node` has the values n1. */
+function on(name: string, version: number, ...nodes: string[]): Pod {
+  const { metadata } = pod(name, version);
+  return { metadata: { ...metadata, labels: { node: nodes.join('_') } } };
+}
+
+function informed() {
+  const source = scriptedListWatch();
+  let calls = 0;
+  const informer = createSharedInformer(source, {
+    indexers: {
+      byNode: ({ metadata }) => {
+        calls++;
+        return (metadata.labels?.node ?? '').split('_');
+      },
+    },
+  });
+  return { source, informer, calls: () => calls };
+}
+const versions = (mirror: Mirror<Pod>) =>
+  mirror.objects().map(({ metadata: { name, resourceVersion } }) => name + resourceVersion);
+
+describe('liveIndex', () => {
+  it('Q53: emits the objects of its value, then what enters, changes and leaves', async () => {
+    const { source, informer } = informed();
+    const mirror = new Mirror(liveIndex(informer, 'byNode', 'n1'));
+    source.listed(1, on('a', 1, 'n1'), on('b', 1, 'n2'), on('c', 1, 'n1', 'n2'));
+    expect(versions(mirror)).toEqual(['a1', 'c1']);
+    source.send(
+      modified(on('a', 2, 'n2')),
+      modified(on('b', 3, 'n1', 'n1')),
+      modified(on('c', 4, 'n1')),
+    );
+    expect(versions(mirror)).toEqual(['b3', 'c4']);
+    expect(mirror.sets.at(-1)?.deleted[0]?.object.metadata.resourceVersion).toBe('2');
+    const before = mirror.sets.length;
+    source.send(modified(on('a', 5, 'n2')), added(on('d', 6, 'n3')));
+    expect(mirror.sets).toHaveLength(before);
+    source.send(deleted(on('b', 7, 'n1')), deleted(on('a', 8, 'n2')));
+    expect(versions(mirror)).toEqual(['c4']);
+    const late = new Mirror(liveIndex(informer, 'byNode', 'n1'));
+    expect([versions(late), late.sets[0]?.cause]).toEqual([['c4'], 'snapshot']);
+    await informer.stop();
+    expect([mirror.completed, late.completed]).toEqual([true, true]);
+    // A later subscription belongs to the next run.
+    const again = new Mirror(liveIndex(informer, 'byNode', 'n1'));
+    source.listed(9, on('e', 9, 'n1'));
+    expect(versions(again)).toEqual(['e9']);
+    again.subscription.unsubscribe();
+    await informer.stop();
+  });
+
+  it('Q53: a commit costs one call of the function per change, and a set only for the values it touches', async () => {
+    const { source, informer, calls } = informed();
+    const mirrors = Array.from(
+      { length: 100 },
+      (_, at) => new Mirror(liveIndex(informer, 'byNode', `n${at % 50}`)),
+    );
+    source.listed(1, ...Array.from({ length: 100 }, (_, at) => on(`p${at}`, 1, `n${at % 50}`)));
+    const sets = () => mirrors.reduce((all, mirror) => all + mirror.sets.length, 0);
+    const [callsBefore, setsBefore] = [calls(), sets()];
+    source.send(modified(on('p7', 2, 'n7')));
+    // The store calls the function once, and the fan-out once.
+    expect([calls() - callsBefore, sets() - setsBefore]).toEqual([2, 2]);
+    source.send(modified(on('p7', 3, 'n8')));
+    expect([calls() - callsBefore, sets() - setsBefore]).toEqual([4, 6]);
+    for (const mirror of mirrors) mirror.subscription.unsubscribe();
+    await informer.stop();
+  });
+
+  it('Q53: a subscriber that joins inside of a set misses no change and gets none twice', async () => {
+    const { source, informer } = informed();
+    const joined: Mirror<Pod>[] = [];
+    const join = () => joined.push(new Mirror(liveIndex(informer, 'byNode', 'n1')));
+    const outer = liveIndex(informer, 'byNode', 'n1').subscribe(join);
+    const other = informer.changes$.subscribe(join);
+    source.listed(1, on('a', 1, 'n1'));
+    source.send(modified(on('a', 2, 'n1')), added(on('b', 3, 'n1')));
+    source.send(modified(on('a', 4, 'n1')));
+    for (const mirror of joined) expect(versions(mirror)).toEqual(['a4', 'b3']);
+    expect(joined.length).toBeGreaterThan(6);
+    outer.unsubscribe();
+    other.unsubscribe();
+    await informer.stop();
+  });
+
+  it('Q53: a new value gives one set with the difference; commits of the former value stop', async () => {
+    const { source, informer } = informed();
+    const node$ = new Subject<string>();
+    const mirror = new Mirror(liveIndex(informer, 'byNode', node$));
+    informer.start();
+    source.listed(1, on('a', 1, 'n1'), on('b', 1, 'n2'), on('c', 1, 'n1', 'n2'));
+    expect(mirror.sets).toEqual([]);
+    node$.next('n1');
+    expect(versions(mirror)).toEqual(['a1', 'c1']);
+    node$.next('n2');
+    expect(versions(mirror)).toEqual(['b1', 'c1']);
+    const { cause, changes } = mirror.sets[1] as (typeof mirror.sets)[number];
+    expect([mirror.sets.length, cause, changes.length]).toEqual([2, 'query', 2]);
+    source.send(modified(on('a', 2, 'n1')));
+    source.send(modified(on('b', 3, 'n2')));
+    node$.next('n2');
+    node$.complete();
+    expect([mirror.sets.length, versions(mirror)]).toEqual([3, ['b3', 'c1']]);
+    const failing$ = new BehaviorSubject<unknown>('n1');
+    const failed = new Mirror(liveIndex(informer, 'byNode', failing$ as BehaviorSubject<string>));
+    expect(versions(failed)).toEqual(['a2', 'c1']);
+    failing$.next(3);
+    expect(String(failed.error)).toBe('TypeError: liveIndex: value is 3; it must be a string');
+    await informer.stop();
+    expect(mirror.completed).toBe(true);
+  });
+
+  it('Q53: holds the run of its informer, and its view shows the status', async () => {
+    const { source, informer } = informed();
+    const view = toView(liveIndex(informer, 'byNode', new BehaviorSubject('n1')));
+    const leave = view.subscribe(() => undefined);
+    source.listed(1, on('a', 1, 'n1'));
+    expect([view.getSnapshot().status.phase, source.open]).toEqual([informer.status.phase, 1]);
+    leave();
+    const first = await firstValueFrom(liveIndex(informer, 'byNode', 'n1'));
+    expect(first.added).toHaveLength(1);
+    await informer.stop();
+    expect(source.open).toBe(0);
+  });
+
+  it('Q53: an unknown index does not compile, and throws a TypeError, as does a value that is no string', () => {
+    const { informer } = informed();
+    // @ts-expect-error: there is no such index
+    expect(() => liveIndex(informer, 'byNod', 'n1')).toThrow(
+      new TypeError(
+        'liveIndex: Index with name "byNod" does not exist. Existing indices: "byNode"',
+      ),
+    );
+    expect(() => liveIndex(informer, 'byNode', 3 as never)).toThrow(
+      new TypeError('liveIndex: value is 3; it must be a string'),
+    );
+  });
+});

@@ -1,0 +1,117 @@
+/** `liveShare`: one subscription to a live stream for all its subscribers. */
+import { type ChangeSet, liveFilter, liveShare, liveSort, toView } from 'rx-informer';
+import { firstValueFrom, merge, Observable, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { Mirror } from './mirror.ts';
+import { type Item, type Step, World } from './world.ts';
+
+const set = (name: string, n: number): Step => ({ name, what: 'set', n, group: 'a' });
+
+function counted(world: World) {
+  const count = { open: 0, opened: 0 };
+  const source = new Observable<ChangeSet<Item>>((subscriber) => {
+    count.open++;
+    count.opened++;
+    subscriber.add(() => count.open--);
+    subscriber.add(world.changes$.subscribe(subscriber));
+  });
+  return { count, source };
+}
+const numbers = (mirror: Mirror<Item>) => mirror.objects().map(({ n }) => n);
+
+describe('liveShare', () => {
+  it('Q54: all subscribers share one subscription, and a late one first gets the state as a reset set', () => {
+    const world = new World();
+    world.reset([{ name: 'a', n: 1 }]);
+    const { count, source } = counted(world);
+    const shared = liveShare()(source);
+    const one = new Mirror(shared);
+    world.commit([set('b', 2)]);
+    const late = new Mirror(shared);
+    expect([numbers(late), late.sets.length, count.opened]).toEqual([[1, 2], 1, 1]);
+    const [first] = late.sets;
+    const { cause, initial, rev } = first as NonNullable<typeof first>;
+    expect([cause, initial, rev]).toEqual(['snapshot', true, one.sets.at(-1)?.rev]);
+    world.commit([set('a', 3)]);
+    world.reset([{ name: 'b', n: 2 }]);
+    expect([numbers(one), numbers(late)]).toEqual([[2], [2]]);
+    expect([one.sets.length, late.sets.length]).toEqual([4, 3]);
+    one.subscription.unsubscribe();
+    expect(count.open).toBe(1);
+    late.subscription.unsubscribe();
+    expect(count.open).toBe(0);
+    expect(numbers(new Mirror(shared))).toEqual([2]);
+    expect(count.opened).toBe(2);
+  });
+
+  it('Q54: a subscriber that joins or leaves inside of a set gets each set exactly once', () => {
+    const world = new World();
+    const shared = liveShare()(world.changes$);
+    const joined: Mirror<Item>[] = [];
+    const seen: number[] = [];
+    const outer = shared.subscribe(({ rev }) => {
+      seen.push(rev);
+      joined.push(new Mirror(shared));
+      // Committed inside of a set: delivered after it, to all, in one order.
+      if (seen.length === 2) world.commit([set('c', 3)]);
+      if (seen.length === 3) joined[0]?.subscription.unsubscribe();
+    });
+    world.commit([set('a', 1)]);
+    expect(seen).toEqual([0, 1, 2]);
+    world.commit([set('b', 2)]);
+    expect(joined.map(({ sets }) => sets.map(({ rev }) => rev))).toEqual([
+      [0, 1],
+      [1, 2, 3],
+      [2, 3],
+      [3],
+    ]);
+    for (const mirror of joined.slice(1)) expect(numbers(mirror).sort()).toEqual([1, 2, 3]);
+    outer.unsubscribe();
+  });
+
+  it('Q54: an ordered stream keeps its order and total, and `firstValueFrom` leaves nothing', async () => {
+    const world = new World();
+    world.reset([3, 1, 2].map((n) => ({ name: `i${n}`, n })));
+    const { count, source } = counted(world);
+    const sorted = liveShare()(liveSort<Item>((one, other) => other.n - one.n)(source));
+    const one = new Mirror(sorted);
+    world.commit([set('i3', 0)]);
+    const late = new Mirror(sorted);
+    expect([numbers(one), numbers(late)]).toEqual([
+      [2, 1, 0],
+      [2, 1, 0],
+    ]);
+    expect(late.sets[0]?.total).toBe(3);
+    one.subscription.unsubscribe();
+    late.subscription.unsubscribe();
+    expect((await firstValueFrom(sorted)).order.at(0)?.n).toBe(2);
+    expect(count.open).toBe(0);
+  });
+
+  it('Q54: completes and errors as the source does; the next subscriber subscribes again', () => {
+    let source = new Subject<ChangeSet<Item>>();
+    const shared = liveShare()(new Observable<ChangeSet<Item>>((to) => source.subscribe(to)));
+    const [one, two] = [new Mirror(shared), new Mirror(shared)];
+    const ended = source;
+    source = new Subject();
+    ended.complete();
+    expect([one.completed, two.completed, source.observed]).toEqual([true, true, false]);
+    const failing = new Mirror(shared);
+    expect(source.observed).toBe(true);
+    source.error(new Error('boom'));
+    expect(failing.error).toEqual(new Error('boom'));
+  });
+
+  it('Q54: carries what the operators before it rejected, and checks its source', () => {
+    const world = new World();
+    world.reset([{ name: 'a', n: 1 }]);
+    const refusing = liveFilter<Item>(() => {
+      throw new Error('no');
+    })(world.changes$);
+    const view = toView(liveShare()(refusing));
+    view.subscribe(() => undefined);
+    expect(view.getSnapshot().status.rejected.map(({ key }) => key)).toEqual(['a']);
+    const mixed = new Mirror(liveShare()(merge(world.changes$, new World().changes$)));
+    expect(String(mixed.error)).toMatch(/^Error: liveShare: its source emitted two first sets/);
+  });
+});

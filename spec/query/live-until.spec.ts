@@ -1,0 +1,135 @@
+/** `liveUntil`: rows that are evaluated again at a time. */
+import { liveFilter, liveMap, liveSort, liveUntil, type RowOrder, toView } from 'rx-informer';
+import { marbles } from 'rx-informer/testing';
+import { map } from 'rxjs/operators';
+import { afterEach, describe, expect, it } from 'vitest';
+import { CLOCKS, type SettableClock } from '../rx/clock.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { Mirror } from './mirror.ts';
+import { type Item, type Step, World } from './world.ts';
+
+let clock: SettableClock | undefined;
+afterEach(() => clock?.restore());
+const set = (name: string, n: number): Step => ({ name, what: 'set', n, group: 'a' });
+
+describe('liveUntil', () => {
+  it('Q52: the next operator evaluates a row again at exactly its time, rows of one time in one set', () => {
+    const scheduler = new VirtualTime();
+    const world = new World();
+    world.reset([5, 5, 9, 0].map((n, at) => ({ name: `i${at}`, n })));
+    const timed = liveUntil<Item>(({ n }) => n, { scheduler })(world.changes$);
+    const repeats = new Mirror(timed);
+    const due = new Mirror(liveFilter<Item>(({ n }, nowMs) => nowMs >= n, { scheduler })(timed));
+    const seen: (readonly [number, number])[] = [];
+    for (let ms = 0; ms <= 10; ms++) {
+      if (ms > 0) scheduler.elapse(1);
+      seen.push([due.rows.size, due.sets.length]);
+    }
+    expect(seen.map(([rows]) => rows)).toEqual([1, 1, 1, 1, 1, 3, 3, 3, 3, 4, 4]);
+    expect(seen.at(-1)).toEqual([4, 3]);
+    const { cause, changes, initial } = repeats.sets[1] as (typeof repeats.sets)[number];
+    expect([cause, changes.length, initial]).toEqual(['time', 2, false]);
+    for (const { previous, object } of changes) expect(previous).toBe(object);
+    // The function is asked again, and its times are not after now.
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('Q52: after its time the function is asked again; one timer for all rows', () => {
+    const scheduler = new VirtualTime();
+    const world = new World();
+    world.reset(Array.from({ length: 50 }, (_, at) => ({ name: `i${at}`, n: at % 7 })));
+    const everySecond = liveUntil<Item>((_, nowMs) => nowMs + 1_000, { scheduler });
+    const ages = new Mirror(
+      liveMap((_: Item, nowMs) => nowMs, { scheduler })(everySecond(world.changes$)),
+    );
+    expect(scheduler.pending).toBe(1);
+    scheduler.elapse(3_500);
+    expect(new Set(ages.objects())).toEqual(new Set([3_000]));
+    expect([ages.sets.length, scheduler.pending]).toEqual([4, 1]);
+    ages.subscription.unsubscribe();
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('Q52: undefined, a time not after now and Infinity need no timer; a deleted row is not due', () => {
+    const scheduler = new VirtualTime();
+    const world = new World();
+    const times = [undefined, 0, -5, Number.NaN, Number.POSITIVE_INFINITY];
+    const mirror = new Mirror(
+      liveUntil<Item>(({ n }) => (n < 5 ? times[n] : n), { scheduler })(world.changes$),
+    );
+    world.commit([0, 1, 2, 3, 4].map((n) => set(`i${n}`, n)));
+    expect([scheduler.pending, mirror.rows.size]).toEqual([0, 5]);
+    world.commit([set('i0', 9), set('i1', 8)]);
+    expect(scheduler.pending).toBe(1);
+    world.commit([{ ...set('i0', 0), what: 'delete' }, set('i1', 0)]);
+    expect(scheduler.pending).toBe(0);
+  });
+
+  it('Q52: a throw or a value that is no number keeps the row out; an ordered stream stays ordered', () => {
+    const scheduler = new VirtualTime();
+    const world = new World();
+    world.reset([3, 1, 2].map((n) => ({ name: `i${n}`, n })));
+    const sorted = liveSort<Item>((one, other) => one.n - other.n)(world.changes$);
+    const timed = liveUntil<Item, RowOrder<Item>>(
+      ({ n }) => {
+        if (n === 2) throw new Error('no 2');
+        return n === 4 ? (new Date(9) as never) : n * 10;
+      },
+      { scheduler },
+    )(sorted);
+    const view = toView(timed);
+    view.subscribe(() => undefined);
+    const mirror = new Mirror(timed);
+    expect(mirror.objects().map(({ n }) => n)).toEqual([1, 3]);
+    expect(mirror.sets[0]?.total).toBe(2);
+    world.commit([set('i2', 0), set('i3', 4)]);
+    expect(mirror.objects().map(({ n }) => n)).toEqual([0, 1]);
+    expect(view.getSnapshot().status.rejected.map(({ error }) => (error as Error).message)).toEqual(
+      [
+        'liveUntil: the function returned a value of type object; it must return milliseconds since the Unix epoch, or undefined',
+      ],
+    );
+    scheduler.elapse(10);
+    expect(mirror.sets.at(-1)?.cause).toBe('time');
+    mirror.expectKeptOrders();
+  });
+
+  it.each(Object.keys(CLOCKS))(
+    'Q52: a row waits until the clock shows its time, if %s is set back',
+    async (kind) => {
+      clock = (CLOCKS[kind] as () => SettableClock)();
+      const { scheduler, pass, set: move } = clock;
+      const start = scheduler.now();
+      const world = new World();
+      world.reset([{ name: 'a', n: 1_000 }]);
+      const timed = liveUntil<Item>(({ n }) => start + n, { scheduler })(world.changes$);
+      const due = new Mirror(
+        liveFilter<Item>(({ n }, nowMs) => nowMs >= start + n, { scheduler })(timed),
+      );
+      await pass(500);
+      move(-60_000);
+      await pass(60_000);
+      expect(due.rows.size).toBe(0);
+      await pass(500);
+      expect(due.rows.size).toBe(1);
+      due.subscription.unsubscribe();
+    },
+  );
+
+  it('Q52: times, frame by frame', () => {
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const world = new World();
+      const commits = { a: [set('a', 5)], b: [set('b', 0)], c: [set('a', 9)] };
+      hot('-a-c-----b----|', commits).subscribe({
+        next: (steps) => world.commit(steps),
+        complete: () => world.complete(),
+      });
+      const timed = liveUntil<Item>(({ n }) => n, { scheduler })(world.changes$);
+      expectObservable(timed.pipe(map(({ cause }) => cause))).toBe('sw-w-----(wt)-|', {
+        s: 'snapshot',
+        w: 'watch',
+        t: 'time',
+      });
+    });
+  });
+});
