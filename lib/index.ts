@@ -149,6 +149,14 @@ export {
   type InformerFactoryOptions,
   type ResourceSettings,
 } from './factory/options.ts';
+export {
+  createLiveQueries,
+  type LiveQueries,
+  type LiveQueriesOptions,
+  type QueryStream,
+} from './factory/queries/create-live-queries.ts';
+export { type ExplainedSource, explain, type QueryExplanation } from './factory/queries/explain.ts';
+export type { IndexRead } from './factory/queries/plan.ts';
 export { type MissingInformer, NotSyncedError } from './factory/readiness.ts';
 export type { InformerProjection, InformerScope } from './factory/scope.ts';
 // informer: informers, shared and unshared

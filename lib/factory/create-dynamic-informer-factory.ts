@@ -9,6 +9,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type GroupVersionResource, type Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { createInformerFactory } from './create-informer-factory.ts';
+import { informersOfFactory, noteInformers } from './factory-informers.ts';
 import type { FactoryLife, InformerHandle, TableInformer } from './informer-factory.ts';
 import type { InformerFactoryOptions } from './options.ts';
 import type { InformerScope } from './scope.ts';
@@ -84,5 +85,6 @@ export function createDynamicInformerFactory(
     stop: (gvr?: G, scope?: InformerScope) =>
       gvr === undefined ? factory.stop() : factory.stop(resourceOf(gvr), scope),
   };
-  return dynamic as unknown as DynamicInformerFactory;
+  const informers = informersOfFactory('createDynamicInformerFactory', factory);
+  return noteInformers(dynamic, informers) as unknown as DynamicInformerFactory;
 }

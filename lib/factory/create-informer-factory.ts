@@ -2,6 +2,7 @@
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { noteInformers } from './factory-informers.ts';
 import type { InformerFactory } from './informer-factory.ts';
 import type { InformerFactoryOptions } from './options.ts';
 import type { InformerScope } from './scope.ts';
@@ -56,5 +57,5 @@ export function createInformerFactory(
       resource === undefined ? informers.stop() : informers.stopOne(resource, scope),
   };
   // The resource and `as` determine the type of the objects.
-  return factory as unknown as InformerFactory;
+  return noteInformers(factory, informers) as unknown as InformerFactory;
 }

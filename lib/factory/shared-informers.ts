@@ -37,9 +37,11 @@ type AnyInformer = SharedInformer<Anything> & {
   readonly columns$?: Observable<readonly TableColumn[]>;
 };
 
-interface Entry {
+/** An informer of a factory. */
+export interface Entry {
   readonly identity: string;
   readonly name: string;
+  readonly scope: ReadScope;
   readonly informer: AnyInformer;
   readonly lister: Lister<Anything>;
   /** Requested by `informer` or `lister`, so it is not removed with the last handle. */
@@ -90,7 +92,7 @@ export class SharedInformers {
   readonly name: string;
   readonly #client: KubeClient;
   readonly #options: InformerFactoryOptions;
-  readonly #scheduler: SchedulerLike;
+  readonly scheduler: SchedulerLike;
   readonly #entries = new Map<string, Entry>();
   #hasName = false;
   #started = false;
@@ -98,13 +100,39 @@ export class SharedInformers {
   constructor(client: KubeClient, options: InformerFactoryOptions) {
     this.#client = client;
     this.#options = options;
-    this.#scheduler = timingOf(options).scheduler;
+    this.scheduler = timingOf(options).scheduler;
     if (options.name === '') {
       throw new TypeError("informer factory: name is ''; pass a name, or leave it out");
     }
     this.name = options.name ?? '';
     checkNumbers(options);
     this.#takeName();
+  }
+
+  get lingerMs(): number {
+    return this.#options.lingerMs ?? 30_000;
+  }
+
+  /** The informers of a resource, of any scope and projection. */
+  entriesOf({ group, version, plural }: Resource<Anything>): readonly Entry[] {
+    const start = JSON.stringify([group, version, plural]).slice(0, -1);
+    return [...this.#entries.values()].filter(({ identity }) => identity.startsWith(`${start},`));
+  }
+
+  /** The scope that a request means. */
+  scopeOf(resource: Resource<Anything>, scope: InformerScope): ReadScope {
+    return readScope(resource, scope, this.#options);
+  }
+
+  /** The name of the informer of a scope, also if it does not exist yet. */
+  nameOf(resource: Resource<Anything>, scope: ReadScope): string {
+    return this.#entries.get(identityOf(resource, scope))?.name ?? this.#nameOf(resource, scope);
+  }
+
+  /** The names of the indices of complete objects. */
+  indicesOf(resource: Resource<Anything>): readonly string[] {
+    const all = { ...this.#options.indexers, ...this.#settings(resource).indexers };
+    return [...new Set([NAMESPACE_INDEX, ...Object.keys(all)])];
   }
 
   get names(): readonly string[] {
@@ -197,7 +225,7 @@ export class SharedInformers {
       ...(onWarning === undefined ? {} : { onWarning }),
     });
     const counts = { kept: false, holders: 0, linger: undefined };
-    const entry: Entry = { identity, name, informer, lister, ...counts };
+    const entry: Entry = { identity, name, scope, informer, lister, ...counts };
     this.#entries.set(identity, entry);
     if (this.#started) informer.start();
     return entry;
@@ -220,11 +248,11 @@ export class SharedInformers {
       this.#entries.delete(identity);
       void entry.informer.stop();
     };
-    const { lingerMs = 30_000 } = this.#options;
+    const { lingerMs } = this;
     // An informer that is not running is removed immediately. It may run for its subscribers, even if the factory was not started.
     const { phase } = entry.informer.status;
     if (phase === 'idle' || phase === 'stopped' || lingerMs <= 0) return forget();
-    entry.linger = longTimer(lingerMs, this.#scheduler).subscribe(forget);
+    entry.linger = longTimer(lingerMs, this.scheduler).subscribe(forget);
   }
 
   #settings(resource: Resource<Anything>): InformerSettings<Anything> {
@@ -257,7 +285,7 @@ export class SharedInformers {
       return {
         labelSelector,
         fieldSelector,
-        scheduler: this.#scheduler,
+        scheduler: this.scheduler,
         ...(namespace === undefined ? {} : { namespace }),
         ...(tweak === undefined ? {} : { tweak: (query) => tweak(query, resource) }),
         ...(transformed === undefined ? {} : { transform: transformed }),

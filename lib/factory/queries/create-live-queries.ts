@@ -1,0 +1,150 @@
+/** `createLiveQueries`: the answers of queries, with informers of a factory. */
+import type { SchedulerLike } from 'rxjs';
+import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
+import type { ToViewOptions } from '../../query/view/to-view.ts';
+import type { View } from '../../query/view/view.ts';
+import { checkedDuration } from '../../rx/checked-option.ts';
+import type { ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
+import type { ChangeStream, OrderedChangeStream, SetStream } from '../../store/change-stream.ts';
+import type { DynamicInformerFactory } from '../create-dynamic-informer-factory.ts';
+import { informersOfFactory } from '../factory-informers.ts';
+import type { InformerFactory } from '../informer-factory.ts';
+import { explanationOf, type QueryExplanation } from './explain.ts';
+import { planOf } from './plan.ts';
+import { QueryChannel } from './query-channel.ts';
+import { RunningQuery } from './running-query.ts';
+
+/** Options of {@link createLiveQueries}. */
+export interface LiveQueriesOptions extends Pick<ToViewOptions, 'ready' | 'mutationGuard'> {
+  /**
+   * How long a pipeline stays after its last user has left, in milliseconds. @defaultValue the linger of the factory
+   */
+  readonly lingerMs?: number | undefined;
+}
+
+/** The stream of a query: ordered if the query has an order. */
+export type QueryStream<Row, Ordered extends boolean> = [Ordered] extends [true]
+  ? OrderedChangeStream<Row>
+  : [Ordered] extends [false]
+    ? ChangeStream<Row>
+    : SetStream<ChangeSet<Row> | OrderedChangeSet<Row>>;
+
+/**
+ * The answers of queries. Equal queries share one pipeline while somebody uses it, and for the linger after that. Then
+ * nothing of it is left.
+ */
+export interface LiveQueries {
+  /** The change sets of a query. Nothing is read before the first subscription. */
+  stream<Row, Ordered extends boolean>(query: LiveQuery<Row, Ordered>): QueryStream<Row, Ordered>;
+  /** The rows of a query for a page: the same view for equal queries while they are used. */
+  view<Row>(query: LiveQuery<Row>): View<Row>;
+  /** Explains what a query reads from where: now if it runs, otherwise if it was subscribed now. */
+  explain(query: LiveQuery): QueryExplanation;
+  /** How many pipelines there are, those that linger included. */
+  readonly size: number;
+}
+
+interface Running {
+  readonly running: RunningQuery;
+  readonly channel: QueryChannel;
+}
+
+/**
+ * Creates live queries over the informers of a factory.
+ *
+ * Only `from`, `namespace`, `labelSelector` and `fieldSelector` of a query reach a request. A query whose objects a running
+ * informer of the factory has reads that informer, and selects the rest locally, from the objects as they are stored, after
+ * the transform. Otherwise an informer is created, as by `factory.acquire`. An equality on an index, or on
+ * `metadata.namespace`, reads the index.
+ *
+ * Streams and views complete and continue as those of informers do: a stop of the factory completes a stream, and a view
+ * continues with the next run. Throws a `TypeError` if the factory is not one of this library, or on an invalid linger;
+ * `stream`, `view` and `explain` throw one if a query names an index that the factory's informers do not have.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createInformerFactory, createLiveQueries, liveQuery } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * for (const [name, phase] of [['web', 'Running'], ['db', 'Pending'], ['job', 'Failed']] as const) {
+ *   server.objects.create(pods, { metadata: { namespace: 'shop', name }, status: { phase } });
+ * }
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const factory = createInformerFactory(client);
+ * const queries = createLiveQueries(factory);
+ * const troubled = liveQuery({
+ *   from: pods,
+ *   where: { path: 'status.phase', in: ['Pending', 'Failed'] },
+ *   select: { name: 'metadata.name', phase: 'status.phase' },
+ *   orderBy: { path: 'metadata.name' },
+ * });
+ * const view = queries.view(troubled);
+ * const leave = view.subscribe(() => undefined);
+ * factory.start();
+ * await factory.whenSynced({ timeoutMs: 5_000 });
+ * view.getSnapshot().rows; // => [{ name: 'db', phase: 'Pending' }, { name: 'job', phase: 'Failed' }]
+ * queries.explain(troubled).sources[0]?.informer; // => 'pods'
+ * leave();
+ * await factory.stop();
+ * ```
+ */
+export function createLiveQueries(
+  factory: InformerFactory | DynamicInformerFactory,
+  options: LiveQueriesOptions = {},
+): LiveQueries {
+  const informers = informersOfFactory('createLiveQueries', factory);
+  const { ready, mutationGuard, lingerMs = informers.lingerMs } = options;
+  checkedDuration(lingerMs, 'createLiveQueries: lingerMs');
+  const scheduler: SchedulerLike = informers.scheduler;
+  const pipelines = new Map<string, Running>();
+  const channels = new WeakMap<object, QueryChannel>();
+
+  const begin = (query: LiveQuery, channel: QueryChannel): RunningQuery => {
+    const plans = planOf(query, informers);
+    const onEnd = () => {
+      if (pipelines.get(query.key)?.running === running) pipelines.delete(query.key);
+    };
+    const parts = { query, plans, informers, lingerMs, scheduler, onEnd };
+    const running = new RunningQuery(parts);
+    pipelines.set(query.key, { running, channel });
+    return running;
+  };
+  const create = (query: LiveQuery): QueryChannel =>
+    new QueryChannel(
+      {
+        current: () => pipelines.get(query.key)?.running,
+        enter: (channel) => {
+          const known = pipelines.get(query.key)?.running;
+          const leaveKnown = known?.enter();
+          if (known !== undefined && leaveKnown !== undefined)
+            return { running: known, leave: leaveKnown };
+          const running = begin(query, channel);
+          return { running, leave: running.enter() as () => void };
+        },
+      },
+      { ready, mutationGuard },
+    );
+  const channelOf = (given: LiveQuery): QueryChannel => {
+    const query = liveQuery(given as never) as LiveQuery;
+    const known = channels.get(query) ?? pipelines.get(query.key)?.channel;
+    if (known !== undefined) return known;
+    planOf(query, informers);
+    const channel = create(query);
+    channels.set(query, channel);
+    return channel;
+  };
+  return {
+    stream: (query: LiveQuery) => channelOf(query).stream as never,
+    view: (query: LiveQuery) => channelOf(query).view as never,
+    explain: (given) => {
+      const query = liveQuery(given as never) as LiveQuery;
+      const running = pipelines.get(query.key)?.running;
+      return explanationOf(query, running?.plans ?? planOf(query, informers));
+    },
+    get size() {
+      return pipelines.size;
+    },
+  };
+}

@@ -1,0 +1,169 @@
+/** `explain`: what a query reads from where, and why. */
+import { resourceName } from '../../meta/resource.ts';
+import { canonicalJson } from '../../query/live-query/canonical-json.ts';
+import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
+import { collectNeeds } from '../../query/live-query/predicate.ts';
+import { isKeyed } from '../../query/live-query/select.ts';
+import { FRESH, type IndexRead, planOf, type SourcePlan } from './plan.ts';
+
+/** An informer that a query reads. */
+export interface ExplainedSource {
+  /** The name of the informer: `pods/shop`. */
+  readonly informer: string;
+  /** Whether the informer has exactly the query's scope, a wider one, or is created for the query. */
+  readonly use: 'same' | 'wider' | 'new';
+  readonly reason: string;
+  /** What the informer requests; no namespace means all. */
+  readonly requests: {
+    readonly namespaces: readonly string[];
+    readonly labelSelector: string;
+    readonly fieldSelector: string;
+  };
+  /** The index that is read, so that a commit costs only what it changes under this value. */
+  readonly index?: IndexRead;
+  /** What is selected locally from what is read. */
+  readonly local: readonly string[];
+}
+
+/** What a query reads from where, and why. It is plain data. */
+export interface QueryExplanation {
+  readonly key: string;
+  readonly resource: string;
+  readonly sources: readonly ExplainedSource[];
+  /** What is done with all selected objects, in this order. */
+  readonly local: readonly string[];
+  /** The paths that the query reads. */
+  readonly paths: readonly string[];
+  /** The keys of the functions of the query. */
+  readonly functions: readonly string[];
+  /** Whether complete objects are needed: for the rows, or for a function. */
+  readonly wholeObjects: boolean;
+  /** All of this for a reader. */
+  readonly text: string;
+}
+
+function explainedSource({
+  name,
+  use,
+  reason,
+  scope,
+  index,
+  local,
+  where,
+}: SourcePlan): ExplainedSource {
+  const { namespaces, labelSelector, fieldSelector } = scope;
+  return {
+    informer: name,
+    use,
+    reason,
+    requests: { namespaces, labelSelector, fieldSelector },
+    ...(index === undefined ? {} : { index }),
+    local: [
+      ...(local.namespaces === undefined ? [] : [`namespace in ${local.namespaces.join(', ')}`]),
+      ...(local.labelSelector === '' ? [] : [`labelSelector ${local.labelSelector}`]),
+      ...(local.fieldSelector === '' ? [] : [`fieldSelector ${local.fieldSelector}`]),
+      ...where.map((each) => `where ${canonicalJson(each)}`),
+    ],
+  };
+}
+
+function stepsAfter({ orderBy, offset, limit, select }: LiveQuery): string[] {
+  const orders = orderBy?.map((order) =>
+    'compare' in order
+      ? order.key
+      : [order.path, order.as === undefined ? '' : `as ${order.as}`, order.direction ?? '']
+          .filter((part) => part !== '')
+          .join(' '),
+  );
+  return [
+    ...(orders === undefined ? [] : [`orderBy ${orders.join(', ')}`]),
+    ...(offset === undefined ? [] : [`offset ${offset}`]),
+    ...(limit === undefined ? [] : [`limit ${limit}`]),
+    ...(select === undefined
+      ? []
+      : [`select ${isKeyed(select) ? select.key : Object.keys(select).join(', ')}`]),
+  ];
+}
+
+function needsOf(query: LiveQuery, plans: readonly SourcePlan[]) {
+  const needs = {
+    paths: new Set<string>(),
+    indices: new Set<string>(),
+    functions: new Set<string>(),
+  };
+  const { where, select, orderBy = [] } = query;
+  if (where !== undefined) collectNeeds(where, needs);
+  for (const order of orderBy) {
+    if ('compare' in order) needs.functions.add(order.key);
+    else needs.paths.add(order.path);
+  }
+  if (select !== undefined && isKeyed(select)) needs.functions.add(select.key);
+  else for (const path of Object.values(select ?? {})) needs.paths.add(path as string);
+  for (const { local } of plans) {
+    if (local.namespaces !== undefined) needs.paths.add('metadata.namespace');
+    if (local.labelSelector !== '') needs.paths.add('metadata.labels');
+  }
+  const wholeObjects = select === undefined || needs.functions.size + needs.indices.size > 0;
+  return {
+    paths: [...needs.paths].sort(),
+    functions: [...needs.functions].sort(),
+    wholeObjects,
+  };
+}
+
+function textOf(explanation: Omit<QueryExplanation, 'text'>): string {
+  const { resource, sources, local, paths, wholeObjects } = explanation;
+  const lines = [`query of ${resource}`];
+  for (const { informer, use, reason, requests, index, local: own } of sources) {
+    const { namespaces, labelSelector, fieldSelector } = requests;
+    lines.push(
+      `  ${use === 'new' ? 'creates' : 'reads'} the informer ${informer}: ${reason}`,
+      `    requests ${namespaces.length === 0 ? 'all namespaces' : namespaces.join(', ')}${labelSelector === '' ? '' : `, labels ${labelSelector}`}${fieldSelector === '' ? '' : `, fields ${fieldSelector}`}`,
+    );
+    if (index !== undefined) {
+      lines.push(`    reads the index ${index.name} at ${JSON.stringify(index.value)}`);
+    }
+    for (const each of own) lines.push(`    selects locally: ${each}`);
+  }
+  for (const each of local) lines.push(`  then ${each}`);
+  lines.push(`  needs ${wholeObjects ? 'complete objects' : paths.join(', ')}`);
+  return lines.join('\n');
+}
+
+/** Explains a query with these sources. */
+export function explanationOf(query: LiveQuery, plans: readonly SourcePlan[]): QueryExplanation {
+  const explanation = {
+    key: query.key,
+    resource: resourceName(query.from),
+    sources: plans.map(explainedSource),
+    local: stepsAfter(query),
+    ...needsOf(query, plans),
+  };
+  return { ...explanation, text: textOf(explanation) };
+}
+
+/**
+ * Explains what a query would do in a factory without informers and defaults. `createLiveQueries(…).explain` explains
+ * what it does in a factory.
+ *
+ * @example
+ * ```ts
+ * import { explain, liveQuery } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * const query = liveQuery({
+ *   from: pods,
+ *   namespace: 'shop',
+ *   where: { path: 'status.phase', ne: 'Running' },
+ *   select: { name: 'metadata.name' },
+ * });
+ * const { sources, paths } = explain(query);
+ * sources[0]?.requests.namespaces; // => ['shop']
+ * sources[0]?.local; // => ['where {"ne":"Running","path":"status.phase"}']
+ * paths; // => ['metadata.name', 'status.phase']
+ * ```
+ */
+export function explain(query: LiveQuery): QueryExplanation {
+  const sound = liveQuery(query as never) as LiveQuery;
+  return explanationOf(sound, planOf(sound, FRESH));
+}

@@ -1,0 +1,164 @@
+/** Decides which informers a query reads, and what is left to be done locally. */
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { type Resource, resourceName } from '../../meta/resource.ts';
+import type { QueryCondition } from '../../query/live-query/condition.ts';
+import type { LiveQuery } from '../../query/live-query/live-query.ts';
+import { collectNeeds, conjunctsOf } from '../../query/live-query/predicate.ts';
+import { NAMESPACE_INDEX } from '../../store/index-funcs.ts';
+import { type InformerScope, type ReadScope, readScope, scopeName } from '../scope.ts';
+import type { Entry } from '../shared-informers.ts';
+import { type LocalScope, localScope } from './coverage.ts';
+
+/** The objects under a value of an index. */
+export interface IndexRead {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** One informer that a query reads. */
+export interface SourcePlan {
+  readonly name: string;
+  readonly scope: ReadScope;
+  readonly use: 'same' | 'wider' | 'new';
+  readonly reason: string;
+  readonly index?: IndexRead;
+  /** What is selected locally of the objects that are read. */
+  readonly local: LocalScope;
+  /** The conditions that are evaluated locally; without the one that the index answers. */
+  readonly where: readonly QueryCondition[];
+}
+
+/** What a plan may know of a factory. */
+export interface PlanContext {
+  scopeOf(resource: Resource<KubernetesObject>, scope: InformerScope): ReadScope;
+  entriesOf(resource: Resource<KubernetesObject>): readonly Entry[];
+  nameOf(resource: Resource<KubernetesObject>, scope: ReadScope): string;
+  /** `undefined`: not known. */
+  indicesOf(resource: Resource<KubernetesObject>): readonly string[] | undefined;
+}
+
+/** A factory without informers, defaults and options. */
+export const FRESH: PlanContext = {
+  scopeOf: (resource, scope) => readScope(resource, scope, {}),
+  entriesOf: () => [],
+  nameOf: (resource, scope) =>
+    [resourceName(resource), scopeName(scope)].filter((part) => part !== '').join('/'),
+  indicesOf: () => undefined,
+};
+
+/** A request for the informer of exactly this scope, whatever the factory's defaults are. */
+export function requestOf({ namespaces, labelSelector, fieldSelector }: ReadScope): InformerScope {
+  return {
+    ...(namespaces.length === 0 ? { namespace: '' } : { namespaces }),
+    labelSelector,
+    fieldSelector,
+  };
+}
+
+function askedScope(query: LiveQuery, context: PlanContext): ReadScope {
+  const { from, namespace, labelSelector, fieldSelector } = query;
+  return context.scopeOf(from, {
+    ...(namespace === undefined
+      ? {}
+      : typeof namespace === 'string'
+        ? { namespace }
+        : { namespaces: namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  });
+}
+
+function checkIndices(query: LiveQuery, context: PlanContext): void {
+  const known = context.indicesOf(query.from);
+  if (query.where === undefined || known === undefined) return;
+  const needs = {
+    paths: new Set<string>(),
+    indices: new Set<string>(),
+    functions: new Set<string>(),
+  };
+  collectNeeds(query.where, needs);
+  const missing = [...needs.indices].find((name) => !known.includes(name));
+  if (missing === undefined) return;
+  throw new TypeError(
+    `live queries: where.index is ${JSON.stringify(missing)}, but the informers of ${resourceName(query.from)} have only these indices: ${known.join(', ')}; add it by forResource(…, { indexers })`,
+  );
+}
+
+/** An informer that is refused by the server has no objects for anybody. */
+function isUsable({ informer }: Entry): boolean {
+  const { phase, blocked } = informer.status;
+  return phase !== 'idle' && phase !== 'stopped' && (informer.hasSynced || blocked === undefined);
+}
+
+type Found = Pick<SourcePlan, 'name' | 'scope' | 'use' | 'reason' | 'local'>;
+
+function findInformer(asked: ReadScope, entries: readonly Entry[]): Found | undefined {
+  const wider: (Found & { readonly synced: boolean; readonly size: number })[] = [];
+  for (const entry of entries) {
+    const { name, scope, informer } = entry;
+    const local = localScope(asked, scope);
+    if (local === undefined) continue;
+    const isSame =
+      local.namespaces === undefined &&
+      scope.labelSelector === asked.labelSelector &&
+      scope.fieldSelector === asked.fieldSelector;
+    if (isSame) {
+      return { name, scope, use: 'same', reason: 'the informer has exactly this scope', local };
+    }
+    if (!isUsable(entry)) continue;
+    const reason = 'the informer runs and has all objects of the query';
+    const size = informer.indexer.list().length;
+    wider.push({ name, scope, use: 'wider', reason, local, synced: informer.hasSynced, size });
+  }
+  // The fewest objects to walk; a store that is not complete would have to be waited for.
+  wider.sort((one, other) => +other.synced - +one.synced || one.size - other.size);
+  return wider[0];
+}
+
+function newInformer(query: LiveQuery, scope: ReadScope, context: PlanContext): Found {
+  const name = context.nameOf(query.from, scope);
+  const reason = 'no running informer has all objects of the query';
+  return { name, scope, use: 'new', reason, local: { labelSelector: '', fieldSelector: '' } };
+}
+
+function namespaceOf(condition: QueryCondition): string | undefined {
+  const isNamespace = 'path' in condition && condition.path === 'metadata.namespace';
+  if (!isNamespace || !('eq' in condition) || condition.as !== undefined) return undefined;
+  return typeof condition.eq === 'string' ? condition.eq : undefined;
+}
+
+/** Chooses an index, which answers one condition or the namespace, and leaves the rest. */
+function withIndex(query: LiveQuery, found: Found): SourcePlan {
+  const where = conjunctsOf(query.where);
+  const own = where.find((each) => 'index' in each) as { index: string; eq: string } | undefined;
+  const { local, scope } = found;
+  if (own !== undefined) {
+    const rest = where.filter((each) => each !== (own as unknown as QueryCondition));
+    return { ...found, index: { name: own.index, value: own.eq }, where: rest };
+  }
+  const [namespace, ...more] = local.namespaces ?? [];
+  if (namespace !== undefined && more.length === 0) {
+    const { namespaces: _answered, ...rest } = local;
+    return { ...found, local: rest, index: { name: NAMESPACE_INDEX, value: namespace }, where };
+  }
+  const asked = where.find((each) => namespaceOf(each) !== undefined);
+  const value = asked === undefined ? undefined : namespaceOf(asked);
+  if (value === undefined || (scope.namespaces.length === 1 && scope.namespaces[0] === value)) {
+    return { ...found, where };
+  }
+  const rest = where.filter((each) => each !== asked);
+  return { ...found, index: { name: NAMESPACE_INDEX, value }, where: rest };
+}
+
+/**
+ * Plans the sources of a query. Throws a `TypeError` if the factory's informers of the resource have no index of a name in
+ * the query.
+ */
+export function planOf(query: LiveQuery, context: PlanContext): readonly SourcePlan[] {
+  checkIndices(query, context);
+  const asked = askedScope(query, context);
+  const entries = context.entriesOf(query.from);
+  const one = findInformer(asked, entries);
+  if (one !== undefined) return [withIndex(query, one)];
+  return [withIndex(query, newInformer(query, asked, context))];
+}

@@ -1,0 +1,126 @@
+/** One pipeline, shared by all users of equal queries, and kept for the linger after the last of them has left. */
+import { Observable, type SchedulerLike, Subscription } from 'rxjs';
+import type { InformerStatus } from '../../informer/status/status.ts';
+import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
+import type { LiveQuery } from '../../query/live-query/live-query.ts';
+import { mergeInformerStatus } from '../../query/view/informers.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import type { Hold, SharedInformers } from '../shared-informers.ts';
+import { answerFrom, holdInformer } from './pipeline.ts';
+import type { SourcePlan } from './plan.ts';
+import { sharedAnswer } from './shared-answer.ts';
+
+export interface RunningQueryParts {
+  readonly query: LiveQuery;
+  readonly plans: readonly SourcePlan[];
+  readonly informers: SharedInformers;
+  readonly lingerMs: number;
+  readonly scheduler: SchedulerLike;
+  /** Called when nobody uses the pipeline any more. */
+  onEnd(): void;
+}
+
+export class RunningQuery {
+  readonly plans: readonly SourcePlan[];
+  readonly lineage: Lineage;
+  readonly #parts: RunningQueryParts;
+  readonly #shared: Observable<AnyChangeSet<unknown>>;
+  #holds: readonly Hold[];
+  #isHeld = true;
+  #users = 0;
+  /** Keeps the pipeline while it lingers. */
+  #kept: Subscription | undefined;
+  #linger: Subscription | undefined;
+  #hasEnded = false;
+
+  constructor(parts: RunningQueryParts) {
+    const { query, plans, informers, scheduler } = parts;
+    this.#parts = parts;
+    this.plans = plans;
+    this.#holds = plans.map((plan) => holdInformer(informers, query, plan));
+    const sources = this.#holds.map((hold, at) => [hold, plans[at] as SourcePlan] as const);
+    this.#shared = sharedAnswer(answerFrom(query, sources, { scheduler }));
+    this.lineage = lineageOf(this.#shared);
+  }
+
+  get users(): number {
+    return this.#users;
+  }
+
+  /**
+   * Uses the pipeline until the returned function is called; `undefined` if its informers are no longer those of the
+   * factory, so that it cannot be used again.
+   */
+  enter(): (() => void) | undefined {
+    if (this.#hasEnded || (!this.#isHeld && !this.#holdAgain())) return undefined;
+    this.#linger?.unsubscribe();
+    this.#users++;
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      this.#users--;
+      if (this.#users === 0) this.#rest();
+    };
+  }
+
+  /** The answer. Keeps the pipeline, so its next user has the answer at once. */
+  readonly answer: Observable<AnyChangeSet<unknown>> = new Observable((subscriber) => {
+    if (this.#kept === undefined || this.#kept.closed) {
+      // An error is one of the users', too, who report it.
+      this.#kept = this.#shared.subscribe({ error: () => undefined });
+    }
+    return this.#shared.subscribe(subscriber);
+  });
+
+  /** The status of all informers in one. Completes if one of them was stopped. */
+  readonly status$: Observable<InformerStatus> = new Observable((subscriber) => {
+    const all = [...this.lineage.informers];
+    const latest = new Map<number, InformerStatus>();
+    for (const [at, status$] of all.entries()) {
+      const next = (status: InformerStatus) => {
+        latest.set(at, status);
+        if (latest.size < all.length) return;
+        subscriber.next(mergeInformerStatus([...latest.values()]) as InformerStatus);
+      };
+      subscriber.add(status$.subscribe({ next, complete: () => subscriber.complete() }));
+    }
+  });
+
+  #holdAgain(): boolean {
+    const { query, plans, informers } = this.#parts;
+    const holds = plans.map((plan) => holdInformer(informers, query, plan));
+    const isSame = holds.every(({ informer }, at) => informer === this.#holds[at]?.informer);
+    if (!isSame) {
+      for (const hold of holds) hold.release();
+      return false;
+    }
+    this.#holds = holds;
+    this.#isHeld = true;
+    return true;
+  }
+
+  #rest(): void {
+    const { lingerMs, scheduler } = this.#parts;
+    this.#isHeld = false;
+    for (const hold of this.#holds) hold.release();
+    if (lingerMs <= 0) return this.#end();
+    if (lingerMs !== Number.POSITIVE_INFINITY) {
+      this.#linger = longTimer(lingerMs, scheduler).subscribe(() => this.#end());
+    }
+    // Called at once if the informer was stopped or the pipeline has failed: what is left of it is outdated.
+    (this.#kept ?? Subscription.EMPTY).add(() => {
+      if (!this.#isHeld) this.#end();
+    });
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#linger?.unsubscribe();
+    this.#linger = undefined;
+    this.#kept?.unsubscribe();
+    this.#parts.onEnd();
+  }
+}

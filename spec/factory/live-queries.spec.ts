@@ -1,0 +1,426 @@
+/** Live queries over a factory: sharing, coverage, indices and explanations, with a fake API server. */
+import {
+  createLiveQueries,
+  explain,
+  forResource,
+  type KubernetesObject,
+  label,
+  liveFilter,
+  liveQuery,
+  toView,
+} from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import { Mirror } from '../query/mirror.ts';
+import { place, type Rig, rig } from './rig.ts';
+
+const byName = { name: 'metadata.name', namespace: 'metadata.namespace' } as const;
+const running = { path: 'status.phase', eq: 'Running' } as const;
+
+/** How many lists and watches were requested. */
+const collections = ({ server }: Rig) =>
+  server.requests.filter(({ path }) => path.includes('pods'));
+
+function quiet(): void {
+  // A listener that does nothing.
+}
+
+describe('live queries', () => {
+  it('Q70: a view shows the rows of a query, and the status of its informer', async () => {
+    const r = rig();
+    const factory = r.factory();
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({
+      from: pods,
+      where: running,
+      select: byName,
+      orderBy: { path: 'metadata.namespace' },
+    });
+    const view = queries.view(query);
+    expect(view.getSnapshot()).toMatchObject({ rows: [], synced: false });
+    const leave = view.subscribe(quiet);
+    factory.start();
+    await r.until(factory.whenSynced());
+    expect(view.getSnapshot().rows).toEqual(
+      ['other', 'shop', 'till'].map((namespace) => ({ name: 'web-0', namespace })),
+    );
+    expect(view.getSnapshot()).toMatchObject({
+      total: 3,
+      synced: true,
+      status: { phase: 'watching' },
+    });
+    r.server.objects.update(pods, { metadata: place('web-0'), status: { phase: 'Failed' } });
+    await r.time.advance(10);
+    expect(view.getSnapshot().rows).toHaveLength(2);
+    leave();
+  });
+
+  it('Q70: a view continues with the next run of its informer, and after its pipeline has ended', async () => {
+    const r = rig();
+    const factory = r.factory();
+    const queries = createLiveQueries(factory);
+    const view = queries.view(liveQuery({ from: pods, where: running }));
+    const leave = view.subscribe(quiet);
+    factory.start();
+    await r.until(factory.whenSynced());
+    await r.until(factory.stop());
+    expect(view.getSnapshot().rows).toHaveLength(3);
+    expect(view.getSnapshot().status.phase).toBe('stopped');
+    r.server.objects.delete(pods, place('web-0'));
+    factory.start();
+    await r.until(factory.whenSynced());
+    expect(view.getSnapshot().rows).toHaveLength(2);
+    leave();
+    await r.time.advance(61_000);
+    expect([queries.size, factory.informers]).toEqual([0, []]);
+    r.server.objects.delete(pods, place('web-0', 'till'));
+    const leaveAgain = view.subscribe(quiet);
+    await r.time.advance(100);
+    expect(view.getSnapshot().rows).toHaveLength(1);
+    expect(view.getSnapshot().status.phase).toBe('watching');
+    leaveAgain();
+  });
+
+  it('Q70: a row whose function throws is in the status of the view, also behind further operators', async () => {
+    const r = rig();
+    const factory = r.factory();
+    const test = (pod: KubernetesObject) => {
+      if (pod.metadata?.namespace === 'till') throw new Error('till');
+      return true;
+    };
+    const query = liveQuery({ from: pods, where: { key: 'throws', test } });
+    const stream = createLiveQueries(factory).stream(query);
+    const view = toView(stream.pipe(liveFilter(() => true)));
+    const leave = view.subscribe(quiet);
+    factory.start();
+    await r.until(factory.whenSynced());
+    expect(view.getSnapshot().rows).toHaveLength(2);
+    const { rejected, phase } = view.getSnapshot().status;
+    expect(rejected).toMatchObject([{ operator: 'liveFilter', key: 'till/web-0' }]);
+    expect(phase).toBe('watching');
+    leave();
+  });
+
+  it('Q71: equal queries share one pipeline and one view, and nothing is left after the linger', async () => {
+    const r = rig();
+    const factory = r.factory({ lingerMs: 5_000 });
+    factory.start();
+    const queries = createLiveQueries(factory);
+    let calls = 0;
+    const make = () =>
+      liveQuery({
+        from: pods,
+        where: {
+          key: 'counted',
+          test: () => {
+            calls++;
+            return true;
+          },
+        },
+      });
+    const view = queries.view(make());
+    const leave = view.subscribe(quiet);
+    expect(queries.view(make())).toBe(view);
+    await r.until(factory.whenSynced());
+    const mirror = new Mirror(queries.stream(make()));
+    expect(mirror.objects()).toHaveLength(3);
+    expect([calls, queries.size]).toEqual([3, 1]);
+    mirror.subscription.unsubscribe();
+    leave();
+    await r.time.advance(4_900);
+    expect([queries.size, factory.informers]).toEqual([1, ['pods']]);
+    // Somebody comes back: the answer stands, and nothing is computed.
+    const back = new Mirror(queries.stream(make()));
+    expect([back.objects().length, calls]).toEqual([3, 3]);
+    await r.time.advance(6_000);
+    expect(queries.size).toBe(1);
+    back.subscription.unsubscribe();
+    await r.time.advance(5_000);
+    expect([queries.size, factory.informers]).toEqual([0, []]);
+    const before = collections(r).length;
+    await r.time.advance(600_000);
+    expect(collections(r).length).toBe(before);
+  });
+
+  it('Q71: a view that nobody uses leaves nothing, and one query object has one view', () => {
+    const r = rig();
+    const factory = r.factory();
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({ from: pods });
+    expect(queries.view(query)).toBe(queries.view(query));
+    queries.stream(query);
+    queries.explain(query);
+    expect([queries.size, factory.informers]).toEqual([0, []]);
+  });
+
+  it('Q71: an informer that is removed while its query lingers is replaced', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({ from: pods });
+    const first = new Mirror(queries.stream(query));
+    await r.until(factory.whenSynced());
+    first.subscription.unsubscribe();
+    await r.until(factory.stop(pods));
+    const second = new Mirror(queries.stream(query));
+    await r.until(factory.whenSynced());
+    expect(second.objects()).toHaveLength(3);
+    second.subscription.unsubscribe();
+  });
+
+  it('Q71: a stream completes when its informer is stopped, and leaves nothing', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const queries = createLiveQueries(factory);
+    const mirror = new Mirror(queries.stream(liveQuery({ from: pods })));
+    await r.until(factory.whenSynced());
+    await r.until(factory.stop());
+    expect([mirror.completed, queries.size]).toEqual([true, 0]);
+    expect(factory.informers).toEqual([]);
+  });
+
+  it('Q72: only the resource, the namespace and the selectors reach a request', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const query = liveQuery({
+      from: pods,
+      namespace: 'shop',
+      labelSelector: 'app=web',
+      fieldSelector: 'status.phase=Running',
+      where: { path: label('of'), eq: 'shop' },
+      orderBy: { path: 'metadata.name' },
+      limit: 1,
+      select: byName,
+    });
+    const mirror = new Mirror(createLiveQueries(factory).stream(query));
+    await r.until(factory.whenSynced());
+    expect(mirror.objects()).toEqual([{ name: 'web-0', namespace: 'shop' }]);
+    const sent = r.server.requests.map(({ path, query: each }) => [
+      path,
+      each['labelSelector'],
+      each['fieldSelector'],
+    ]);
+    expect(new Set(sent.map((each) => JSON.stringify(each)))).toEqual(
+      new Set([
+        JSON.stringify(['/api/v1/namespaces/shop/pods', 'app=web', 'status.phase=Running']),
+      ]),
+    );
+    mirror.subscription.unsubscribe();
+  });
+
+  it('Q73: a query reads a running informer that has all its objects, and sends nothing', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.informer(pods);
+    factory.start();
+    await r.until(factory.whenSynced());
+    const before = collections(r).length;
+    const queries = createLiveQueries(factory);
+    const cases: [object, string[]][] = [
+      [{}, ['other/web-0', 'shop/web-0', 'till/web-0']],
+      [{ namespace: 'shop' }, ['shop/web-0']],
+      [{ namespace: ['shop', 'till'] }, ['shop/web-0', 'till/web-0']],
+      [{ labelSelector: 'of in (shop)' }, ['shop/web-0']],
+      [{ fieldSelector: 'metadata.namespace=till' }, ['till/web-0']],
+      [{ namespace: 'shop', labelSelector: 'of=till' }, []],
+    ];
+    for (const [spec, keys] of cases) {
+      const mirror = new Mirror(queries.stream(liveQuery({ from: pods, ...spec })));
+      expect([...mirror.rows.values()].map(({ key }) => key).sort()).toEqual(keys);
+      mirror.subscription.unsubscribe();
+    }
+    expect(collections(r).length).toBe(before);
+    expect(factory.informers).toEqual(['pods']);
+  });
+
+  it('Q73: a query does not read an informer that lacks objects, is refused, stopped or of another form', async () => {
+    const r = rig();
+    const factory = r.factory();
+    const queries = createLiveQueries(factory);
+    const use = (spec: object) => {
+      const [source] = queries.explain(liveQuery({ from: pods, ...spec })).sources;
+      return `${source?.use} ${source?.informer}`;
+    };
+    factory.informer(pods);
+    // Not started: it may never be.
+    expect(use({ namespace: 'shop' })).toBe('new pods/shop');
+    expect(use({})).toBe('same pods');
+    factory.informer(pods, { as: 'metadata' });
+    factory.informer(pods, { namespace: 'till' });
+    factory.informer(pods, { namespace: '', labelSelector: 'app=web,of in (shop,till)' });
+    factory.informer(pods, { namespace: '', fieldSelector: 'status.phase=Running' });
+    r.server.faults.failNext({ resource: pods, path: '/api/v1/pods' }, { status: 403, times: 99 });
+    factory.start();
+    await r.time.advance(100);
+    // The informer of all pods is refused, and that of one namespace is not.
+    expect(use({ namespace: 'shop' })).toBe('new pods/shop');
+    expect(use({ namespace: 'till', labelSelector: 'a=b' })).toBe('wider pods/till');
+    expect(use({ namespace: ['shop', 'till'] })).toBe('new pods/shop+till');
+  });
+
+  it('Q73: a wider selector is one that every object of the query satisfies', async () => {
+    const r = rig();
+    const factory = r.factory();
+    const queries = createLiveQueries(factory);
+    const wide = {
+      namespace: '',
+      labelSelector: 'app in (web,db),!old',
+      fieldSelector: 'status.phase=Running',
+    };
+    factory.informer(pods, wide);
+    factory.start();
+    await r.until(factory.whenSynced());
+    const explained = (labelSelector: string, fieldSelector: string) => {
+      const query = liveQuery({ from: pods, namespace: '', labelSelector, fieldSelector });
+      const [source] = queries.explain(query).sources;
+      return [source?.use, ...(source?.local ?? [])];
+    };
+    const phase = 'status.phase=Running';
+    expect(explained('!old,app in (db,web)', phase)).toEqual(['same']);
+    expect(explained('app=web,!old', phase)).toEqual(['wider', 'labelSelector app=web,!old']);
+    expect(explained('app=web,of=shop,!old', phase)[0]).toBe('wider');
+    expect(explained('app=web', phase)).toEqual(['new']);
+    expect(explained('app,!old', phase)).toEqual(['new']);
+    expect(explained('app in (web,x),!old', phase)).toEqual(['new']);
+    const all = '!old,app in (db,web)';
+    expect(explained(all, '')).toEqual(['new']);
+    expect(explained(all, 'status.phase!=Running')).toEqual(['new']);
+    expect(explained(all, `${phase},metadata.name=web-0`)).toEqual([
+      'wider',
+      'fieldSelector metadata.name=web-0',
+    ]);
+    // A server may know this field otherwise than by its path, or not at all.
+    expect(explained(all, `${phase},spec.nodeName=n`)).toEqual(['new']);
+  });
+
+  it('Q75: an equality on an index, or on the namespace, reads the index', async () => {
+    const r = rig();
+    const byApp = ({ metadata }: KubernetesObject) => [metadata?.labels?.['of'] ?? ''];
+    const factory = r.factory({ resources: [forResource(pods, { indexers: { byApp } })] });
+    factory.informer(pods);
+    factory.start();
+    await r.until(factory.whenSynced());
+    const queries = createLiveQueries(factory);
+    const read = (spec: object) => {
+      const query = liveQuery({ from: pods, ...spec });
+      const mirror = new Mirror(queries.stream(query));
+      const keys = [...mirror.rows.values()].map(({ key }) => key);
+      mirror.subscription.unsubscribe();
+      const [source] = queries.explain(query).sources;
+      return { keys, index: source?.index, local: source?.local };
+    };
+    expect(read({ where: { index: 'byApp', eq: 'shop' } })).toEqual({
+      keys: ['shop/web-0'],
+      index: { name: 'byApp', value: 'shop' },
+      local: [],
+    });
+    expect(
+      read({
+        where: {
+          and: [
+            { index: 'byApp', eq: 'shop' },
+            { path: 'metadata.namespace', eq: 'till' },
+          ],
+        },
+      }),
+    ).toEqual({
+      keys: [],
+      index: { name: 'byApp', value: 'shop' },
+      local: ['where {"eq":"till","path":"metadata.namespace"}'],
+    });
+    expect(read({ where: { path: 'metadata.namespace', eq: 'till' } })).toEqual({
+      keys: ['till/web-0'],
+      index: { name: 'namespace', value: 'till' },
+      local: [],
+    });
+    expect(read({ namespace: 'till' })).toMatchObject({
+      keys: ['till/web-0'],
+      index: { name: 'namespace', value: 'till' },
+    });
+    expect(read({ where: { not: { index: 'byApp', eq: 'shop' } } })).toMatchObject({
+      keys: ['other/web-0', 'till/web-0'],
+      index: undefined,
+    });
+    const odd = liveQuery({ from: pods, where: { or: [{ index: 'byNode', eq: 'a' }] } });
+    for (const name of ['stream', 'view', 'explain'] as const) {
+      const ask: (query: typeof odd) => unknown = queries[name];
+      expect(() => ask(odd)).toThrow(
+        /^live queries: where\.index is "byNode", but the informers of pods have only these indices: namespace, byApp/,
+      );
+    }
+  });
+
+  it('Q76: an explanation says what is read from where, what is applied locally and what is needed', () => {
+    const query = liveQuery({
+      from: pods,
+      namespace: 'shop',
+      labelSelector: 'app=web',
+      where: { path: 'spec.containers.image', prefix: 'nginx' },
+      select: { name: 'metadata.name' },
+      orderBy: [{ path: 'metadata.creationTimestamp', direction: 'desc', as: 'time' }],
+      limit: 5,
+    });
+    const explained = explain(query);
+    expect(explained).toMatchObject({
+      key: query.key,
+      resource: 'pods',
+      sources: [
+        {
+          informer: 'pods/shop/app=web',
+          use: 'new',
+          requests: { namespaces: ['shop'], labelSelector: 'app=web', fieldSelector: '' },
+          local: ['where {"path":"spec.containers.image","prefix":"nginx"}'],
+        },
+      ],
+      local: ['orderBy metadata.creationTimestamp as time desc', 'limit 5', 'select name'],
+      paths: ['metadata.creationTimestamp', 'metadata.name', 'spec.containers.image'],
+      functions: [],
+      wholeObjects: false,
+    });
+    expect(JSON.parse(JSON.stringify(explained))).toEqual(explained);
+    expect(explained.text).toBe(
+      [
+        'query of pods',
+        '  creates the informer pods/shop/app=web: no running informer has all objects of the query',
+        '    requests shop, labels app=web',
+        '    selects locally: where {"path":"spec.containers.image","prefix":"nginx"}',
+        '  then orderBy metadata.creationTimestamp as time desc',
+        '  then limit 5',
+        '  then select name',
+        '  needs metadata.creationTimestamp, metadata.name, spec.containers.image',
+      ].join('\n'),
+    );
+    const test = () => true;
+    const whole = explain(
+      liveQuery({ from: pods, where: { key: 'mine', test }, select: { n: 'metadata.name' } }),
+    );
+    expect(whole).toMatchObject({ functions: ['mine'], wholeObjects: true });
+    expect(explain(liveQuery({ from: pods })).wholeObjects).toBe(true);
+  });
+
+  it('Q76: while a query runs, its explanation is what it does', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({ from: pods, namespace: 'shop' });
+    const mirror = new Mirror(queries.stream(query));
+    factory.informer(pods);
+    await r.until(factory.whenSynced());
+    expect(queries.explain(query).sources[0]).toMatchObject({ informer: 'pods/shop', use: 'new' });
+    const other = liveQuery({ from: pods, namespace: 'till' });
+    expect(queries.explain(other).sources[0]).toMatchObject({ informer: 'pods', use: 'wider' });
+    mirror.subscription.unsubscribe();
+  });
+
+  it('Q70: live queries take a factory of this library and a valid linger', () => {
+    const r = rig();
+    expect(() => createLiveQueries({} as never)).toThrow(/^createLiveQueries: the factory must be/);
+    expect(() => createLiveQueries(r.factory(), { lingerMs: -1 })).toThrow(
+      /createLiveQueries: lingerMs/,
+    );
+  });
+});
