@@ -82,8 +82,11 @@ export class ExactSum {
 function grow(parts: number[], value: number): void {
   let x = value;
   let kept = 0;
-  for (const part of parts) {
-    const [large, small] = Math.abs(x) < Math.abs(part) ? [part, x] : [x, part];
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at] as number;
+    const isSmaller = Math.abs(x) < Math.abs(part);
+    const large = isSmaller ? part : x;
+    const small = isSmaller ? x : part;
     const sum = large + small;
     const lost = small - (sum - large);
     if (lost !== 0) parts[kept++] = lost;

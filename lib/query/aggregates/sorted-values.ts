@@ -12,7 +12,9 @@ const RANKS: Readonly<Record<string, number>> = { number: 0, bigint: 0, string: 
 function isBefore(one: SortableValue, other: SortableValue): boolean {
   const type = typeof one;
   const otherType = typeof other;
-  if (type === otherType && type !== 'number') return one < other;
+  if (type === otherType) {
+    return one < other || (type === 'number' && Number.isNaN(other) && !Number.isNaN(one));
+  }
   const rank = RANKS[type] as number;
   const otherRank = RANKS[otherType] as number;
   if (rank !== otherRank) return rank < otherRank;

@@ -5,7 +5,7 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Aggregate, Aggregates } from '../aggregates/aggregate.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
-import { sameResult } from './same-result.ts';
+import { type AnyGroupRow, groupRow } from './group-row.ts';
 
 const GROUPS_A_STEP = 64;
 
@@ -14,9 +14,6 @@ export type GroupKey<T> = (
   object: Stored<T>,
   nowMs: number,
 ) => string | undefined | readonly string[];
-
-/** A row of a group before its type is known. */
-type AnyGroupRow = Readonly<Record<string, unknown>>;
 
 /** In which groups a row counts, and with which value in each aggregate. */
 interface Membership {
@@ -29,6 +26,8 @@ interface Grouped extends HeldRow<unknown> {
 }
 
 interface Group {
+  /** The list of this group's key. */
+  readonly alone: readonly string[];
   members: number;
   states: unknown[];
   row: HeldRow<AnyGroupRow> | undefined;
@@ -76,7 +75,7 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
     const before = this.#rows.get(id)?.membership ?? NOWHERE;
     let hasLeft = false;
     const now = this.context.attempt(id, key, () => {
-      const read = this.#read(object);
+      const read = this.#read(object, before);
       hasLeft = true;
       this.#leave(before, read);
       this.#join(before, read);
@@ -108,41 +107,55 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
     this.#former = undefined;
   }
 
-  #read(object: Stored<T>): Membership {
+  #read(object: Stored<T>, before: Membership): Membership {
     const nowMs = this.context.nowMs();
     const key = this.#key(object, nowMs);
     if (key === undefined) return NOWHERE;
-    const groups = Array.isArray(key) ? [...new Set<string>(key)] : [key as string];
-    for (const each of groups) {
-      if (typeof each === 'string') continue;
-      throw new TypeError(
-        `liveGroupBy: a key is ${String(each)}; it must be text, undefined, or an array of texts`,
-      );
+    const groups = typeof key === 'string' ? this.#groupsOf(key, before) : checkedKeys(key);
+    const aggregates = this.#aggregates;
+    const values: unknown[] = [];
+    for (let at = 0; at < aggregates.length; at++) {
+      const read = aggregates[at]?.value;
+      values.push(read === undefined ? object : read(object, nowMs));
     }
-    const values = this.#aggregates.map(({ value }) =>
-      value === undefined ? object : value(object, nowMs),
-    );
     return { groups, values };
+  }
+
+  /** The list of one key. Rows of a group share it, because most rows are in one group. */
+  #groupsOf(key: string, { groups }: Membership): readonly string[] {
+    if (groups.length === 1 && groups[0] === key) return groups;
+    return this.#groups.get(key)?.alone ?? [key];
   }
 
   /** Takes a row out of its groups, except for what it has in common with its next membership. */
   #leave(before: Membership, now: Membership): void {
     for (const key of before.groups) {
       const group = this.#groups.get(key) as Group;
-      const stays = now.groups.includes(key);
+      const stays = now.groups === before.groups || now.groups.includes(key);
       if (!stays) {
         group.members--;
         this.#changed.add(key);
       }
-      for (const [at, aggregate] of this.#aggregates.entries()) {
-        const value = before.values[at];
-        if (stays && Object.is(value, now.values[at])) continue;
-        try {
-          group.states[at] = aggregate.remove(group.states[at], value);
-        } catch (error) {
-          this.#broken.add(key);
-          reportUnhandled(error);
-        }
+      this.#remove(key, group, before.values, stays ? now.values : undefined);
+    }
+  }
+
+  /** Removes a row's values from the states of a group, except for those that stay. */
+  #remove(
+    key: string,
+    { states }: Group,
+    values: readonly unknown[],
+    staying: readonly unknown[] | undefined,
+  ): void {
+    const aggregates = this.#aggregates;
+    for (let at = 0; at < aggregates.length; at++) {
+      const value = values[at];
+      if (staying !== undefined && Object.is(value, staying[at])) continue;
+      try {
+        states[at] = aggregates[at]?.remove(states[at], value);
+      } catch (error) {
+        this.#broken.add(key);
+        reportUnhandled(error);
       }
     }
   }
@@ -151,18 +164,13 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   #join(before: Membership, now: Membership): void {
     try {
       for (const key of now.groups) {
-        const stayed = before.groups.includes(key);
+        const stayed = now.groups === before.groups || before.groups.includes(key);
         const group = this.#groupOf(key);
         if (!stayed) {
           group.members++;
           this.#changed.add(key);
         }
-        for (const [at, aggregate] of this.#aggregates.entries()) {
-          const value = now.values[at];
-          if (stayed && Object.is(before.values[at], value)) continue;
-          this.#changed.add(key);
-          group.states[at] = aggregate.add(group.states[at], value);
-        }
+        this.#add(key, group, now.values, stayed ? before.values : undefined);
       }
     } catch (error) {
       // The row stays out, but some states have it already.
@@ -174,10 +182,26 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
     }
   }
 
+  /** Adds a row's values to the states of a group, except for those that it has already. */
+  #add(
+    key: string,
+    { states }: Group,
+    values: readonly unknown[],
+    had: readonly unknown[] | undefined,
+  ): void {
+    const aggregates = this.#aggregates;
+    for (let at = 0; at < aggregates.length; at++) {
+      const value = values[at];
+      if (had !== undefined && Object.is(had[at], value)) continue;
+      this.#changed.add(key);
+      states[at] = aggregates[at]?.add(states[at], value);
+    }
+  }
+
   #groupOf(key: string): Group {
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { members: 0, states: [], row: undefined, isRejected: false };
+      group = { alone: [key], members: 0, states: [], row: undefined, isRejected: false };
       this.#groups.set(key, group);
     }
     // Of an empty group, the states of custom aggregates may have kept rounding errors.
@@ -222,7 +246,7 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
       if (this.#broken.has(key)) this.#rebuild(key, group);
       if (group.members === 0) return undefined;
       const results = this.#aggregates.map((each, at) => each.result(group.states[at]));
-      return this.#rowWith(key, results, group.row ?? this.#former?.answer.get(key));
+      return groupRow(key, this.#names, results, group.row ?? this.#former?.answer.get(key));
     } catch (error) {
       group.isRejected = group.members > 0;
       const fail = () => {
@@ -232,21 +256,16 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
       return undefined;
     }
   }
+}
 
-  /** The row with these results, which is the one before if no result differs. */
-  #rowWith(
-    key: string,
-    results: readonly unknown[],
-    before: HeldRow<AnyGroupRow> | undefined,
-  ): HeldRow<AnyGroupRow> {
-    const object: Record<string, unknown> = { key };
-    let isSame = before !== undefined && Object.keys(before.object).length === results.length + 1;
-    for (const [at, name] of this.#names.entries()) {
-      const had = before !== undefined && Object.hasOwn(before.object, name);
-      const isEqual = had && sameResult(before.object[name], results[at]);
-      object[name] = isEqual ? before.object[name] : results[at];
-      isSame &&= isEqual;
-    }
-    return isSame && before !== undefined ? before : { key, object };
+/** The different keys of a row in several groups. */
+function checkedKeys(keys: readonly string[]): readonly string[] {
+  const list = Array.isArray(keys) ? [...new Set(keys)] : [keys];
+  for (const key of list) {
+    if (typeof key === 'string') continue;
+    throw new TypeError(
+      `liveGroupBy: a key is ${String(key)}; it must be text, undefined, or an array of texts`,
+    );
   }
+  return list as readonly string[];
 }
