@@ -393,7 +393,19 @@ describe('aggregates', () => {
           expect(state.result()).toEqual(stateAfter(aggregate, kept).result());
         },
       ),
+      { numRuns: 300 },
     );
+  });
+
+  it('Q32: integers beyond 2^53 that have left do not change how a sum is rounded', () => {
+    const large = [-4461028724325594, -4599256783154440];
+    const kept = [8, -4.131612685093237e-9, -2.8];
+    const state = stateAfter(
+      sum<Value>((n) => n),
+      [...large, ...kept],
+    );
+    for (const n of large) state.remove(n);
+    expect(state.result()).toBe(exactSum(kept));
   });
 
   it('Q33: a sum is the number nearest to the exact sum', () => {

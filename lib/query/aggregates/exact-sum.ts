@@ -40,12 +40,15 @@ export class ExactSum {
       return this.#negativeInfinities > 0 ? Number.NaN : Number.POSITIVE_INFINITY;
     }
     if (this.#negativeInfinities > 0) return Number.NEGATIVE_INFINITY;
+    let integers = this.#integers;
     if (this.#large !== 0n) {
-      return Number(this.#large + BigInt(this.#integers)) + rounded(this.#parts);
+      integers = Number(this.#large + BigInt(integers));
+      // How the integers are divided depends on their order, so only their sum may decide how it is rounded.
+      if (!Number.isSafeInteger(integers)) return integers + rounded(this.#parts);
     }
-    if (this.#fractional === 0) return this.#integers;
+    if (this.#fractional === 0) return integers;
     const parts = [...this.#parts];
-    grow(parts, this.#integers);
+    grow(parts, integers);
     return rounded(parts);
   }
 
