@@ -2,7 +2,8 @@
  * Measures how long a demand has been closed. The watchdog needs this, because time in which nothing is read is not
  * silence of the server.
  */
-import { Observable, type SchedulerLike } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
+import { finalize, tap } from 'rxjs/operators';
 import { allOf, type Demand, strict } from '../rx/demand.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 
@@ -33,28 +34,16 @@ export function createTimedDemand(demand: Demand, scheduler: SchedulerLike): Tim
         return null;
       }
       since ??= before ?? passedMs();
-      return new Observable((subscriber) => {
-        let waits = true;
-        const signalled = () => {
-          if (!waits) return;
+      let waits = true;
+      return wait.pipe(
+        tap(() => {
           waits = false;
           before = since;
           since = undefined;
-        };
+        }),
         // The request may end first; then no read waits for the demand any more.
-        subscriber.add(() => waits && open());
-        return wait.subscribe({
-          next: (value) => {
-            signalled();
-            subscriber.next(value);
-          },
-          error: (error) => subscriber.error(error),
-          complete: () => {
-            signalled();
-            subscriber.complete();
-          },
-        });
-      });
+        finalize(() => waits && open()),
+      );
     }),
   };
 }

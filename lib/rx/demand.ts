@@ -2,8 +2,8 @@
  * `Demand`, the project's form of back-pressure. A stage asks the demand before it moves data on: a reader before
  * each read, the queue before each pop, a policy before each delivery.
  */
-import { Observable, of, type SchedulerLike } from 'rxjs';
-import { catchError, take } from 'rxjs/operators';
+import { defer, EMPTY, merge, type Observable, of, type SchedulerLike } from 'rxjs';
+import { catchError, defaultIfEmpty, expand, ignoreElements, take, tap } from 'rxjs/operators';
 import { nextMacrotask } from './next-macrotask.ts';
 import { stopwatch } from './stopwatch.ts';
 
@@ -53,41 +53,43 @@ export function strict(demand: Demand): Demand {
   return demand;
 }
 
-interface Asked {
-  readonly demand: Demand;
-  readonly isStrict: boolean;
-  /** Its Observable has fired since it was open. */
-  hasFired: boolean;
-  /** Its Observable fired within `subscribe`, which is another way of saying `null`. */
-  isOpen: boolean;
-  /** It has once returned `null` after its Observable had fired, so it says itself when it is open. */
-  confirms: boolean;
-}
+/** Asks a part of a combined demand. With `isTaken` it only notes that the combined demand was open. */
+type Part = (isTaken?: boolean) => Observable<unknown> | null;
 
-function ask(asked: Asked): Observable<unknown> | null {
-  if (asked.isOpen) return null;
-  const wait = asked.demand();
-  if (asked.isStrict) return wait;
-  if (wait === null) {
-    asked.confirms ||= asked.hasFired;
-    return null;
-  }
-  if (asked.hasFired && !asked.confirms) return null;
-  return new Observable<0>((subscriber) => {
-    let isSubscribing = true;
-    subscriber.add(
-      wait.pipe(take(1)).subscribe({
-        error: (error) => subscriber.error(error),
-        complete: () => {
-          asked.hasFired = true;
-          asked.isOpen = isSubscribing;
-          subscriber.next(0);
-          subscriber.complete();
-        },
-      }),
-    );
-    isSubscribing = false;
-  });
+function partOf(demand: Demand): Part {
+  if (strictDemands.has(demand)) return (isTaken) => (isTaken ? null : demand());
+  /** Its Observable has signalled since the demand was open. */
+  let hasSignalled = false;
+  /** Its Observable signalled within `subscribe`, which is another way of saying `null`. */
+  let isOpen = false;
+  /** It has once returned `null` after a signal, so it says itself when it is open. */
+  let confirms = false;
+  return (isTaken) => {
+    if (isTaken) {
+      hasSignalled = false;
+      isOpen = false;
+    }
+    if (isTaken || isOpen) return null;
+    const wait = demand();
+    if (wait === null) confirms ||= hasSignalled;
+    if (wait === null || (hasSignalled && !confirms)) return null;
+    return defer(() => {
+      let isSubscribing = true;
+      const signal$ = wait.pipe(
+        take(1),
+        defaultIfEmpty(0),
+        tap(() => {
+          hasSignalled = true;
+          isOpen = isSubscribing;
+        }),
+      );
+      const subscribed$ = defer(() => {
+        isSubscribing = false;
+        return EMPTY;
+      });
+      return merge(signal$, subscribed$);
+    });
+  };
 }
 
 /**
@@ -95,24 +97,13 @@ function ask(asked: Asked): Observable<unknown> | null {
  * one are not asked, so a demand that counts how often it was open, such as {@link atMostEvery}, is best the last one.
  */
 export function allOf(...demands: readonly Demand[]): Demand {
-  const parts = demands.map(
-    (demand): Asked => ({
-      demand,
-      isStrict: strictDemands.has(demand),
-      hasFired: false,
-      isOpen: false,
-      confirms: false,
-    }),
-  );
+  const parts = demands.map(partOf);
   return strict(() => {
     for (const part of parts) {
-      const wait = ask(part);
+      const wait = part();
       if (wait !== null) return wait;
     }
-    for (const part of parts) {
-      part.hasFired = false;
-      part.isOpen = false;
-    }
+    for (const part of parts) part(true);
     return null;
   });
 }
@@ -129,25 +120,8 @@ export function unless(isOpen: () => boolean, demand: Demand): Demand {
  */
 export function untilOpen(demand: Demand = unlimited): () => Observable<never> | null {
   const combined = allOf(demand);
-  return () => {
-    const first = combined();
-    if (first === null) return null;
-    return new Observable<never>((subscriber) => {
-      const error = (cause: unknown) => subscriber.error(cause);
-      const waitFor = (wait: Observable<unknown>) =>
-        subscriber.add(wait.subscribe({ error, complete: askAgain }));
-      const askAgain = () => {
-        try {
-          const wait = combined();
-          if (wait === null) subscriber.complete();
-          else waitFor(wait);
-        } catch (cause) {
-          error(cause);
-        }
-      };
-      waitFor(first);
-    });
-  };
+  const again = () => combined() ?? EMPTY;
+  return () => combined()?.pipe(expand(again), ignoreElements()) ?? null;
 }
 
 /**
