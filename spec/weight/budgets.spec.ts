@@ -16,22 +16,22 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'client, list-watch and informer',
     names: 'createClient, createListWatch, createSharedInformer',
-    budget: 40_700,
+    budget: 41_000,
     goal: [
       24_000,
-      'the goal is older than audits (2.2 kB), proxies that hold events back (1.3), refresh (0.8) and overlapping watches (0.5); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
+      'the goal is older than turns and ordered sets of live queries and demands that are asked again (0.4 kB), audits (2.2), proxies that hold events back (1.3), refresh (0.8) and overlapping watches (0.5); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
     ],
   },
   {
     what: 'the bare pipe',
     names: 'createClient, createListWatch, reflect, deltaFifo, applyDeltas, createIndexer',
-    budget: 28_700,
+    budget: 28_950,
     goal: [18_000, 'list-watch and reflector take 18.4 of it, store and queue 5.9, the client 3.7'],
   },
   {
     what: 'list-watch and reflector',
     names: 'createListWatch, reflect',
-    budget: 18_900,
+    budget: 19_150,
     goal: [
       12_000,
       'the reflector takes 7.9 kB of it, decoding 3.1; without proxies that hold events back, overlapping watches, refresh and the checks of selectors and answers it would be 14.8 kB',
@@ -39,8 +39,16 @@ const BUDGETS: readonly Budget[] = [
   },
   { what: 'a work queue', names: 'createWorkQueue', budget: 2_000 },
   { what: 'a store', names: 'createIndexer', budget: 2_000 },
-  { what: 'a view', names: 'toView', budget: 1_200 },
-  { what: 'a controller', names: 'createController', budget: 12_100 },
+  {
+    what: 'a view',
+    names: 'toView',
+    budget: 4_400,
+    goal: [
+      1_200,
+      'the goal is older than snapshots with a status: `ready`, which folds the waiting sets, takes 1.7 kB of it, and following and merging the status of informers 0.9',
+    ],
+  },
+  { what: 'a controller', names: 'createController', budget: 12_200 },
   { what: 'one resource', names: 'pods', entry: 'lib/resources/index.ts', budget: 300 },
 ];
 
