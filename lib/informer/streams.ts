@@ -81,7 +81,8 @@ export function createStreams<T extends KubernetesObject>(
         },
         policy,
       );
-      return carryStatus(delivered, status$);
+      carryStatus(delivered.changes$, status$);
+      return delivered;
     },
   };
 }

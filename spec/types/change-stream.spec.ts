@@ -1,12 +1,16 @@
 /** The types of a `pipe` that ends in a view, checked by `tsc`. */
 
 import {
+  animationFrames,
+  atMostEvery,
   type ChangeSet,
   type ChangeStream,
   conflateByKey,
   createSharedInformer,
   toView,
   type View,
+  type ViewSnapshot,
+  whenDrained,
 } from 'rx-informer';
 import { firstValueFrom, type Observable } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
@@ -20,6 +24,23 @@ describe('a stream of change sets', () => {
     expectTypeOf(changes$.pipe(toView())).toEqualTypeOf<View<Pod>>();
     expectTypeOf(changes$.pipe(conflateByKey(), toView())).toEqualTypeOf<View<Pod>>();
     expect(changes$.pipe(conflateByKey(), toView()).getSnapshot().rows).toEqual([]);
+  });
+
+  it('a view may be made by a call, with any demand', () => {
+    expectTypeOf(toView(changes$)).toEqualTypeOf<View<Pod>>();
+    const ready = atMostEvery(200);
+    expectTypeOf(toView(changes$, { ready })).toEqualTypeOf<View<Pod>>();
+    expectTypeOf(changes$.pipe(toView({ ready: animationFrames() }))).toEqualTypeOf<View<Pod>>();
+    expectTypeOf(toView<Pod>()(changes$)).toEqualTypeOf<View<Pod>>();
+    expectTypeOf(toView(changes$).getSnapshot()).toEqualTypeOf<ViewSnapshot<Pod>>();
+    // @ts-expect-error a row has no such field
+    expect(toView(changes$).getSnapshot().rows[0]?.nonsense).toBeUndefined();
+    // @ts-expect-error not a demand
+    toView(changes$, { ready: () => 5 });
+    whenDrained(process.stdout);
+    whenDrained(new WritableStream().getWriter());
+    // @ts-expect-error not a stream
+    expect(() => whenDrained({})()).not.toThrow();
   });
 
   it('a stream of change sets is an Observable', () => {

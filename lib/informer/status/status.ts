@@ -66,7 +66,7 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
 }
 
 /** Phases in the order of attention. The merged status of several scopes shows the first of their phases. */
-const BY_ATTENTION: readonly ReflectorStatus['phase'][] = [
+const BY_ATTENTION: readonly InformerPhase[] = [
   'backoff',
   'queued',
   'listing',
@@ -74,6 +74,7 @@ const BY_ATTENTION: readonly ReflectorStatus['phase'][] = [
   'connecting',
   'paused',
   'stopped',
+  'idle',
   'watching',
 ];
 

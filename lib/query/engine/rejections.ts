@@ -12,7 +12,8 @@ export interface RejectedRow {
   readonly error: unknown;
 }
 
-const NONE: readonly RejectedRow[] = /* @__PURE__ */ Object.freeze([]);
+/** No rejected rows. */
+export const NONE: readonly RejectedRow[] = /* @__PURE__ */ Object.freeze([]);
 
 /** The rejected rows of all subscriptions of one operator. */
 export class Rejections {
@@ -32,7 +33,7 @@ export class Rejections {
     else this.#bySubscription.set(subscription, rows);
     const all = new Map<string, RejectedRow>();
     for (const each of this.#bySubscription.values()) {
-      for (const [id, row] of each) all.set(id, row);
+      for (const [id, row] of each) if (!all.has(id)) all.set(id, row);
     }
     const before = this.#rows.value;
     const now = all.size === 0 ? NONE : Object.freeze([...all.values()]);

@@ -3,7 +3,10 @@ import { type Observable, Subscription } from 'rxjs';
 import { type InformerStatus, mergeStatus } from '../../informer/status/status.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 
-/** Several informers as one: the worst phase, the oldest staleness, counters added up. */
+/**
+ * Several informers as one: the phase that needs most attention, the oldest staleness, counters added up. Without their
+ * audits and scopes.
+ */
 export function mergeInformerStatus(statuses: readonly InformerStatus[]): Partial<InformerStatus> {
   const [first] = statuses;
   if (first === undefined || statuses.length === 1) return first ?? {};
@@ -11,8 +14,10 @@ export function mergeInformerStatus(statuses: readonly InformerStatus[]): Partia
     statuses.reduce((all, status) => all + status[field], 0);
   const quarantine = statuses.flatMap((status) => status.quarantine ?? []);
   const merged = mergeStatus(statuses as unknown as readonly ReflectorStatus[]);
+  // Parts of one informer only, which say nothing about the others.
+  const { audit, scopes, ...common } = merged as unknown as InformerStatus;
   return {
-    ...(merged as unknown as InformerStatus),
+    ...common,
     quarantined: sum('quarantined'),
     skipped: sum('skipped'),
     unknownDeletions: sum('unknownDeletions'),
@@ -28,6 +33,8 @@ function isResting({ phase }: InformerStatus): boolean {
 /** Follows the status of informers over any number of stops and starts. */
 export class FollowedInformers {
   readonly #latest: (InformerStatus | undefined)[];
+  /** The informers whose run has ended, and whose next run the view has not subscribed to. */
+  readonly #stopped = new Set<number>();
   readonly #onStatus: () => void;
   readonly #onRestart: () => void;
   readonly #subscription = new Subscription();
@@ -40,7 +47,7 @@ export class FollowedInformers {
     this.#latest = informers.map(() => undefined);
     this.#onStatus = onStatus;
     this.#onRestart = onRestart;
-    for (const [at, status$] of informers.entries()) this.#follow(at, status$, false);
+    for (const [at, status$] of informers.entries()) this.#follow(at, status$);
   }
 
   get statuses(): readonly InformerStatus[] {
@@ -61,26 +68,29 @@ export class FollowedInformers {
     this.#subscription.unsubscribe();
   }
 
-  /** `wasStopped`: the run that this view has subscribed to has ended, because a stop completes the status. */
-  #follow(at: number, status$: Observable<InformerStatus>, wasStopped: boolean): void {
+  /** The view subscribes to its source now, which starts the next run of stopped informers. */
+  subscribed(): void {
+    this.#stopped.clear();
+  }
+
+  #follow(at: number, status$: Observable<InformerStatus>): void {
     let isSubscribing = true;
-    let mayRestart = wasStopped;
     const run = new Subscription();
     this.#subscription.add(run);
     run.add(
       status$.subscribe({
         next: (status) => {
           this.#latest[at] = status;
-          if (!isResting(status) && mayRestart) {
-            mayRestart = false;
-            this.#onRestart();
-          }
+          if (!isResting(status) && this.#stopped.delete(at)) this.#onRestart();
           this.#onStatus();
         },
         // A status that does not outlive its subscription has ended; that of an informer may be subscribed again.
         complete: () => {
           this.#subscription.remove(run);
-          if (!isSubscribing && !this.#subscription.closed) this.#follow(at, status$, true);
+          if (isSubscribing || this.#subscription.closed) return;
+          // A stop completes the status.
+          this.#stopped.add(at);
+          this.#follow(at, status$);
         },
       }),
     );

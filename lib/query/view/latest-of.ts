@@ -12,7 +12,7 @@ export interface LatestParts<V> {
   end(): Observable<never>;
 }
 
-/** Yields the latest value each time the loop continues. Begins with the first `next()`. */
+/** Yields the latest value each time the loop continues, once it is another one. Begins with the first `next()`. */
 export function latestOf<V>(parts: LatestParts<V>): AsyncIterableIterator<V> {
   const left = new AbortController();
   const latest = generate(parts, left.signal);
@@ -35,6 +35,7 @@ async function* generate<V>(
 ): AsyncGenerator<V, undefined> {
   let hasNews = true;
   let hasEnded = false;
+  let latest: { readonly value: V } | undefined;
   let wake: (() => void) | undefined;
   let failure: { readonly error: unknown } | undefined;
   left.addEventListener('abort', () => wake?.());
@@ -64,7 +65,10 @@ async function* generate<V>(
         continue;
       }
       hasNews = false;
-      yield parts.read();
+      const now = parts.read();
+      if (latest?.value === now) continue;
+      latest = { value: now };
+      yield now;
     }
   } finally {
     subscription.unsubscribe();

@@ -1,11 +1,16 @@
 /** The listeners of a view. */
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 
+interface Entry {
+  readonly call: () => void;
+  /** The last change that the listener has been told of, or that was there before it. */
+  told: number;
+}
+
 /** Listeners, each added as often as it subscribes. */
 export class Listeners {
-  readonly #listeners = new Set<{ readonly call: () => void; readonly since: number }>();
+  readonly #listeners = new Set<Entry>();
   #changes = 0;
-  #notified = 0;
 
   get size(): number {
     return this.#listeners.size;
@@ -18,17 +23,17 @@ export class Listeners {
 
   /** Adds a listener, and returns the function that removes it and says whether it was still there. */
   add(listener: () => void): () => boolean {
-    const entry = { call: () => listener(), since: this.#changes };
+    const entry: Entry = { call: () => listener(), told: this.#changes };
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
   }
 
-  /** Calls the listeners that joined before the last change. One that throws does not affect the others. */
+  /** Calls each listener that has not been told of the last change. One that throws does not affect the others. */
   notify(): void {
-    if (this.#notified === this.#changes) return;
-    this.#notified = this.#changes;
     for (const entry of [...this.#listeners]) {
-      if (entry.since >= this.#changes || !this.#listeners.has(entry)) continue;
+      if (entry.told === this.#changes || !this.#listeners.has(entry)) continue;
+      // A change that a listener makes counts as told for the listeners after it, which read it.
+      entry.told = this.#changes;
       try {
         entry.call();
       } catch (error) {

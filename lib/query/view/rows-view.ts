@@ -6,6 +6,8 @@ import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Lineage } from '../engine/lineage.ts';
+import { NONE } from '../engine/rejections.ts';
+import { shallowEqual } from '../operators/shallow-equal.ts';
 import { FollowedInformers, mergeInformerStatus } from './informers.ts';
 import { latestOf } from './latest-of.ts';
 import { Listeners } from './listeners.ts';
@@ -19,6 +21,8 @@ export interface ViewParts<T> {
   readonly isFrozen: boolean;
 }
 
+const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ rejected: NONE });
+
 export class RowsView<T> implements View<T> {
   readonly #parts: ViewParts<T>;
   readonly #rows: ViewRows<T>;
@@ -26,12 +30,15 @@ export class RowsView<T> implements View<T> {
   readonly #rowListeners = new Map<string, Listeners>();
   /** Completes or errors as the source does; one for each run. */
   #end = new ReplaySubject<never>(1);
-  #status: ViewStatus = { rejected: [] };
+  #status: ViewStatus = NO_STATUS;
   #snapshot: ViewSnapshot<T> | undefined;
   #run: Subscription | undefined;
   #followed: FollowedInformers | undefined;
   #holders = 0;
   #isNotifying = false;
+  /** Whether the run has completed or failed. */
+  #isOver = false;
+  /** Whether the run has completed otherwise than by the stop of an informer. */
   #hasEnded = false;
 
   constructor(parts: ViewParts<T>) {
@@ -119,10 +126,11 @@ export class RowsView<T> implements View<T> {
       isReleased = true;
       this.#holders--;
       if (this.#holders > 0) return;
-      this.#run?.unsubscribe();
-      this.#run = undefined;
+      // First, because what the operators rejected belongs to the rows that stay readable.
       this.#followed?.close();
       this.#followed = undefined;
+      this.#run?.unsubscribe();
+      this.#run = undefined;
     };
   }
 
@@ -134,8 +142,10 @@ export class RowsView<T> implements View<T> {
     };
     const followed = new FollowedInformers([...informers], onStatus, () => {
       if (this.#hasEnded) return;
-      this.#run?.unsubscribe();
+      const former = this.#run;
       this.#start();
+      // Afterwards, because it keeps the other informers of the pipe running.
+      former?.unsubscribe();
     });
     for (const { rows$ } of rejections) followed.add(rows$.subscribe(onStatus));
     isFollowing = true;
@@ -145,27 +155,40 @@ export class RowsView<T> implements View<T> {
 
   #readStatus(): void {
     const statuses: readonly InformerStatus[] = this.#followed?.statuses ?? [];
-    const rejected = [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
-    this.#status = Object.freeze({ ...mergeInformerStatus(statuses), rejected });
+    const all = [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
+    const { rejected: before } = this.#status;
+    const rejected = shallowEqual(all, before) ? before : Object.freeze(all);
+    const status = { ...mergeInformerStatus(statuses), rejected };
+    if (shallowEqual(status, this.#status)) return;
+    this.#status = Object.freeze(status);
     this.#changed();
   }
 
   #start(): void {
-    const end = new ReplaySubject<never>(1);
-    this.#end = end;
+    // A run that takes the place of one that has not ended ends what the former would have ended.
+    if (this.#isOver) this.#end = new ReplaySubject<never>(1);
+    const end = this.#end;
+    this.#isOver = false;
     this.#hasEnded = false;
+    this.#followed?.subscribed();
     // Assigned before subscribing, because the source may complete synchronously.
     const run = new Subscription();
     this.#run = run;
     run.add(
       this.#parts.source.subscribe({
-        next: (set) => inTurn(() => this.#apply(set)),
+        next: (set) => {
+          if (this.#run === run) inTurn(() => this.#apply(set));
+        },
         error: (error) => {
+          if (this.#run !== run) return;
+          this.#isOver = true;
           run.unsubscribe();
           if (!end.observed) reportUnhandled(error);
           end.error(error);
         },
         complete: () => {
+          if (this.#run !== run) return;
+          this.#isOver = true;
           // The stop of an informer completes its streams. A pipe that completed otherwise has ended.
           this.#hasEnded = this.#followed?.isResting !== true;
           run.unsubscribe();

@@ -33,11 +33,17 @@ export class ViewRows<T> {
     const changed = set.reset ? this.#replaceAll(set) : this.#change(set);
     const order = set.order as RowOrder<T> | undefined;
     const total = set.total ?? this.#rows.size;
-    // A reset may give the same rows in another order.
-    const isSameList = changed.length === 0 && order === this.#order && !set.reset;
-    const isSame = isSameList && total === this.total && set.synced === this.synced;
-    if (!isSameList) this.#list = undefined;
+    let isSameList = changed.length === 0 && order === this.#order && !set.reset;
+    const list = this.#list;
     this.#order = order;
+    if (!isSameList) this.#list = undefined;
+    // A reset may give the same rows in the same order, or in another one.
+    if (set.reset && changed.length === 0 && list !== undefined) {
+      const now = this.list();
+      isSameList = now.length === list.length && now.every((row, at) => row === list[at]);
+      if (isSameList) this.#list = list;
+    }
+    const isSame = isSameList && total === this.total && set.synced === this.synced;
     this.total = total;
     this.synced = set.synced;
     return isSame ? undefined : changed;

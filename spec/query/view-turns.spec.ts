@@ -1,0 +1,400 @@
+/** What a view shows, and when it says so: snapshots, status, turns and restarts. */
+import {
+  type ChangeSet,
+  createSharedInformer,
+  type InformerStatus,
+  liveFilter,
+  liveSort,
+  liveWindow,
+  toView,
+  type View,
+} from 'rx-informer';
+import { changeSet } from 'rx-informer/testing';
+import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
+import { map } from 'rxjs/operators';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { inTurn } from '../../lib/rx/outermost-drain.ts';
+import { type Pod, pod } from '../delta/pods.ts';
+import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
+import { World } from './world.ts';
+
+const names = (view: View<Pod>) =>
+  view
+    .getSnapshot()
+    .rows.map(({ metadata }) => metadata.name)
+    .join();
+
+function live(...first: Pod[]) {
+  const sets = new Subject<ChangeSet<Pod>>();
+  const source = new Observable<ChangeSet<Pod>>((subscriber) => {
+    subscriber.next(changeSet({ added: first, reset: true, cause: 'snapshot' }));
+    return sets.subscribe(subscriber);
+  });
+  return { sets, source };
+}
+
+const send = (sets: Subject<ChangeSet<Pod>>, name: string) =>
+  sets.next(changeSet({ added: [pod(name, 1)] }));
+
+function counted(view: Pick<View<Pod>, 'subscribe'>) {
+  let calls = 0;
+  const leave = view.subscribe(() => calls++);
+  return { leave, calls: () => calls };
+}
+
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
+describe('the snapshot of a view', () => {
+  it('Q11: is one frozen object until the rows, the total, `synced` or the status change', () => {
+    const status$ = new BehaviorSubject({ phase: 'listing' } as InformerStatus);
+    const { sets, source } = live(pod('a', 1));
+    const view = toView(source, { status$ });
+    const seen = [view.getSnapshot()];
+    view.subscribe(() => undefined);
+    const look = () => {
+      const now = view.getSnapshot();
+      expect(now).toBe(view.getSnapshot());
+      expect([Object.isFrozen(now), Object.isFrozen(now.status)]).toEqual([true, true]);
+      const isNew = now !== seen.at(-1);
+      seen.push(now);
+      return isNew;
+    };
+    expect(look()).toBe(true);
+    sets.next(changeSet<Pod>({}));
+    expect(look()).toBe(false);
+    status$.next({ ...status$.value });
+    expect(look()).toBe(false);
+    status$.next({ phase: 'watching' } as InformerStatus);
+    expect(look()).toBe(true);
+    expect(seen.at(-1)?.rows).toBe(seen.at(-2)?.rows);
+    sets.next(changeSet<Pod>({ synced: false }));
+    expect([look(), seen.at(-1)?.synced, seen.at(-2)?.synced]).toEqual([true, false, true]);
+    send(sets, 'b');
+    expect([look(), seen.at(-1)?.total, seen.at(-2)?.total]).toEqual([true, 2, 1]);
+    expect(seen[0]).toEqual({ rows: [], total: 0, synced: false, status: { rejected: [] } });
+  });
+
+  it('Q11: survives an unsubscription and a subscription that change nothing (StrictMode)', () => {
+    const status$ = new BehaviorSubject({ phase: 'watching' } as InformerStatus);
+    const view = toView(live(pod('a', 1), pod('b', 1)).source, { status$ });
+    view.subscribe(() => undefined)();
+    const shown = view.getSnapshot();
+    for (let times = 0; times < 2; times++) {
+      const { leave, calls } = counted(view);
+      expect([view.getSnapshot() === shown, calls()]).toEqual([true, 0]);
+      leave();
+      expect(view.getSnapshot()).toBe(shown);
+    }
+  });
+
+  it('Q11: a reset with the same rows in another order is another list', () => {
+    const [a, b] = [pod('a', 1), pod('b', 1)];
+    const { sets, source } = live(a, b);
+    const view = toView(source);
+    const { calls } = counted(view);
+    const { rows } = view.getSnapshot();
+    sets.next(changeSet({ added: [a, b], reset: true }));
+    expect([view.getSnapshot().rows === rows, calls()]).toEqual([true, 0]);
+    sets.next(changeSet({ added: [b, a], reset: true }));
+    expect([names(view), calls()]).toEqual(['b,a', 1]);
+  });
+
+  it('Q12: freezes its list of rows only under the mutation guard', () => {
+    for (const mutationGuard of ['freeze', 'off'] as const) {
+      const world = new World();
+      world.commit([{ name: 'a', what: 'set', n: 1, group: 'a' }]);
+      const sorted$ = world.changes$.pipe(liveSort((x, y) => x.n - y.n));
+      for (const view of [
+        toView(world.changes$, { mutationGuard }),
+        toView(sorted$, { mutationGuard }),
+        toView(sorted$.pipe(liveWindow(0, 5)), { mutationGuard }),
+      ]) {
+        view.subscribe(() => undefined);
+        expect(Object.isFrozen(view.getSnapshot().rows)).toBe(mutationGuard === 'freeze');
+        world.commit([{ name: 'b', what: 'recreate', n: 0, group: 'a' }]);
+        expect(view.getSnapshot().rows).toHaveLength(2);
+      }
+    }
+  });
+
+  it('Q13: has the rows in the order of the pipe, and the total from before a window', () => {
+    const world = new World();
+    const count = 5;
+    for (let n = 0; n < count; n++) {
+      world.commit([{ name: `p${n}`, what: 'set', n: (n * 3) % count, group: 'a' }]);
+    }
+    const sorted$ = world.changes$.pipe(liveSort((x, y) => x.n - y.n));
+    const view = toView(sorted$.pipe(liveWindow(1, 2)));
+    let calls = 0;
+    view.subscribe(() => calls++);
+    const shown = () => {
+      const { rows, total } = view.getSnapshot();
+      return [rows.map(({ n }) => n), total, calls];
+    };
+    expect(shown()).toEqual([[1, 2], 5, 0]);
+    world.commit([{ name: 'last', what: 'set', n: 9, group: 'a' }]);
+    expect(shown()).toEqual([[1, 2], 6, 1]);
+    world.commit([{ name: 'first', what: 'set', n: -1, group: 'a' }]);
+    expect(shown()).toEqual([[0, 1], 7, 2]);
+    // A row that is not in the window is absent for the view.
+    expect(view.select('u0').getSnapshot()?.n).toBe(0);
+    expect(view.select('u4').getSnapshot()).toBeUndefined();
+  });
+});
+
+describe('the status of a view', () => {
+  it('Q14: is that of the informer of its pipe, also of a delivery policy', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const { changes$ } = informer.deliver({ kind: 'conflate' });
+    const views = [
+      informer.changes$.pipe(toView()),
+      changes$.pipe(
+        liveFilter(() => true),
+        toView(),
+      ),
+    ];
+    for (const view of views) view.subscribe(() => undefined);
+    source.listed(1, servedPod('a', 1));
+    for (const view of views) {
+      expect(view.getSnapshot().status).toMatchObject({ ...informer.status, rejected: [] });
+    }
+    await informer.stop();
+    for (const view of views) expect(view.getSnapshot().status.phase).toBe('stopped');
+  });
+
+  it('Q14: merges several informers, and keeps running the one that was not stopped', async () => {
+    const [sourceA, sourceB] = [scriptedListWatch(), scriptedListWatch()];
+    const [a, b] = [createSharedInformer(sourceA), createSharedInformer(sourceB)];
+    const predicate$ = b.changes$.pipe(map(() => () => true));
+    const view: View<Pod> = a.changes$.pipe(liveFilter(predicate$), toView());
+    const { leave } = counted(view);
+    expect(view.getSnapshot().status.phase).toBe('listing');
+    sourceA.listed(1, servedPod('a', 1));
+    expect(view.getSnapshot().status).toMatchObject({
+      phase: 'listing',
+      synced: false,
+      live: false,
+    });
+    sourceB.listed(1, servedPod('x', 1));
+    const { status } = view.getSnapshot();
+    expect(status).toMatchObject({ synced: true, generation: 1, skipped: 0 });
+    expect([status.phase, status.scopes, status.audit]).toEqual([
+      a.status.phase,
+      undefined,
+      undefined,
+    ]);
+    await b.stop();
+    expect([view.getSnapshot().status.phase, names(view)]).toEqual(['stopped', 'a']);
+    const requests = sourceA.asked.length;
+    b.start();
+    sourceB.listed(2, servedPod('y', 2));
+    expect([b.status.generation, a.status.generation]).toEqual([2, 1]);
+    expect([names(view), sourceA.asked.length]).toEqual(['a', requests]);
+    sourceA.send(added(servedPod('c', 3)));
+    expect(names(view)).toBe('a,c');
+    leave();
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('Q15: lists the rejected rows, which stay listed beside the last rows', () => {
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
+    const world = new World();
+    const picky = (row: { readonly n: number }) => {
+      if (row.n < 0) throw new Error('negative');
+      return true;
+    };
+    world.commit([{ name: 'a', what: 'set', n: -1, group: 'a' }]);
+    const filtered$ = world.changes$.pipe(liveFilter(picky));
+    const [view, other] = [toView(filtered$), toView(filtered$)];
+    let calls = 0;
+    const leave = view.subscribe(() => calls++);
+    const leaveOther = other.subscribe(() => undefined);
+    const { rejected } = view.getSnapshot().status;
+    expect(rejected).toMatchObject([{ operator: 'liveFilter', id: 'u0', key: 'a' }]);
+    expect(Object.isFrozen(rejected)).toBe(true);
+    world.commit([{ name: 'b', what: 'set', n: -2, group: 'a' }]);
+    expect([view.getSnapshot().status.rejected.length, calls]).toEqual([2, 1]);
+    leaveOther();
+    const last = view.getSnapshot();
+    leave();
+    expect([view.getSnapshot(), calls]).toEqual([last, 1]);
+    expect(view.getSnapshot()).toBe(last);
+    expect(reported).toEqual([]);
+  });
+});
+
+describe('the listeners of a view', () => {
+  it('Q16: are called once a turn, after everything that it changes', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const view = informer.changes$.pipe(toView());
+    const seen: string[] = [];
+    view.subscribe(() => {
+      const { rows, synced, status } = view.getSnapshot();
+      seen.push(`${rows.length} ${synced} ${status.synced}`);
+    });
+    seen.length = 0;
+    source.listed(1, servedPod('a', 1), servedPod('b', 1));
+    expect(seen.at(-1)).toBe('2 true true');
+    expect(seen.every((each) => each === '2 true true' || each.endsWith('false false'))).toBe(true);
+    seen.length = 0;
+    source.send(added(servedPod('c', 2)), added(servedPod('d', 3)));
+    expect(seen).toEqual(['4 true true']);
+    await informer.stop();
+
+    const { sets, source: rows$ } = live();
+    const status$ = new BehaviorSubject({ phase: 'listing' } as InformerStatus);
+    const several = toView(rows$, { status$ });
+    const row = counted(several.select('u-x'));
+    const all = counted(several);
+    inTurn(() => {
+      send(sets, 'x');
+      status$.next({ phase: 'watching' } as InformerStatus);
+      send(sets, 'y');
+      expect([all.calls(), row.calls()]).toEqual([0, 0]);
+    });
+    expect([all.calls(), row.calls()]).toEqual([1, 1]);
+  });
+
+  it('Q16: a listener may commit, subscribe, unsubscribe and read', () => {
+    const { sets, source } = live(pod('a', 1));
+    const view = toView(source);
+    const seen: string[] = [];
+    let late: (() => void) | undefined;
+    const leave = view.subscribe(() => {
+      seen.push(`first ${names(view)}`);
+      if (seen.length === 1) {
+        late = view.subscribe(() => seen.push(`late ${names(view)}`));
+        send(sets, 'c');
+        // The change is applied now; the listeners are called after this one.
+        expect(names(view)).toBe('a,b,c');
+      }
+    });
+    view.subscribe(() => seen.push(`second ${names(view)}`));
+    send(sets, 'b');
+    expect(seen).toEqual(['first a,b', 'second a,b,c', 'first a,b,c', 'late a,b,c']);
+    late?.();
+    leave();
+  });
+
+  it('Q16: a listener that removes all subscribers ends the notification', () => {
+    const { sets, source } = live(pod('a', 1));
+    const view = toView(source);
+    const calls: string[] = [];
+    const leaves: (() => void)[] = [];
+    for (const name of ['one', 'two']) {
+      leaves.push(
+        view.subscribe(() => {
+          calls.push(name);
+          for (const leave of leaves) leave();
+        }),
+      );
+    }
+    send(sets, 'b');
+    expect([calls, sets.observed]).toEqual([['one'], false]);
+  });
+
+  it('Q17: a row that is absent is undefined, and its listener is called when it appears and leaves', () => {
+    const { sets, source } = live();
+    const view = toView(source);
+    const row = view.select('u-x');
+    const { calls, leave } = counted(row);
+    expect([row.getSnapshot(), calls()]).toEqual([undefined, 0]);
+    send(sets, 'y');
+    expect(calls()).toBe(0);
+    send(sets, 'x');
+    expect([row.getSnapshot()?.metadata.name, calls()]).toEqual(['x', 1]);
+    sets.next(changeSet({ deleted: [pod('x', 1)] }));
+    expect([row.getSnapshot(), calls()]).toEqual([undefined, 2]);
+    leave();
+    expect(sets.observed).toBe(false);
+  });
+
+  it('Q18: `ready` delays the rows, and a loop skips what it did not show', async () => {
+    const frame = new Subject<void>();
+    const { sets, source } = live(pod('a', 1));
+    const view = toView(source, { ready: () => frame });
+    const { calls } = counted(view);
+    const looped: number[] = [];
+    const loop = (async () => {
+      for await (const rows of view) looped.push(rows.length);
+    })();
+    expect([names(view), calls()]).toEqual(['', 0]);
+    frame.next();
+    expect([names(view), calls()]).toEqual(['a', 1]);
+    for (const name of ['b', 'c', 'd']) send(sets, name);
+    expect([names(view), view.select('u-b').getSnapshot(), calls()]).toEqual(['a', undefined, 1]);
+    frame.next();
+    expect([names(view), calls()]).toEqual(['a,b,c,d', 2]);
+    await vi.waitFor(() => expect(looped.at(-1)).toBe(4));
+    sets.complete();
+    await loop;
+    expect(looped.length).toBeLessThanOrEqual(3);
+  });
+
+  it('Q18: a loop continues with other rows only, not after a change of the status', async () => {
+    const status$ = new BehaviorSubject({ phase: 'listing' } as InformerStatus);
+    const { sets, source } = live(pod('a', 1));
+    const looped: string[] = [];
+    const view = toView(source, { status$ });
+    const loop = (async () => {
+      for await (const rows of view) looped.push(rows.map(({ metadata }) => metadata.name).join());
+    })();
+    const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
+    await turn();
+    status$.next({ phase: 'watching' } as InformerStatus);
+    await turn();
+    send(sets, 'b');
+    await turn();
+    sets.complete();
+    await loop;
+    expect(looped).toEqual(['a', 'a,b']);
+  });
+
+  it('Q19: the error of a run that took the place of a slow one reaches items$', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const broken = new Subject<never>();
+    const ready = new Subject<void>();
+    const { changes$ } = informer.deliver({ kind: 'conflate', ready: () => ready });
+    let runs = 0;
+    const pipe$ = new Observable<ChangeSet<Pod>>((subscriber) => {
+      runs++;
+      subscriber.add(broken.subscribe(subscriber));
+      return changes$.subscribe(subscriber);
+    });
+    const view = toView(pipe$, { status$: informer.status$ });
+    let failure: unknown;
+    view.items$.subscribe({ error: (error) => (failure = error) });
+    source.listed(1, servedPod('a', 1));
+    void informer.stop();
+    informer.start();
+    await vi.waitFor(() => expect(runs).toBe(2));
+    broken.error(new Error('boom'));
+    expect(failure).toEqual(new Error('boom'));
+    await informer.stop();
+  });
+
+  it('Q19: a subscriber of a stopped view makes one subscription', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    let runs = 0;
+    const pipe$ = new Observable<ChangeSet<Pod>>((subscriber) => {
+      runs++;
+      return informer.changes$.subscribe(subscriber);
+    });
+    const view = toView(pipe$, { status$: informer.status$ });
+    const first = counted(view);
+    await informer.stop();
+    const second = counted(view);
+    expect([runs, informer.status.generation]).toEqual([2, 2]);
+    first.leave();
+    second.leave();
+    await informer.stop();
+    expect(toView(NEVER).getSnapshot().rows).toEqual([]);
+  });
+});
