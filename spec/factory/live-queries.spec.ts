@@ -238,7 +238,7 @@ describe('live queries', () => {
 
   it('Q73: a query does not read an informer that lacks objects, is refused, stopped or of another form', async () => {
     const r = rig();
-    const factory = r.factory();
+    const factory = r.factory({ onWarning: quiet });
     const queries = createLiveQueries(factory);
     const use = (spec: object) => {
       const [source] = queries.explain(liveQuery({ from: pods, ...spec })).sources;

@@ -7,6 +7,8 @@ import type { LiveOptions } from '../../query/engine/operator.ts';
 import { answerOf, filteredBy } from '../../query/live-query/answer.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { type IndexFuncs, type Predicate, predicateOf } from '../../query/live-query/predicate.ts';
+import { liveShare } from '../../query/operators/live-share.ts';
+import { liveIndex } from '../../query/sources/live-index.ts';
 import type { AnyChangeSet, ChangeSet } from '../../store/change-set.ts';
 import type { Hold, SharedInformers } from '../shared-informers.ts';
 import type { LocalScope } from './coverage.ts';
@@ -46,21 +48,20 @@ function read(
 ): Observable<ChangeSet<KubernetesObject>> {
   const indices = informer.indexer.getIndexers() as unknown as IndexFuncs;
   const predicates = where.map((condition) => predicateOf(condition, indices));
-  const indexed =
-    index === undefined ? [] : [predicateOf({ index: index.name, eq: index.value }, indices)];
-  return filteredBy(
-    [...indexed, ...scopePredicates(local), ...predicates],
-    informer.changes$,
-    options,
-  );
+  const source =
+    index === undefined ? informer.changes$ : liveIndex(informer, index.name, index.value, options);
+  return filteredBy([...scopePredicates(local), ...predicates], source, options);
 }
 
-/** The answer of a query that reads these informers. */
+/** The answer of a query that reads these informers, computed once for all subscribers. */
 export function answerFrom(
   query: LiveQuery,
   sources: readonly (readonly [Hold, SourcePlan])[],
   options: LiveOptions,
 ): Observable<AnyChangeSet<unknown>> {
   const [first] = sources.map(([hold, plan]) => read(hold, plan, options));
-  return answerOf(query, first as Observable<ChangeSet<KubernetesObject>>, options);
+  const answer = answerOf(query, first as Observable<ChangeSet<KubernetesObject>>, options);
+  // An informer shares its objects itself.
+  const isShared = sources.some(([{ informer }]) => informer.changes$ === answer);
+  return isShared ? answer : (liveShare()(answer) as Observable<AnyChangeSet<unknown>>);
 }

@@ -9,7 +9,6 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Hold, SharedInformers } from '../shared-informers.ts';
 import { answerFrom, holdInformer } from './pipeline.ts';
 import type { SourcePlan } from './plan.ts';
-import { sharedAnswer } from './shared-answer.ts';
 
 export interface RunningQueryParts {
   readonly query: LiveQuery;
@@ -40,7 +39,7 @@ export class RunningQuery {
     this.plans = plans;
     this.#holds = plans.map((plan) => holdInformer(informers, query, plan));
     const sources = this.#holds.map((hold, at) => [hold, plans[at] as SourcePlan] as const);
-    this.#shared = sharedAnswer(answerFrom(query, sources, { scheduler }));
+    this.#shared = answerFrom(query, sources, { scheduler });
     this.lineage = lineageOf(this.#shared);
   }
 
