@@ -169,6 +169,32 @@ describe('live queries', () => {
     second.subscription.unsubscribe();
   });
 
+  it('Q71: a query that is used again while its informer is being removed reads the next one', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({ from: pods, where: running });
+    const first = new Mirror(queries.stream(query));
+    await r.until(factory.whenSynced());
+    const { informer, release } = factory.acquire(pods);
+    first.subscription.unsubscribe();
+    let second: Mirror<unknown> | undefined;
+    // In a callback of the informer, so that the stop takes effect after it.
+    informer.addEventHandler({
+      onUpdate: () => {
+        void factory.stop(pods);
+        second ??= new Mirror(queries.stream(query));
+      },
+    });
+    const spec = { nodeName: 'n', containers: [] };
+    r.server.objects.update(pods, { metadata: place('web-0'), spec, status: { phase: 'Running' } });
+    await r.time.advance(1_000);
+    expect([second?.completed, second?.objects().length]).toEqual([false, 3]);
+    release();
+    second?.subscription.unsubscribe();
+  });
+
   it('Q71: a stream completes when its informer is stopped, and leaves nothing', async () => {
     const r = rig();
     const factory = r.factory();
@@ -329,7 +355,7 @@ describe('live queries', () => {
     ).toEqual({
       keys: [],
       index: { name: 'byApp', value: 'shop' },
-      local: ['where {"eq":"till","path":"metadata.namespace"}'],
+      local: ['where {"path":"metadata.namespace","eq":"till"}'],
     });
     expect(read({ where: { path: 'metadata.namespace', eq: 'till' } })).toEqual({
       keys: ['till/web-0'],

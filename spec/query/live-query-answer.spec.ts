@@ -212,7 +212,7 @@ describe('the answer of a query', () => {
         const all = conjunctsOf(query.where).map((each) => predicateOf(each, {}));
         expect(all.every((each) => each(object, 0))).toBe(naive(tree, object));
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -274,7 +274,7 @@ describe('the answer of a query', () => {
         }
         mirror.subscription.unsubscribe();
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

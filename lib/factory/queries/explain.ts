@@ -1,6 +1,5 @@
 /** `explain`: what a query reads from where, and why. */
 import { resourceName } from '../../meta/resource.ts';
-import { canonicalJson } from '../../query/live-query/canonical-json.ts';
 import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
 import { collectNeeds } from '../../query/live-query/predicate.ts';
 import { isKeyed } from '../../query/live-query/select.ts';
@@ -62,7 +61,7 @@ function explainedSource({
       ...(local.namespaces === undefined ? [] : [`namespace in ${local.namespaces.join(', ')}`]),
       ...(local.labelSelector === '' ? [] : [`labelSelector ${local.labelSelector}`]),
       ...(local.fieldSelector === '' ? [] : [`fieldSelector ${local.fieldSelector}`]),
-      ...where.map((each) => `where ${canonicalJson(each)}`),
+      ...where.map((each) => `where ${JSON.stringify(each)}`),
     ],
   };
 }
@@ -159,7 +158,7 @@ export function explanationOf(query: LiveQuery, plans: readonly SourcePlan[]): Q
  * });
  * const { sources, paths } = explain(query);
  * sources[0]?.requests.namespaces; // => ['shop']
- * sources[0]?.local; // => ['where {"ne":"Running","path":"status.phase"}']
+ * sources[0]?.local; // => ['where {"path":"status.phase","ne":"Running"}']
  * paths; // => ['metadata.name', 'status.phase']
  * ```
  */

@@ -1,6 +1,5 @@
 /** Validates conditions, and brings them to one form, so that equal queries have one key. */
 import { isFields } from '../../meta/json-fields.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { formatPath, parsePath } from './path.ts';
 import { COMPARE_AS, defaultAs, isCompareAs, readingOf } from './reading.ts';
 import { checkedKey, checkFields, refused, shown } from './refused.ts';
@@ -138,7 +137,7 @@ function combined(word: 'and' | 'or', conditions: readonly QueryCondition[]): Qu
   for (const condition of conditions) {
     const members = word in condition ? (condition as Record<string, unknown>)[word] : undefined;
     const each = members === undefined ? [condition] : (members as readonly QueryCondition[]);
-    for (const member of each) byJson.set(canonicalJson(member), member);
+    for (const member of each) byJson.set(JSON.stringify(member), member);
   }
   const sorted = [...byJson].sort(([one], [other]) => (one < other ? -1 : 1));
   const members = sorted.map(([, member]) => member);

@@ -5,7 +5,6 @@ import { isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type LabelSelectorObject, parseLabelSelector } from '../../meta/label-selector.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { checkedText, normalCondition, type QueryCondition } from './condition.ts';
 import { normalOrders, type OrderBy, type QueryOrder } from './order-by.ts';
 import { checkFields, refused, shown } from './refused.ts';
@@ -171,11 +170,10 @@ function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
   };
 }
 
-/** The columns are in the order of the rows' fields, so their order counts. */
-function keyOf({ from, select, ...query }: Omit<LiveQuery, 'key'>): string {
+/** Fields of a query in its one form have one order. Functions are not written, so their keys stand for them. */
+function keyOf({ from, ...query }: Omit<LiveQuery, 'key'>): string {
   const { group, version, plural } = from;
-  const columns = select === undefined ? undefined : Object.entries(select);
-  return canonicalJson({ ...query, from: { group, version, plural }, select: columns });
+  return JSON.stringify({ from: { group, version, plural }, ...query });
 }
 
 function frozen<V>(value: V): V {
