@@ -46,6 +46,11 @@ function isRowFed<Out>(machine: Machine<Out>): machine is RowFedMachine<Out> {
   return 'inputs' in machine;
 }
 
+/** Names a row of an input among the rows of all inputs. */
+function rowName(input: number, id: string): string {
+  return `${input}/${id}`;
+}
+
 /** Several lists of changes, one after another, as one list. */
 function inOne<Out>(lists: readonly (readonly Change<Out>[])[]): readonly Change<Out>[] {
   const [first = [], ...more] = lists.filter((list) => list.length > 0);
@@ -218,18 +223,18 @@ export class Execution<Out> {
         this.#nowMs ??= this.#scheduler.now();
         return this.#nowMs;
       },
-      attempt: (id, key, evaluate) => {
+      attempt: (id, key, evaluate, input = 0) => {
         try {
           const value = evaluate();
-          rejected.delete(id);
+          if (rejected.size > 0) rejected.delete(rowName(input, id));
           return value;
         } catch (error) {
-          rejected.set(id, { operator, id, key, error });
+          rejected.set(rowName(input, id), { operator, id, key, error });
           return undefined;
         }
       },
-      forget: (id) => {
-        rejected.delete(id);
+      forget: (id, input = 0) => {
+        if (rejected.size > 0) rejected.delete(rowName(input, id));
       },
       change: (task) =>
         this.#run(() => {

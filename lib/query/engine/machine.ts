@@ -64,11 +64,12 @@ export interface MachineContext {
   nowMs(): number;
   /**
    * Calls a user's function about a row. If it throws, the error is kept with the row and `undefined` is returned, so
-   * that the row stays out. An error that was kept before is removed.
+   * that the row stays out. An error that was kept before is removed. `input` is the row's, because two inputs may have
+   * rows of one id. @defaultValue 0
    */
-  attempt<R>(id: string, key: string, evaluate: () => R): R | undefined;
+  attempt<R>(id: string, key: string, evaluate: () => R, input?: number): R | undefined;
   /** Removes the error that is kept with a row. */
-  forget(id: string): void;
+  forget(id: string, input?: number): void;
   /** Runs the task as a change of the answer: what it changes is emitted at its end. */
   change(task: () => void): void;
 }

@@ -60,6 +60,6 @@ export abstract class RowMachine<B, Row extends HeldRow<unknown> = HeldRow<unkno
   #remove(input: number, id: string, row: Row, ending: Ending<unknown>): void {
     this.removed(input, id, row, ending);
     (this.inputs[input] as Map<string, Row>).delete(id);
-    this.context.forget(id);
+    this.context.forget(id, input);
   }
 }
