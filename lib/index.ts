@@ -329,6 +329,20 @@ export {
   type RowsProjection,
 } from './query/operators/live-flat-map.ts';
 export { liveGroupBy } from './query/operators/live-group-by.ts';
+export {
+  type AnySelector,
+  type JoinByKeys,
+  type JoinByOwner,
+  type JoinBySelector,
+  type JoinedRight,
+  type JoinedRow,
+  type JoinKeys,
+  type JoinOn,
+  type JoinProjection,
+  type JoinType,
+  type LiveJoinOptions,
+  liveJoin,
+} from './query/operators/live-join.ts';
 export { type LiveMapOptions, liveMap, type RowProjection } from './query/operators/live-map.ts';
 export {
   type LiveMergeMapOptions,
@@ -338,6 +352,7 @@ export {
 export { liveShare, type ShareOperator } from './query/operators/live-share.ts';
 export { type Compare, liveSort } from './query/operators/live-sort.ts';
 export { liveTop } from './query/operators/live-top.ts';
+export { liveUnion, type UnionSources, type UnitedRow } from './query/operators/live-union.ts';
 export { type DueTime, liveUntil } from './query/operators/live-until.ts';
 export {
   liveWindow,
@@ -346,6 +361,7 @@ export {
 } from './query/operators/live-window.ts';
 export type { IndexedInformer } from './query/sources/index-fan-out.ts';
 export { liveIndex } from './query/sources/live-index.ts';
+export { type SnapshotOf, type Snapshots, snapshotOf } from './query/view/snapshot-of.ts';
 export { type ToView, type ToViewOptions, toView } from './query/view/to-view.ts';
 export type { RowView, View, ViewSnapshot, ViewStatus } from './query/view/view.ts';
 // reflector: an endless stream of deltas from LIST and WATCH

@@ -53,8 +53,9 @@ describe('pipelines of live operators', () => {
       fc.property(
         fc.array(fc.tuple(fc.nat(50), fc.nat(20)), { minLength: 1, maxLength: 5 }),
         fc.array(event, { maxLength: 30 }),
-        (choices, events) => {
-          const world = new World();
+        fc.boolean(),
+        (choices, events, isInTurns) => {
+          const world = new World(isInTurns);
           const steps = pipelineOf(choices);
           let stream = world.changes$ as unknown as Sets;
           for (const each of steps) stream = each.apply(stream);

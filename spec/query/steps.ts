@@ -1,15 +1,19 @@
 /** The operators that a random pipeline is made of, each beside its naive definition over complete rows. */
 import {
   type AnyChangeSet,
+  type ChangeSet,
   conflateByKey,
+  type JoinOn,
   liveFilter,
   liveFlatMap,
   liveGroupBy,
+  liveJoin,
   liveMap,
   liveMergeMap,
   liveShare,
   liveSort,
   liveTop,
+  liveUnion,
   liveUntil,
   liveWindow,
 } from 'rx-informer';
@@ -92,6 +96,43 @@ const COMPARISONS: readonly ((one: Item, other: Item) => number)[] = [
     return one.group < other.group ? -1 : Number(one.group > other.group);
   },
 ];
+
+const JOINS: readonly (readonly [JoinOn<Item, Item>, (left: Item, right: Item) => boolean])[] = [
+  [
+    { left: ({ group }) => group, right: ({ group }) => group },
+    (left, right) => left.group === right.group,
+  ],
+  [
+    {
+      left: ({ n, group }) => (n === 1 ? undefined : [group, String(n)]),
+      right: ({ n }) => [String(n), 'a', 'b'],
+    },
+    (left, right) =>
+      left.n !== 1 && (left.n === right.n || left.group === 'a' || left.group === 'b'),
+  ],
+  [
+    {
+      left: ({ n }) => {
+        if (n === 8) throw new Error('eight');
+        return String(n % 3);
+      },
+      right: ({ n }) => {
+        if (n === 2) throw new Error('two');
+        return String(n % 3);
+      },
+    },
+    (left, right) => {
+      if (left.n === 8) throw new Error('eight');
+      return right.n !== 2 && left.n % 3 === right.n % 3;
+    },
+  ],
+];
+/** Makes a row of a join that is an item again. */
+function joined(left: Item, right: readonly Item[]): Item | undefined {
+  if (right.length === 5) throw new Error('five right rows');
+  const names = right.map(({ metadata }) => metadata.name).join();
+  return right.length === 4 ? undefined : { ...left, n: right.length % 10, group: names };
+}
 
 function pick<T>(values: readonly T[], at: number): T {
   return values[at % values.length] as T;
@@ -217,6 +258,92 @@ export const STEPS: readonly Make[] = [
         key$.next(pick(KEYS, to));
         aggregates$.next(pick(AGGREGATES, to));
       },
+    };
+  },
+  (start, scheduler) => {
+    const join$ = new BehaviorSubject(pick(JOINS, start));
+    const type = start % 2 === 0 ? 'left' : 'inner';
+    const isRight = ({ n }: Item) => n % 4 !== 0;
+    return {
+      name: 'join',
+      takes: 'unordered',
+      apply: (source) => {
+        const right$ = liveFilter<Item>(isRight)(source as never);
+        const on = join$.pipe(map(([each]) => each));
+        const options = { on, type, project: joined, scheduler } as const;
+        return liveJoin<Item, Item, typeof type, false, Item>(
+          right$,
+          options,
+        )(source as never) as Sets;
+      },
+      naive: ({ rows, ordered }) => {
+        const byId = rows.filter(({ object }) => isRight(object));
+        byId.sort((one, other) => (one.id < other.id ? -1 : 1));
+        const left = rows.flatMap(({ id, key, object }) => {
+          const made = attempt(() => {
+            const [, matches] = join$.value;
+            // The key of a left row may throw even if there is no right row.
+            matches(object, object);
+            const found = byId.filter((right) => matches(object, right.object));
+            const isOut = type === 'inner' && found.length === 0;
+            return isOut
+              ? undefined
+              : joined(
+                  object,
+                  found.map((right) => right.object),
+                );
+          });
+          return made === undefined ? [] : [{ id, key, object: made }];
+        });
+        return { rows: left, ordered, total: left.length };
+      },
+      turn: (to) => join$.next(pick(JOINS, to)),
+    };
+  },
+  (start, scheduler) => {
+    const predicate$ = new BehaviorSubject(pick(PREDICATES, start));
+    const other = pick(PREDICATES, start + 1);
+    const isIn = ({ object }: NaiveRow) =>
+      attempt(() => predicate$.value(object)) === true || attempt(() => other(object)) === true;
+    return {
+      name: 'union',
+      takes: 'unordered',
+      apply: (source) => {
+        // Shared, because a step before may make the objects, and would make others for each filter.
+        const shared$ = (source as Observable<ChangeSet<Item>>).pipe(liveShare());
+        return liveUnion([
+          shared$.pipe(liveFilter<Item>(predicate$, { scheduler })),
+          shared$.pipe(liveFilter<Item>(other)),
+        ]) as Sets;
+      },
+      naive: ({ rows, ordered }) => {
+        const left = rows.filter(isIn);
+        return { rows: left, ordered, total: left.length };
+      },
+      turn: (to) => predicate$.next(pick(PREDICATES, to)),
+    };
+  },
+  (start, scheduler) => {
+    const predicate$ = new BehaviorSubject(pick(PREDICATES, start));
+    return {
+      name: 'named union',
+      takes: 'unordered',
+      apply: (source) =>
+        liveUnion({
+          all: source as Observable<ChangeSet<Item>>,
+          some: liveFilter<Item>(predicate$, { scheduler })(source as never),
+        }) as Sets,
+      naive: ({ rows, ordered }) => {
+        const some = rows.filter(({ object }) => attempt(() => predicate$.value(object)) === true);
+        const named = (name: string) => (row: NaiveRow) => ({
+          ...row,
+          id: `${name}/${row.id}`,
+          key: `${name}/${row.key}`,
+        });
+        const left = [...rows.map(named('all')), ...some.map(named('some'))];
+        return { rows: left, ordered, total: left.length };
+      },
+      turn: (to) => predicate$.next(pick(PREDICATES, to)),
     };
   },
   () => ({

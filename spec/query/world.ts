@@ -1,6 +1,7 @@
 /** A source of change sets whose state a test knows, with relists, recreated objects and resyncs. */
 import { type Change, type ChangeSet, createChangeSet } from 'rx-informer';
 import { Observable, Subject } from 'rxjs';
+import { inTurn } from '../../lib/rx/outermost-drain.ts';
 
 /** An object of the source. Its id is its UID, its key its name. */
 export interface Item {
@@ -28,6 +29,12 @@ export class World {
   #rev = 0;
   #uids = 0;
   #synced = true;
+  readonly #isInTurns: boolean;
+
+  /** `isInTurns`: whether all subscribers receive a set in one turn, as those of an informer do. */
+  constructor(isInTurns = false) {
+    this.#isInTurns = isInTurns;
+  }
 
   readonly changes$: Observable<ChangeSet<Item>> = new Observable((subscriber) => {
     subscriber.next(this.#set('snapshot', true, this.#all()));
@@ -59,7 +66,7 @@ export class World {
       this.items.set(name, now);
       others.push(this.#change(now, kept));
     }
-    this.#sets.next(this.#set('watch', false, [...deletions, ...others]));
+    this.#emit(this.#set('watch', false, [...deletions, ...others]));
   }
 
   /** Replaces everything, with a set that is a `reset`. Objects of the same name and content are kept. */
@@ -72,17 +79,22 @@ export class World {
       const same = former?.n === n ? former : undefined;
       this.items.set(name, same ?? item(name, former?.metadata.uid ?? `u${this.#uids++}`, n));
     }
-    this.#sets.next(this.#set('snapshot', true, this.#all()));
+    this.#emit(this.#set('snapshot', true, this.#all()));
   }
 
   setSynced(synced: boolean): void {
     this.#synced = synced;
     this.#rev++;
-    this.#sets.next(this.#set('watch', false, []));
+    this.#emit(this.#set('watch', false, []));
   }
 
   complete(): void {
     this.#sets.complete();
+  }
+
+  #emit(set: ChangeSet<Item>): void {
+    if (this.#isInTurns) inTurn(() => this.#sets.next(set));
+    else this.#sets.next(set);
   }
 
   #all(): Change<Item>[] {

@@ -1,0 +1,58 @@
+/** How rows of two sides find each other: by buckets, which hold the right rows that a left row is joined with. */
+import type { HeldRow } from '../engine/machine.ts';
+import type { Few } from './few.ts';
+import { Members } from './members.ts';
+
+/** A left row as a join holds it. */
+export interface LeftRow extends HeldRow<unknown> {
+  readonly id: string;
+  object: never;
+  buckets: readonly Bucket[];
+  /** Whether a function of the user threw, so that the row is kept out. */
+  isOut: boolean;
+  /** Whether the row of the answer may be another one than `row`. */
+  isDirty: boolean;
+  /** The last joined row. */
+  pair: Pair | undefined;
+  /** The last row of the answer: the pair, or what was made of it. */
+  row: HeldRow<unknown> | undefined;
+}
+
+/** A left row and what it is joined with. */
+export interface Pair {
+  readonly left: unknown;
+  readonly right: unknown;
+}
+
+/** A right row as a join holds it. */
+export interface RightRow extends HeldRow<unknown> {
+  readonly id: string;
+  object: never;
+  buckets: readonly Bucket[];
+}
+
+/** The right rows of one key or selector, and the left rows that are joined with them. */
+export class Bucket extends Members<unknown> {
+  readonly key: string;
+  lefts: Few<LeftRow>;
+  /** Marks the buckets of one list while two lists are compared. */
+  stamp = 0;
+
+  constructor(key: string) {
+    super();
+    this.key = key;
+  }
+}
+
+export interface Matching {
+  /** The buckets of a left row. Calls a function of the user, which may throw. */
+  ofLeft(row: LeftRow, object: never, nowMs: number): readonly Bucket[];
+  /** The buckets of a right row. Calls a function of the user, which may throw. */
+  ofRight(row: RightRow, object: never, nowMs: number): readonly Bucket[];
+  /** Called when a right row has left its buckets and the join. */
+  rightRemoved(row: RightRow): void;
+  /** Called when a left or a right row has left the bucket, which may be without rows now. */
+  vacated(bucket: Bucket): void;
+  /** Puts right rows into the buckets that were made since the last call, in short steps. */
+  fill(): Generator<void, void, void> | undefined;
+}

@@ -1,0 +1,122 @@
+/** Rows in the order of their ids, as a list that stays the same array until a row changes. */
+
+const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);
+
+/** The position of an id, or the position at which it would be inserted. Ids are ordered by code units. */
+function search(ids: readonly string[], id: string): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ids[middle] as string) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A row that was put, or `undefined` for one that left. */
+type MemberChange<R> = readonly [id: string, row: R | undefined];
+
+export class Members<R> {
+  #ids: readonly string[] = NONE;
+  #rows: readonly R[] = NONE;
+  /** Changes since the list was made; the last one of an id counts. */
+  #changes: MemberChange<R>[] = [];
+  #size = 0;
+
+  /** The number of rows. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether a row was put or has left since the list was made. */
+  get isChanged(): boolean {
+    return this.#changes.length > 0;
+  }
+
+  /** Adds a row that is not in the list, or puts another row in its place. */
+  put(id: string, row: R, isNew: boolean): void {
+    if (isNew) this.#size++;
+    this.#note([id, row]);
+  }
+
+  /** Removes a row that is in the list. */
+  remove(id: string): void {
+    this.#size--;
+    this.#note([id, undefined]);
+  }
+
+  /** The ids in order. */
+  ids(): readonly string[] {
+    this.#settle();
+    return this.#ids;
+  }
+
+  /** The rows in the order of their ids. */
+  list(): readonly R[] {
+    this.#settle();
+    return this.#rows;
+  }
+
+  #note(change: MemberChange<R>): void {
+    this.#changes.push(change);
+    // Otherwise the changes of a list that nobody reads would outgrow it.
+    if (this.#changes.length > 2 * this.#size + 64) this.#settle();
+  }
+
+  #settle(): void {
+    const changes = this.#changes;
+    const [first] = changes;
+    if (first === undefined) return;
+    this.#changes = [];
+    if (changes.length === 1) this.#settleOne(first);
+    else this.#settleMany(new Map(changes));
+  }
+
+  #settleOne([id, row]: MemberChange<R>): void {
+    const ids = this.#ids;
+    const at = search(ids, id);
+    const isListed = ids[at] === id;
+    if (row === undefined) {
+      if (!isListed) return;
+      this.#ids = ids.toSpliced(at, 1);
+      this.#rows = this.#ids.length === 0 ? NONE : this.#rows.toSpliced(at, 1);
+    } else if (!isListed) {
+      this.#ids = ids.toSpliced(at, 0, id);
+      this.#rows = this.#rows.toSpliced(at, 0, row);
+    } else if (this.#rows[at] !== row) {
+      // Four times as fast as `with`.
+      const rows = this.#rows.slice();
+      rows[at] = row;
+      this.#rows = rows;
+    }
+  }
+
+  #settleMany(changes: ReadonlyMap<string, R | undefined>): void {
+    const ids: string[] = [];
+    const rows: R[] = [];
+    let from = 0;
+    let isSame = true;
+    const copyTo = (end: number) => {
+      for (; from < end; from++) {
+        ids.push(this.#ids[from] as string);
+        rows.push(this.#rows[from] as R);
+      }
+    };
+    for (const id of [...changes.keys()].sort()) {
+      const row = changes.get(id);
+      const at = search(this.#ids, id);
+      copyTo(at);
+      const isListed = this.#ids[at] === id;
+      if (row !== (isListed ? this.#rows[at] : undefined)) isSame = false;
+      if (isListed) from = at + 1;
+      if (row === undefined) continue;
+      ids.push(id);
+      rows.push(row);
+    }
+    if (isSame) return;
+    copyTo(this.#ids.length);
+    this.#ids = ids;
+    this.#rows = rows.length === 0 ? NONE : rows;
+  }
+}

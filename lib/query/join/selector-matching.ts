@@ -1,0 +1,188 @@
+/** Matches a left row with the right rows that its label selector selects. Left rows with equal selectors share a bucket. */
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import {
+  type LabelSelector,
+  type LabelSelectorObject,
+  parseLabelSelector,
+} from '../../meta/label-selector.ts';
+import { Bucket, type LeftRow, type Matching, type RightRow } from './matching.ts';
+import { SelectorIndex } from './selector-index.ts';
+
+/** A label selector in any of its forms. */
+export type AnySelector = string | LabelSelectorObject | LabelSelector;
+
+type SelectorOf = (object: never, nowMs: number) => AnySelector | null | undefined;
+
+const NO_BUCKETS: readonly Bucket[] = [];
+const NO_LABELS: Readonly<Record<string, string>> = /* @__PURE__ */ Object.freeze({});
+const ROWS_A_STEP = 64;
+
+/** The rows of one namespace, or of all. */
+class Scope {
+  readonly name: string;
+  readonly rights = new Set<RightRow>();
+  /** By the text of the selector. */
+  readonly buckets = new Map<string, SelectorBucket>();
+  readonly index = new SelectorIndex<SelectorBucket>();
+  /** Buckets that right rows were not put into yet. */
+  unfilled: SelectorIndex<SelectorBucket> | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+class SelectorBucket extends Bucket {
+  readonly selector: LabelSelector;
+  readonly scope: Scope;
+  /** The selector as it was given, so that an equal one is not parsed again. */
+  readonly given: string;
+
+  constructor(selector: LabelSelector, scope: Scope, given: string) {
+    super(selector.toString());
+    this.selector = selector;
+    this.scope = scope;
+    this.given = given;
+  }
+}
+
+function isParsed(selector: AnySelector): selector is LabelSelector {
+  return typeof selector === 'object' && 'matches' in selector;
+}
+
+/** The namespace of a row. A row that is no object any more still has the key of the object. */
+function namespaceOf({ metadata }: KubernetesObject, key: string): string {
+  if (metadata !== undefined) return metadata.namespace ?? '';
+  const slash = key.indexOf('/');
+  return slash === -1 ? '' : key.slice(0, slash);
+}
+
+function labelsOf({ metadata }: KubernetesObject): Readonly<Record<string, string>> {
+  return metadata?.labels ?? NO_LABELS;
+}
+
+export class SelectorMatching implements Matching {
+  readonly #selectorOf: SelectorOf;
+  readonly #acrossNamespaces: boolean;
+  readonly #rights: ReadonlyMap<string, RightRow>;
+  readonly #scopes = new Map<string, Scope>();
+  readonly #unfilled = new Set<Scope>();
+  readonly #scopeOf = new Map<RightRow, Scope>();
+  /** Off while the first rows are fed: then all of them are put into the buckets afterwards, in steps. */
+  #matches = false;
+
+  constructor(
+    selectorOf: SelectorOf,
+    acrossNamespaces: boolean,
+    rights: ReadonlyMap<string, RightRow>,
+  ) {
+    this.#selectorOf = selectorOf;
+    this.#acrossNamespaces = acrossNamespaces;
+    this.#rights = rights;
+  }
+
+  ofLeft(row: LeftRow, object: never, nowMs: number): readonly Bucket[] {
+    const selector = this.#selectorOf(object, nowMs);
+    if (selector === undefined || selector === null) return NO_BUCKETS;
+    if (isParsed(selector) && selector.isNothing === true) return NO_BUCKETS;
+    const isText = typeof selector === 'string' || isParsed(selector);
+    const given = isText ? selector.toString() : JSON.stringify(selector);
+    const name = this.#acrossNamespaces ? '' : namespaceOf(object, row.key);
+    const [before] = row.buckets as readonly SelectorBucket[];
+    if (before?.given === given && before.scope.name === name) return row.buckets;
+    return [
+      this.#bucket(isParsed(selector) ? selector : parseLabelSelector(selector), name, given),
+    ];
+  }
+
+  ofRight(row: RightRow, object: never): readonly Bucket[] {
+    const scope = this.#scope(this.#acrossNamespaces ? '' : namespaceOf(object, row.key));
+    const before = this.#scopeOf.get(row);
+    if (before !== scope) {
+      if (before !== undefined) this.#leave(before, row);
+      scope.rights.add(row);
+      this.#scopeOf.set(row, scope);
+    }
+    return this.#matches ? scope.index.matching(labelsOf(object)) : NO_BUCKETS;
+  }
+
+  rightRemoved(row: RightRow): void {
+    const scope = this.#scopeOf.get(row);
+    if (scope === undefined) return;
+    this.#scopeOf.delete(row);
+    this.#leave(scope, row);
+  }
+
+  vacated(bucket: Bucket): void {
+    if (bucket.lefts !== undefined) return;
+    const { scope } = bucket as SelectorBucket;
+    scope.buckets.delete(bucket.key);
+    scope.index.delete(bucket as SelectorBucket);
+    scope.unfilled?.delete(bucket as SelectorBucket);
+    for (const id of bucket.ids()) {
+      const right = this.#rights.get(id);
+      if (right !== undefined) right.buckets = right.buckets.filter((each) => each !== bucket);
+    }
+    this.#dropIfEmpty(scope);
+  }
+
+  fill(): Generator<void, void, void> | undefined {
+    this.#matches = true;
+    return this.#unfilled.size === 0 ? undefined : this.#fill();
+  }
+
+  *#fill(): Generator<void, void, void> {
+    const scopes = [...this.#unfilled];
+    this.#unfilled.clear();
+    let rows = 0;
+    for (const scope of scopes) {
+      const { unfilled } = scope;
+      scope.unfilled = undefined;
+      if (unfilled === undefined) continue;
+      for (const right of scope.rights) {
+        for (const bucket of unfilled.matching(labelsOf(right.object))) {
+          // Rows change between two steps: the bucket may be dropped, and the row may be in it.
+          if (bucket.lefts === undefined || right.buckets.includes(bucket)) continue;
+          bucket.put(right.id, right.object, true);
+          right.buckets = [...right.buckets, bucket];
+        }
+        if (++rows % ROWS_A_STEP === 0) yield;
+      }
+    }
+  }
+
+  #bucket(selector: LabelSelector, name: string, given: string): SelectorBucket {
+    const scope = this.#scope(name);
+    const text = selector.toString();
+    let bucket = scope.buckets.get(text);
+    if (bucket === undefined) {
+      bucket = new SelectorBucket(selector, scope, given);
+      scope.buckets.set(text, bucket);
+      scope.index.add(bucket);
+      scope.unfilled ??= new SelectorIndex();
+      scope.unfilled.add(bucket);
+      this.#unfilled.add(scope);
+    }
+    return bucket;
+  }
+
+  #scope(name: string): Scope {
+    let scope = this.#scopes.get(name);
+    if (scope === undefined) {
+      scope = new Scope(name);
+      this.#scopes.set(name, scope);
+    }
+    return scope;
+  }
+
+  #leave(scope: Scope, row: RightRow): void {
+    scope.rights.delete(row);
+    this.#dropIfEmpty(scope);
+  }
+
+  #dropIfEmpty(scope: Scope): void {
+    if (scope.rights.size > 0 || scope.buckets.size > 0) return;
+    this.#scopes.delete(scope.name);
+    this.#unfilled.delete(scope);
+  }
+}

@@ -1,0 +1,147 @@
+/** `snapshotOf`: several views as one, which changes once a turn. */
+import { Observable } from 'rxjs';
+import { atEndOfTurn } from '../../rx/outermost-drain.ts';
+import { Listeners } from './listeners.ts';
+import type { View, ViewSnapshot } from './view.ts';
+
+/** The snapshots of several views at one moment. */
+export type Snapshots<V extends readonly View<unknown>[]> = {
+  readonly [At in keyof V]: V[At] extends View<infer T> ? ViewSnapshot<T> : never;
+};
+
+/**
+ * The snapshots of several views. The views are subscribed with the first subscriber and unsubscribed with the last. The
+ * methods work without the object.
+ */
+export interface SnapshotOf<V extends readonly View<unknown>[]> {
+  /**
+   * Emits the snapshots synchronously, then at the end of each turn that changes one of them. Completes when all views
+   * have, and errors if one does.
+   */
+  readonly snapshots$: Observable<Snapshots<V>>;
+  /** Returns the snapshots: the same array until one of them changes. While there are subscribers, it changes once a turn. */
+  readonly getSnapshot: () => Snapshots<V>;
+  /**
+   * Calls the listener after the snapshots have changed, once a turn, never during the subscription (React's
+   * useSyncExternalStore). Returns the function that unsubscribes.
+   */
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
+/** After all operators and views have been brought up to date. */
+const AFTER_ALL = Number.POSITIVE_INFINITY;
+
+class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V> {
+  readonly #views: V;
+  readonly #listeners = new Listeners();
+  #snapshots: Snapshots<V> | undefined;
+  #held: (() => void)[] = [];
+  #holders = 0;
+  #isScheduled = false;
+
+  constructor(views: V) {
+    this.#views = views;
+  }
+
+  readonly snapshots$: Observable<Snapshots<V>> = new Observable((subscriber) => {
+    const release = this.#hold();
+    const remove = this.#listeners.add(() => subscriber.next(this.getSnapshot()));
+    subscriber.add(() => {
+      remove();
+      release();
+    });
+    subscriber.next(this.getSnapshot());
+    let open = this.#views.length;
+    const complete = () => {
+      if (--open > 0) return;
+      atEndOfTurn(AFTER_ALL, () => {
+        // The last snapshots come first.
+        this.#update();
+        subscriber.complete();
+      });
+    };
+    if (open === 0) complete();
+    const error = (cause: unknown) => subscriber.error(cause);
+    for (const { items$ } of this.#views) subscriber.add(items$.subscribe({ error, complete }));
+  });
+
+  // Fields, so that they work without the object.
+  readonly getSnapshot = (): Snapshots<V> => {
+    // In the middle of a turn the views may differ in what they have seen of it.
+    if (this.#holders > 0 && this.#snapshots !== undefined) return this.#snapshots;
+    return this.#read();
+  };
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const release = this.#hold();
+    const remove = this.#listeners.add(listener);
+    return () => {
+      if (remove()) release();
+    };
+  };
+
+  #read(): Snapshots<V> {
+    const before: readonly unknown[] | undefined = this.#snapshots;
+    const now = this.#views.map(({ getSnapshot }) => getSnapshot());
+    if (before === undefined || now.some((each, at) => each !== before[at])) {
+      this.#snapshots = Object.freeze(now) as unknown as Snapshots<V>;
+    }
+    return this.#snapshots as Snapshots<V>;
+  }
+
+  #hold(): () => void {
+    if (this.#holders++ === 0) {
+      this.#held = this.#views.map(({ subscribe }) => subscribe(() => this.#changed()));
+      this.#read();
+    }
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      if (--this.#holders > 0) return;
+      for (const leave of this.#held.splice(0)) leave();
+    };
+  }
+
+  #changed(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    atEndOfTurn(AFTER_ALL, () => {
+      this.#isScheduled = false;
+      this.#update();
+    });
+  }
+
+  #update(): void {
+    const before = this.#snapshots;
+    if (this.#read() === before) return;
+    this.#listeners.changed();
+    this.#listeners.notify();
+  }
+}
+
+/**
+ * Combines several views, so that a page that shows more than one never shows them at different moments: a commit that
+ * changes several views changes the combination once. Versions of different resources are not compared, so each view
+ * shows what its own informers know.
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { liveFilter, snapshotOf, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const web = { metadata: { name: 'web', uid: 'u1', labels: { app: 'shop' } } };
+ * const job = { metadata: { name: 'job', uid: 'u2' } };
+ * const changes$ = of(changeSet({ added: [web, job] })); // with an informer: informer.changes$
+ * const all = toView(changes$);
+ * const shop = toView(changes$.pipe(liveFilter('app=shop')));
+ * const page = snapshotOf([all, shop]);
+ * const leave = page.subscribe(() => undefined);
+ * page.getSnapshot().map(({ rows }) => rows.length); // => [2, 1]
+ * leave();
+ * ```
+ */
+export function snapshotOf<const V extends readonly View<unknown>[]>(views: V): SnapshotOf<V> {
+  return new ViewSnapshots(views);
+}
