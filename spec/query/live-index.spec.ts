@@ -40,6 +40,8 @@ describe('liveIndex', () => {
     const mirror = new Mirror(liveIndex(informer, 'byNode', 'n1'));
     source.listed(1, on('a', 1, 'n1'), on('b', 1, 'n2'), on('c', 1, 'n1', 'n2'));
     expect(versions(mirror)).toEqual(['a1', 'c1']);
+    // The end of the list touches no value.
+    expect(mirror.sets.map(({ synced }) => synced)).toEqual([false, false, true]);
     source.send(
       modified(on('a', 2, 'n2')),
       modified(on('b', 3, 'n1', 'n1')),
@@ -86,15 +88,41 @@ describe('liveIndex', () => {
     const { source, informer } = informed();
     const joined: Mirror<Pod>[] = [];
     const join = () => joined.push(new Mirror(liveIndex(informer, 'byNode', 'n1')));
-    const outer = liveIndex(informer, 'byNode', 'n1').subscribe(join);
+    // The first one is served before the fan-out of the index, so the store is ahead of the fan-out then.
     const other = informer.changes$.subscribe(join);
+    const outer = liveIndex(informer, 'byNode', 'n1').subscribe(join);
+    const fresh: Mirror<Pod>[] = [];
+    const value = informer.changes$.subscribe(({ rev }) => {
+      fresh.push(new Mirror(liveIndex(informer, 'byNode', `n${rev}`)));
+    });
     source.listed(1, on('a', 1, 'n1'));
     source.send(modified(on('a', 2, 'n1')), added(on('b', 3, 'n1')));
     source.send(modified(on('a', 4, 'n1')));
     for (const mirror of joined) expect(versions(mirror)).toEqual(['a4', 'b3']);
     expect(joined.length).toBeGreaterThan(6);
+    for (const mirror of fresh) mirror.ids();
+    value.unsubscribe();
     outer.unsubscribe();
     other.unsubscribe();
+    await informer.stop();
+  });
+
+  it('Q53: a value first subscribed inside of a commit is read from the store, and that commit not again', async () => {
+    const { source, informer } = informed();
+    const mirrors: Mirror<Pod>[] = [];
+    const early = informer.changes$.subscribe(({ updated }) => {
+      if (updated.length === 0) return;
+      for (const node of ['n1', 'n2'])
+        mirrors.push(new Mirror(liveIndex(informer, 'byNode', node)));
+    });
+    // Connects the fan-out after the first subscriber.
+    const kept = new Mirror(liveIndex(informer, 'byNode', 'n3'));
+    source.listed(1, on('a', 1, 'n1'), on('b', 1, 'n2'));
+    source.send(modified(on('a', 2, 'n2')), modified(on('b', 3, 'n1')));
+    expect(mirrors.map(versions)).toEqual([['b3'], ['a2']]);
+    expect(mirrors.map(({ sets }) => sets.length)).toEqual([1, 1]);
+    for (const { subscription } of [...mirrors, kept]) subscription.unsubscribe();
+    early.unsubscribe();
     await informer.stop();
   });
 
