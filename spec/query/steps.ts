@@ -365,7 +365,9 @@ export const STEPS: readonly Make[] = [
       naive: ({ rows, ordered }) => {
         const left = rows.flatMap(({ id, key, object }) => {
           const parts = project$.value(object) ?? [];
-          if (new Set(parts.map(({ group }) => group)).size < parts.length) return [];
+          const ids = new Set(parts.map(({ group }) => group));
+          // Two rows with one id, or a row without one: the object is rejected.
+          if (ids.size < parts.length || ids.has('')) return [];
           return parts.map((part) => ({
             id: `${id}/${part.group}`,
             key: `${key}/${part.group}`,
