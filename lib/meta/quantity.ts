@@ -36,10 +36,10 @@ const BINARY_SUFFIXES: Readonly<Record<string, number>> = {
 
 const FORM = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([a-zA-Z]*)(?:(?<=[eE])([+-]?[0-9]+))?$/;
 const NANO_DIGITS = 9;
-const NANOS = 10n ** 9n;
-const NANOS_A_MILLI = 10n ** 6n;
+const NANOS = 1_000_000_000n;
+const NANOS_A_MILLI = 1_000_000n;
 /** 2^63 - 1, which caps amounts with a binary suffix. */
-const MOST_BINARY = (2n ** 63n - 1n) * NANOS;
+const MOST_BINARY = 9_223_372_036_854_775_807_000_000_000n;
 /** The largest number of digits before the decimal point. No `number` has more. */
 const MOST_DIGITS = 309;
 

@@ -6,7 +6,7 @@ import type { ReadScope } from '../scope.ts';
 /** What of a scope the informer does not select itself. */
 export interface LocalScope {
   /** Absent: the informer has no other namespaces. */
-  readonly namespaces?: readonly string[];
+  readonly namespaces?: readonly string[] | undefined;
   /** '' and '': the informer has the same selector. */
   readonly labelSelector: string;
   readonly fieldSelector: string;

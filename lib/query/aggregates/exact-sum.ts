@@ -6,7 +6,7 @@
  * each addition that a compensated sum would round off. NaN and the infinities are counted.
  */
 
-const MOST = Number.MAX_SAFE_INTEGER;
+const MOST = 9_007_199_254_740_991;
 
 export class ExactSum {
   #count = 0;

@@ -9,7 +9,18 @@ import type { CompareAs } from './where.ts';
 /** The operators that take one value. */
 export const VALUE_OPERATORS = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte'] as const;
 export type ValueOperator = (typeof VALUE_OPERATORS)[number];
-const OPERATORS = [...VALUE_OPERATORS, 'in', 'exists', 'prefix', 'contains'] as const;
+const OPERATORS = [
+  'eq',
+  'ne',
+  'lt',
+  'lte',
+  'gt',
+  'gte',
+  'in',
+  'exists',
+  'prefix',
+  'contains',
+] as const;
 type Operator = (typeof OPERATORS)[number];
 
 /** A valid condition in its one form: plain data, and functions beside their keys. */

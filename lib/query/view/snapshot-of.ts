@@ -29,7 +29,7 @@ export interface SnapshotOf<V extends readonly View<unknown>[]> {
 }
 
 /** After all operators and views have been brought up to date. */
-const AFTER_ALL = Number.POSITIVE_INFINITY;
+const AFTER_ALL = 1e9;
 
 class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V> {
   readonly #views: V;
