@@ -24,7 +24,10 @@ export interface JoinParts {
 }
 
 function sameList(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((row, at) => row === other[at]);
+  if (one.length !== other.length) return false;
+  // A loop, because each changed list is compared, and `every` would be a third of a join's time.
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }
 
 /** The rows of several buckets in the order of their ids, each once. */
