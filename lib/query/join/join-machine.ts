@@ -25,7 +25,7 @@ export interface JoinParts {
 
 function sameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   if (one.length !== other.length) return false;
-  // A loop, because each changed list is compared, and `every` would be a third of a join's time.
+  // A loop, because every changed list is compared, and `every` is slower.
   for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
   return true;
 }
