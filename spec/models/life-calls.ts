@@ -12,6 +12,8 @@ export interface ModelHolder {
   left: boolean;
   /** Whether it holds the current run. */
   holds: boolean;
+  /** Whether it is a view's, which subscribes again when the informer runs again after a stop. */
+  readonly follows: boolean;
 }
 
 export class LifeModel {
@@ -33,9 +35,9 @@ export class LifeModel {
     this.pinned = true;
   }
 
-  subscribe(): ModelHolder {
+  subscribe(follows = false): ModelHolder {
     this.#run();
-    const holder = { completed: false, left: false, holds: true };
+    const holder = { completed: false, left: false, holds: true, follows };
     this.holders.push(holder);
     return holder;
   }
@@ -69,6 +71,11 @@ export class LifeModel {
     if (this.phase !== 'running') this.generation++;
     this.phase = 'running';
     this.lingersUntilMs = undefined;
+    for (const holder of this.holders) {
+      if (!holder.follows || holder.left || !holder.completed) continue;
+      holder.completed = false;
+      holder.holds = true;
+    }
   }
 
   #end(phase: 'idle' | 'stopped'): void {

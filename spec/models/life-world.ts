@@ -509,8 +509,11 @@ export class World {
     // Until a stop that was called takes effect, new subscribers share the subscription that it completes (Q5).
     if (this.#acting > 0) return;
     const held = this.#viewHolder;
-    if (held === undefined || held.left || held.completed) {
-      this.#viewHolder = this.model.subscribe();
+    if (held === undefined || held.left) this.#viewHolder = this.model.subscribe(true);
+    // A subscriber of a view whose informer was stopped makes the view subscribe again, for all of its subscribers.
+    else if (held.completed) {
+      held.left = true;
+      this.#viewHolder = this.model.subscribe(true);
     }
     this.#viewed.push(this.#within(() => this.#view.subscribe(() => this.#act('view'))));
   }
