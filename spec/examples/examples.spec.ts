@@ -74,6 +74,28 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'rows: web-0 Running, web-1 Pending',
     'widgets.example.com is not synced',
   ],
+  '10-pods-not-ready.ts': [
+    'db: db-2-x; web: web-2-x',
+    'db: db-2-x; web: ok',
+    'db: db-1-x db-2-x; web: ok',
+  ],
+  '11-top-by-restarts.ts': ['10 of 200: web-199 … web-190', '10 of 200: web-0 … web-191'],
+  '12-pods-per-node.ts': [
+    'node-1: 2 pods, cpu 300m, memory 256Mi',
+    'node-2: 1 pods, cpu 2000m, memory 1024Mi',
+    'node-3: 0 pods, cpu 0m, memory 0Mi',
+    '-- a pod was created on node-3',
+    'node-1: 2 pods, cpu 300m, memory 256Mi',
+    'node-2: 1 pods, cpu 2000m, memory 1024Mi',
+    'node-3: 1 pods, cpu 1500m, memory 512Mi',
+  ],
+  '13-crash-loop-alert.ts': ['crash loop: web-0 web-1 web-2', 'crash loop: web-0'],
+  '14-events-of-objects.ts': [
+    'old-0 Killing (gone), web-0 Scheduled (Pending)',
+    'old-0 Killing (gone), web-0 Scheduled (Running)',
+    'old-0 Killing (gone), web-0 Scheduled (gone)',
+  ],
+  '15-expiring-certificates.ts': ['expiring: expired', 'expiring: expired tomorrow'],
 };
 
 const files = readdirSync(folder).filter((name) => /^\d\d-.*\.ts$/.test(name));
