@@ -3,10 +3,12 @@
  * responsive.
  */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboard.ts';
 import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
-import { podRow } from '../../examples/dashboard/page/pods/pod-row.ts';
+import { type Filter, noFilter, testOf } from '../../examples/dashboard/page/pods/filter.ts';
+import { orderOf, type Sort } from '../../examples/dashboard/page/pods/order.ts';
+import { type PodRow, podRow } from '../../examples/dashboard/page/pods/pod-row.ts';
 import { faultNames } from '../../examples/dashboard/shared/messages.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { type FrameReport, probeFrames } from './frame-probe.ts';
@@ -87,6 +89,56 @@ const shownRows = (page: Page) =>
       ),
     );
 
+/** The rows that a page should have, computed from scratch. */
+function shownOf(cluster: EmbeddedCluster, filter: Filter, sort: Sort): readonly PodRow[] {
+  const compare = orderOf(sort);
+  return cluster
+    .list()
+    .map((pod) => podRow(pod))
+    .filter(testOf(filter))
+    .sort((a, b) => compare(a, b) || (a.uid < b.uid ? -1 : 1));
+}
+
+async function scrollTo(page: Page, top: number): Promise<void> {
+  await page.getByRole('grid', { name: 'Pods' }).evaluate((grid, to) => {
+    grid.scrollTop = to;
+  }, top);
+}
+
+/** Compares the rows on screen and their positions. No row of the visible part is missing. */
+async function expectRows(page: Page, expected: readonly PodRow[]): Promise<void> {
+  const read = () =>
+    page.getByRole('grid', { name: 'Pods' }).evaluate((grid) => ({
+      first: Math.floor(grid.scrollTop / 34),
+      visible: Math.floor((grid.clientHeight - 34) / 34),
+      count: Number(grid.getAttribute('aria-rowcount')) - 1,
+      rows: [...grid.querySelectorAll<HTMLElement>('[data-uid]')].map((row) => ({
+        position: Number(row.getAttribute('aria-rowindex')) - 2,
+        uid: row.dataset['uid'],
+        cells: [...row.querySelectorAll('[role=gridcell]')]
+          .slice(0, 5)
+          .map((cell) => cell.textContent),
+      })),
+    }));
+  const until = async () => {
+    const { first, visible, count, rows } = await read();
+    expect(count).toBe(expected.length);
+    const start = rows[0]?.position ?? 0;
+    expect(start).toBeLessThanOrEqual(first);
+    expect(start + rows.length).toBeGreaterThanOrEqual(Math.min(first + visible, count));
+    const wanted = expected.slice(start, start + rows.length).map((row, at) => ({
+      position: start + at,
+      uid: row.uid,
+      cells: [
+        ...[row.name, row.namespace, row.status],
+        ...[`${row.ready}/${row.containers}`, String(row.restarts)],
+      ],
+    }));
+    expect(rows).toEqual(wanted);
+  };
+  await vi.waitFor(until, { timeout: 5_000 });
+}
+
 describe('an unreachable server', () => {
   test('the button "Try now" sends a request immediately, and the page becomes live again', async () => {
     const { page } = await openDashboard({ objects: 20, rate: 0 });
@@ -162,6 +214,35 @@ describe('rows', () => {
     await page.getByRole('textbox', { name: /Filter/ }).fill('no such pod');
     await page.getByText('No pod matches the filter').waitFor();
     await keepScreenshot(page, 'filtered-to-nothing');
+    expect(complaints).toEqual([]);
+  });
+
+  test('are those of the server after changes, filtered, sorted and scrolled', async () => {
+    const { page, cluster } = await openDashboard({ objects: 2000, rate: 200 });
+    const changed = async (count: number) => {
+      const before = cluster.changes;
+      await expect.poll(() => cluster.changes - before, { timeout: 30_000 }).toBeGreaterThan(count);
+    };
+    await page.getByRole('button', { name: 'Restarts' }).click();
+    await page.getByRole('textbox', { name: /Filter/ }).fill('replicaset');
+    await page.locator('[data-phase=Running]').click();
+    await scrollTo(page, 3000);
+    await changed(400);
+    await keepScreenshot(page, 'filtered-and-sorted');
+    await page.locator('[data-column=status]').click();
+    await changed(100);
+    await pause(page);
+    await equal(page);
+    const filter = { ...noFilter, text: 'replicaset', phase: 'Running' };
+    const byStatus: Sort = { key: 'status', descending: false };
+    await expectRows(page, shownOf(cluster, filter, byStatus));
+    await page.locator('[data-column=status]').click();
+    await expectRows(page, shownOf(cluster, filter, { key: 'status', descending: true }));
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await scrollTo(page, 20_000);
+    await expectRows(page, shownOf(cluster, noFilter, { key: 'status', descending: true }));
+    await scrollTo(page, 1e9);
+    await expectRows(page, shownOf(cluster, noFilter, { key: 'status', descending: true }));
     expect(complaints).toEqual([]);
   });
 

@@ -3,7 +3,7 @@
  * date, so that comparing 10,000 of them costs nothing.
  */
 import type { Truth } from '../../shared/messages.ts';
-import { podList } from './live-pods.ts';
+import { podQueries } from './live-pods.ts';
 
 /** The outcome of a comparison. */
 export interface Verdict {
@@ -17,14 +17,17 @@ export interface Verdict {
 
 /** Returns `undefined` before the initial list. Rejects if the server does not answer. */
 export async function checkTruth(): Promise<Verdict | undefined> {
-  const { synced, total, resourceVersion, fingerprint } = podList.getSnapshot();
+  const { received$, totals, fingerprint } = podQueries;
+  const { rows, synced } = fingerprint.getSnapshot();
   if (!synced) return undefined;
+  const { resourceVersion } = received$.value;
+  const count = totals.getSnapshot().rows[0]?.pods ?? 0;
   const answer = await fetch(`/embedded/truth?resourceVersion=${resourceVersion}`);
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   const truth = (await answer.json()) as Truth;
   return {
-    equal: truth.count === total && truth.fingerprint === fingerprint,
-    count: total,
+    equal: truth.count === count && truth.fingerprint === (rows[0]?.fingerprint ?? 0),
+    count,
     resourceVersion,
     ahead: truth.ahead,
   };

@@ -9,13 +9,11 @@ import {
   createClient,
   createListWatch,
   createSharedInformer,
-  toView,
-  type View,
 } from 'rx-informer';
-import { type Pod, pods } from 'rx-informer/resources';
-import { PodList } from '../pods/pod-list.ts';
+import { pods } from 'rx-informer/resources';
+import { PodQueries } from '../pods/pod-queries.ts';
 
-/** The shortest time between two renderings, in milliseconds, so that time is left for input. */
+/** The shortest time between two renderings of changed pods, in milliseconds, so that time is left for input. */
 const PAINT_EVERY_MS = 200;
 
 const client = createClient({ baseUrl: window.location.origin });
@@ -32,21 +30,10 @@ export const informer = createSharedInformer(createListWatch(client, pods), {
   ...(isEmbedded ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {}),
 });
 
-/** The list behind the table. */
-export const podList = new PodList({ key: 'name', descending: false });
-
-/** Complete pods by UID, for the details of one pod. */
-export const podsByUid: View<Pod> = informer.changes$.pipe(
-  conflateByKey({ ready: atMostEvery(PAINT_EVERY_MS) }),
-  toView(),
+/**
+ * The queries of the page. They are paced before them and not in their views, so that all views show the same moment,
+ * and a filter, a sort order or a scroll position takes effect immediately.
+ */
+export const podQueries = new PodQueries(
+  informer.changes$.pipe(conflateByKey({ ready: atMostEvery(PAINT_EVERY_MS) })),
 );
-
-/** Starts to watch. The returned function stops it. */
-export function startLivePods(): () => void {
-  const subscription = informer.changes$
-    .pipe(conflateByKey({ ready: atMostEvery(PAINT_EVERY_MS) }))
-    .subscribe((set) => podList.apply(set));
-  // Always subscribed, so that the details of a pod open with its data.
-  subscription.add(podsByUid.subscribe(() => undefined));
-  return () => subscription.unsubscribe();
-}

@@ -1,14 +1,15 @@
 /** The number of pods per namespace. Each line is a button that filters by its namespace. */
 import { ScrollArea, Text, UnstyledButton } from '@mantine/core';
-import { podList } from '../cluster/live-pods.ts';
-import { usePodList } from '../cluster/use-live.ts';
+import { podQueries } from '../cluster/live-pods.ts';
+import { useValue, useView } from '../cluster/use-live.ts';
 import classes from './namespace-counts.module.css';
 
 const number = new Intl.NumberFormat('en-US');
 
 export function NamespaceCounts() {
-  const namespaces = usePodList((list) => list.namespaces);
-  const filter = usePodList((list) => list.filter);
+  const { namespaces: view, filter$ } = podQueries;
+  const namespaces = useView(view, ({ rows }) => rows);
+  const filter = useValue(filter$);
   const most = Math.max(1, ...namespaces.map(({ count }) => count));
   return (
     <ScrollArea className={classes.scroll} type="auto">
@@ -22,7 +23,7 @@ export function NamespaceCounts() {
               className={classes.namespace}
               aria-pressed={filter.namespace === key}
               onClick={() =>
-                podList.filter({ ...filter, namespace: filter.namespace === key ? '' : key })
+                filter$.next({ ...filter, namespace: filter.namespace === key ? '' : key })
               }
             >
               <span className={classes.name}>{key}</span>

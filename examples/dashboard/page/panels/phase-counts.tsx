@@ -1,7 +1,7 @@
 /** The number of pods per phase. Each count is a button that filters by its phase. */
 import { UnstyledButton } from '@mantine/core';
-import { podList } from '../cluster/live-pods.ts';
-import { usePodList } from '../cluster/use-live.ts';
+import { podQueries } from '../cluster/live-pods.ts';
+import { usePodCount, useValue, useView } from '../cluster/use-live.ts';
 import { noFilter } from '../pods/filter.ts';
 import classes from './phase-counts.module.css';
 
@@ -15,10 +15,11 @@ const tones: Readonly<Record<string, string>> = {
 };
 
 export function PhaseCounts() {
-  const phases = usePodList((list) => list.phases);
-  const total = usePodList((list) => list.total);
-  const trouble = usePodList((list) => list.trouble);
-  const filter = usePodList((list) => list.filter);
+  const { phases: view, totals, filter$ } = podQueries;
+  const phases = useView(view, ({ rows }) => rows);
+  const total = usePodCount();
+  const trouble = useView(totals, ({ rows }) => rows[0]?.trouble ?? 0);
+  const filter = useValue(filter$);
   const counts = new Map(phases.map(({ key, count }) => [key, count]));
   const names = [...always, ...[...counts.keys()].filter((phase) => !always.includes(phase))];
   return (
@@ -27,7 +28,7 @@ export function PhaseCounts() {
         name="All pods"
         count={total}
         pressed={filter.phase === '' && !filter.trouble}
-        onPress={() => podList.filter({ ...filter, phase: '', trouble: false })}
+        onPress={() => filter$.next({ ...filter, phase: '', trouble: false })}
       />
       {names.map((phase) => (
         <Tile
@@ -37,7 +38,7 @@ export function PhaseCounts() {
           count={counts.get(phase) ?? 0}
           pressed={filter.phase === phase}
           onPress={() =>
-            podList.filter({
+            filter$.next({
               ...filter,
               phase: filter.phase === phase ? '' : phase,
               trouble: false,
@@ -50,9 +51,7 @@ export function PhaseCounts() {
         tone="bad"
         count={trouble}
         pressed={filter.trouble}
-        onPress={() =>
-          podList.filter({ ...filter, phase: noFilter.phase, trouble: !filter.trouble })
-        }
+        onPress={() => filter$.next({ ...filter, phase: noFilter.phase, trouble: !filter.trouble })}
       />
     </section>
   );

@@ -1,17 +1,16 @@
 /** Shows the informer's status in words: live, loading, reconnecting, or the reason for a refusal. */
 import { Button, Group, Paper, Progress, Text } from '@mantine/core';
 import { useClockText } from '../cluster/clock.ts';
-import { informer } from '../cluster/live-pods.ts';
+import { informer, podQueries } from '../cluster/live-pods.ts';
 import { type StatusWords, statusWords } from '../cluster/status-words.ts';
-import { usePodList, useStatus } from '../cluster/use-live.ts';
+import { useStatus, useValue } from '../cluster/use-live.ts';
 import classes from './status-line.module.css';
 
 const number = new Intl.NumberFormat('en-US');
 
 export function StatusLine() {
   const status = useStatus();
-  const resourceVersion = usePodList((list) => list.resourceVersion);
-  const changes = usePodList((list) => list.changes);
+  const { resourceVersion, changes } = useValue(podQueries.received$);
   // The words can contain a countdown, so the clock renders them again if they have changed.
   const text = useClockText((now) =>
     status === undefined ? '' : JSON.stringify(statusWords(status, resourceVersion, now)),

@@ -1,7 +1,4 @@
-/**
- * The sort orders of the table. Each order is total (ties go by name, namespace and UID), so that binary search finds
- * the place of a row. Each compares prepared keys, because `localeCompare` costs a hundred times as much as `<`.
- */
+/** The sort orders of the table. Each compares prepared keys, because `localeCompare` costs a hundred times as much as `<`. */
 import type { PodRow } from './pod-row.ts';
 
 /** The sort keys of the table. */
@@ -21,10 +18,11 @@ export interface Sort {
   readonly descending: boolean;
 }
 
-/** Negative if `a` comes before `b`. Zero only for the same pod. */
+/** Negative if `a` comes before `b`, 0 if either order is right. */
 export type Compare = (a: PodRow, b: PodRow) => number;
 
-function byText(a: string, b: string): number {
+/** Compares two texts by code units. */
+export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -42,13 +40,13 @@ const keys: Record<SortKey, Compare> = {
   owner: (a, b) => byText(a.owner, b.owner),
 };
 
-/** The comparator of a sort. Ties go by name, namespace and UID, ascending in both directions. */
+/**
+ * The comparator of a sort. Ties go by name and namespace, ascending in both directions. `liveSort` orders the rest by
+ * UID.
+ */
 export function orderOf({ key, descending }: Sort): Compare {
   const primary = keys[key];
   const sign = descending ? -1 : 1;
   return (a, b) =>
-    sign * primary(a, b) ||
-    byText(a.name, b.name) ||
-    byText(a.namespace, b.namespace) ||
-    byText(a.uid, b.uid);
+    sign * primary(a, b) || byText(a.name, b.name) || byText(a.namespace, b.namespace);
 }

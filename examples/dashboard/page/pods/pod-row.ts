@@ -30,21 +30,14 @@ export function ownerOf(pod: Pod): string {
   return owner === undefined ? '' : `${owner.kind}/${owner.name}`;
 }
 
-function isSameRow(row: PodRow, before: PodRow): boolean {
-  for (const field of Object.keys(row) as (keyof PodRow)[]) {
-    if (row[field] !== before[field]) return false;
-  }
-  return true;
-}
-
-/** The row of a pod; `before` itself if no column has changed. */
-export function podRow(pod: Pod, before?: PodRow): PodRow {
+/** The row of a pod. */
+export function podRow(pod: Pod): PodRow {
   const { metadata = {}, spec, status } = pod;
   const { text: statusText, tone, ready, containers, restarts } = podStatus(pod);
   const { name = '', namespace = '' } = metadata;
   const node = spec?.nodeName ?? '';
   const owner = ownerOf(pod);
-  const row: PodRow = {
+  return {
     uid: metadata.uid ?? `${namespace}/${name}`,
     name,
     namespace,
@@ -59,5 +52,4 @@ export function podRow(pod: Pod, before?: PodRow): PodRow {
     owner,
     text: `${namespace}/${name} ${node} ${owner}`.toLowerCase(),
   };
-  return before !== undefined && isSameRow(row, before) ? before : row;
 }

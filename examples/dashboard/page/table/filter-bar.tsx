@@ -1,7 +1,7 @@
 /** The inputs of the filter (text, phase, namespace), and the number of matching pods. */
 import { Button, CloseButton, Group, Select, Text, TextInput } from '@mantine/core';
-import { podList } from '../cluster/live-pods.ts';
-import { usePodList } from '../cluster/use-live.ts';
+import { podQueries } from '../cluster/live-pods.ts';
+import { usePodCount, useValue, useView } from '../cluster/use-live.ts';
 import { SearchIcon } from '../layout/icons.tsx';
 import { isOpen, noFilter } from '../pods/filter.ts';
 import classes from './filter-bar.module.css';
@@ -14,9 +14,10 @@ function names(counts: readonly { readonly key: string }[], chosen: string): str
 }
 
 export function FilterBar() {
-  const filter = usePodList((list) => list.filter);
-  const phases = usePodList((list) => list.phases);
-  const namespaces = usePodList((list) => list.namespaces);
+  const { filter$ } = podQueries;
+  const filter = useValue(filter$);
+  const phases = useView(podQueries.phases, ({ rows }) => rows);
+  const namespaces = useView(podQueries.namespaces, ({ rows }) => rows);
   const open = isOpen(filter);
   return (
     <Group gap="sm" className={classes.bar} role="search" aria-label="Filter pods">
@@ -26,13 +27,13 @@ export function FilterBar() {
         placeholder="Filter by name, namespace, node or owner"
         leftSection={<SearchIcon />}
         value={filter.text}
-        onChange={(event) => podList.filter({ ...filter, text: event.currentTarget.value })}
+        onChange={(event) => filter$.next({ ...filter, text: event.currentTarget.value })}
         rightSection={
           filter.text !== '' && (
             <CloseButton
               size="sm"
               aria-label="Clear the text"
-              onClick={() => podList.filter({ ...filter, text: '' })}
+              onClick={() => filter$.next({ ...filter, text: '' })}
             />
           )
         }
@@ -43,7 +44,7 @@ export function FilterBar() {
         placeholder="Any phase"
         data={names(phases, filter.phase)}
         value={filter.phase || null}
-        onChange={(phase) => podList.filter({ ...filter, phase: phase ?? '', trouble: false })}
+        onChange={(phase) => filter$.next({ ...filter, phase: phase ?? '', trouble: false })}
         clearable
       />
       <Select
@@ -52,13 +53,13 @@ export function FilterBar() {
         placeholder="Any namespace"
         data={names(namespaces, filter.namespace)}
         value={filter.namespace || null}
-        onChange={(namespace) => podList.filter({ ...filter, namespace: namespace ?? '' })}
+        onChange={(namespace) => filter$.next({ ...filter, namespace: namespace ?? '' })}
         searchable
         clearable
       />
       <Shown />
       {!open && (
-        <Button variant="subtle" size="compact-sm" onClick={() => podList.filter(noFilter)}>
+        <Button variant="subtle" size="compact-sm" onClick={() => filter$.next(noFilter)}>
           Clear filters
         </Button>
       )}
@@ -67,8 +68,8 @@ export function FilterBar() {
 }
 
 function Shown() {
-  const shown = usePodList((list) => list.rows.length);
-  const total = usePodList((list) => list.total);
+  const shown = useView(podQueries.table, ({ total }) => total);
+  const total = usePodCount();
   return (
     <Text size="sm" c="dimmed" className={classes.shown} data-testid="shown">
       {shown === total

@@ -1,12 +1,12 @@
 /**
- * The table. TanStack Table receives only the rows that TanStack Virtual finds on screen, so its cost depends on the
- * window and not on the list. The list itself sorts and filters.
+ * The table. TanStack Virtual finds the range of rows on screen, and the query gives TanStack Table only these rows, so
+ * the cost depends on the range and not on the list. The query filters and sorts.
  */
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef } from 'react';
-import { podList } from '../cluster/live-pods.ts';
-import { usePodList } from '../cluster/use-live.ts';
+import { useLayoutEffect, useMemo, useRef } from 'react';
+import { podQueries } from '../cluster/live-pods.ts';
+import { useValue, useView } from '../cluster/use-live.ts';
 import type { SortKey } from '../pods/order.ts';
 import { ColumnHeader } from './column-header.tsx';
 import { columns, features } from './columns.tsx';
@@ -24,25 +24,29 @@ interface PodTableProps {
 }
 
 export function PodTable({ selected, onSelect }: PodTableProps) {
-  const rows = usePodList((list) => list.rows);
-  const sort = usePodList((list) => list.sort);
-  const synced = usePodList((list) => list.synced);
+  const { table: view, sort$ } = podQueries;
+  const { rows, total, synced } = useView(view, (snapshot) => snapshot);
+  const sort = useValue(sort$);
+  const { offset } = useValue(podQueries.range$);
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
-    count: rows.length,
+    count: total,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 8,
   });
   const items = virtualizer.getVirtualItems();
   const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? -1;
-  const data = useMemo(() => rows.slice(first, last + 1), [rows, first, last]);
+  const last = items.at(-1)?.index ?? first - 1;
+  // Before the browser paints, so that no row is missing while the user scrolls.
+  useLayoutEffect(() => {
+    podQueries.range$.next({ offset: first, limit: last + 1 - first });
+  }, [first, last]);
   const sorting = useMemo<SortingState>(() => [{ id: sort.key, desc: sort.descending }], [sort]);
   const table = useTable({
     features,
     columns,
-    data,
+    data: rows,
     getRowId: (row) => row.uid,
     manualSorting: true,
     enableSortingRemoval: false,
@@ -50,7 +54,7 @@ export function PodTable({ selected, onSelect }: PodTableProps) {
     state: { sorting },
     onSortingChange: (update) => {
       const [next] = typeof update === 'function' ? update(sorting) : update;
-      if (next !== undefined) podList.sort({ key: next.id as SortKey, descending: next.desc });
+      if (next !== undefined) sort$.next({ key: next.id as SortKey, descending: next.desc });
     },
   });
   const keys = useRowKeys({ rows, virtualizer, onSelect });
@@ -61,7 +65,7 @@ export function PodTable({ selected, onSelect }: PodTableProps) {
       className={classes.scroller}
       role="grid"
       aria-label="Pods"
-      aria-rowcount={rows.length + 1}
+      aria-rowcount={total + 1}
       aria-colcount={columns.length}
       aria-activedescendant={keys.activeId}
       aria-busy={!synced}
@@ -80,7 +84,7 @@ export function PodTable({ selected, onSelect }: PodTableProps) {
           </div>
         ))}
       </div>
-      {rows.length === 0 ? (
+      {total === 0 ? (
         <TableState />
       ) : (
         // biome-ignore lint/a11y/useSemanticElements: see above
@@ -89,13 +93,13 @@ export function PodTable({ selected, onSelect }: PodTableProps) {
           role="rowgroup"
           style={{ height: virtualizer.getTotalSize() }}
         >
-          {table.getRowModel().rows.map((row, offset) => (
+          {table.getRowModel().rows.map((row, at) => (
             <TableRow
               key={row.id}
               row={row}
-              index={first + offset}
-              top={(first + offset) * ROW_HEIGHT}
-              active={keys.activeIndex === first + offset}
+              index={offset + at}
+              top={(offset + at) * ROW_HEIGHT}
+              active={row.id === keys.active}
               selected={row.id === selected}
               onSelect={onSelect}
             />

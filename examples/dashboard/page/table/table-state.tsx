@@ -1,16 +1,16 @@
 /** The placeholder for an empty table: loading, failed, an empty cluster, or a filter that matches nothing. */
 import { Button, EmptyState, Loader } from '@mantine/core';
-import { podList } from '../cluster/live-pods.ts';
+import { podQueries } from '../cluster/live-pods.ts';
 import { statusWords } from '../cluster/status-words.ts';
-import { usePodList, useStatus } from '../cluster/use-live.ts';
+import { usePodCount, useStatus, useView } from '../cluster/use-live.ts';
 import { AlertIcon, FilterIcon, InboxIcon } from '../layout/icons.tsx';
 import { noFilter } from '../pods/filter.ts';
 import classes from './pod-table.module.css';
 
 export function TableState() {
   const status = useStatus();
-  const total = usePodList((list) => list.total);
-  const synced = usePodList((list) => list.synced);
+  const total = usePodCount();
+  const synced = useView(podQueries.table, (snapshot) => snapshot.synced);
   if (total > 0) {
     return (
       <EmptyState
@@ -20,7 +20,7 @@ export function TableState() {
         title="No pod matches the filter"
         description="Matching pods will appear here automatically."
       >
-        <Button variant="light" size="xs" onClick={() => podList.filter(noFilter)}>
+        <Button variant="light" size="xs" onClick={() => podQueries.filter$.next(noFilter)}>
           Clear filters
         </Button>
       </EmptyState>

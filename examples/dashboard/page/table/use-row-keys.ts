@@ -3,9 +3,11 @@
  */
 import type { Virtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useState } from 'react';
+import { podQueries } from '../cluster/live-pods.ts';
 import type { PodRow } from '../pods/pod-row.ts';
 
 interface RowKeysOptions {
+  /** The rendered rows. */
   readonly rows: readonly PodRow[];
   readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
   readonly onSelect: (uid: string) => void;
@@ -13,7 +15,9 @@ interface RowKeysOptions {
 
 /** The active row, and the handler of the keys that move it. */
 export interface RowKeys {
-  readonly activeIndex: number;
+  /** The UID of the active row. */
+  readonly active: string | undefined;
+  /** The id of its element; `undefined` while it is not rendered. */
   readonly activeId: string | undefined;
   readonly onKeyDown: (event: KeyboardEvent<HTMLDivElement>) => void;
 }
@@ -29,32 +33,23 @@ const steps: Readonly<Record<string, number>> = {
 
 /** Follows the active pod by its UID, so that it stays active while rows move around it. */
 export function useRowKeys({ rows, virtualizer, onSelect }: RowKeysOptions): RowKeys {
-  const [active, setActive] = useState<{ uid: string; index: number }>();
-  let index = -1;
-  if (active !== undefined) {
-    const isHere = rows[active.index]?.uid === active.uid;
-    index = isHere ? active.index : rows.findIndex(({ uid }) => uid === active.uid);
-  }
+  const [active, setActive] = useState<string>();
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    if (event.target !== event.currentTarget) return;
-    const row = rows[index];
-    if (event.key === 'Enter' && row !== undefined) {
+    const order = podQueries.order$.value;
+    if (event.target !== event.currentTarget || order === undefined) return;
+    const index = active === undefined ? -1 : order.indexOf(active);
+    if (event.key === 'Enter' && active !== undefined && index !== -1) {
       event.preventDefault();
-      onSelect(row.uid);
+      onSelect(active);
       return;
     }
     const step = steps[event.key];
-    if (step === undefined || rows.length === 0) return;
+    if (step === undefined || order.size === 0) return;
     event.preventDefault();
-    const to = Math.min(rows.length - 1, Math.max(0, index + step));
-    const target = rows[to];
-    if (target === undefined) return;
-    setActive({ uid: target.uid, index: to });
+    const to = Math.min(order.size - 1, Math.max(0, index + step));
+    setActive(order.idAt(to));
     virtualizer.scrollToIndex(to);
   };
-  return {
-    activeIndex: index,
-    activeId: index === -1 ? undefined : `pod-${rows[index]?.uid}`,
-    onKeyDown,
-  };
+  const isRendered = rows.some(({ uid }) => uid === active);
+  return { active, activeId: isRendered ? `pod-${active}` : undefined, onKeyDown };
 }
