@@ -35,15 +35,22 @@ export class Emission<Out> {
     return this.#heads.some((head) => head !== undefined);
   }
 
-  /** Notes a set of an input. */
-  arrived(input: number, set: AnyChangeSet<unknown>): void {
+  /** Notes a set of an input, and returns whether it is the first one. */
+  arrived(input: number, set: AnyChangeSet<unknown>): boolean {
     const { rev, synced, resourceVersion } = set;
     const isLater = this.#heads[input] !== undefined;
     this.#heads[input] = { rev, synced, resourceVersion };
     // What arrives before the first emission becomes part of it, and the first emission keeps the cause.
-    if (isLater && !this.#hasEmitted) return;
-    this.because(set.cause);
-    this.#initial = (this.#initial ?? true) && set.initial;
+    if (!isLater || this.#hasEmitted) {
+      this.because(set.cause);
+      this.#initial = (this.#initial ?? true) && set.initial;
+    }
+    return !isLater;
+  }
+
+  /** Whether a set was emitted. The first one is the whole answer. */
+  get hasEmitted(): boolean {
+    return this.#hasEmitted;
   }
 
   /** Notes why the next set is emitted. Of several causes in one set, `watch` is what they have in common. */
@@ -53,7 +60,7 @@ export class Emission<Out> {
 
   /** The next set, or `undefined` if it would say nothing new. */
   next(
-    changes: readonly Change<Out>[],
+    changes: readonly Change<Out>[] | (() => readonly Change<Out>[]),
     arrangement: Arrangement<Out> | undefined,
   ): AnyChangeSet<Out> | undefined {
     const synced = this.#heads.every((head) => head?.synced === true);

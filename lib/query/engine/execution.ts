@@ -5,20 +5,22 @@
 import { asyncScheduler, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { type Change, foldChangeById, type Net, unfold } from '../../delta/net-change.ts';
-import { type Demand, timeSlice } from '../../rx/demand.ts';
+import type { Demand } from '../../rx/demand.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { atEndOfTurn } from '../../rx/outermost-drain.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
+import { ChunkedOrder } from '../order/chunked-order.ts';
 import { Emission } from './emission.ts';
 import type { Arrangement, Machine, MachineContext, RowFedMachine } from './machine.ts';
 import type { Operator } from './operator.ts';
 import { Parameters } from './parameters.ts';
-import { type FedRow, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
+import { type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
 import type { RejectedRow, Rejections } from './rejections.ts';
 import { RowStore } from './row-store.ts';
+import { sliceOn, withinSlice } from './slice.ts';
 
-/** How long a slice of a computation takes, in milliseconds. */
-const SLICE_MS = 8;
+/** A first set of more rows is computed in slices together with the rows of the other inputs. */
+const ROWS_AT_ONCE = 512;
 
 type Rejected = Map<string, RejectedRow>;
 
@@ -49,6 +51,19 @@ function isRowFed<Out>(machine: Machine<Out>): machine is RowFedMachine<Out> {
 /** Names a row of an input among the rows of all inputs. */
 function rowName(input: number, id: string): string {
   return `${input}/${id}`;
+}
+
+/** The whole answer, as changes that add each row. */
+function additionsOf<Out>(
+  { answer }: Machine<Out>,
+  arrangement: Arrangement<Out> | undefined,
+): readonly Change<Out>[] | (() => readonly Change<Out>[]) {
+  const { order } = arrangement ?? {};
+  // When they are read: a view reads the order only.
+  if (order instanceof ChunkedOrder) return () => order.additions();
+  const added: Change<Out>[] = [];
+  for (const [id, { key, object }] of answer.entries()) added.push({ id, key, object });
+  return added;
 }
 
 /** Several lists of changes, one after another, as one list. */
@@ -124,11 +139,11 @@ export class Execution<Out> {
     this.#nowMs = undefined;
     const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
     if (order !== undefined) this.#source = { order, total: total ?? order.size };
-    this.#emission.arrived(input, set);
+    const isFirst = this.#emission.arrived(input, set);
     if (this.#held !== undefined) return this.#held.apply(input, set);
+    if (isFirst && !this.#emission.hasEmitted) return this.#first(input, set);
     const machine = this.#machine;
     const next = this.#computation?.of.next;
-    if (machine === undefined && next === undefined) return this.#compute(rowsOfSet(input, set));
     if (this.#source !== undefined) {
       machine?.arranged?.(this.#source);
       next?.arranged?.(this.#source);
@@ -136,6 +151,22 @@ export class Execution<Out> {
     machine?.apply(input, set);
     this.#computation?.of.apply(input, set);
     this.#schedule();
+  }
+
+  /** Takes the first set of an input before the first answer was emitted. */
+  #first(input: number, set: AnyChangeSet<unknown>): void {
+    if (this.#computation !== undefined) return this.#computation.of.add(input, set);
+    const machine = this.#machine;
+    if (machine === undefined) return this.#compute([rowsOfSet(input, set)]);
+    if (set.changes.length <= ROWS_AT_ONCE) {
+      machine.apply(input, set);
+      return this.#schedule();
+    }
+    // Computed anew with the rows of the other inputs, because nobody has seen that answer yet.
+    const rows = this.#allRows();
+    machine.close?.();
+    this.#machine = undefined;
+    this.#compute([rows, rowsOfSet(input, set)]);
   }
 
   sourceCompleted(): void {
@@ -163,10 +194,10 @@ export class Execution<Out> {
     }
     const rows = this.#allRows();
     this.#held = undefined;
-    this.#compute(rows);
+    this.#compute([rows]);
   }
 
-  #allRows(): Generator<FedRow, void, void> {
+  #allRows(): Generator<FedRows, void, void> {
     if (this.#held !== undefined) return rowsOf(this.#held.inputs);
     const machine = this.#machine;
     if (machine !== undefined) return rowsOf(isRowFed(machine) ? machine.inputs : []);
@@ -174,7 +205,7 @@ export class Execution<Out> {
   }
 
   /** Computes the answer for the parameters as they are now, and abandons an earlier computation. */
-  #compute(rows: Generator<FedRow, void, void>): void {
+  #compute(rows: readonly Generator<FedRows, void, void>[]): void {
     this.#computation?.run.unsubscribe();
     this.#computation?.of.next.close?.();
     this.#computation = undefined;
@@ -185,7 +216,7 @@ export class Execution<Out> {
     if (this.#source !== undefined) next.arranged?.(this.#source);
     if (!isRowFed(next)) return this.#install(next, rejected);
     const of = new Recomputation(next, rows, former);
-    const slice = timeSlice({ budgetMs: SLICE_MS, scheduler: this.#scheduler });
+    const slice = sliceOn(this.#scheduler);
     const run = new Subscription();
     this.#computation = { of, rejected, slice, run, steps: of.steps() };
     this.#advance(this.#computation);
@@ -193,18 +224,21 @@ export class Execution<Out> {
 
   #advance(computation: Computation<Out>): void {
     const { of, rejected, slice, run, steps } = computation;
-    while (!run.closed) {
-      const wait = slice();
-      if (wait !== null) {
+    withinSlice(slice, this.#scheduler, () => {
+      while (!run.closed) {
+        // Before the time is read, so that a few rows never wait.
+        if (steps.next().done === true) {
+          this.#pending.push(this.#take(), of.difference());
+          this.#computation = undefined;
+          return this.#install(of.next, rejected);
+        }
+        const wait = slice();
+        if (wait === null) continue;
         const goOn = () => this.#run(() => this.#advance(computation));
         run.add(wait.pipe(take(1)).subscribe({ complete: goOn }));
         return;
       }
-      if (steps.next().done !== true) continue;
-      this.#pending.push(this.#take(), of.difference());
-      this.#computation = undefined;
-      return this.#install(of.next, rejected);
-    }
+    });
   }
 
   #install(machine: Machine<Out>, rejected: Rejected): void {
@@ -267,9 +301,11 @@ export class Execution<Out> {
   #emit(): void {
     const machine = this.#machine;
     if (machine === undefined) return;
-    const changes = inOne([...this.#pending, this.#take()]);
+    const changed = inOne([...this.#pending, this.#take()]);
     this.#pending = [];
-    const set = this.#emission.next(changes, machine.arrangement?.());
+    const arrangement = machine.arrangement?.();
+    const changes = this.#emission.hasEmitted ? changed : additionsOf(machine, arrangement);
+    const set = this.#emission.next(changes, arrangement);
     // Before the set, so that a view that shows it shows what was rejected, too.
     this.#parts.rejections.publish(this, this.#rejected);
     this.#awaitDue(machine.dueMs);

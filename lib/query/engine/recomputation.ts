@@ -6,31 +6,36 @@ import type { Change } from '../../delta/net-change.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Machine, RowFedMachine } from './machine.ts';
 
-/** A row to be fed to the new machine. */
-export interface FedRow {
+/** Rows of one input, to be fed to the new machine in one step. */
+export interface FedRows {
   readonly input: number;
-  readonly id: string;
-  readonly key: string;
-  readonly object: unknown;
+  readonly rows: readonly Pick<Change<unknown>, 'id' | 'key' | 'object'>[];
 }
 
 /** How many rows a step takes. The clock is read between steps. */
 const ROWS_A_STEP = 64;
 
-/** The rows of a machine, as another one is fed with them. */
-export function* rowsOf(inputs: RowFedMachine<unknown>['inputs']): Generator<FedRow, void, void> {
-  for (const [input, rows] of inputs.entries()) {
-    for (const [id, { key, object }] of [...rows]) yield { input, id, key, object };
+/** The rows of a machine, as another one is fed with them. Rows may change meanwhile. */
+export function* rowsOf(inputs: RowFedMachine<unknown>['inputs']): Generator<FedRows, void, void> {
+  for (const [input, held] of inputs.entries()) {
+    let rows: Change<unknown>[] = [];
+    for (const [id, { key, object }] of held) {
+      rows.push({ id, key, object });
+      if (rows.length < ROWS_A_STEP) continue;
+      yield { input, rows };
+      rows = [];
+    }
+    if (rows.length > 0) yield { input, rows };
   }
 }
 
 /** The rows of a first change set. */
 export function* rowsOfSet(
   input: number,
-  set: AnyChangeSet<unknown>,
-): Generator<FedRow, void, void> {
-  for (const { id, key, object } of set.changes) {
-    if (object !== undefined) yield { input, id, key, object };
+  { changes }: AnyChangeSet<unknown>,
+): Generator<FedRows, void, void> {
+  for (let at = 0; at < changes.length; at += ROWS_A_STEP) {
+    yield { input, rows: changes.slice(at, at + ROWS_A_STEP) };
   }
 }
 
@@ -38,7 +43,8 @@ export function* rowsOfSet(
 export class Recomputation<Out> {
   readonly next: RowFedMachine<Out>;
   readonly #former: Machine<Out> | undefined;
-  readonly #rows: Iterator<FedRow, void, void>;
+  /** The rows that are not fed yet. */
+  readonly #unfed: Iterator<FedRows, void, void>[];
   /** Rows that left before they were fed, and inputs whose rows were all replaced. */
   readonly #gone = new Set<string>();
   readonly #replaced = new Set<number>();
@@ -49,16 +55,21 @@ export class Recomputation<Out> {
 
   constructor(
     next: RowFedMachine<Out>,
-    rows: Iterator<FedRow, void, void>,
+    rows: readonly Iterator<FedRows, void, void>[],
     former: Machine<Out> | undefined,
   ) {
     this.next = next;
-    this.#rows = rows;
+    this.#unfed = [...rows];
     this.#former = former;
     next.logging = false;
   }
 
-  /** Takes a commit, which the former machine has taken already. */
+  /** Takes the first set of an input, whose rows are fed after those of the other inputs. */
+  add(input: number, set: AnyChangeSet<unknown>): void {
+    this.#unfed.push(rowsOfSet(input, set));
+  }
+
+  /** Takes a later set, which the former machine has taken already. */
   apply(input: number, set: AnyChangeSet<unknown>): void {
     this.#hasApplied = true;
     if (set.reset) this.#replaced.add(input);
@@ -76,30 +87,43 @@ export class Recomputation<Out> {
   }
 
   /** All rows that the answer is to be based on, for a computation that replaces this one. */
-  *allRows(): Generator<FedRow, void, void> {
+  *allRows(): Generator<FedRows, void, void> {
     yield* rowsOf(this.next.inputs);
-    yield* this.#unfed();
+    yield* this.#rest();
   }
 
-  *#unfed(): Generator<FedRow, void, void> {
-    // Not `for … of`, which would end the iterator when this computation is abandoned.
-    for (let each = this.#rows.next(); each.done !== true; each = this.#rows.next()) {
-      if (!this.#hasApplied || this.#isStillDue(each.value)) yield each.value;
+  *#rest(): Generator<FedRows, void, void> {
+    const unfed = this.#unfed;
+    for (let source = unfed[0]; source !== undefined; source = unfed[0]) {
+      // Not `for … of`, which would end the iterator when this computation is abandoned.
+      for (let each = source.next(); each.done !== true; each = source.next()) {
+        yield this.#hasApplied ? this.#stillDue(each.value) : each.value;
+      }
+      unfed.shift();
     }
   }
 
-  /** Whether a row has neither changed nor left nor been replaced since it was to be fed. */
-  #isStillDue({ input, id }: FedRow): boolean {
-    if (this.next.inputs[input]?.has(id) === true || this.#replaced.has(input)) return false;
-    return !this.#gone.has(`${input}/${id}`);
+  /** The rows that have neither changed nor left nor been replaced since they were to be fed. */
+  #stillDue({ input, rows }: FedRows): FedRows {
+    if (this.#replaced.has(input)) return { input, rows: [] };
+    const fed = this.next.inputs[input] as RowFedMachine<Out>['inputs'][number];
+    return {
+      input,
+      rows: rows.filter(({ id }) => !fed.has(id) && !this.#gone.has(`${input}/${id}`)),
+    };
   }
 
   *steps(): Generator<void, void, void> {
     const { next } = this;
-    let rows = 0;
-    for (const { input, id, key, object } of this.#unfed()) {
-      next.put(input, id, key, object);
-      if (++rows % ROWS_A_STEP === 0) yield;
+    let fed = 0;
+    for (const { input, rows } of this.#rest()) {
+      for (const { id, key, object } of rows) {
+        if (object !== undefined) next.put(input, id, key, object);
+      }
+      fed += rows.length;
+      if (fed < ROWS_A_STEP) continue;
+      fed = 0;
+      yield;
     }
     const left = next.settle?.();
     if (left !== undefined) yield* left;
@@ -118,18 +142,13 @@ export class Recomputation<Out> {
     }
   }
 
-  /** What the new answer changes in the former one, deletions first. */
+  /** What the new answer changes in the former one, deletions first; nothing if there was none. */
   difference(): Change<Out>[] {
     // Changes that came from outside of the inputs, such as those of inner Observables.
     this.changed(this.next.take());
     this.next.logging = true;
-    return this.#former === undefined ? this.#allAdded() : this.#changed(this.#former);
-  }
-
-  #allAdded(): Change<Out>[] {
-    const added: Change<Out>[] = [];
-    for (const [id, { key, object }] of this.next.answer.entries()) added.push({ id, key, object });
-    return added;
+    const former = this.#former;
+    return former === undefined ? [] : this.#changed(former);
   }
 
   #changed(former: Machine<Out>): Change<Out>[] {

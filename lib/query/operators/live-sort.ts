@@ -8,7 +8,8 @@ import { liveOperator } from '../engine/live-operator.ts';
 import type { AnswerRows, Arrangement, HeldRow, MachineContext } from '../engine/machine.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
-import { type IdentifiedRow, sortInSteps } from '../order/sort-in-steps.ts';
+import { SortedRow } from '../order/row-run.ts';
+import { type InOrder, sortInSteps } from '../order/sort-in-steps.ts';
 import { SortedRows } from '../order/sorted-rows.ts';
 
 const ROWS_A_STEP = 64;
@@ -19,88 +20,82 @@ const ROWS_A_STEP = 64;
 export type Compare<T> = (one: Stored<T>, other: Stored<T>, nowMs: number) => number;
 
 function* placedOf<T>(
-  rows: ReadonlyMap<string, HeldRow<T>>,
-  sorted: SortedRows<T>,
+  rows: ReadonlyMap<string, SortedRow<T>>,
 ): Generator<readonly [string, HeldRow<T>], void, void> {
-  for (const entry of rows) if (sorted.has(entry[0])) yield entry;
+  for (const entry of rows) if (entry[1].run !== undefined) yield entry;
 }
 
-class SortMachine<T> extends RowMachine<T> {
-  readonly #rows = this.inputs[0] as Map<string, HeldRow<T>>;
-  readonly #sorted: SortedRows<T>;
+class SortMachine<T> extends RowMachine<T, SortedRow<T>> {
+  readonly #rows = this.inputs[0] as Map<string, SortedRow<T>>;
   readonly #compare: (one: Stored<T>, other: Stored<T>) => number;
+  readonly #inOrder: InOrder<SortedRow<T>>;
+  readonly #sorted: SortedRows<T>;
   readonly answer: AnswerRows<T>;
   /** Rows are collected at first, then sorted all at once, and from then on placed one by one. */
   #phase: 'collecting' | 'sorting' | 'placing' = 'collecting';
-  /** Rows that changed while they were sorted. */
-  readonly #late = new Set<string>();
+  /** Rows that changed while they were sorted, as they were. */
+  readonly #late = new Map<string, SortedRow<T>>();
   #arrangement: Arrangement<T> | undefined;
 
   constructor(compare: Compare<T>, context: MachineContext) {
     super(context);
-    this.#compare = (one, other) => compare(one, other, context.nowMs());
+    const { nowMs } = context;
+    this.#compare = (one, other) => compare(one, other, nowMs());
+    // Ties are broken by the id in code units, and NaN counts as 0.
+    this.#inOrder = (one, other) => {
+      const compared = compare(one.object, other.object, nowMs());
+      if (compared < 0 || compared > 0) return compared;
+      if (one.id === other.id) return 0;
+      return one.id < other.id ? -1 : 1;
+    };
+    this.#sorted = new SortedRows(this.#inOrder);
     const rows = this.#rows;
-    this.#sorted = new SortedRows(this.#compare, (id) => rows.get(id)?.key);
     const sorted = this.#sorted;
+    const placed = (id: string) => {
+      const row = rows.get(id);
+      return row?.run === undefined ? undefined : row;
+    };
     this.answer = {
-      get: (id) => (sorted.has(id) ? rows.get(id) : undefined),
-      entries: () => (sorted.size === rows.size ? rows : placedOf(rows, sorted)),
+      get: placed,
+      entries: () => (sorted.size === rows.size ? rows : placedOf(rows)),
     };
   }
 
   put(_input: number, id: string, key: string, object: Stored<T>): void {
     const before = this.#rows.get(id);
-    this.#rows.set(id, { key, object });
+    const row = before?.object === object ? before : new SortedRow(id, key, object);
+    this.#rows.set(id, row);
     if (this.#phase === 'collecting') return;
-    if (this.#phase === 'sorting') {
-      this.#late.add(id);
-      return;
-    }
-    const isIn = before !== undefined && this.#sorted.has(id);
+    if (this.#phase === 'sorting') return this.#isLate(id, before ?? row);
+    const isIn = before?.run !== undefined;
     this.log.touch(id, isIn ? before : undefined);
-    this.#place(id, key, isIn ? before.object : undefined, object);
+    this.#place(row, isIn ? before : undefined);
   }
 
-  protected removed(_input: number, id: string, row: HeldRow<T>, ending: Ending<T>): void {
-    if (this.#phase === 'sorting') this.#late.add(id);
-    if (!this.#sorted.has(id)) return;
+  protected removed(_input: number, id: string, row: SortedRow<T>, ending: Ending<T>): void {
+    if (this.#phase === 'sorting') this.#isLate(id, row);
+    if (row.run === undefined) return;
     this.log.touch(id, row, ending);
-    this.#sorted.remove(id, row.object);
+    this.#sorted.remove(row);
   }
 
   *settle(): Generator<void, void, void> {
-    const late = this.#late;
     this.#phase = 'sorting';
-    const rows: IdentifiedRow<T>[] = [];
-    let compared = 0;
-    for (const [id, { key, object }] of this.#rows) {
-      if (this.#isComparable(id, key, object)) rows.push({ id, row: object });
-      if (++compared % ROWS_A_STEP === 0) yield;
-    }
-    yield* this.#fill(rows);
+    yield* this.#fill(yield* this.#comparable());
+    const late = this.#late;
     let placed = 0;
-    for (const id of late) {
+    for (const [id, before] of late) {
       // Removed first, so that a row that changes again meanwhile is placed again.
       late.delete(id);
+      this.#sorted.remove(before);
       const row = this.#rows.get(id);
-      this.#sorted.drop(id);
-      if (row !== undefined) this.#place(id, row.key, undefined, row.object);
+      if (row !== undefined) {
+        this.#sorted.remove(row);
+        this.#place(row, undefined);
+      }
       if (++placed % ROWS_A_STEP === 0) yield;
     }
     this.#phase = 'placing';
-  }
-
-  *#fill(rows: IdentifiedRow<T>[]): Generator<void, void, void> {
-    let sorted: IdentifiedRow<T>[];
-    try {
-      sorted = yield* sortInSteps(rows, this.#compare);
-    } catch {
-      // Placed one by one, each row that cannot be compared is kept out for itself.
-      for (const { id } of rows) this.#late.add(id);
-      return;
-    }
-    // A row that left or changed meanwhile is not filled in; a changed one is placed later.
-    yield* this.#sorted.fill(sorted, ({ id }) => !this.#late.has(id));
   }
 
   arrangement(): Arrangement<T> {
@@ -109,20 +104,55 @@ class SortMachine<T> extends RowMachine<T> {
     return this.#arrangement as Arrangement<T>;
   }
 
-  /** Compares the row with itself, because one that no comparison stands must not keep the others out. */
-  #isComparable(id: string, key: string, object: Stored<T>): boolean {
-    return this.context.attempt(id, key, () => this.#compare(object, object)) !== undefined;
+  #isLate(id: string, before: SortedRow<T>): void {
+    // The first state is the one that is sorted.
+    if (!this.#late.has(id)) this.#late.set(id, before);
+  }
+
+  /** Compares each row with itself, because one that no comparison stands must not keep the others out. */
+  *#comparable(): Generator<void, SortedRow<T>[], void> {
+    const rows: SortedRow<T>[] = [];
+    const compare = this.#compare;
+    let compared = 0;
+    for (const row of this.#rows.values()) {
+      const { id, key, object } = row;
+      try {
+        compare(object, object);
+        rows.push(row);
+      } catch (error) {
+        this.context.attempt(id, key, () => {
+          throw error;
+        });
+      }
+      if (++compared % ROWS_A_STEP === 0) yield;
+    }
+    return rows;
+  }
+
+  *#fill(rows: SortedRow<T>[]): Generator<void, void, void> {
+    const late = this.#late;
+    let lists: readonly SortedRow<T>[][];
+    try {
+      lists = yield* sortInSteps(rows, this.#inOrder);
+    } catch {
+      // Placed one by one, each row that cannot be compared is kept out for itself.
+      for (const row of this.#rows.values()) this.#isLate(row.id, row);
+      return;
+    }
+    // A row that left or changed meanwhile is not filled in; a changed one is placed later.
+    yield* this.#sorted.fill(lists, ({ id }) => late.size === 0 || !late.has(id));
   }
 
   /** Places a row. `before` is the state of it that is placed already. */
-  #place(id: string, key: string, before: Stored<T> | undefined, object: Stored<T>): void {
+  #place(row: SortedRow<T>, before: SortedRow<T> | undefined): void {
+    const { id, key, object } = row;
     const isPlaced = this.context.attempt(id, key, () => {
       this.#compare(object, object);
-      if (before === undefined) this.#sorted.insert(id, object);
-      else this.#sorted.replace(id, before, object);
+      if (before === undefined) this.#sorted.insert(row);
+      else this.#sorted.replace(before, row);
       return true;
     });
-    if (isPlaced === undefined && before !== undefined) this.#sorted.remove(id, before);
+    if (isPlaced === undefined && before !== undefined) this.#sorted.remove(before);
   }
 }
 

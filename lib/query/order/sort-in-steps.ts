@@ -1,73 +1,89 @@
-/** Sorts many rows in short steps: runs by the engine's own sort, then merges of two runs. */
-import type { Stored } from '../../meta/stored.ts';
+/** Sorts many rows in short steps: rows are divided among buckets, and the engine's own sort puts each bucket in order. */
 
 /** Compares two rows like `Array.prototype.sort`. */
-export type CompareRows<T> = (one: Stored<T>, other: Stored<T>) => number;
+export type InOrder<R> = (one: R, other: R) => number;
 
-/** A row and its id. */
-export interface IdentifiedRow<T> {
-  readonly id: string;
-  readonly row: Stored<T>;
-}
+/** The most rows that are sorted in one step, which takes some milliseconds. */
+const ROWS_A_SORT = 4096;
+/** How many rows a bucket is to have. Buckets differ, because the rows between them are estimated from a sample. */
+const ROWS_A_BUCKET = 1024;
+/** How many rows are looked at for each bucket, to find where it begins. */
+const SAMPLES_A_BUCKET = 4;
+/** How many rows are compared or divided between two steps. */
+const ROWS_A_STEP = 512;
+/** Buckets of buckets of buckets: a comparison that contradicts itself may never divide them. */
+const DEEPEST = 3;
 
-/** The rows of a run that is sorted in one step, which takes some milliseconds. */
-const ROWS_A_RUN = 4096;
-/** The rows of a merge between two steps. */
-const ROWS_A_STEP = 1024;
-
-/** Compares by the user's function, then by id in code units. NaN counts as 0. */
-export function byRowThenId<T>(
-  compare: CompareRows<T>,
-): (one: IdentifiedRow<T>, other: IdentifiedRow<T>) => number {
-  return (one, other) => {
-    const compared = compare(one.row, other.row);
-    if (compared < 0 || compared > 0) return compared;
-    if (one.id === other.id) return 0;
-    return one.id < other.id ? -1 : 1;
-  };
-}
-
-/** Sorts the rows in place where possible, and returns them. Errors as the comparison does. */
-export function* sortInSteps<T>(
-  rows: IdentifiedRow<T>[],
-  compare: CompareRows<T>,
-): Generator<void, IdentifiedRow<T>[], void> {
-  const inOrder = byRowThenId(compare);
-  if (rows.length <= ROWS_A_RUN) return rows.sort(inOrder);
-  let from: IdentifiedRow<T>[] = [];
-  for (let at = 0; at < rows.length; at += ROWS_A_RUN) {
-    for (const row of rows.slice(at, at + ROWS_A_RUN).sort(inOrder)) from.push(row);
+/** Sorts the rows, and returns them as lists, one after another. May reuse `rows`. Errors as the comparison does. */
+export function* sortInSteps<R>(
+  rows: R[],
+  inOrder: InOrder<R>,
+  depth = 0,
+): Generator<void, readonly R[][], void> {
+  if (rows.length <= ROWS_A_SORT || depth === DEEPEST) return [rows.sort(inOrder)];
+  if (yield* isSorted(rows, inOrder)) return [rows];
+  const sorted: R[][] = [];
+  for (const bucket of yield* divide(rows, inOrder)) {
+    if (bucket.length > ROWS_A_SORT) {
+      for (const part of yield* sortInSteps(bucket, inOrder, depth + 1)) sorted.push(part);
+    } else if (bucket.length > 0) {
+      sorted.push(bucket.sort(inOrder));
+    }
     yield;
   }
-  let to: IdentifiedRow<T>[] = new Array(rows.length);
-  for (let length = ROWS_A_RUN; length < rows.length; length *= 2) {
-    for (let start = 0; start < rows.length; start += 2 * length) {
-      const middle = Math.min(start + length, rows.length);
-      yield* merge(from, to, start, middle, Math.min(middle + length, rows.length), inOrder);
-    }
-    [from, to] = [to, from];
-  }
-  return from;
+  return sorted;
 }
 
-/** Merges two sorted runs of `from`, start … middle and middle … end, into the same place of `to`. */
-function* merge<T>(
-  from: readonly IdentifiedRow<T>[],
-  to: IdentifiedRow<T>[],
-  start: number,
-  middle: number,
-  end: number,
-  inOrder: (one: IdentifiedRow<T>, other: IdentifiedRow<T>) => number,
-): Generator<void, void, void> {
-  let left = start;
-  let right = middle;
-  for (let at = start; at < end; at++) {
-    const one = from[left] as IdentifiedRow<T>;
-    const other = from[right] as IdentifiedRow<T>;
-    const isLeft = right >= end || (left < middle && inOrder(one, other) <= 0);
-    to[at] = isLeft ? one : other;
-    if (isLeft) left++;
-    else right++;
+function* isSorted<R>(rows: readonly R[], inOrder: InOrder<R>): Generator<void, boolean, void> {
+  for (let at = 1; at < rows.length; at++) {
+    if (inOrder(rows[at - 1] as R, rows[at] as R) > 0) return false;
     if (at % ROWS_A_STEP === 0) yield;
+  }
+  return true;
+}
+
+function* divide<R>(rows: readonly R[], inOrder: InOrder<R>): Generator<void, R[][], void> {
+  const firsts = firstsOf(rows, inOrder);
+  const buckets: R[][] = Array.from({ length: firsts.length + 1 }, () => []);
+  yield;
+  for (let at = 0; at < rows.length; at += ROWS_A_STEP) {
+    divideSome(rows, at, Math.min(at + ROWS_A_STEP, rows.length), { firsts, buckets, inOrder });
+    yield;
+  }
+  return buckets;
+}
+
+/** The first rows of all buckets but the first, estimated from rows at equal distances. */
+function firstsOf<R>(rows: readonly R[], inOrder: InOrder<R>): R[] {
+  const buckets = Math.ceil(rows.length / ROWS_A_BUCKET);
+  const samples: R[] = [];
+  const distance = rows.length / (buckets * SAMPLES_A_BUCKET);
+  for (let at = 0; at < rows.length; at += distance) samples.push(rows[Math.floor(at)] as R);
+  samples.sort(inOrder);
+  return samples.filter((_, at) => at > 0 && at % SAMPLES_A_BUCKET === 0);
+}
+
+interface Buckets<R> {
+  readonly firsts: readonly R[];
+  readonly buckets: readonly R[][];
+  readonly inOrder: InOrder<R>;
+}
+
+function divideSome<R>(
+  rows: readonly R[],
+  from: number,
+  to: number,
+  { firsts, buckets, inOrder }: Buckets<R>,
+): void {
+  for (let at = from; at < to; at++) {
+    const row = rows[at] as R;
+    let low = 0;
+    let high = firsts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (inOrder(row, firsts[middle] as R) < 0) high = middle;
+      else low = middle + 1;
+    }
+    (buckets[low] as R[]).push(row);
   }
 }

@@ -70,22 +70,25 @@ export class RowsView<T> implements View<T> {
     };
   };
 
-  readonly select = (id: string): RowView<T> => ({
-    getSnapshot: () => this.#rows.get(id),
-    subscribe: (listener) => {
-      const release = this.#hold();
-      const listeners = this.#rowListeners.get(id) ?? new Listeners();
-      this.#rowListeners.set(id, listeners);
-      const remove = listeners.add(listener);
-      return () => {
-        if (!remove()) return;
-        if (listeners.size === 0 && this.#rowListeners.get(id) === listeners) {
-          this.#rowListeners.delete(id);
-        }
-        release();
-      };
-    },
-  });
+  readonly select = (id: string): RowView<T> => {
+    this.#rows.index();
+    return {
+      getSnapshot: () => this.#rows.get(id),
+      subscribe: (listener) => {
+        const release = this.#hold();
+        const listeners = this.#rowListeners.get(id) ?? new Listeners();
+        this.#rowListeners.set(id, listeners);
+        const remove = listeners.add(listener);
+        return () => {
+          if (!remove()) return;
+          if (listeners.size === 0 && this.#rowListeners.get(id) === listeners) {
+            this.#rowListeners.delete(id);
+          }
+          release();
+        };
+      },
+    };
+  };
 
   readonly [Symbol.asyncIterator] = (): AsyncIterableIterator<readonly Stored<T>[]> =>
     latestOf({

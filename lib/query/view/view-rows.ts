@@ -5,10 +5,15 @@ import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
 const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
 export class ViewRows<T> {
-  readonly #rows = new Map<string, Stored<T>>();
   readonly #isFrozen: boolean;
+  /** Rows by id. Absent until it is needed: for rows that are selected, and for changes of rows without an order. */
+  #rows: Map<string, Stored<T>> | undefined;
+  /** The first set of rows without an order, while there is no map of them. */
+  #first: AnyChangeSet<T> | undefined;
   #order: RowOrder<T> | undefined;
   #list: readonly Stored<T>[] | undefined = NO_ROWS;
+  /** Whether rows are read by id. */
+  #isIndexed = false;
   total = 0;
   synced = false;
 
@@ -16,59 +21,93 @@ export class ViewRows<T> {
     this.#isFrozen = isFrozen;
   }
 
+  /** Keeps the rows by id from now on, so that `get` and the ids that `apply` returns can be used. */
+  index(): void {
+    this.#isIndexed = true;
+    this.#byId();
+  }
+
+  /** Call `index` before. */
   get(id: string): Stored<T> | undefined {
-    return this.#rows.get(id);
+    return this.#rows?.get(id);
   }
 
   /** The rows in order: the same list until one changes. */
   list(): readonly Stored<T>[] {
     if (this.#list !== undefined) return this.#list;
-    const list = this.#order?.slice() ?? [...this.#rows.values()];
+    const list = this.#order?.slice() ?? this.#unordered();
     this.#list = this.#isFrozen ? Object.freeze(list) : list;
     return this.#list;
   }
 
-  /** Takes a set, and returns the ids of the rows that have changed; `undefined` if nothing that is shown has. */
+  /**
+   * Takes a set, and returns the ids of the rows that have changed, or none without an index; `undefined` if nothing
+   * that is shown has changed.
+   */
   apply(set: AnyChangeSet<T>): readonly string[] | undefined {
-    const changed = set.reset ? this.#replaceAll(set) : this.#change(set);
     const order = set.order as RowOrder<T> | undefined;
-    const total = set.total ?? this.#rows.size;
-    let isSameList = changed.length === 0 && order === this.#order && !set.reset;
-    const list = this.#list;
+    const changed = set.reset ? this.#replaceAll(set, order) : this.#change(set, order);
+    const before = this.#list;
+    let isSameList = !set.reset && changed?.length === 0 && order === this.#order;
     this.#order = order;
     if (!isSameList) this.#list = undefined;
     // A reset may give the same rows in the same order, or in another one.
-    if (set.reset && changed.length === 0 && list !== undefined) {
+    if (set.reset && before !== undefined) {
       const now = this.list();
-      isSameList = now.length === list.length && now.every((row, at) => row === list[at]);
-      if (isSameList) this.#list = list;
+      isSameList = now.length === before.length && now.every((row, at) => row === before[at]);
+      if (isSameList) this.#list = before;
     }
+    const total = set.total ?? this.#rows?.size ?? this.#first?.changes.length ?? 0;
     const isSame = isSameList && total === this.total && set.synced === this.synced;
     this.total = total;
     this.synced = set.synced;
-    return isSame ? undefined : changed;
+    return isSame ? undefined : (changed ?? []);
   }
 
-  #change({ changes }: AnyChangeSet<T>): string[] {
+  #unordered(): readonly Stored<T>[] {
+    if (this.#rows !== undefined) return [...this.#rows.values()];
+    return this.#first?.changes.map(({ object }) => object as Stored<T>) ?? NO_ROWS;
+  }
+
+  #byId(): Map<string, Stored<T>> {
+    if (this.#rows !== undefined) return this.#rows;
+    const rows = new Map<string, Stored<T>>();
+    const order = this.#order;
+    for (const { id, object } of this.#first?.changes ?? []) rows.set(id, object as Stored<T>);
+    for (let at = 0; at < (order?.size ?? 0); at++) {
+      rows.set(order?.idAt(at) as string, order?.at(at) as Stored<T>);
+    }
+    this.#first = undefined;
+    this.#rows = rows;
+    return rows;
+  }
+
+  /** Returns the ids of the rows that have changed; `undefined` if that is not known, because there is no index. */
+  #change(set: AnyChangeSet<T>, order: RowOrder<T> | undefined): string[] | undefined {
     const changed: string[] = [];
-    for (const { id, object } of changes) {
-      if (this.#rows.get(id) === object) continue;
+    const isKept = order === undefined || this.#isIndexed;
+    const rows = isKept && set.changes.length > 0 ? this.#byId() : undefined;
+    for (const { id, previous, object } of set.changes) {
+      if (previous === object || rows?.get(id) === object) continue;
       changed.push(id);
-      if (object === undefined) this.#rows.delete(id);
-      else this.#rows.set(id, object);
+      if (object === undefined) rows?.delete(id);
+      else rows?.set(id, object);
     }
     return changed;
   }
 
-  #replaceAll({ changes }: AnyChangeSet<T>): string[] {
-    const before = this.#rows.size === 0 ? undefined : new Map(this.#rows);
-    this.#rows.clear();
-    for (const { id, object } of changes) if (object !== undefined) this.#rows.set(id, object);
-    const ids = before === undefined ? this.#rows.keys() : before.keys();
+  #replaceAll(set: AnyChangeSet<T>, order: RowOrder<T> | undefined): string[] | undefined {
+    const before = this.#rows;
+    this.#rows = undefined;
+    this.#first = order === undefined ? set : undefined;
+    if (!this.#isIndexed) return undefined;
+    const rows = new Map<string, Stored<T>>();
+    for (const { id, object } of set.changes) if (object !== undefined) rows.set(id, object);
+    this.#first = undefined;
+    this.#rows = rows;
     const changed: string[] = [];
-    for (const id of ids) if (this.#rows.get(id) !== before?.get(id)) changed.push(id);
-    if (before === undefined) return changed;
-    for (const id of this.#rows.keys()) if (!before.has(id)) changed.push(id);
+    for (const [id, row] of rows) if (before?.get(id) !== row) changed.push(id);
+    for (const id of before?.keys() ?? []) if (!rows.has(id)) changed.push(id);
     return changed;
   }
 }
