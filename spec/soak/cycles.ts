@@ -111,12 +111,14 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
     informer.changes$.subscribe();
     informer.status$.subscribe();
     informer.deliver({ kind: 'conflate', ready: () => NEVER }).changes$.subscribe();
-    informer.changes$.pipe(toView()).subscribe(() => {});
+    const leave = informer.changes$.pipe(toView()).subscribe(() => {});
     const registration = informer.addEventHandler({}, { resyncPeriodMs: 1_000 });
     informer.start();
     await informer.whenSynced({ timeoutMs: 10_000 });
     if (Math.random() < 0.3) server.faults.dropWatches();
     await informer.stop();
+    // A view follows its informer to the next start.
+    leave();
     informer.removeEventHandler(registration);
   });
   await measured('a handle of a factory, acquired and released', lives, async () => {
