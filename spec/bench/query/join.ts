@@ -1,192 +1,195 @@
-/**
- * The cost of joins in milliseconds: medians over batches of 500 events. Run with
- * `node --conditions=rx-informer-source --disable-warning=ExperimentalWarning --expose-gc spec/bench/query/join.ts`.
- */
+/** Owners, each with the list of its pods. */
+import { createLiveQueryCollection, eq, toArray } from '@tanstack/db';
+import { liveJoin, toView } from 'rx-informer';
+import { OURS, type Outcome, type Scenario } from './outcome.ts';
 import {
-  type Change,
-  type ChangeSet,
-  createChangeSet,
-  type KubernetesObject,
-  type LiveJoinOptions,
-  liveJoin,
-} from 'rx-informer';
-import { Observable, Subject } from 'rxjs';
+  adopted,
+  OWNERS,
+  owners,
+  type Pod,
+  pods,
+  Source,
+  type Thing,
+  touched,
+  type Update,
+} from './pods.ts';
+import { synced } from './sorted.ts';
+import { synchronized, TANSTACK } from './tanstack.ts';
+import { type Contestant, inTurns } from './turns.ts';
 
-const OWNERS = 1_000;
 const PODS = 100_000;
 const EVENTS = 500;
-const BATCHES = 250;
 
-interface Thing extends KubernetesObject {
-  readonly metadata: NonNullable<KubernetesObject['metadata']> & { name: string; uid: string };
-  readonly owner?: number;
+interface Joined {
+  readonly left: Thing;
+  readonly right: readonly Pod[];
 }
 
-class Source {
-  readonly objects: Thing[];
-  readonly #sets = new Subject<ChangeSet<Thing>>();
-  #rev = 0;
-
-  constructor(objects: Thing[]) {
-    this.objects = objects;
-  }
-
-  readonly changes$: Observable<ChangeSet<Thing>> = new Observable((subscriber) => {
-    const all = this.objects.map((object) => ({
-      id: object.metadata.uid,
-      key: object.metadata.name,
-      object,
-    }));
-    subscriber.next(this.#set(true, all as Change<Thing>[]));
-    return this.#sets.subscribe(subscriber);
-  });
-
-  /** Replaces objects, and returns how long that took in milliseconds. */
-  update(positions: readonly number[], next: (before: Thing) => Thing): number {
-    const changes = positions.map((at) => {
-      const previous = this.objects[at] as Thing;
-      const object = next(previous);
-      this.objects[at] = object;
-      return { id: object.metadata.uid, key: object.metadata.name, previous, object };
-    });
-    const set = this.#set(false, changes as Change<Thing>[]);
-    const start = performance.now();
-    this.#sets.next(set);
-    return performance.now() - start;
-  }
-
-  #set(reset: boolean, changes: Change<Thing>[]): ChangeSet<Thing> {
-    this.#rev++;
-    const head = { rev: this.#rev, cause: 'watch', synced: true, initial: false, reset };
-    return createChangeSet<Thing>({ ...head, resourceVersion: '' } as never, changes);
-  }
+interface World {
+  readonly left: Source<Thing>;
+  readonly right: Source<Pod>;
 }
 
-const namespace = 'shop';
+/** A change of an owner or of a pod. */
+type Event =
+  | { readonly side: 'left'; readonly change: Update<Thing> }
+  | { readonly side: 'right'; readonly change: Update<Pod> };
 
-function owners(): Thing[] {
-  return Array.from({ length: OWNERS }, (_, at) => ({
-    metadata: { name: `${namespace}/rs-${at}`, uid: `owner-${at}`, namespace },
-    owner: at,
+type JoinContestant = Contestant<Event>;
+
+function write(
+  events: readonly Event[],
+  left: (changes: readonly Update<Thing>[]) => void,
+  right: (changes: readonly Update<Pod>[]) => void,
+): void {
+  const [first] = events;
+  if (first?.side === 'left') left(events.map(({ change }) => change as Update<Thing>));
+  else right(events.map(({ change }) => change as Update<Pod>));
+}
+
+/** Rows in a form that shows every object, in the order of the ids. */
+function plain(rows: readonly Joined[]): unknown {
+  const byId = (one: Thing, other: Thing) => (one.metadata.uid < other.metadata.uid ? -1 : 1);
+  return rows
+    .toSorted((one, other) => byId(one.left, other.left))
+    .map(({ left, right }) => [left, ...right.toSorted(byId)]);
+}
+
+async function ours({ left, right }: World): Promise<JoinContestant> {
+  const join = liveJoin<Thing, Pod>(right.changes$, { on: { owner: 'left' } });
+  const view = toView(left.changes$.pipe(join));
+  view.subscribe(() => undefined);
+  await synced(view);
+  let rows = view.getSnapshot().rows;
+  return {
+    name: OURS,
+    batch: (events) => {
+      write(
+        events,
+        (changes) => left.send(changes),
+        (changes) => right.send(changes),
+      );
+      rows = view.getSnapshot().rows;
+    },
+    answer: () => plain(rows),
+  };
+}
+
+function rowsOf({ left, right }: World): Joined[] {
+  const byOwner = new Map<string, Pod[]>();
+  for (const pod of right.objects) {
+    const list = byOwner.get(pod.ownerUid);
+    if (list === undefined) byOwner.set(pod.ownerUid, [pod]);
+    else list.push(pod);
+  }
+  return left.objects.map((owner) => ({
+    left: owner,
+    right: byOwner.get(owner.metadata.uid) ?? [],
   }));
 }
 
-function pods(): Thing[] {
-  return Array.from({ length: PODS }, (_, at) => {
-    const owner = at % OWNERS;
-    const labels = {
-      app: 'shop',
-      component: `c${owner}`,
-      tier: `t${owner % 3}`,
-      hash: `h${at % 50}`,
-    };
-    const ownerReferences = [
-      { apiVersion: 'v1', kind: 'ReplicaSet', name: 'x', uid: `owner-${owner}` },
-    ];
-    const uid = `pod-${at}`;
-    return {
-      metadata: { name: `${namespace}/${uid}`, uid, namespace, labels, ownerReferences },
-      owner,
-    };
-  });
-}
-
-const again = (before: Thing): Thing => ({ ...before, metadata: { ...before.metadata } });
-const elsewhere = (before: Thing): Thing => {
-  const owner = ((before.owner ?? 0) + 1) % OWNERS;
-  const { metadata } = before;
+/** All pods are filtered and put into lists again for each batch. */
+function scratch({ left, right }: World): JoinContestant {
+  let rows: Joined[] = [];
   return {
-    owner,
-    metadata: {
-      ...metadata,
-      labels: { ...metadata.labels, component: `c${owner}` },
-      ownerReferences: [{ apiVersion: 'v1', kind: 'ReplicaSet', name: 'x', uid: `owner-${owner}` }],
+    name: 'filter and join',
+    batch: () => {
+      const objects = right.objects.filter(({ node }) => node !== '');
+      rows = rowsOf({ left, right: { objects } as Source<Pod> });
     },
+    answer: () => plain(rows),
   };
+}
+
+/** Lists by owner, of which those that change are copied. */
+function byHand(world: World): JoinContestant {
+  const rows = new Map(rowsOf(world).map((row) => [row.left.metadata.uid, row]));
+  let list: readonly Joined[] = [];
+  const change = (uid: string, fresh: Set<string>, edit: (pods: Pod[]) => void) => {
+    const row = rows.get(uid) as Joined;
+    const right = fresh.has(uid) ? (row.right as Pod[]) : row.right.slice();
+    edit(right);
+    if (fresh.has(uid)) return;
+    fresh.add(uid);
+    rows.set(uid, { left: row.left, right });
+  };
+  return {
+    name: 'lists by hand',
+    batch: (events) => {
+      const fresh = new Set<string>();
+      for (const { side, change: event } of events) {
+        if (side === 'left') {
+          const { uid } = event.object.metadata;
+          rows.set(uid, { left: event.object, right: (rows.get(uid) as Joined).right });
+          continue;
+        }
+        const { previous, object } = event as Update<Pod>;
+        if (previous.ownerUid === object.ownerUid) {
+          change(object.ownerUid, fresh, (all) => all.splice(all.indexOf(previous), 1, object));
+        } else {
+          change(previous.ownerUid, fresh, (all) => all.splice(all.indexOf(previous), 1));
+          change(object.ownerUid, fresh, (all) => all.push(object));
+        }
+      }
+      list = [...rows.values()];
+    },
+    answer: () => plain(list),
+  };
+}
+
+async function tanstack({ left, right }: World): Promise<JoinContestant> {
+  const [lefts, rights] = [synchronized(left), synchronized(right)];
+  const live = createLiveQueryCollection({
+    startSync: true,
+    query: (q) =>
+      q.from({ owner: lefts.collection }).select(({ owner }) => ({
+        left: owner,
+        right: toArray(
+          q
+            .from({ pod: rights.collection })
+            .where(({ pod }) => eq(pod.ownerUid, owner.metadata.uid)),
+        ),
+      })),
+  });
+  await live.preload();
+  live.subscribeChanges(() => undefined);
+  let rows = live.toArray as unknown as readonly Joined[];
+  return {
+    name: TANSTACK,
+    batch: (events) => {
+      write(events, lefts.write, rights.write);
+      rows = live.toArray as unknown as readonly Joined[];
+    },
+    answer: () => plain(rows),
+  };
+}
+
+export const joins: Scenario = async ({ warmUp, batches, isLong }) => {
+  const world: World = { left: new Source(owners()), right: new Source(pods(PODS)) };
+  const { left, right } = world;
+  const expected = () => plain(rowsOf(world));
+  const podEvents = (next: (pod: Pod) => Pod) => (): Event[] =>
+    right.batch(EVENTS, next).map((change) => ({ side: 'right', change }));
+  const ownerEvents = (): Event[] =>
+    left.batch(EVENTS, touched).map((change) => ({ side: 'left', change }));
+  const kinds = [
+    { title: `${EVENTS} pod events`, changes: podEvents(touched) },
+    { title: `${EVENTS} pod events, one in ten with another owner`, changes: podEvents(adopted) },
+    { title: `${EVENTS} owner events`, changes: ownerEvents },
+  ];
+  const quick = [await ours(world), byHand(world)];
+  for (const { changes } of kinds) {
+    inTurns({ changes, expected, contestants: quick, warmUp, batches: 1 });
+  }
+  const all = [...quick, scratch(world)];
+  if (isLong) all.push(await tanstack(world));
+  return kinds.map(({ title, changes }): Outcome => {
+    const timings = inTurns({ changes, expected, contestants: all, warmUp: 5, batches });
+    const budget = { limit: 3, figure: timings[0]?.median ?? Number.NaN, unit: 'ms' } as const;
+    return {
+      title: `join of ${OWNERS.toLocaleString('en')} owners with ${PODS.toLocaleString('en')} pods, ${title}`,
+      timings,
+      budgets: [{ title: 'a batch', ...budget }],
+    };
+  });
 };
-
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
-
-function median(values: number[]): number {
-  values.sort((one, other) => one - other);
-  return values[values.length >> 1] as number;
-}
-
-function at95(values: number[]): number {
-  return values[Math.floor(values.length * 0.95)] as number;
-}
-
-async function measure(
-  title: string,
-  make: (left: Source, right: Source) => Observable<ChangeSet<unknown>>,
-): Promise<void> {
-  const [left, right] = [new Source(owners()), new Source(pods())];
-  globalThis.gc?.();
-  const heap = process.memoryUsage().heapUsed;
-  const start = cpuMs();
-  let rows = 0;
-  let answered: () => void = () => undefined;
-  const answer = new Promise<void>((resolve) => {
-    answered = resolve;
-  });
-  const subscription = make(left, right).subscribe((set) => {
-    rows += set.changes.length;
-    answered();
-  });
-  const slice = cpuMs() - start;
-  await answer;
-  const first = cpuMs() - start;
-  globalThis.gc?.();
-  const held = (process.memoryUsage().heapUsed - heap) / 1e6;
-  const run = (source: Source, next: (before: Thing) => Thing) => {
-    const times: number[] = [];
-    const before = cpuMs();
-    for (let batch = 0; batch < BATCHES; batch++) {
-      // A stride that is coprime to the number of objects, so that the events are spread over all.
-      const positions = Array.from(
-        { length: EVENTS },
-        (_, at) => ((batch * EVENTS + at) * 7_919) % source.objects.length,
-      );
-      times.push(source.update(positions, next));
-    }
-    const cpu = (cpuMs() - before) / BATCHES;
-    return `${median(times).toFixed(2)} (95 %: ${at95(times).toFixed(2)}; CPU with the making of the events: ${cpu.toFixed(2)})`;
-  };
-  const podEvents = run(right, again);
-  const moves = run(right, elsewhere);
-  const ownerEvents = run(left, again);
-  console.log(
-    `${title}: first ${first.toFixed(0)} ms (${slice.toFixed(0)} within subscribe), heap ${held.toFixed(0)} MB, 500 pod events ${podEvents} ms, 500 pods that move ${moves} ms, 500 owner events ${ownerEvents} ms, ${rows} rows`,
-  );
-  subscription.unsubscribe();
-}
-
-type On = LiveJoinOptions<Thing, Thing>['on'];
-const joined = (on: On) => (left: Source, right: Source) =>
-  liveJoin<Thing, Thing>(right.changes$, { on })(left.changes$);
-
-await measure('warm up', joined({ owner: 'left' }));
-await measure('owner', joined({ owner: 'left' }));
-await measure('owner, projected', (left, right) =>
-  liveJoin<Thing, Thing, 'left', false, { readonly name: string; readonly pods: number }>(
-    right.changes$,
-    {
-      on: { owner: 'left' },
-      project: ({ metadata }, owned) => ({ name: metadata.name, pods: owned.length }),
-    },
-  )(left.changes$),
-);
-await measure(
-  'selectors',
-  joined({
-    selectorOf: ({ owner }) => ({ matchLabels: { app: 'shop', component: `c${owner}` } }),
-  }),
-);
-await measure('pods with their owner', (left, right) =>
-  liveJoin<Thing, Thing, 'left', true>(left.changes$, { on: { owner: 'right' }, one: true })(
-    right.changes$,
-  ),
-);
