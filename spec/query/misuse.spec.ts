@@ -1,0 +1,239 @@
+/**
+ * What operators of RxJS do to change sets: tests the table of docs/queries.md. Each operator named there gives wrong
+ * rows or an error, and what is said to be safe gives the right ones.
+ */
+import { readFileSync } from 'node:fs';
+import { type ChangeSet, liveFilter, toView } from 'rx-informer';
+import { changeSet, marbles } from 'rx-informer/testing';
+import {
+  combineLatest,
+  concat,
+  config,
+  merge,
+  Observable,
+  of,
+  type SchedulerLike,
+  Subject,
+  timer,
+  zip,
+} from 'rxjs';
+import * as rx from 'rxjs/operators';
+import { afterEach, describe, expect, it } from 'vitest';
+
+interface Pod {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  readonly phase: string;
+}
+type Sets = Observable<ChangeSet<Pod>>;
+
+const pod = (name: string, version: number, phase = 'Running'): Pod => ({
+  metadata: { name, uid: name, resourceVersion: String(version) },
+  phase,
+});
+
+/** A store whose stream begins with its contents, like `changes$` of an informer. */
+function store(...first: Pod[]) {
+  const held = new Map(first.map((object) => [object.metadata.uid, object]));
+  const sets = new Subject<ChangeSet<Pod>>();
+  const changes$: Sets = new Observable((subscriber) => {
+    subscriber.next(changeSet({ added: [...held.values()], reset: true, cause: 'snapshot' }));
+    subscriber.add(sets.subscribe(subscriber));
+  });
+  return {
+    changes$,
+    rows: () => [...held.values()],
+    put(object: Pod) {
+      const previous = held.get(object.metadata.uid);
+      held.set(object.metadata.uid, object);
+      sets.next(
+        changeSet(
+          previous === undefined ? { added: [object] } : { updated: [{ previous, object }] },
+        ),
+      );
+    },
+    remove(name: string) {
+      const object = held.get(name) as Pod;
+      held.delete(name);
+      sets.next(changeSet({ deleted: [object] }));
+    },
+  };
+}
+
+type Store = ReturnType<typeof store>;
+
+function change(a: Store, b: Store): void {
+  a.put(pod('a1', 2, 'Failed'));
+  a.put(pod('a3', 1));
+  b.put(pod('b2', 1));
+  a.remove('a2');
+  b.remove('b1');
+  a.put(pod('a3', 2));
+}
+
+const text = (rows: readonly Pod[]) =>
+  rows
+    .map(({ metadata }) => `${metadata.name}:${metadata.resourceVersion}`)
+    .sort()
+    .join(' ');
+
+type Wrap = (a$: Sets, b$: Sets, scheduler: SchedulerLike) => Sets;
+
+/** The rows of a view behind the operator, those it should have, and the error of a live operator behind it. */
+function outcome(wrap: Wrap, wanted: (a: Store, b: Store) => readonly Pod[] = (a) => a.rows()) {
+  const a = store(pod('a0', 1), pod('a1', 1), pod('a2', 1));
+  const b = store(pod('b0', 1), pod('b1', 1));
+  let error = '';
+  let shown: () => string = () => '';
+  marbles(({ scheduler }) => {
+    const stream = wrap(a.changes$, b.changes$, scheduler);
+    const view = toView(stream);
+    const checked = toView(stream.pipe(liveFilter(() => true)));
+    checked.items$.subscribe({ error: (cause: Error) => (error = cause.message) });
+    const leave = view.subscribe(() => undefined);
+    shown = () => text(view.getSnapshot().rows);
+    scheduler.schedule(() => change(a, b), 15);
+    // The streams of the stores never end, and a timer of an operator may repeat for ever.
+    scheduler.schedule(() => {
+      const last = shown();
+      shown = () => last;
+      leave();
+    }, 90);
+  });
+  return { shown: shown(), wanted: text(wanted(a, b)), error };
+}
+
+const both = (a: Store, b: Store) => [...a.rows(), ...b.rows()];
+const ofB = (_a: Store, b: Store) => b.rows();
+const running = (a: Store) => a.rows().filter(({ phase }) => phase === 'Running');
+/** A stream whose second subscriber is late. */
+const late = (shared$: Sets): Sets => {
+  shared$.subscribe();
+  return timer(50).pipe(rx.switchMap(() => shared$));
+};
+const task = (set: ChangeSet<Pod>) => timer(2).pipe(rx.map(() => set));
+
+/** Operators with which a view shows wrong rows. */
+const wrong: Readonly<Record<string, readonly [Wrap, ((a: Store, b: Store) => readonly Pod[])?]>> =
+  {
+    filter: [
+      (a$) =>
+        a$.pipe(rx.filter(({ changes }) => changes.some((each) => each.object !== undefined))),
+    ],
+    map: [
+      (a$) =>
+        a$.pipe(
+          rx.map((set) => ({
+            ...set,
+            changes: set.changes.filter(({ object }) => object?.phase === 'Running'),
+          })),
+        ),
+      running,
+    ],
+    debounceTime: [(a$) => a$.pipe(rx.debounceTime(10))],
+    throttleTime: [(a$) => a$.pipe(rx.throttleTime(10))],
+    sampleTime: [(a$) => a$.pipe(rx.sampleTime(10), rx.takeUntil(timer(80)))],
+    auditTime: [(a$) => a$.pipe(rx.auditTime(10))],
+    merge: [(a$, b$) => merge(a$, b$), both],
+    mergeMap: [(a$, b$) => of(a$, b$).pipe(rx.mergeMap((each$) => each$)), both],
+    concat: [(a$, b$) => concat(a$.pipe(rx.takeUntil(timer(20))), b$), both],
+    zip: [(a$, b$) => zip(a$, b$).pipe(rx.map(([set]) => set))],
+    withLatestFrom: [
+      (a$, b$) =>
+        a$.pipe(
+          rx.withLatestFrom(b$.pipe(rx.delay(5))),
+          rx.map(([set]) => set),
+        ),
+    ],
+    distinctUntilChanged: [
+      (a$) =>
+        a$.pipe(
+          rx.distinctUntilChanged((one, other) => one.changes.length === other.changes.length),
+        ),
+    ],
+    take: [(a$) => a$.pipe(rx.take(2))],
+    first: [(a$) => a$.pipe(rx.first())],
+    takeLast: [(a$) => a$.pipe(rx.takeUntil(timer(20)), rx.takeLast(1))],
+    switchMap: [(a$) => a$.pipe(rx.switchMap(task))],
+    exhaustMap: [(a$) => a$.pipe(rx.exhaustMap(task))],
+    shareReplay: [(a$) => late(a$.pipe(rx.shareReplay(1)))],
+  };
+
+/** Operators after which a live operator says that the stream is wrong. */
+const refused: Readonly<Record<string, Wrap>> = {
+  merge: (a$, b$) => merge(a$, b$),
+  debounceTime: (a$) => a$.pipe(rx.debounceTime(10)),
+  combineLatest: (a$, b$) => combineLatest([a$, b$]).pipe(rx.map(([set]) => set)),
+  skip: (a$) => a$.pipe(rx.skip(1)),
+  startWith: (a$) => a$.pipe(rx.startWith(changeSet<Pod>({ reset: true, synced: false }))),
+  share: (a$) => {
+    const shared$ = a$.pipe(rx.share());
+    shared$.subscribe();
+    return shared$;
+  },
+};
+
+/** Operators that keep all sets, in their order. */
+const safe: Readonly<Record<string, readonly [Wrap, ((a: Store, b: Store) => readonly Pod[])?]>> = {
+  tap: [(a$) => a$.pipe(rx.tap(() => undefined))],
+  finalize: [(a$) => a$.pipe(rx.finalize(() => undefined))],
+  takeUntil: [(a$) => a$.pipe(rx.takeUntil(timer(80)))],
+  delay: [(a$) => a$.pipe(rx.delay(10))],
+  observeOn: [(a$, _b$, scheduler) => a$.pipe(rx.observeOn(scheduler))],
+  concatMap: [(a$) => a$.pipe(rx.concatMap(task))],
+  bufferTime: [
+    (a$) =>
+      a$.pipe(
+        rx.bufferTime(10),
+        rx.takeUntil(timer(80)),
+        rx.concatMap((sets) => sets),
+      ),
+  ],
+  switchMap: [
+    (a$, b$) =>
+      timer(0, 20).pipe(
+        rx.take(2),
+        rx.switchMap((n) => (n ? b$ : a$)),
+      ),
+    ofB,
+  ],
+};
+
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
+describe('operators of RxJS on change sets', () => {
+  it.each(Object.entries(wrong))('Q24: %s gives wrong rows', (_name, [wrap, wanted]) => {
+    config.onUnhandledError = () => undefined;
+    const { shown, wanted: right } = outcome(wrap, wanted);
+    expect(shown).not.toBe(right);
+  });
+
+  it.each(Object.entries(refused))('Q24: a live operator refuses %s before it', (_name, wrap) => {
+    config.onUnhandledError = () => undefined;
+    expect(outcome(wrap).error).toMatch(/which it had not added|two first sets/);
+  });
+
+  it.each(Object.entries(safe))('Q24: %s keeps the rows right', (_name, [wrap, wanted]) => {
+    const { shown, wanted: right, error } = outcome(wrap, wanted);
+    expect([shown, error]).toEqual([right, '']);
+    expect(right).not.toBe('');
+  });
+
+  it('Q24: the documentation names exactly these operators', () => {
+    const page = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8');
+    const section = page.split('\n## ').find((each) => each.startsWith('Operators of RxJS')) ?? '';
+    const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+    const named = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`(\w+)(?:\(\d\))?`/g)].map((match) => match[1]),
+    );
+    expect(new Set(named)).toEqual(new Set([...Object.keys(wrong), ...Object.keys(refused)]));
+    const safeText = section.split('are safe:')[1]?.split('\n\n')[0] ?? '';
+    const namedSafe = [...safeText.matchAll(/`(\w+)`/g)].map((match) => match[1]);
+    expect(new Set(namedSafe)).toEqual(new Set(Object.keys(safe)));
+  });
+});
