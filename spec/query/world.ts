@@ -1,5 +1,5 @@
 /** A source of change sets whose state a test knows, with relists, recreated objects and resyncs. */
-import { type Change, type ChangeSet, createChangeSet } from 'rx-informer';
+import { type Cause, type Change, type ChangeSet, createChangeSet } from 'rx-informer';
 import { Observable, Subject } from 'rxjs';
 import { inTurn } from '../../lib/rx/outermost-drain.ts';
 
@@ -42,7 +42,7 @@ export class World {
   });
 
   /** Commits the steps as one set. Steps of an absent object that need one do nothing. */
-  commit(steps: readonly Step[]): void {
+  commit(steps: readonly Step[], cause: Cause = 'watch'): void {
     this.#rev++;
     const deletions: Change<Item>[] = [];
     const others: Change<Item>[] = [];
@@ -66,7 +66,7 @@ export class World {
       this.items.set(name, now);
       others.push(this.#change(now, kept));
     }
-    this.#emit(this.#set('watch', false, [...deletions, ...others]));
+    this.#emit(this.#set(cause, false, [...deletions, ...others]));
   }
 
   /** Replaces everything, with a set that is a `reset`. Objects of the same name and content are kept. */

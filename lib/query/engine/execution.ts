@@ -14,7 +14,7 @@ import { Emission } from './emission.ts';
 import type { Arrangement, Machine, MachineContext, RowFedMachine } from './machine.ts';
 import type { Operator } from './operator.ts';
 import { Parameters } from './parameters.ts';
-import { type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
+import { additionsOf, type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
 import type { RejectedRow, Rejections } from './rejections.ts';
 import { RowStore } from './row-store.ts';
 import { sliceOn, withinSlice } from './slice.ts';
@@ -53,17 +53,14 @@ function rowName(input: number, id: string): string {
   return `${input}/${id}`;
 }
 
-/** The whole answer, as changes that add each row. */
-function additionsOf<Out>(
-  { answer }: Machine<Out>,
+/** The first set of a machine: its whole answer. */
+function firstOf<Out>(
+  machine: Machine<Out>,
   arrangement: Arrangement<Out> | undefined,
 ): readonly Change<Out>[] | (() => readonly Change<Out>[]) {
   const { order } = arrangement ?? {};
   // When they are read: a view reads the order only.
-  if (order instanceof ChunkedOrder) return () => order.additions();
-  const added: Change<Out>[] = [];
-  for (const [id, { key, object }] of answer.entries()) added.push({ id, key, object });
-  return added;
+  return order instanceof ChunkedOrder ? () => order.additions() : additionsOf(machine);
 }
 
 /** Several lists of changes, one after another, as one list. */
@@ -90,7 +87,14 @@ export class Execution<Out> {
   #computation: Computation<Out> | undefined;
   /** Changes that the machine no longer knows of, because another machine has replaced it. */
   #pending: (readonly Change<Out>[])[] = [];
+  /**
+   * Whether the machine has not taken all sets: the rows of an input that was empty go to a new machine only, and
+   * nothing is emitted before it has all of them.
+   */
+  #isBehind = false;
   #isRetuning = false;
+  /** Whether the next machine has other parameters. */
+  #hasRetuned = false;
   #isScheduled = false;
   #openSources: number;
   #timer: { readonly dueMs: number; readonly run: Subscription } | undefined;
@@ -116,7 +120,7 @@ export class Execution<Out> {
   /** The rows of an input that the answer is based on; `undefined` if they are not held, or not all yet. */
   rows(input: number): ReadonlyMap<string, unknown> | undefined {
     if (this.#held !== undefined) return this.#held.inputs[input];
-    if (this.#machine === undefined || !isRowFed(this.#machine)) return undefined;
+    if (this.#machine === undefined || this.#isBehind || !isRowFed(this.#machine)) return undefined;
     return this.#machine.inputs[input];
   }
 
@@ -148,9 +152,19 @@ export class Execution<Out> {
       machine?.arranged?.(this.#source);
       next?.arranged?.(this.#source);
     }
-    machine?.apply(input, set);
+    if (this.#isFilling(input, set)) {
+      this.#isBehind = true;
+      return this.#compute([this.#allRows(), rowsOfSet(input, set)]);
+    }
+    if (!this.#isBehind) machine?.apply(input, set);
     this.#computation?.of.apply(input, set);
     this.#schedule();
+  }
+
+  /** Whether the set fills an input that was empty with many rows, as the first list of an informer does. */
+  #isFilling(input: number, set: AnyChangeSet<unknown>): boolean {
+    if (this.#computation !== undefined || set.changes.length <= ROWS_AT_ONCE) return false;
+    return this.rows(input)?.size === 0;
   }
 
   /** Takes the first set of an input before the first answer was emitted. */
@@ -194,14 +208,17 @@ export class Execution<Out> {
     }
     const rows = this.#allRows();
     this.#held = undefined;
+    this.#hasRetuned = true;
     this.#compute([rows]);
   }
 
   #allRows(): Generator<FedRows, void, void> {
     if (this.#held !== undefined) return rowsOf(this.#held.inputs);
     const machine = this.#machine;
-    if (machine !== undefined) return rowsOf(isRowFed(machine) ? machine.inputs : []);
-    return this.#computation?.of.allRows() ?? rowsOf([]);
+    if (machine === undefined || (this.#isBehind && this.#computation !== undefined)) {
+      return this.#computation?.of.allRows() ?? rowsOf([]);
+    }
+    return rowsOf(isRowFed(machine) ? machine.inputs : []);
   }
 
   /** Computes the answer for the parameters as they are now, and abandons an earlier computation. */
@@ -242,8 +259,9 @@ export class Execution<Out> {
   }
 
   #install(machine: Machine<Out>, rejected: Rejected): void {
-    // A machine is replaced only because a parameter has changed.
-    if (this.#machine !== undefined) this.#emission.because('query');
+    if (this.#hasRetuned && this.#machine !== undefined) this.#emission.because('query');
+    this.#hasRetuned = false;
+    this.#isBehind = false;
     this.#machine?.close?.();
     this.#machine = machine;
     this.#rejected = rejected;
@@ -300,11 +318,11 @@ export class Execution<Out> {
 
   #emit(): void {
     const machine = this.#machine;
-    if (machine === undefined) return;
+    if (machine === undefined || this.#isBehind) return;
     const changed = inOne([...this.#pending, this.#take()]);
     this.#pending = [];
     const arrangement = machine.arrangement?.();
-    const changes = this.#emission.hasEmitted ? changed : additionsOf(machine, arrangement);
+    const changes = this.#emission.hasEmitted ? changed : firstOf(machine, arrangement);
     const set = this.#emission.next(changes, arrangement);
     // Before the set, so that a view that shows it shows what was rejected, too.
     this.#parts.rejections.publish(this, this.#rejected);

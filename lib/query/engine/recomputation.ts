@@ -39,6 +39,18 @@ export function* rowsOfSet(
   }
 }
 
+function isEmpty({ answer }: Machine<unknown>): boolean {
+  for (const _row of answer.entries()) return false;
+  return true;
+}
+
+/** The whole answer, as changes that add each row. */
+export function additionsOf<Out>({ answer }: Machine<Out>): Change<Out>[] {
+  const added: Change<Out>[] = [];
+  for (const [id, { key, object }] of answer.entries()) added.push({ id, key, object });
+  return added;
+}
+
 /** One computation. `former` is the machine whose answer stands meanwhile. */
 export class Recomputation<Out> {
   readonly next: RowFedMachine<Out>;
@@ -51,6 +63,7 @@ export class Recomputation<Out> {
   /** Rows of the answers that may differ; filled in after all rows were fed. */
   readonly #candidates = new Set<string>();
   #fed = false;
+  #isCompared = false;
   #hasApplied = false;
 
   constructor(
@@ -127,11 +140,17 @@ export class Recomputation<Out> {
     }
     const left = next.settle?.();
     if (left !== undefined) yield* left;
-    if (this.#former === undefined) return;
+    const former = this.#former;
+    if (former === undefined) return;
     this.#fed = true;
     next.logging = true;
-    yield* this.#compare(this.#former, next);
-    yield* this.#compare(next, this.#former);
+    if (!isEmpty(former)) yield* this.#compareBoth(former);
+  }
+
+  *#compareBoth(former: Machine<Out>): Generator<void, void, void> {
+    this.#isCompared = true;
+    yield* this.#compare(former, this.next);
+    yield* this.#compare(this.next, former);
   }
 
   *#compare(one: Machine<Out>, other: Machine<Out>): Generator<void, void, void> {
@@ -148,7 +167,13 @@ export class Recomputation<Out> {
     this.changed(this.next.take());
     this.next.logging = true;
     const former = this.#former;
-    return former === undefined ? [] : this.#changed(former);
+    if (former === undefined) return [];
+    if (!this.#isCompared) {
+      if (isEmpty(former)) return additionsOf(this.next);
+      // Rows came to the former answer from outside of its inputs, while the last rows were fed.
+      for (const _step of this.#compareBoth(former));
+    }
+    return this.#changed(former);
   }
 
   #changed(former: Machine<Out>): Change<Out>[] {

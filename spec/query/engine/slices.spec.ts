@@ -1,6 +1,6 @@
 /** Answers that are computed in slices: while one is computed, the former one stands. */
 import fc from 'fast-check';
-import { liveFilter, liveMap, liveSort, type RowOrder } from 'rx-informer';
+import { liveFilter, liveJoin, liveMap, liveSort, type RowOrder } from 'rx-informer';
 import { BehaviorSubject, config, Subject } from 'rxjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Mirror } from '../mirror.ts';
@@ -110,6 +110,86 @@ describe('an answer that is computed in slices', () => {
     );
     for (const seen of Object.values(slicesSeen)) expect(seen).toBeGreaterThan(10);
   }, 60_000);
+
+  it('Q21: a long first list is computed in slices, and nothing is emitted before the last one', () => {
+    const slicesSeen = { filling: 0, turned: 0 };
+    fc.assert(
+      fc.property(
+        fc.nat(50),
+        fc.nat(20),
+        fc.boolean(),
+        fc.array(event, { maxLength: 12 }),
+        (which, start, hadRows, events) => {
+          const scheduler = new SlicesOfTime();
+          const world = worldOf(hadRows ? 3 : 0);
+          const operator = make(which, start, scheduler);
+          const mirror = new Mirror<Item>(operator.apply(world.changes$ as unknown as Sets));
+          const gone = NAMES.slice(0, 3).map((name) => ({ name, what: 'delete' as const }));
+          world.commit(gone.map((each) => ({ ...each, n: 0, group: 'a' })));
+          world.setSynced(false);
+          const { length: before } = mirror.sets;
+          world.commit(
+            Array.from({ length: 520 }, (_, at) => {
+              return { name: `n${at}`, what: 'set', n: at % 10, group: 'a' };
+            }),
+            'initial',
+          );
+          const check = () => {
+            if (mirror.error !== undefined) throw mirror.error;
+            if (scheduler.waiting === 0) expectEqual(mirror, naiveOf(world, [operator]));
+            else expect(mirror.sets).toHaveLength(before);
+          };
+          check();
+          const isFilling = scheduler.waiting > 0;
+          if (start % 2 === 0) world.setSynced(true);
+          check();
+          let isAlone = start % 2 === 1;
+          for (const each of events) {
+            slicesSeen.filling += scheduler.waiting;
+            // Until the list is complete, so that no other answer is computed after it.
+            if (scheduler.waiting === 0) break;
+            isAlone &&= 'slices' in each;
+            if ('steps' in each) world.commit(each.steps);
+            else if ('slices' in each) scheduler.run(each.slices);
+            else if ('turn' in each) {
+              slicesSeen.turned += 1;
+              operator.turn(each.turn);
+            } else
+              world.reset(
+                [...world.items.values()].map(({ metadata: { name }, n }) => ({ name, n })),
+              );
+            check();
+          }
+          scheduler.run();
+          check();
+          if (isFilling && isAlone) expect(mirror.sets[before]?.cause).toBe('initial');
+          mirror.subscription.unsubscribe();
+          expect(scheduler.waiting).toBe(0);
+        },
+      ),
+      { numRuns: 60 },
+    );
+    for (const seen of Object.values(slicesSeen)) expect(seen).toBeGreaterThan(10);
+  }, 60_000);
+
+  it('Q21: a long first set of a further source is computed in slices together with the first source', () => {
+    const scheduler = new SlicesOfTime();
+    const owners = worldOf(3);
+    const world = worldOf(0);
+    world.reset(Array.from({ length: 900 }, (_, at) => ({ name: `p${at}`, n: at % 3 })));
+    const joined = owners.changes$.pipe(
+      liveJoin(world.changes$, {
+        on: { left: ({ n }: Item) => String(n), right: ({ n }: Item) => String(n) },
+        scheduler,
+      }),
+    );
+    const mirror = new Mirror(joined);
+    expect(mirror.sets).toHaveLength(0);
+    expect(scheduler.waiting).toBe(1);
+    expect(scheduler.run()).toBeGreaterThan(5);
+    expect(mirror.sets).toHaveLength(1);
+    expect(mirror.objects().map(({ right }) => right.length)).toEqual([300, 300, 300]);
+  });
 
   it('Q21: a row that changes only in the former answer, while the two are compared, is corrected', () => {
     // Two slices feed the rows, then each answer is compared with the other one.
