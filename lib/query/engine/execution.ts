@@ -6,12 +6,13 @@ import { asyncScheduler, type SchedulerLike, type Subscriber, Subscription } fro
 import { take } from 'rxjs/operators';
 import { type Change, foldChangeById, type Net, unfold } from '../../delta/net-change.ts';
 import type { Demand } from '../../rx/demand.ts';
-import { longTimer } from '../../rx/long-timer.ts';
 import { atEndOfTurn } from '../../rx/outermost-drain.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import { ChunkedOrder } from '../order/chunked-order.ts';
+import { DueTimer } from './due-timer.ts';
 import { Emission } from './emission.ts';
 import type { Arrangement, Machine, MachineContext, RowFedMachine } from './machine.ts';
+import { contextFor } from './machine-context.ts';
 import type { Operator } from './operator.ts';
 import { Parameters } from './parameters.ts';
 import { additionsOf, type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
@@ -46,11 +47,6 @@ export interface ExecutionParts<Out> {
 
 function isRowFed<Out>(machine: Machine<Out>): machine is RowFedMachine<Out> {
   return 'inputs' in machine;
-}
-
-/** Names a row of an input among the rows of all inputs. */
-function rowName(input: number, id: string): string {
-  return `${input}/${id}`;
 }
 
 /** The first set of a machine: its whole answer. */
@@ -97,12 +93,19 @@ export class Execution<Out> {
   #hasRetuned = false;
   #isScheduled = false;
   #openSources: number;
-  #timer: { readonly dueMs: number; readonly run: Subscription } | undefined;
+  readonly #due: DueTimer;
 
   constructor(parts: ExecutionParts<Out>) {
     const { operator } = parts;
     this.#parts = parts;
     this.#scheduler = operator.scheduler ?? asyncScheduler;
+    this.#due = new DueTimer(this.#scheduler, () =>
+      this.#run(() => {
+        this.#emission.because('time');
+        this.#machine?.wake?.();
+        this.#schedule();
+      }),
+    );
     this.#params = new Parameters(operator.params);
     this.#emission = new Emission(operator.sources.length);
     this.#openSources = operator.sources.length;
@@ -192,7 +195,7 @@ export class Execution<Out> {
     this.#computation?.run.unsubscribe();
     this.#computation?.of.next.close?.();
     this.#machine?.close?.();
-    this.#timer?.run.unsubscribe();
+    this.#due.close();
     this.#parts.rejections.publish(this, new Map());
   }
 
@@ -229,7 +232,7 @@ export class Execution<Out> {
     const rejected: Rejected = new Map();
     const former = this.#machine;
     const values = this.#params.values as never[];
-    const next = this.#parts.operator.create(values, this.#contextOf(rejected), former);
+    const next = this.#parts.operator.create(values, this.#contextFor(rejected), former);
     if (this.#source !== undefined) next.arranged?.(this.#source);
     if (!isRowFed(next)) return this.#install(next, rejected);
     const of = new Recomputation(next, rows, former);
@@ -268,32 +271,17 @@ export class Execution<Out> {
     this.#schedule();
   }
 
-  #contextOf(rejected: Rejected): MachineContext {
-    const { name: operator } = this.#parts.operator;
-    return {
-      nowMs: () => {
-        this.#nowMs ??= this.#scheduler.now();
-        return this.#nowMs;
-      },
-      attempt: (id, key, evaluate, input = 0) => {
-        try {
-          const value = evaluate();
-          if (rejected.size > 0) rejected.delete(rowName(input, id));
-          return value;
-        } catch (error) {
-          rejected.set(rowName(input, id), { operator, id, key, error });
-          return undefined;
-        }
-      },
-      forget: (id, input = 0) => {
-        if (rejected.size > 0) rejected.delete(rowName(input, id));
-      },
-      change: (task) =>
-        this.#run(() => {
-          task();
-          this.#schedule();
-        }),
+  #contextFor(rejected: Rejected): MachineContext {
+    const change = (task: () => void) =>
+      this.#run(() => {
+        task();
+        this.#schedule();
+      });
+    const nowMs = () => {
+      this.#nowMs ??= this.#scheduler.now();
+      return this.#nowMs;
     };
+    return contextFor(this.#parts.operator.name, rejected, { change, nowMs });
   }
 
   #schedule(): void {
@@ -326,7 +314,7 @@ export class Execution<Out> {
     const set = this.#emission.next(changes, arrangement);
     // Before the set, so that a view that shows it shows what was rejected, too.
     this.#parts.rejections.publish(this, this.#rejected);
-    this.#awaitDue(machine.dueMs);
+    this.#due.await(machine.dueMs);
     if (set !== undefined) this.#parts.subscriber.next(set);
     this.#completeIfDone();
   }
@@ -335,22 +323,5 @@ export class Execution<Out> {
     if (this.#openSources > 0 || this.#isRetuning || this.#isScheduled) return;
     if (this.#computation !== undefined) return;
     this.#parts.subscriber.complete();
-  }
-
-  #awaitDue(dueMs: number | undefined): void {
-    if (this.#timer?.dueMs === dueMs) return;
-    this.#timer?.run.unsubscribe();
-    this.#timer = undefined;
-    if (dueMs === undefined) return;
-    const wait = longTimer(dueMs - this.#scheduler.now(), this.#scheduler);
-    const wake = () =>
-      this.#run(() => {
-        this.#timer = undefined;
-        this.#emission.because('time');
-        this.#machine?.wake?.();
-        this.#schedule();
-      });
-    this.#timer = { dueMs, run: new Subscription() };
-    this.#timer.run.add(wait.subscribe({ complete: wake }));
   }
 }
