@@ -284,7 +284,9 @@ describe('live queries', () => {
     // The informer of all pods is refused, and that of one namespace is not.
     expect(use({ namespace: 'shop' })).toBe('new pods/shop');
     expect(use({ namespace: 'till', labelSelector: 'a=b' })).toBe('wider pods/till');
-    expect(use({ namespace: ['shop', 'till'] })).toBe('new pods/shop+till');
+    // That of till has a part of the objects.
+    expect(use({ namespace: ['shop', 'till'] })).toBe('part pods/till');
+    expect(use({ namespace: ['shop', 'other'] })).toBe('new pods/other+shop');
   });
 
   it('Q73: a wider selector is one that every object of the query satisfies', async () => {
@@ -320,6 +322,145 @@ describe('live queries', () => {
     ]);
     // A server may know this field otherwise than by its path, or not at all.
     expect(explained(all, `${phase},spec.nodeName=n`)).toEqual(['new']);
+  });
+
+  it('Q74: a query over several namespaces reads the informers that have them, and requests the others', async () => {
+    const r = rig();
+    const factory = r.factory({ lingerMs: 1_000 });
+    factory.informer(pods, { namespace: 'shop' });
+    factory.informer(pods, { namespace: 'till' });
+    factory.start();
+    await r.until(factory.whenSynced());
+    const before = collections(r).length;
+    const queries = createLiveQueries(factory);
+    const of = (...namespace: string[]) =>
+      liveQuery({
+        from: pods,
+        namespace,
+        where: running,
+        select: byName,
+        orderBy: [{ path: 'metadata.namespace', direction: 'desc' }, { path: 'metadata.name' }],
+      });
+    const both = new Mirror(queries.stream(of('shop', 'till')));
+    const names = (mirror: typeof both) =>
+      mirror.objects().map(({ namespace, name }) => `${namespace}/${name}`);
+    expect(names(both)).toEqual(['till/web-0', 'shop/web-0']);
+    expect([both.sets.length, both.sets[0]?.synced]).toEqual([1, true]);
+    expect(collections(r).length).toBe(before);
+    expect(factory.informers).toEqual(['pods/shop', 'pods/till']);
+    const all = new Mirror(queries.stream(of('shop', 'till', 'other')));
+    await r.until(factory.whenSynced());
+    expect(names(all)).toEqual(['till/web-0', 'shop/web-0', 'other/web-0']);
+    expect(factory.informers).toEqual(['pods/shop', 'pods/till', 'pods/other']);
+    expect(
+      new Set(
+        collections(r)
+          .slice(before)
+          .map(({ path }) => path),
+      ),
+    ).toEqual(new Set(['/api/v1/namespaces/other/pods']));
+    const status = { phase: 'Running' };
+    r.server.objects.create(pods, { metadata: place('web-1'), status });
+    r.server.objects.delete(pods, place('web-0', 'till'));
+    r.server.objects.create(pods, { metadata: place('web-0', 'till'), status });
+    r.server.objects.update(pods, { metadata: place('web-0', 'other'), status: {} });
+    await r.time.advance(100);
+    expect(names(all)).toEqual(['till/web-0', 'shop/web-0', 'shop/web-1']);
+    expect(names(both)).toEqual(names(all));
+    both.subscription.unsubscribe();
+    all.subscription.unsubscribe();
+    await r.time.advance(2_000);
+    expect([queries.size, factory.informers]).toEqual([0, ['pods/shop', 'pods/till']]);
+  });
+
+  it('Q74: the parts of a query are as few as possible, and a wider informer is read by its namespaces', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.informer(pods, { namespace: 'shop' });
+    factory.informer(pods, { namespaces: ['shop', 'till'] });
+    factory.informer(pods, { namespace: 'other', labelSelector: 'app=db' });
+    factory.start();
+    await r.until(factory.whenSynced());
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({ from: pods, namespace: ['till', 'shop', 'other'], where: running });
+    expect(queries.explain(query)).toMatchObject({
+      sources: [
+        {
+          informer: 'pods/shop+till',
+          use: 'part',
+          reason: 'the informer runs and has the namespaces shop, till of the query',
+          requests: { namespaces: ['shop', 'till'] },
+        },
+        {
+          informer: 'pods/other',
+          use: 'new',
+          reason: 'no running informer has the other namespaces of the query',
+          requests: { namespaces: ['other'], labelSelector: '' },
+        },
+      ],
+      local: ['union of 2 informers'],
+    });
+    const part = liveQuery({ from: pods, namespace: ['till', 'other'] });
+    expect(queries.explain(part).sources).toMatchObject([
+      { informer: 'pods/shop+till', index: { name: 'namespace', value: 'till' }, local: [] },
+      { informer: 'pods/other', use: 'new' },
+    ]);
+    expect(queries.explain(part).text).toContain('\n  then union of 2 informers\n');
+    const mirror = new Mirror(queries.stream(part));
+    await r.until(factory.whenSynced());
+    expect([...mirror.rows.values()].map(({ key }) => key).sort()).toEqual([
+      'other/web-0',
+      'till/web-0',
+    ]);
+    mirror.subscription.unsubscribe();
+    const unknown = liveQuery({ from: pods, namespace: ['other', 'none'] });
+    expect(queries.explain(unknown).sources.map(({ informer, use }) => [informer, use])).toEqual([
+      ['pods/other', 'part'],
+      ['pods/none', 'new'],
+    ]);
+    // An informer of exactly the other namespaces is used although it does not run.
+    await r.until(factory.stop());
+    factory.acquire(pods, { namespace: 'other' }).informer.start();
+    await r.time.advance(100);
+    const stopped = liveQuery({ from: pods, namespace: ['other', 'shop'] });
+    expect(queries.explain(stopped).sources.map(({ informer, use }) => [informer, use])).toEqual([
+      ['pods/other', 'part'],
+      ['pods/shop', 'part'],
+    ]);
+  });
+
+  it('Q74: a stop of one informer completes the stream, and the next subscription plans again', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.informer(pods, { namespace: 'shop' });
+    factory.informer(pods, { namespace: 'till' });
+    factory.start();
+    await r.until(factory.whenSynced());
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({ from: pods, namespace: ['shop', 'till'] });
+    const mirror = new Mirror(queries.stream(query));
+    const view = queries.view(query);
+    const leave = view.subscribe(quiet);
+    expect(view.getSnapshot()).toMatchObject({ total: 2, status: { phase: 'watching' } });
+    await r.until(factory.stop(pods, { namespace: 'shop' }));
+    expect([mirror.completed, mirror.error, view.getSnapshot().total]).toEqual([
+      true,
+      undefined,
+      2,
+    ]);
+    leave();
+    r.server.objects.delete(pods, place('web-0', 'shop'));
+    const leaveAgain = view.subscribe(quiet);
+    await r.until(factory.whenSynced());
+    expect(factory.informers).toEqual(['pods/till', 'pods/shop']);
+    expect(view.getSnapshot().total).toBe(1);
+    await r.until(factory.stop());
+    expect(view.getSnapshot().status.phase).toBe('stopped');
+    r.server.objects.create(pods, { metadata: place('web-2', 'shop') });
+    factory.start();
+    await r.until(factory.whenSynced());
+    expect(view.getSnapshot().total).toBe(2);
+    leaveAgain();
   });
 
   it('Q75: an equality on an index, or on the namespace, reads the index', async () => {

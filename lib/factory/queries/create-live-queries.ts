@@ -54,7 +54,8 @@ interface Running {
  *
  * Only `from`, `namespace`, `labelSelector` and `fieldSelector` of a query reach a request. A query whose objects a running
  * informer of the factory has reads that informer, and selects the rest locally, from the objects as they are stored, after
- * the transform. Otherwise an informer is created, as by `factory.acquire`. An equality on an index, or on
+ * the transform. A query over several namespaces may read several running informers, and a new one for the other
+ * namespaces. Otherwise an informer is created, as by `factory.acquire`. An equality on an index, or on
  * `metadata.namespace`, reads the index.
  *
  * Streams and views complete and continue as those of informers do: a stop of the factory completes a stream, and a view

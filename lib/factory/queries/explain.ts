@@ -9,8 +9,11 @@ import { FRESH, type IndexRead, planOf, type SourcePlan } from './plan.ts';
 export interface ExplainedSource {
   /** The name of the informer: `pods/shop`. */
   readonly informer: string;
-  /** Whether the informer has exactly the query's scope, a wider one, or is created for the query. */
-  readonly use: 'same' | 'wider' | 'new';
+  /**
+   * Whether the informer has exactly the query's scope, a wider one, some of its namespaces (`part`; other sources have
+   * the others), or is created for the query.
+   */
+  readonly use: 'same' | 'wider' | 'part' | 'new';
   readonly reason: string;
   /** What the informer requests; no namespace means all. */
   readonly requests: {
@@ -66,7 +69,7 @@ function explainedSource({
   };
 }
 
-function stepsAfter({ orderBy, offset, limit, select }: LiveQuery): string[] {
+function stepsAfter({ orderBy, offset, limit, select }: LiveQuery, sources: number): string[] {
   const orders = orderBy?.map((order) =>
     'compare' in order
       ? order.key
@@ -75,6 +78,7 @@ function stepsAfter({ orderBy, offset, limit, select }: LiveQuery): string[] {
           .join(' '),
   );
   return [
+    ...(sources === 1 ? [] : [`union of ${sources} informers`]),
     ...(orders === undefined ? [] : [`orderBy ${orders.join(', ')}`]),
     ...(offset === undefined ? [] : [`offset ${offset}`]),
     ...(limit === undefined ? [] : [`limit ${limit}`]),
@@ -135,7 +139,7 @@ export function explanationOf(query: LiveQuery, plans: readonly SourcePlan[]): Q
     key: query.key,
     resource: resourceName(query.from),
     sources: plans.map(explainedSource),
-    local: stepsAfter(query),
+    local: stepsAfter(query, plans.length),
     ...needsOf(query, plans),
   };
   return { ...explanation, text: textOf(explanation) };

@@ -19,7 +19,8 @@ export interface IndexRead {
 export interface SourcePlan {
   readonly name: string;
   readonly scope: ReadScope;
-  readonly use: 'same' | 'wider' | 'new';
+  /** `part`: it has some namespaces of the query, and other sources have the others. */
+  readonly use: 'same' | 'wider' | 'part' | 'new';
   readonly reason: string;
   readonly index?: IndexRead;
   /** What is selected locally of the objects that are read. */
@@ -115,10 +116,60 @@ function findInformer(asked: ReadScope, entries: readonly Entry[]): Found | unde
   return wider[0];
 }
 
-function newInformer(query: LiveQuery, scope: ReadScope, context: PlanContext): Found {
+interface Part {
+  readonly found: Found;
+  /** The namespaces that are read from it. */
+  readonly namespaces: readonly string[];
+}
+
+/**
+ * Running informers that together have some or all namespaces of the query, as few as possible. Each namespace is read
+ * from one of them.
+ */
+function findParts(asked: ReadScope, entries: readonly Entry[]): readonly Part[] {
+  const found: Part[] = [];
+  let rest = asked.namespaces;
+  const usable = entries.filter(isUsable);
+  while (rest.length > 0) {
+    const parts = usable.flatMap(({ name, scope, informer }) => {
+      const has = ({ namespaces }: ReadScope) => localScope({ ...asked, namespaces }, scope);
+      const namespaces = rest.filter((each) => has({ ...asked, namespaces: [each] }) !== undefined);
+      const local = namespaces.length === 0 ? undefined : has({ ...asked, namespaces });
+      if (local === undefined) return [];
+      const reason = `the informer runs and has the namespaces ${namespaces.join(', ')} of the query`;
+      const own: Found = { name, scope, use: 'part', reason, local };
+      return [{ found: own, namespaces, synced: informer.hasSynced }];
+    });
+    parts.sort(
+      (one, other) =>
+        other.namespaces.length - one.namespaces.length || +other.synced - +one.synced,
+    );
+    const [best] = parts;
+    if (best === undefined) break;
+    found.push(best);
+    rest = rest.filter((each) => !best.namespaces.includes(each));
+  }
+  return found;
+}
+
+function newInformer(
+  query: LiveQuery,
+  scope: ReadScope,
+  context: PlanContext,
+  reason: string,
+): Found {
   const name = context.nameOf(query.from, scope);
-  const reason = 'no running informer has all objects of the query';
   return { name, scope, use: 'new', reason, local: { labelSelector: '', fieldSelector: '' } };
+}
+
+/** The informer of the namespaces that no running informer has. */
+function informerOfRest(query: LiveQuery, rest: ReadScope, context: PlanContext): Found {
+  const known = findInformer(rest, context.entriesOf(query.from));
+  if (known !== undefined) {
+    return { ...known, use: 'part', reason: 'the informer has the other namespaces of the query' };
+  }
+  const reason = 'no running informer has the other namespaces of the query';
+  return newInformer(query, rest, context, reason);
 }
 
 function namespaceOf(condition: QueryCondition): string | undefined {
@@ -160,5 +211,15 @@ export function planOf(query: LiveQuery, context: PlanContext): readonly SourceP
   const entries = context.entriesOf(query.from);
   const one = findInformer(asked, entries);
   if (one !== undefined) return [withIndex(query, one)];
-  return [withIndex(query, newInformer(query, asked, context))];
+  const parts = asked.namespaces.length > 1 ? findParts(asked, entries) : [];
+  if (parts.length === 0) {
+    const reason = 'no running informer has all objects of the query';
+    return [withIndex(query, newInformer(query, asked, context, reason))];
+  }
+  const plans = parts.map((part) => withIndex(query, part.found));
+  const namespaces = asked.namespaces.filter((each) =>
+    parts.every((part) => !part.namespaces.includes(each)),
+  );
+  if (namespaces.length === 0) return plans;
+  return [...plans, withIndex(query, informerOfRest(query, { ...asked, namespaces }, context))];
 }

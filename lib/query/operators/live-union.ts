@@ -3,6 +3,7 @@ import { isObservable, type Observable, of } from 'rxjs';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { liveOperator } from '../engine/live-operator.ts';
+import type { LiveOptions } from '../engine/operator.ts';
 import { NamedUnionMachine, SharedUnionMachine } from './union-machines.ts';
 
 /** The rows of one of several streams. */
@@ -69,8 +70,11 @@ function checkedNames(sources: UnionSources): readonly string[] | undefined {
  * view.select('west/u1').getSnapshot() === web; // => true
  * ```
  */
-export function liveUnion<S extends UnionSources>(sources: S): ChangeStream<UnitedRow<S>>;
-export function liveUnion(sources: UnionSources): ChangeStream<unknown> {
+export function liveUnion<S extends UnionSources>(
+  sources: S,
+  options?: LiveOptions,
+): ChangeStream<UnitedRow<S>>;
+export function liveUnion(sources: UnionSources, options: LiveOptions = {}): ChangeStream<unknown> {
   const names = checkedNames(sources);
   const streams = Object.values(sources) as readonly Observable<ChangeSet<unknown>>[];
   for (const [at, stream] of streams.entries()) {
@@ -81,6 +85,7 @@ export function liveUnion(sources: UnionSources): ChangeStream<unknown> {
   }
   if (streams.length === 0) return of(EMPTY) as ChangeStream<unknown>;
   return liveOperator<unknown, ChangeSet<unknown>>({
+    ...options,
     name: 'liveUnion',
     sources: streams,
     params: [],
