@@ -62,6 +62,7 @@ export class Recomputation<Out> {
   readonly #replaced = new Set<number>();
   /** Rows of the answers that may differ; filled in after all rows were fed. */
   readonly #candidates = new Set<string>();
+  #isFeeding = true;
   #fed = false;
   #isCompared = false;
   #hasApplied = false;
@@ -77,9 +78,10 @@ export class Recomputation<Out> {
     next.logging = false;
   }
 
-  /** Takes the first set of an input, whose rows are fed after those of the other inputs. */
+  /** Takes the first set of an input, whose rows are fed after those of the other inputs, if these are not yet. */
   add(input: number, set: AnyChangeSet<unknown>): void {
-    this.#unfed.push(rowsOfSet(input, set));
+    if (this.#isFeeding) this.#unfed.push(rowsOfSet(input, set));
+    else this.apply(input, set);
   }
 
   /** Takes a later set, which the former machine has taken already. */
@@ -138,6 +140,7 @@ export class Recomputation<Out> {
       fed = 0;
       yield;
     }
+    this.#isFeeding = false;
     const left = next.settle?.();
     if (left !== undefined) yield* left;
     const former = this.#former;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { liveFilter, liveJoin, liveMap, liveSort, type RowOrder } from 'rx-informer';
 import { BehaviorSubject, config, Subject } from 'rxjs';
+import { switchMap, take } from 'rxjs/operators';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Mirror } from '../mirror.ts';
 import { expectEqual, naiveOf } from '../naive.ts';
@@ -192,6 +193,38 @@ describe('an answer that is computed in slices', () => {
     expect(scheduler.run()).toBeGreaterThan(5);
     expect(mirror.sets).toHaveLength(1);
     expect(mirror.objects().map(({ right }) => right.length)).toEqual([300, 300, 300]);
+  });
+
+  it('Q21: the first set of a further source may arrive in any slice', () => {
+    const matches = (before: number): number => {
+      const scheduler = new SlicesOfTime();
+      const lefts = worldOf(0);
+      lefts.reset(Array.from({ length: 300 }, (_, at) => ({ name: `l${at}`, n: at })));
+      const rights = worldOf(0);
+      rights.reset(Array.from({ length: 700 }, (_, at) => ({ name: `r${at}`, n: at % 300 })));
+      const open$ = new Subject<void>();
+      const joined = lefts.changes$.pipe(
+        liveJoin(
+          open$.pipe(
+            take(1),
+            switchMap(() => rights.changes$),
+          ),
+          {
+            on: { left: ({ n }: Item) => String(n), right: ({ n }: Item) => String(n) },
+            scheduler,
+          },
+        ),
+      );
+      const mirror = new Mirror(joined);
+      scheduler.run(before);
+      open$.next();
+      scheduler.run();
+      const right = mirror.objects().reduce((sum, row) => sum + row.right.length, 0);
+      mirror.subscription.unsubscribe();
+      return right;
+    };
+    for (let before = 0; before < 16; before++)
+      expect([before, matches(before)]).toEqual([before, 700]);
   });
 
   it('Q21: a row that changes only in the former answer, while the two are compared, is corrected', () => {
