@@ -165,7 +165,25 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
   }
 }
 
-/** Creates a change set. The changes must be ordered and unique as {@link ChangeSet} requires. */
+/**
+ * Creates a change set, for authors of operators. `head` has the other fields; for an operator with one source, the
+ * source's set will do. The changes must be ordered and unique as {@link ChangeSet} requires; given as a function, they are
+ * computed when they are first read. With an `order` in the head it is an {@link OrderedChangeSet}.
+ *
+ * @example
+ * ```ts
+ * import { type ChangeSet, createChangeSet } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const web = { metadata: { name: 'web', uid: 'u1' } };
+ * const set = changeSet({ added: [web] });
+ * // The rows of one cluster among those of others: each id and key gets a prefix.
+ * const changes = set.changes.map((each) => ({ ...each, id: `east/${each.id}`, key: `east/${each.key}` }));
+ * const prefixed: ChangeSet<typeof web> = createChangeSet<typeof web>(set, changes);
+ * prefixed.added[0] === web; // => true
+ * prefixed.changes[0]?.key; // => 'east/web'
+ * ```
+ */
 export function createChangeSet<T, H extends ChangeSetHead<T> = ChangeSetHead<T>>(
   head: H,
   changes: readonly Change<T>[] | (() => readonly Change<T>[]),

@@ -86,6 +86,8 @@ export class Conflation<T> {
  * soon as `ready` opens, then the result completes. An error is passed on immediately. Unsubscribing drops the pending
  * set.
  *
+ * Costs O(1) for each changed row, and keeps one change for each row that waits.
+ *
  * ```
  * source   abc---d----|         each changes one object
  * ready    open, then closed for 5 after each delivery

@@ -68,6 +68,19 @@ export function sum<T>(
 /**
  * The mean of a number of each row that has one; `undefined` if none has. It is the exact sum divided by the count, and
  * treats `undefined`, `null`, NaN and infinities as {@link sum} does. Costs O(1) for a change.
+ *
+ * @example
+ * ```ts
+ * import { avg, liveGroupBy, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ * import { of } from 'rxjs';
+ *
+ * const pod = (name: string, restarts?: number) => ({ metadata: { name, uid: name }, restarts });
+ * const changes$ = of(changeSet({ added: [pod('a', 1), pod('b', 4), pod('c')] }));
+ * const view = toView(changes$.pipe(liveGroupBy(() => 'all', { mean: avg(({ restarts }) => restarts) })));
+ * view.subscribe(() => undefined);
+ * view.getSnapshot().rows; // => [{ key: 'all', mean: 2.5 }]
+ * ```
  */
 export function avg<T>(
   of: RowValue<T, Optional<number>>,
@@ -80,6 +93,23 @@ export function avg<T>(
  * `creationTimestamp` is the earliest. `undefined` and `null` are not counted; the result is NaN as long as a value is
  * NaN. Costs O(log n) for a change of a group with n different values, because the next smallest value must be known when
  * the smallest one leaves. If there are both, numbers are before texts.
+ *
+ * @example
+ * ```ts
+ * import { liveGroupBy, max, min, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ * import { of } from 'rxjs';
+ *
+ * const pod = (name: string, created: string) => ({ metadata: { name, uid: name }, created });
+ * const changes$ = of(changeSet({ added: [pod('a', '2026-01-02'), pod('b', '2025-12-31')] }));
+ * const ages = liveGroupBy(() => 'all', {
+ *   oldest: min(({ created }: ReturnType<typeof pod>) => created),
+ *   newest: max(({ created }: ReturnType<typeof pod>) => created),
+ * });
+ * const view = toView(changes$.pipe(ages));
+ * view.subscribe(() => undefined);
+ * view.getSnapshot().rows; // => [{ key: 'all', oldest: '2025-12-31', newest: '2026-01-02' }]
+ * ```
  */
 export function min<T, V extends number | bigint | string>(
   of: RowValue<T, Optional<V>>,
@@ -99,6 +129,19 @@ export function max<T, V extends number | bigint | string>(
  * array is the same one until a value is new or the last row with a value leaves. `undefined` and `null` are not counted.
  * For how many there are, read its `length`. Costs O(log n) for a change of a group with n different values, and O(n) if
  * the result changes.
+ *
+ * @example
+ * ```ts
+ * import { distinct, liveGroupBy, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ * import { of } from 'rxjs';
+ *
+ * const pod = (name: string, image: string) => ({ metadata: { name, uid: name }, image });
+ * const changes$ = of(changeSet({ added: [pod('a', 'web:2'), pod('b', 'web:1'), pod('c', 'web:2')] }));
+ * const view = toView(changes$.pipe(liveGroupBy(() => 'all', { images: distinct(({ image }) => image) })));
+ * view.subscribe(() => undefined);
+ * view.getSnapshot().rows; // => [{ key: 'all', images: ['web:1', 'web:2'] }]
+ * ```
  */
 export function distinct<T, V extends SortableValue>(
   of: RowValue<T, Optional<V>>,

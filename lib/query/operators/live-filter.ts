@@ -58,10 +58,18 @@ class FilterMachine<T> extends RowMachine<T, Filtered<T>> {
 /** What {@link liveFilter} takes: a function, or a label selector in any of its forms. */
 export type FilterCondition<T> = RowPredicate<T> | string | LabelSelectorObject | LabelSelector;
 
+function parsed(condition: string | LabelSelectorObject): LabelSelector {
+  try {
+    return parseLabelSelector(condition);
+  } catch (error) {
+    throw new TypeError(`liveFilter: ${(error as Error).message}`);
+  }
+}
+
 function predicateOf<T>(condition: FilterCondition<T>): RowPredicate<T> {
   if (typeof condition === 'function') return condition;
   const isParsed = typeof condition === 'object' && 'matches' in condition;
-  const selector = isParsed ? (condition as LabelSelector) : parseLabelSelector(condition);
+  const selector = isParsed ? (condition as LabelSelector) : parsed(condition);
   return (object) => selector.matches((object as KubernetesObject).metadata?.labels ?? {});
 }
 

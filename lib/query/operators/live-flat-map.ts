@@ -8,6 +8,7 @@ import { liveOperator } from '../engine/live-operator.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
+import { checkFunction } from './check-function.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
 /** Returns the rows of an object. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch. */
@@ -150,6 +151,7 @@ export function liveFlatMap<A, B>(
   project: Param<RowsProjection<A, B>>,
   options: LiveFlatMapOptions<B> = {},
 ): (source: Observable<ChangeSet<A>>) => ChangeStream<B> {
+  checkFunction('liveFlatMap: project', project);
   return (source) =>
     liveOperator<B, ChangeSet<B>>({
       scheduler: options.scheduler,

@@ -15,6 +15,7 @@ import type {
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 import { ListOrder } from '../order/list-order.ts';
+import { checkFunction } from './check-function.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
 /** Makes a row; `undefined` keeps it out. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch. */
@@ -161,6 +162,7 @@ export function liveMap<A, B, O = undefined>(
   options: LiveMapOptions<B> = {},
 ): (source: Observable<AnyChangeSet<A, O>>) => SetStream<SetOf<B, O>> {
   const { equals = shallowEqual, ...timing } = options;
+  checkFunction('liveMap: project', project);
   return (source) =>
     liveOperator<B>({
       ...timing,

@@ -9,6 +9,7 @@ import { liveOperator } from '../engine/live-operator.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
+import { checkFunction } from './check-function.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
 /**
@@ -197,7 +198,7 @@ class MergeMachine<A, B> extends RowMachine<B, Merged<B>> {
  * ```
  * source   +a----------------(-a)--|
  * a's      ----1---1---2-----------     the second 1 is equal to the first
- * result   +---1-------2-----(-a)--|
+ * result   e---+1------2-----(-a)--|    e: a set without rows
  * ```
  *
  * @example
@@ -218,6 +219,7 @@ export function liveMergeMap<A, B>(
   project: Param<StreamProjection<A, B>>,
   options: LiveMergeMapOptions<A, B> = {},
 ): (source: Observable<ChangeSet<A>>) => ChangeStream<B> {
+  checkFunction('liveMergeMap: project', project);
   return (source) =>
     liveOperator<B, ChangeSet<B>>({
       scheduler: options.scheduler,

@@ -141,9 +141,9 @@ export type ShareOperator = <T, O>(
  * Costs the rows of the stream in memory, once, and for a late subscriber one set with all of them.
  *
  * ```
- * source   +a---+b----+c---|
- * one      +a---+b----+c---|
- * late       ^----(reset a, b at once)
+ * source   +a---+b-------+c---|
+ * one      +a---+b-------+c---|
+ * late     --------(ab)--+c---|     (ab): subscribes here, and gets one reset set
  * ```
  *
  * @example

@@ -11,6 +11,7 @@ import { RowMachine } from '../engine/row-machine.ts';
 import { SortedRow } from '../order/row-run.ts';
 import { type InOrder, sortInSteps } from '../order/sort-in-steps.ts';
 import { SortedRows } from '../order/sorted-rows.ts';
+import { checkFunction } from './check-function.ts';
 
 const ROWS_A_STEP = 64;
 
@@ -192,6 +193,7 @@ export function liveSort<T, O = undefined>(
   compare: Param<Compare<T>>,
   options: LiveOptions = {},
 ): (source: Observable<AnyChangeSet<T, O>>) => OrderedChangeStream<T> {
+  checkFunction('liveSort: compare', compare);
   return (source) =>
     liveOperator<T, OrderedChangeSet<T>>({
       ...options,

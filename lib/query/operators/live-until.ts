@@ -10,6 +10,7 @@ import type { AnswerRows, Arrangement, HeldRow, MachineContext } from '../engine
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 import { ListOrder } from '../order/list-order.ts';
+import { checkFunction } from './check-function.ts';
 
 /**
  * Returns when a row is to be evaluated again, in milliseconds since the Unix epoch; `undefined` means never. `nowMs` is
@@ -139,7 +140,8 @@ function checked(at: unknown): number | undefined {
  * `time`. Rows that are due at one time are one set. The function is asked again after that, and whenever the object
  * changes. A time that is not after now is ignored, and so is `undefined`. If the clock is set back, a row waits until
  * the clock shows its time. If the function throws, the row stays out, and stands in the view's `status.rejected`.
- * An ordered stream stays ordered. Completes and errors as its source does.
+ * An ordered stream stays ordered. A new function from an Observable gives one change set. Completes and errors as its source
+ * does, and errors if the Observable of the function errors.
  *
  * Costs one timer for all rows, and the logarithm of their number for each row that changes or is due.
  *
@@ -170,6 +172,7 @@ export function liveUntil<T, O = undefined>(
   timeOf: Param<DueTime<T>>,
   options: LiveOptions = {},
 ): (source: Observable<AnyChangeSet<T, O>>) => SetStream<SetOf<T, O>> {
+  checkFunction('liveUntil: timeOf', timeOf);
   return (source) =>
     liveOperator<T>({
       ...options,

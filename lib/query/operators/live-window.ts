@@ -104,7 +104,8 @@ class WindowMachine<T> implements Machine<T> {
   }
 }
 
-function wholeNumber(value: unknown, name: string, mayBeNegative: boolean): number {
+/** Throws a `TypeError` unless the value is a whole number or Infinity. */
+export function wholeNumber(value: unknown, name: string, mayBeNegative: boolean): number {
   if (value === Number.POSITIVE_INFINITY) return value;
   if (Number.isInteger(value) && (mayBeNegative || (value as number) >= 0)) return value as number;
   const must = mayBeNegative ? 'a whole number' : 'a whole number of 0 or more, or Infinity';

@@ -123,7 +123,9 @@ class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V>
 /**
  * Combines several views, so that a page that shows more than one never shows them at different moments: a commit that
  * changes several views changes the combination once. Versions of different resources are not compared, so each view
- * shows what its own informers know.
+ * shows what its own informers know. `snapshots$` completes when all views have, and errors if one does.
+ *
+ * Costs one comparison for each view in a turn that changes one of them.
  *
  * @example
  * ```ts

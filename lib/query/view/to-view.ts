@@ -29,7 +29,11 @@ export type ToView = <T, O>(source: Observable<AnyChangeSet<T, O>>) => View<T>;
  * Creates a {@link View} of a pipe of change sets. It is the last step of the pipe, or a function of a stream, and returns
  * a view, not an Observable.
  *
- * The source is subscribed when the view has its first subscriber. A `reset` set replaces all rows.
+ * The source is subscribed when the view has its first subscriber. A `reset` set replaces all rows. If the source completes,
+ * the view keeps its rows; if it errors, `items$` does.
+ *
+ * Costs O(1) for each changed row, and a new list of all rows when they are read after a change. So end a long pipe with
+ * {@link liveWindow} if a page shows only a part.
  *
  * @example
  * ```ts
