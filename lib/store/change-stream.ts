@@ -23,6 +23,36 @@ export interface EndingPipe<S> {
     op5: Op<D, E>,
     end: End<E, R>,
   ): R;
+  <A, B, C, D, E, F, R>(
+    op1: Op<S, A>,
+    op2: Op<A, B>,
+    op3: Op<B, C>,
+    op4: Op<C, D>,
+    op5: Op<D, E>,
+    op6: Op<E, F>,
+    end: End<F, R>,
+  ): R;
+  <A, B, C, D, E, F, G, R>(
+    op1: Op<S, A>,
+    op2: Op<A, B>,
+    op3: Op<B, C>,
+    op4: Op<C, D>,
+    op5: Op<D, E>,
+    op6: Op<E, F>,
+    op7: Op<F, G>,
+    end: End<G, R>,
+  ): R;
+  <A, B, C, D, E, F, G, H, R>(
+    op1: Op<S, A>,
+    op2: Op<A, B>,
+    op3: Op<B, C>,
+    op4: Op<C, D>,
+    op5: Op<D, E>,
+    op6: Op<E, F>,
+    op7: Op<F, G>,
+    op8: Op<G, H>,
+    end: End<H, R>,
+  ): R;
 }
 
 /** An Observable of sets whose pipe may end in a view. */

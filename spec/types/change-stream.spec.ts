@@ -7,6 +7,12 @@ import {
   type ChangeStream,
   conflateByKey,
   createSharedInformer,
+  liveFilter,
+  liveMap,
+  liveShare,
+  liveSort,
+  liveUntil,
+  liveWindow,
   toView,
   type View,
   type ViewSnapshot,
@@ -24,6 +30,22 @@ describe('a stream of change sets', () => {
     expectTypeOf(changes$.pipe(toView())).toEqualTypeOf<View<Pod>>();
     expectTypeOf(changes$.pipe(conflateByKey(), toView())).toEqualTypeOf<View<Pod>>();
     expect(changes$.pipe(conflateByKey(), toView()).getSnapshot().rows).toEqual([]);
+  });
+
+  it('a pipe of eight live operators may end in a view', () => {
+    const view = changes$.pipe(
+      liveUntil(() => undefined),
+      liveFilter(({ metadata }) => metadata.name !== ''),
+      liveMap(({ metadata }) => ({ name: metadata.name, size: 1 })),
+      liveShare(),
+      liveSort((one, other) => one.size - other.size),
+      liveWindow(0, 10),
+      liveMap(({ name }) => ({ title: name })),
+      conflateByKey(),
+      toView(),
+    );
+    expectTypeOf(view).toEqualTypeOf<View<{ title: string }>>();
+    expect(view.getSnapshot().rows).toEqual([]);
   });
 
   it('a view may be made by a call, with any demand', () => {

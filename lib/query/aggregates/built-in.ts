@@ -102,11 +102,10 @@ export function avg<T>(
  *
  * const pod = (name: string, created: string) => ({ metadata: { name, uid: name }, created });
  * const changes$ = of(changeSet({ added: [pod('a', '2026-01-02'), pod('b', '2025-12-31')] }));
- * const ages = liveGroupBy(() => 'all', {
- *   oldest: min(({ created }: ReturnType<typeof pod>) => created),
- *   newest: max(({ created }: ReturnType<typeof pod>) => created),
- * });
- * const view = toView(changes$.pipe(ages));
+ * const ages$ = changes$.pipe(
+ *   liveGroupBy(() => 'all', { oldest: min(({ created }) => created), newest: max(({ created }) => created) }),
+ * );
+ * const view = toView(ages$);
  * view.subscribe(() => undefined);
  * view.getSnapshot().rows; // => [{ key: 'all', oldest: '2025-12-31', newest: '2026-01-02' }]
  * ```
