@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import {
   type ApiError,
+  type ChangeSet,
   createClient,
   createFetchTransport,
   createListWatch,
@@ -13,12 +14,15 @@ import {
   createSharedInformer,
   defineResource,
   type Fetch,
+  liveFilter,
+  parseLabelSelector,
   type Resource,
   type Transport,
 } from 'rx-informer';
 import { clientFromKubeConfig, createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
-import { createFakeApiServer } from 'rx-informer/testing';
+import { changeSet, createFakeApiServer } from 'rx-informer/testing';
+import { lastValueFrom, merge, type Observable, of, skip } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readDefinition } from '../lib/node/cluster-definitions.ts';
 import { needed } from '../lib/node/optional-package.ts';
@@ -155,6 +159,30 @@ function noDefinition(): Promise<string> {
   return messageOf(readDefinition(createClient({ baseUrl: BASE, fetch }), 'widgets'));
 }
 
+function caught(task: () => unknown): string {
+  try {
+    task();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'nothing failed';
+}
+
+/** The error of a live operator behind an operator of RxJS. */
+const behind = (
+  operator: (sets$: Observable<ChangeSet<object>>) => Observable<ChangeSet<object>>,
+) =>
+  async function errorOf(): Promise<string> {
+    const web = { metadata: { name: 'web', uid: 'u1' } };
+    const db = { metadata: { name: 'db', uid: 'u2' } };
+    const sets$ = of<ChangeSet<object>[]>(
+      changeSet({ added: [web, db], reset: true }),
+      changeSet({ updated: [{ previous: db, object: { ...db } }] }),
+      changeSet({ updated: [{ previous: web, object: { ...web } }] }),
+    );
+    return messageOf(lastValueFrom(operator(sets$).pipe(liveFilter(() => true))));
+  };
+
 const producers: readonly (readonly [what: string, produce: () => Promise<string>])[] = [
   ['a refused connection', overUndici(failing.refused)],
   ['an unknown host', overUndici(failing.unknownHost)],
@@ -190,6 +218,12 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['a wrong selector', podList('app in web')],
   ['a selector that is an object', podList({ matchLabels: {} } as never)],
   ['a definition that is not there', noDefinition],
+  ['a set that is missing', behind((a$) => a$.pipe(skip(1)))],
+  ['two streams that are merged', behind((a$) => merge(a$, a$))],
+  [
+    'a map of labels as a selector',
+    async () => caught(() => parseLabelSelector({ app: 'a' } as object)),
+  ],
   ['an informer that was not started', notStarted],
 ];
 

@@ -29,7 +29,8 @@ export interface JoinByKeys<L, R> {
 /** A join by the labels of the right rows. */
 export interface JoinBySelector<L> {
   /**
-   * The selector of a left row. `undefined` selects nothing; an empty selector, such as `{}`, selects everything.
+   * The selector of a left row, as text or as objects contain it. The labels of a Service go into `matchLabels`, because they
+   * are a plain map. `undefined` selects nothing; an empty selector, such as `{}`, selects everything.
    * `nowMs` is the scheduler's time, in milliseconds since the Unix epoch.
    */
   readonly selectorOf: (left: Stored<L>, nowMs: number) => AnySelector | null | undefined;
