@@ -29,12 +29,14 @@ export interface ConflateByKeyOptions {
 export class Conflation<T> {
   #nets = new Map<string, Net<T>>();
   #head: ChangeSetHead<T> | undefined;
+  /** The only set that waits, whose changes are not read before another one follows: those of many rows cost time. */
+  #only: AnyChangeSet<T> | undefined;
   /** The head of the set that was taken last. */
   #taken: ChangeSetHead<T> | undefined;
 
   /** The number of waiting keys. */
   get size(): number {
-    return this.#nets.size;
+    return this.#only?.changes.length ?? this.#nets.size;
   }
 
   /** Whether no change set waits, not even an empty one. */
@@ -44,7 +46,13 @@ export class Conflation<T> {
 
   fold(set: AnyChangeSet<T>): void {
     if (set.reset) this.#nets = new Map();
-    for (const change of set.changes) foldChangeById(this.#nets, change);
+    const only = this.#only;
+    this.#only = set.reset || this.isEmpty ? set : undefined;
+    if (this.#only === undefined) {
+      for (const each of only === undefined ? [set] : [only, set]) {
+        for (const change of each.changes) foldChangeById(this.#nets, change);
+      }
+    }
     const { rev, resourceVersion, synced } = set;
     const { order, total } = set as ChangeSetHead<T>;
     const arrangement = order === undefined ? {} : { order, total };
@@ -64,17 +72,20 @@ export class Conflation<T> {
   take(): ChangeSet<T> | undefined {
     const head = this.#head;
     if (head === undefined) return undefined;
-    const changes = unfold(this.#nets.values());
+    const only = this.#only;
+    const changes = only === undefined ? unfold(this.#nets.values()) : () => only.changes;
     this.#head = undefined;
+    this.#only = undefined;
     this.#nets = new Map();
     const before = this.#taken;
     const isSame =
       head.synced === (before?.synced ?? false) &&
       head.order === before?.order &&
       head.total === before?.total;
-    if (changes.length === 0 && !head.reset && isSame) return undefined;
+    const set = createChangeSet<T>(head, changes);
+    if (!head.reset && isSame && set.changes.length === 0) return undefined;
     this.#taken = head;
-    return createChangeSet(head, changes);
+    return set;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ChangeSet, conflateByKey } from 'rx-informer';
+import { type ChangeSet, conflateByKey, createChangeSet } from 'rx-informer';
 import { changeSet, marbles } from 'rx-informer/testing';
 import { of, Subject, throwError, timer } from 'rxjs';
 import { map } from 'rxjs/operators';
@@ -62,6 +62,30 @@ describe('conflateByKey', () => {
         c: 'watch* -a@3',
       });
     });
+  });
+
+  it('S15: a set that waits alone is passed on without reading its changes', () => {
+    const { cause, rev, resourceVersion } = add(pod('a', 1));
+    const reads: string[] = [];
+    const made = (name: string, object: Pod, reset: boolean) =>
+      createChangeSet<Pod>(
+        { cause, rev, resourceVersion, reset, synced: true, initial: false },
+        () => {
+          reads.push(name);
+          return [{ id: object.metadata.uid as string, key: name, object }];
+        },
+      );
+    const { source, sets, frame } = gated();
+    source.next(made('a', pod('a', 1), true));
+    source.next(made('b', pod('b', 1), true));
+    frame.next();
+    expect(reads).toEqual([]);
+    expect(sets.map(brief)).toHaveLength(1);
+    expect(reads).toEqual(['b']);
+    source.next(made('c', pod('c', 1), false));
+    source.next(made('d', pod('d', 1), false));
+    frame.next();
+    expect(sets.at(-1)?.changes.map(({ key }) => key)).toEqual(['c', 'd']);
   });
 
   it('S15: a deletion is never lost, and an object that was created and deleted while it waited is not delivered', () => {

@@ -16,7 +16,7 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'client, list-watch and informer',
     names: 'createClient, createListWatch, createSharedInformer',
-    budget: 41_000,
+    budget: 41_100,
     goal: [
       24_000,
       'the goal is older than turns and ordered sets of live queries and demands that are asked again (0.4 kB), audits (2.2), proxies that hold events back (1.3), refresh (0.8) and overlapping watches (0.5); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
