@@ -8,6 +8,7 @@ import {
   liveMergeMap,
   liveSort,
   liveTop,
+  liveUnion,
   liveUntil,
   liveWindow,
 } from 'rx-informer';
@@ -30,6 +31,9 @@ const calls: Readonly<Record<string, () => unknown>> = {
   'liveWindow: limit is undefined; it must be a whole number': () => liveWindow(0, no),
   'liveGroupBy: key is undefined; it must be a function': () => liveGroupBy(no, {}),
   'liveJoin: on is undefined; it must be': () => liveJoin(NEVER, { on: no }),
+  'liveJoin: options is undefined; it must be': () => liveJoin(NEVER, no),
+  'liveUnion: sources is undefined; it must be': () => liveUnion(no),
+  'liveWindow: offset is null; it must be a whole number': () => liveWindow(null as never, 1),
 };
 
 describe('a constant parameter', () => {

@@ -173,8 +173,9 @@ export function liveJoin<
   right$: Observable<ChangeSet<R>>,
   options: LiveJoinOptions<L, R, Type, One, B>,
 ): (source: Observable<ChangeSet<L>>) => ChangeStream<B> {
-  const { on, type = 'left', one = false, project, ...timing } = options;
   if (!isObservable(right$)) refused('right$', right$, 'a stream of change sets');
+  if (typeof options !== 'object') refused('options', options, '{ on: … }');
+  const { on, type = 'left', one = false, project, ...timing } = options;
   if (type !== 'left' && type !== 'inner') refused('type', type, "'left' or 'inner'");
   const constant = isObservable(on) ? undefined : matchOf(on as JoinOn<never, never>);
   if (project !== undefined && !isObservable(project) && typeof project !== 'function') {

@@ -24,6 +24,11 @@ const EMPTY: ChangeSet<unknown> = /* @__PURE__ */ createChangeSet<unknown>(
 
 function checkedNames(sources: UnionSources): readonly string[] | undefined {
   if (Array.isArray(sources)) return undefined;
+  if (typeof sources !== 'object') {
+    throw new TypeError(
+      `liveUnion: sources is ${typeof sources}; it must be { name: stream } or a list of streams`,
+    );
+  }
   const names = Object.keys(sources);
   for (const name of names) {
     if (name !== '' && !name.includes('/')) continue;

@@ -176,5 +176,5 @@ export function liveWindow(
 }
 
 function isAnchor(value: Param<number> | WindowAnchor): value is WindowAnchor {
-  return typeof value === 'object' && 'limit' in value;
+  return typeof value === 'object' && value !== null && 'limit' in value;
 }
