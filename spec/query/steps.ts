@@ -193,7 +193,7 @@ export const STEPS: readonly Make[] = [
     return {
       name: 'sort',
       takes: 'any',
-      apply: (source) => liveSort<Item, unknown>(compare$, { scheduler })(source) as Sets,
+      apply: (source) => liveSort<Item>(compare$, { scheduler })(source) as Sets,
       naive: ({ rows }) => {
         const left = sorted(rows, compare$.value);
         return { rows: left, ordered: true, total: left.length };
@@ -226,7 +226,7 @@ export const STEPS: readonly Make[] = [
     return {
       name: 'top',
       takes: 'any',
-      apply: (source) => liveTop<Item, unknown>(n$, compare, { scheduler })(source) as Sets,
+      apply: (source) => liveTop<Item>(n$, compare, { scheduler })(source) as Sets,
       naive: ({ rows }) => {
         const left = sorted(rows, compare);
         return { rows: left.slice(0, n$.value), ordered: true, total: left.length };

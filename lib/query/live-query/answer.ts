@@ -36,8 +36,7 @@ export function answerOf(
 ): Observable<AnyChangeSet<unknown>> {
   const { orderBy, offset = 0, limit = Number.POSITIVE_INFINITY, select } = query;
   let answer: Observable<AnyChangeSet<unknown>> = source;
-  if (orderBy !== undefined)
-    answer = liveSort<unknown, unknown>(compareBy(orderBy), options)(answer);
+  if (orderBy !== undefined) answer = liveSort(compareBy(orderBy), options)(answer);
   if (query.offset !== undefined || query.limit !== undefined) {
     const ordered = answer as Observable<OrderedChangeSet<unknown>>;
     answer = liveWindow(offset, limit, options)(ordered);

@@ -189,10 +189,10 @@ class SortMachine<T> extends RowMachine<T, SortedRow<T>> {
  * view.getSnapshot().rows.map(({ metadata }) => metadata.name); // => ['db', 'web']
  * ```
  */
-export function liveSort<T, O = undefined>(
+export function liveSort<T>(
   compare: Param<Compare<T>>,
   options: LiveOptions = {},
-): (source: Observable<AnyChangeSet<T, O>>) => OrderedChangeStream<T> {
+): (source: Observable<AnyChangeSet<T>>) => OrderedChangeStream<T> {
   checkFunction('liveSort: compare', compare);
   return (source) =>
     liveOperator<T, OrderedChangeSet<T>>({

@@ -37,13 +37,13 @@ import { liveWindow, wholeNumber } from './live-window.ts';
  * view.getSnapshot().rows.map(({ metadata }) => metadata.name); // => ['job', 'web']
  * ```
  */
-export function liveTop<T, O = undefined>(
+export function liveTop<T>(
   n: Param<number>,
   compare: Param<Compare<T>>,
   options: LiveOptions = {},
-): (source: Observable<AnyChangeSet<T, O>>) => OrderedChangeStream<T> {
+): (source: Observable<AnyChangeSet<T>>) => OrderedChangeStream<T> {
   checkFunction('liveTop: compare', compare);
   if (!isObservable(n)) wholeNumber(n, 'liveTop: n', false);
   const window = liveWindow(0, n, options);
-  return (source) => window(liveSort<T, O>(compare, options)(source));
+  return (source) => window(liveSort<T>(compare, options)(source));
 }
