@@ -69,17 +69,20 @@ export const consumed = (pod: Pod): Pod => {
   return { ...pod, node, cpu: random(4_000) };
 };
 
+let version = 0;
+
 /** A change that no relation depends on. */
 export const touched = <T extends Thing>(thing: T): T => ({
   ...thing,
-  metadata: { ...thing.metadata },
+  metadata: { ...thing.metadata, resourceVersion: String(++version) },
 });
 
 /** One pod in ten gets another owner. */
 export const adopted = (pod: Pod): Pod => {
-  if (random(10) > 0) return touched(pod);
+  const next = touched(pod);
+  if (random(10) > 0) return next;
   const { ownerUid, ownerReferences } = owned(random(OWNERS));
-  return { ...pod, ownerUid, metadata: { ...pod.metadata, ownerReferences } as Pod['metadata'] };
+  return { ...next, ownerUid, metadata: { ...next.metadata, ownerReferences } as Pod['metadata'] };
 };
 
 /** Replaced objects in the form of an informer's change. */
