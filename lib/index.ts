@@ -317,7 +317,7 @@ export type {
 } from './query/live-query/select.ts';
 export type { QueryPath, ValueAt } from './query/live-query/typed-path.ts';
 export type { CompareAs, IndexCondition, KeyedTest, Where } from './query/live-query/where.ts';
-export type { GroupKey } from './query/operators/group-machine.ts';
+export type { GroupKey } from './query/operators/group-key.ts';
 export {
   type FilterCondition,
   liveFilter,

@@ -487,4 +487,25 @@ describe('aggregates', () => {
       expect(states.map((state) => state.result())).toEqual([sorted[0], sorted.at(-1), sorted]);
     }
   });
+
+  it('Q35: min and max hold while equal values come and go', () => {
+    const [smallest, largest] = BUILT_IN.slice(4, 6).map(([, each]) =>
+      stateAfter(each as never, []),
+    );
+    const values: number[] = [];
+    for (let at = 0; at < 6000; at++) {
+      // Grows to a thousand values of 40 kinds, then mostly shrinks.
+      if (values.length < 10 || (at < 2000 && at % 2 === 0) || at % 5 === 0) {
+        const value = (at * 31) % 40;
+        values.push(value);
+        for (const state of [smallest, largest]) state?.add(value);
+      } else {
+        const [value] = values.splice((at * 7919) % values.length, 1);
+        for (const state of [smallest, largest]) state?.remove(value as number);
+      }
+      if (at % 13 !== 0) continue;
+      const expected = [Math.min(...values), Math.max(...values)];
+      expect([smallest?.result(), largest?.result()]).toEqual(expected);
+    }
+  });
 });

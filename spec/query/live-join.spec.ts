@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import {
   type ChangeSet,
+  createChangeSet,
   type JoinBySelector,
   type JoinedRow,
   type JoinOn,
@@ -156,6 +157,56 @@ describe('liveJoin', () => {
     // What was emitted before has not changed.
     right.next(remove(p1));
     expect([rowA.right.length, row('a').right.length]).toEqual([5, 4]);
+  });
+
+  it('Q41: a list that was emitted stays as it was when a right row is replaced', () => {
+    const { left, right, row, mirror } = join(keys);
+    left.next(first(thing('a')));
+    let [p1, p2] = [thing('p1', { of: 'a' }), thing('p2', { of: 'a' })];
+    right.next(first(p1, p2));
+    for (let round = 0; round < 3; round++) {
+      const before = row('a').right;
+      const replaced = thing('p2', { of: 'a' });
+      right.next(update(p2, replaced));
+      expect(row('a').right).not.toBe(before);
+      expect([before[1] === p2, row('a').right[1] === replaced]).toEqual([true, true]);
+      p2 = replaced;
+    }
+    const [before, sets] = [row('a').right, mirror.sets.length];
+    const [other, last] = [thing('p1', { of: 'a' }), thing('p1', { of: 'a' })];
+    inTurn(() => {
+      right.next(update(p1, other));
+      right.next(update(other, last));
+    });
+    expect([before[0] === p1, row('a').right[0] === last]).toEqual([true, true]);
+    p1 = last;
+    inTurn(() => {
+      right.next(update(p1, other));
+      right.next(update(other, p1));
+    });
+    expect(mirror.sets.length).toBe(sets + 1);
+  });
+
+  it('Q41: of two right rows with one object, the one that changes is replaced', () => {
+    const left = new Subject<ChangeSet<Thing>>();
+    const right = new Subject<ChangeSet<{ readonly name: string }>>();
+    const on = { left: ({ metadata }: Thing) => metadata.name, right: () => 'a' };
+    const mirror = new Mirror(left.pipe(liveJoin(right, { on })));
+    const [shared, other] = [{ name: 'shared' }, { name: 'other' }];
+    const set = (reset: boolean, changes: object[]) =>
+      createChangeSet<{ readonly name: string }>(
+        { rev: 1, cause: 'watch', reset, synced: true, initial: false, resourceVersion: '' },
+        changes as never,
+      );
+    left.next(first(thing('a')));
+    right.next(
+      set(
+        true,
+        ['1', '2'].map((id) => ({ id, key: id, object: shared })),
+      ),
+    );
+    right.next(set(false, [{ id: '2', key: '2', previous: shared, object: other }]));
+    expect(mirror.objects().map((row) => row.right)).toEqual([[shared, other]]);
   });
 
   it('Q41: with `one` a row has the right row of the lowest id, or undefined', () => {

@@ -2,6 +2,7 @@
 import type { Stored } from '../../meta/stored.ts';
 import type { Aggregate } from './aggregate.ts';
 import { ExactSum } from './exact-sum.ts';
+import { Extreme } from './extreme.ts';
 import { type SortableValue, SortedValues } from './sorted-values.ts';
 
 /** Reads a value from a row. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch. */
@@ -91,8 +92,8 @@ export function avg<T>(
 /**
  * The smallest value of the rows; `undefined` if none has one. Texts are compared by code units, so `min` of
  * `creationTimestamp` is the earliest. `undefined` and `null` are not counted; the result is NaN as long as a value is
- * NaN. Costs O(log n) for a change of a group with n different values, because the next smallest value must be known when
- * the smallest one leaves. If there are both, numbers are before texts.
+ * NaN. Costs O(log n) for a change of a group with n rows, because the next smallest value must be known when the smallest
+ * one leaves. If there are both, numbers are before texts.
  *
  * @example
  * ```ts
@@ -112,15 +113,15 @@ export function avg<T>(
  */
 export function min<T, V extends number | bigint | string>(
   of: RowValue<T, Optional<V>>,
-): Aggregate<T, V | undefined, Optional<V>, SortedValues<V>> {
-  return ofSorted('min', of, (state) => (state.has(NaN as V) ? (NaN as V) : state.first));
+): Aggregate<T, V | undefined, Optional<V>, Extreme<V>> {
+  return ofExtreme('min', of, false);
 }
 
 /** The largest value of the rows; `undefined` if none has one. Otherwise like {@link min}. */
 export function max<T, V extends number | bigint | string>(
   of: RowValue<T, Optional<V>>,
-): Aggregate<T, V | undefined, Optional<V>, SortedValues<V>> {
-  return ofSorted('max', of, (state) => (state.has(NaN as V) ? (NaN as V) : state.last));
+): Aggregate<T, V | undefined, Optional<V>, Extreme<V>> {
+  return ofExtreme('max', of, true);
 }
 
 /**
@@ -189,18 +190,18 @@ function ofSum<T, R>(
   };
 }
 
-function ofSorted<T, V extends number | bigint | string>(
+function ofExtreme<T, V extends number | bigint | string>(
   name: string,
   of: RowValue<T, Optional<V>>,
-  result: (state: SortedValues<V>) => V | undefined,
-): Aggregate<T, V | undefined, Optional<V>, SortedValues<V>> {
+  isLast: boolean,
+): Aggregate<T, V | undefined, Optional<V>, Extreme<V>> {
   return {
     value: checked(
       name,
       of,
       (value): value is V => isSortable(value) && value !== true && value !== false,
     ),
-    initial: () => new SortedValues<V>(),
+    initial: () => new Extreme<V>(isLast),
     add: (state, value) => {
       if (isValue(value)) state.add(unsigned(value));
       return state;
@@ -209,7 +210,7 @@ function ofSorted<T, V extends number | bigint | string>(
       if (isValue(value)) state.remove(unsigned(value));
       return state;
     },
-    result,
+    result: (state) => state.value,
   };
 }
 

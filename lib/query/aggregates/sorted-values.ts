@@ -9,7 +9,7 @@ const LONGEST_RUN = 256;
 const RANKS: Readonly<Record<string, number>> = { number: 0, bigint: 0, string: 1, boolean: 2 };
 
 /** Compares two different values. `1` stands before `1n`. */
-function isBefore(one: SortableValue, other: SortableValue): boolean {
+export function isBefore(one: SortableValue, other: SortableValue): boolean {
   const type = typeof one;
   const otherType = typeof other;
   if (type === otherType) {
@@ -26,15 +26,6 @@ function isBefore(one: SortableValue, other: SortableValue): boolean {
 export class SortedValues<V extends SortableValue> {
   readonly #counts = new Map<V, number>();
   #runs: V[][] = [];
-
-  /** How many distinct values there are. */
-  get size(): number {
-    return this.#counts.size;
-  }
-
-  has(value: V): boolean {
-    return this.#counts.has(value);
-  }
 
   /** Adds a value, and returns whether it is new. */
   add(value: V): boolean {
@@ -56,14 +47,6 @@ export class SortedValues<V extends SortableValue> {
     this.#counts.delete(value);
     this.#delete(value);
     return true;
-  }
-
-  get first(): V | undefined {
-    return this.#runs[0]?.[0];
-  }
-
-  get last(): V | undefined {
-    return this.#runs.at(-1)?.at(-1);
   }
 
   /** The distinct values in order. */

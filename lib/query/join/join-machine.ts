@@ -101,8 +101,9 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
       this.#moveLeft(left, NO_BUCKETS);
       return;
     }
-    this.#moveRight(row as RightRow, NO_BUCKETS);
-    this.#matching.rightRemoved(row as RightRow);
+    const right = row as RightRow;
+    this.#moveRight(right, NO_BUCKETS, right.object);
+    this.#matching.rightRemoved(right);
   }
 
   *settle(): Generator<void, void, void> {
@@ -156,6 +157,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
       this.#rights.set(id, right);
     }
     const row = right;
+    const before = row.object;
     row.object = object;
     const { context } = this;
     const buckets = context.attempt(
@@ -164,7 +166,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
       () => this.#matching.ofRight(row, object, context.nowMs()),
       RIGHT,
     );
-    this.#moveRight(row, buckets ?? NO_BUCKETS);
+    this.#moveRight(row, buckets ?? NO_BUCKETS, before);
   }
 
   #moveLeft(left: LeftRow, buckets: readonly Bucket[]): void {
@@ -184,13 +186,22 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     }
   }
 
-  #moveRight(right: RightRow, buckets: readonly Bucket[]): void {
+  /** Puts a right row into its buckets. `former` is its object before. */
+  #moveRight(right: RightRow, buckets: readonly Bucket[], former: unknown): void {
     const { id, object, buckets: before } = right;
+    if (buckets === before) {
+      for (const bucket of buckets) {
+        this.#touchLefts(bucket);
+        bucket.replace(id, former, object);
+      }
+      return;
+    }
     const stamp = ++this.#stamp;
     for (const bucket of before) bucket.stamp = stamp;
     for (const bucket of buckets) {
       this.#touchLefts(bucket);
-      bucket.put(id, object, bucket.stamp !== stamp);
+      if (bucket.stamp === stamp) bucket.replace(id, former, object);
+      else bucket.add(id, object);
       bucket.stamp = -stamp;
     }
     right.buckets = buckets;

@@ -14,8 +14,11 @@ const NO_BUCKETS: readonly Bucket[] = [];
 export function ownerKeys(owner: 'left' | 'right'): { left: KeysOf; right: KeysOf } {
   // A row that is no object any more still has the UID as its id.
   const own = (object: KubernetesObject, _nowMs: number, id: string) => uidOf(object) || id;
-  const owners = (object: KubernetesObject) =>
-    object.metadata?.ownerReferences?.map(({ uid }) => uid);
+  const owners = ({ metadata }: KubernetesObject) => {
+    const references = metadata?.ownerReferences;
+    // Most objects have one owner.
+    return references?.length === 1 ? references[0]?.uid : references?.map(({ uid }) => uid);
+  };
   return owner === 'left' ? { left: own, right: owners } : { left: owners, right: own };
 }
 
@@ -29,12 +32,12 @@ export class KeyMatching implements Matching {
     this.#right = right;
   }
 
-  ofLeft({ id }: LeftRow, object: never, nowMs: number): readonly Bucket[] {
-    return this.#of('left', this.#left(object, nowMs, id));
+  ofLeft({ id, buckets }: LeftRow, object: never, nowMs: number): readonly Bucket[] {
+    return this.#of('left', this.#left(object, nowMs, id), buckets);
   }
 
-  ofRight({ id }: RightRow, object: never, nowMs: number): readonly Bucket[] {
-    return this.#of('right', this.#right(object, nowMs, id));
+  ofRight({ id, buckets }: RightRow, object: never, nowMs: number): readonly Bucket[] {
+    return this.#of('right', this.#right(object, nowMs, id), buckets);
   }
 
   rightRemoved(): void {
@@ -49,16 +52,21 @@ export class KeyMatching implements Matching {
     return undefined;
   }
 
-  #of(side: 'left' | 'right', keys: JoinKeys): readonly Bucket[] {
+  /** The buckets of the keys: the list before if it is one bucket, which most rows stay in. */
+  #of(side: 'left' | 'right', keys: JoinKeys, before: readonly Bucket[]): readonly Bucket[] {
     if (keys === undefined || keys === null) return NO_BUCKETS;
-    if (typeof keys === 'string') return [this.#bucket(keys)];
+    if (typeof keys === 'string') return this.#ofOne(keys, before);
     if (!Array.isArray(keys) || keys.some((key) => typeof key !== 'string')) {
       throw new TypeError(
         `liveJoin: on.${side} returned ${Array.isArray(keys) ? 'a list that is not of text' : typeof keys}; it must return text, a list of texts, or undefined`,
       );
     }
-    if (keys.length === 1) return [this.#bucket(keys[0] as string)];
+    if (keys.length === 1) return this.#ofOne(keys[0] as string, before);
     return [...new Set(keys as readonly string[])].map((key) => this.#bucket(key));
+  }
+
+  #ofOne(key: string, before: readonly Bucket[]): readonly Bucket[] {
+    return before.length === 1 && before[0]?.key === key ? before : [this.#bucket(key)];
   }
 
   #bucket(key: string): Bucket {

@@ -20,6 +20,8 @@ type MemberChange<R> = readonly [id: string, row: R | undefined];
 export class Members<R> {
   #ids: readonly string[] = NONE;
   #rows: readonly R[] = NONE;
+  /** Whether nobody has the list, so that a row of it may be replaced in place. */
+  #isOwn = false;
   /** Changes since the list was made; the last one of an id counts. */
   #changes: MemberChange<R>[] = [];
   #size = 0;
@@ -29,15 +31,25 @@ export class Members<R> {
     return this.#size;
   }
 
-  /** Whether a row was put or has left since the list was made. */
+  /** Whether a row was put or has left since the list was read. */
   get isChanged(): boolean {
-    return this.#changes.length > 0;
+    return this.#isOwn || this.#changes.length > 0;
   }
 
-  /** Adds a row that is not in the list, or puts another row in its place. */
-  put(id: string, row: R, isNew: boolean): void {
-    if (isNew) this.#size++;
+  /** Adds a row that is not in the list. */
+  add(id: string, row: R): void {
+    this.#size++;
     this.#note([id, row]);
+  }
+
+  /** Puts another row in the place of one that is in the list. */
+  replace(id: string, before: R, row: R): void {
+    const at = this.#changes.length === 0 ? this.#placeOf(id, before) : -1;
+    if (at === -1) return this.#note([id, row]);
+    if (this.#rows[at] === row) return;
+    if (!this.#isOwn) this.#rows = this.#rows.slice();
+    this.#isOwn = true;
+    (this.#rows as R[])[at] = row;
   }
 
   /** Removes a row that is in the list. */
@@ -49,13 +61,24 @@ export class Members<R> {
   /** The ids in order. */
   ids(): readonly string[] {
     this.#settle();
+    this.#isOwn = false;
     return this.#ids;
   }
 
   /** The rows in the order of their ids. */
   list(): readonly R[] {
     this.#settle();
+    this.#isOwn = false;
     return this.#rows;
+  }
+
+  /** The position of a row, or -1. */
+  #placeOf(id: string, row: R): number {
+    // Comparing pointers is faster than comparing a few ids, unless two ids have the same row.
+    const at = this.#rows.indexOf(row);
+    if (at !== -1 && this.#ids[at] === id) return at;
+    const place = search(this.#ids, id);
+    return this.#ids[place] === id ? place : -1;
   }
 
   #note(change: MemberChange<R>): void {

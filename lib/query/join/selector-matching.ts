@@ -143,7 +143,7 @@ export class SelectorMatching implements Matching {
         for (const bucket of unfilled.matching(labelsOf(right.object))) {
           // Rows change between two steps: the bucket may be dropped, and the row may be in it.
           if (bucket.lefts === undefined || right.buckets.includes(bucket)) continue;
-          bucket.put(right.id, right.object, true);
+          bucket.add(right.id, right.object);
           right.buckets = [...right.buckets, bucket];
         }
         if (++rows % ROWS_A_STEP === 0) yield;

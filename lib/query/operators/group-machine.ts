@@ -5,24 +5,16 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Aggregate, Aggregates } from '../aggregates/aggregate.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
+import { checkedKeys, type GroupKey } from './group-key.ts';
 import { type AnyGroupRow, groupRow } from './group-row.ts';
 
 const GROUPS_A_STEP = 64;
 
-/** A function from a row to the key of its group, or the keys of its groups. */
-export type GroupKey<T> = (
-  object: Stored<T>,
-  nowMs: number,
-) => string | undefined | readonly string[];
-
-/** In which groups a row counts, and with which value in each aggregate. */
-interface Membership {
-  readonly groups: readonly string[];
-  readonly values: readonly unknown[];
-}
-
+/** A row, the groups that it counts in, and its value in each aggregate. */
 interface Grouped extends HeldRow<unknown> {
-  readonly membership: Membership;
+  object: Stored<unknown>;
+  groups: readonly string[];
+  values: unknown[];
 }
 
 interface Group {
@@ -31,11 +23,14 @@ interface Group {
   members: number;
   states: unknown[];
   row: HeldRow<AnyGroupRow> | undefined;
+  /** Whether the results may differ from the row. */
+  isChanged: boolean;
   /** Whether a result has thrown, so that its error is kept with the group. */
   isRejected: boolean;
 }
 
-const NOWHERE: Membership = { groups: [], values: [] };
+const NOWHERE: readonly string[] = [];
+const NO_VALUES: readonly unknown[] = [];
 
 export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   readonly #key: GroupKey<T>;
@@ -47,6 +42,8 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   readonly #changed = new Set<string>();
   /** Groups with a state that `add` or `remove` left unknown by throwing. */
   readonly #broken = new Set<string>();
+  /** The values that were read last, in a list that is used again for each row. */
+  readonly #values: unknown[] = [];
   #former: Machine<AnyGroupRow> | undefined;
   #isFilling = true;
   readonly answer: AnswerRows<AnyGroupRow>;
@@ -72,21 +69,28 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   }
 
   put(_input: number, id: string, key: string, object: Stored<T>): void {
-    const before = this.#rows.get(id)?.membership ?? NOWHERE;
-    let hasLeft = false;
-    const now = this.context.attempt(id, key, () => {
-      const read = this.#read(object, before);
-      hasLeft = true;
-      this.#leave(before, read);
-      this.#join(before, read);
-      return read;
+    let row = this.#rows.get(id);
+    if (row === undefined) {
+      row = { key, object, groups: NOWHERE, values: [] };
+      this.#rows.set(id, row);
+    }
+    const placed = row;
+    placed.object = object;
+    let isRead = false;
+    const isIn = this.context.attempt(id, key, () => {
+      const groups = this.#read(object, placed.groups);
+      isRead = true;
+      this.#place(placed, groups);
+      return true;
     });
-    if (!hasLeft) this.#leave(before, NOWHERE);
-    this.#rows.set(id, { key, object, membership: now ?? NOWHERE });
+    if (isIn) return;
+    if (!isRead) this.#leave(placed, NOWHERE, NO_VALUES);
+    placed.groups = NOWHERE;
+    placed.values = [];
   }
 
-  protected removed(_input: number, _id: string, { membership }: Grouped): void {
-    this.#leave(membership, NOWHERE);
+  protected removed(_input: number, _id: string, row: Grouped): void {
+    this.#leave(row, NOWHERE, NO_VALUES);
   }
 
   override apply(input: number, set: AnyChangeSet<unknown>): void {
@@ -107,36 +111,48 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
     this.#former = undefined;
   }
 
-  #read(object: Stored<T>, before: Membership): Membership {
+  /** Reads the values of a row into `#values`, and returns the keys of its groups. */
+  #read(object: Stored<T>, before: readonly string[]): readonly string[] {
     const nowMs = this.context.nowMs();
     const key = this.#key(object, nowMs);
     if (key === undefined) return NOWHERE;
     const groups = typeof key === 'string' ? this.#groupsOf(key, before) : checkedKeys(key);
     const aggregates = this.#aggregates;
-    const values: unknown[] = [];
     for (let at = 0; at < aggregates.length; at++) {
       const read = aggregates[at]?.value;
-      values.push(read === undefined ? object : read(object, nowMs));
+      this.#values[at] = read === undefined ? object : read(object, nowMs);
     }
-    return { groups, values };
+    return groups;
   }
 
   /** The list of one key. Rows of a group share it, because most rows are in one group. */
-  #groupsOf(key: string, { groups }: Membership): readonly string[] {
-    if (groups.length === 1 && groups[0] === key) return groups;
+  #groupsOf(key: string, before: readonly string[]): readonly string[] {
+    if (before.length === 1 && before[0] === key) return before;
     return this.#groups.get(key)?.alone ?? [key];
   }
 
-  /** Takes a row out of its groups, except for what it has in common with its next membership. */
-  #leave(before: Membership, now: Membership): void {
+  /** Counts a row in these groups with the values that were read, and no longer in those before. */
+  #place(row: Grouped, groups: readonly string[]): void {
+    const values = this.#values;
+    const isSame = groups === row.groups;
+    if (!isSame) this.#leave(row, groups, values);
+    this.#join(row, groups, values, isSame);
+    row.groups = groups;
+    const length = groups === NOWHERE ? 0 : values.length;
+    for (let at = 0; at < length; at++) row.values[at] = values[at];
+    row.values.length = length;
+  }
+
+  /** Takes a row out of its groups, except for what it has in common with its next groups and values. */
+  #leave(before: Grouped, groups: readonly string[], values: readonly unknown[]): void {
     for (const key of before.groups) {
       const group = this.#groups.get(key) as Group;
-      const stays = now.groups === before.groups || now.groups.includes(key);
+      const stays = groups.includes(key);
       if (!stays) {
         group.members--;
-        this.#changed.add(key);
+        this.#note(key, group);
       }
-      this.#remove(key, group, before.values, stays ? now.values : undefined);
+      this.#remove(key, group, before.values, stays ? values : undefined);
     }
   }
 
@@ -160,23 +176,32 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
     }
   }
 
-  /** Counts a row in its groups, except for what it had in common with its membership before. */
-  #join(before: Membership, now: Membership): void {
+  /**
+   * Counts a row in its next groups, except for what it had in common with its groups and values before. With `isSame`
+   * it is still in all of its groups, with the values before.
+   */
+  #join(
+    before: Grouped,
+    groups: readonly string[],
+    values: readonly unknown[],
+    isSame: boolean,
+  ): void {
     try {
-      for (const key of now.groups) {
-        const stayed = now.groups === before.groups || before.groups.includes(key);
+      for (const key of groups) {
+        const stayed = isSame || before.groups.includes(key);
         const group = this.#groupOf(key);
+        if (isSame) this.#remove(key, group, before.values, values);
         if (!stayed) {
           group.members++;
-          this.#changed.add(key);
+          this.#note(key, group);
         }
-        this.#add(key, group, now.values, stayed ? before.values : undefined);
+        this.#add(key, group, values, stayed ? before.values : undefined);
       }
     } catch (error) {
       // The row stays out, but some states have it already.
-      for (const key of now.groups) {
+      for (const key of groups) {
         this.#broken.add(key);
-        this.#changed.add(key);
+        this.#note(key, this.#groups.get(key));
       }
       throw error;
     }
@@ -185,23 +210,38 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   /** Adds a row's values to the states of a group, except for those that it has already. */
   #add(
     key: string,
-    { states }: Group,
+    group: Group,
     values: readonly unknown[],
     had: readonly unknown[] | undefined,
   ): void {
+    const { states } = group;
     const aggregates = this.#aggregates;
     for (let at = 0; at < aggregates.length; at++) {
       const value = values[at];
       if (had !== undefined && Object.is(had[at], value)) continue;
-      this.#changed.add(key);
+      this.#note(key, group);
       states[at] = aggregates[at]?.add(states[at], value);
     }
+  }
+
+  /** Notes that the results of a group may differ from its row. */
+  #note(key: string, group: Group | undefined): void {
+    if (group?.isChanged === true) return;
+    if (group !== undefined) group.isChanged = true;
+    this.#changed.add(key);
   }
 
   #groupOf(key: string): Group {
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { alone: [key], members: 0, states: [], row: undefined, isRejected: false };
+      group = {
+        alone: [key],
+        members: 0,
+        states: [],
+        row: undefined,
+        isChanged: false,
+        isRejected: false,
+      };
       this.#groups.set(key, group);
     }
     // Of an empty group, the states of custom aggregates may have kept rounding errors.
@@ -211,10 +251,8 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
 
   /** Computes the states of a group from its rows. */
   #rebuild(key: string, group: Group): void {
-    const members: Membership[] = [];
-    for (const { membership } of this.#rows.values()) {
-      if (membership.groups.includes(key)) members.push(membership);
-    }
+    const members: Grouped[] = [];
+    for (const row of this.#rows.values()) if (row.groups.includes(key)) members.push(row);
     group.members = members.length;
     group.states = this.#aggregates.map((each) => each.initial());
     for (const { values } of members) {
@@ -229,6 +267,7 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   #show(key: string): void {
     const group = this.#groups.get(key);
     if (group === undefined) return;
+    group.isChanged = false;
     const row = this.#rowOf(key, group);
     if (row !== group.row) {
       this.log.touch(key, group.row);
@@ -256,16 +295,4 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
       return undefined;
     }
   }
-}
-
-/** The different keys of a row in several groups. */
-function checkedKeys(keys: readonly string[]): readonly string[] {
-  const list = Array.isArray(keys) ? [...new Set(keys)] : [keys];
-  for (const key of list) {
-    if (typeof key === 'string') continue;
-    throw new TypeError(
-      `liveGroupBy: a key is ${String(key)}; it must be text, undefined, or an array of texts`,
-    );
-  }
-  return list as readonly string[];
 }

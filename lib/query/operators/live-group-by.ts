@@ -6,7 +6,8 @@ import type { Aggregates, GroupRow } from '../aggregates/aggregate.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { Machine } from '../engine/machine.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
-import { type GroupKey, GroupMachine } from './group-machine.ts';
+import type { GroupKey } from './group-key.ts';
+import { GroupMachine } from './group-machine.ts';
 
 /**
  * Groups the rows by a key and keeps a row for each group: its key and the results of the aggregates. The id and the key
