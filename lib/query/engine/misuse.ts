@@ -5,6 +5,8 @@ import { defaultMutationGuard } from '../../store/mutation-guard.ts';
 const ADVICE =
   'An RxJS operator that drops, delays or mixes sets (filter, debounceTime, merge) may stand before it: use liveFilter, conflateByKey or liveUnion instead';
 
+const NO_ROWS: ReadonlySet<string> = /* @__PURE__ */ new Set();
+
 /** Checks one set of one source. `rows` are those held before it, if they are known. Throws an `Error` on misuse. */
 export type SetCheck = (
   set: AnyChangeSet<unknown>,
@@ -16,7 +18,11 @@ export type SetCheck = (
 export function setCheck(operator: string): SetCheck {
   if (defaultMutationGuard() === 'off') return () => undefined;
   let hadReset = false;
+  let isFirst = true;
   return (set, rows, isSubscribing) => {
+    // The first set adds to nothing. Later, the rows are not known while the first answer is computed.
+    const held = isFirst ? NO_ROWS : rows;
+    isFirst = false;
     if (set.reset) {
       if (isSubscribing && hadReset) {
         throw new Error(
@@ -26,8 +32,8 @@ export function setCheck(operator: string): SetCheck {
       hadReset = true;
       return;
     }
-    for (const { id, previous, object } of rows === undefined ? [] : set.changes) {
-      if (previous === undefined || rows?.has(id)) continue;
+    for (const { id, previous, object } of held === undefined ? [] : set.changes) {
+      if (previous === undefined || held?.has(id)) continue;
       const change = object === undefined ? 'the deletion' : 'an update';
       throw new Error(
         `${operator}: its source emitted ${change} of ${JSON.stringify(id)}, which it had not added. ${ADVICE}`,

@@ -57,6 +57,10 @@ describe('a source that RxJS operators have damaged', () => {
     });
     expect(error).toMatch(/emitted an update of/);
     expect(errorOf(worldOf().changes$.pipe(skip(1)))).toBe('none');
+    const late = worldOf();
+    expect(errorOf(late.changes$.pipe(skip(1)), () => late.commit([step]))).toMatch(
+      /emitted an update of/,
+    );
   });
 
   it('Q24: in production nothing is checked', () => {
