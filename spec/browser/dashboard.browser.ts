@@ -3,6 +3,7 @@
  * responsive.
  */
 import type { Browser, Page } from 'playwright-core';
+import type { PodStatus } from 'rx-informer/resources';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboard.ts';
 import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
@@ -177,6 +178,24 @@ describe('rows', () => {
     cluster.writer.delete(pod);
     await row.waitFor({ state: 'detached' });
     await equal(page);
+    expect(complaints).toEqual([]);
+  });
+
+  test('that cannot be read are counted beside the others', async () => {
+    const { page, cluster } = await openDashboard({ objects: 20, rate: 0 });
+    const metadata = { name: 'aaa-odd', namespace: 'shop' };
+    const status = { phase: 'Running', containerStatuses: 'none' } as unknown as PodStatus;
+    const pod = cluster.writer.create({ metadata, spec: { containers: [] }, status });
+    const shown = page.getByTestId('shown');
+    const count = cluster.pods;
+    await expect
+      .poll(() => shown.textContent())
+      .toBe(`${count - 1} of ${count} pods, 1 unreadable`);
+    await keepScreenshot(page, 'unreadable');
+    await equal(page);
+    cluster.writer.update({ ...pod, status: { phase: 'Running' } });
+    await page.locator('[data-uid]', { hasText: 'aaa-odd' }).waitFor();
+    expect(await shown.textContent()).toBe(`${count} pods`);
     expect(complaints).toEqual([]);
   });
 

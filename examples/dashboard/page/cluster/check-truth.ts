@@ -17,16 +17,16 @@ export interface Verdict {
 
 /** Returns `undefined` before the initial list. Rejects if the server does not answer. */
 export async function checkTruth(): Promise<Verdict | undefined> {
-  const { received$, totals, fingerprint } = podQueries;
-  const { rows, synced } = fingerprint.getSnapshot();
+  const { received$, totals } = podQueries;
+  const { rows, synced } = totals.getSnapshot();
   if (!synced) return undefined;
   const { resourceVersion } = received$.value;
-  const count = totals.getSnapshot().rows[0]?.pods ?? 0;
+  const { pods: count, fingerprint } = rows[0] ?? { pods: 0, fingerprint: 0 };
   const answer = await fetch(`/embedded/truth?resourceVersion=${resourceVersion}`);
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   const truth = (await answer.json()) as Truth;
   return {
-    equal: truth.count === count && truth.fingerprint === (rows[0]?.fingerprint ?? 0),
+    equal: truth.count === count && truth.fingerprint === fingerprint,
     count,
     resourceVersion,
     ahead: truth.ahead,

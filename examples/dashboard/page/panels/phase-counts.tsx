@@ -15,10 +15,13 @@ const tones: Readonly<Record<string, string>> = {
 };
 
 export function PhaseCounts() {
-  const { phases: view, totals, filter$ } = podQueries;
+  const { phases: view, filter$ } = podQueries;
   const phases = useView(view, ({ rows }) => rows);
   const total = usePodCount();
-  const trouble = useView(totals, ({ rows }) => rows[0]?.trouble ?? 0);
+  const trouble = useView(
+    podQueries.tones,
+    ({ rows }) => rows.find(({ key }) => key === 'bad')?.count ?? 0,
+  );
   const filter = useValue(filter$);
   const counts = new Map(phases.map(({ key, count }) => [key, count]));
   const names = [...always, ...[...counts.keys()].filter((phase) => !always.includes(phase))];

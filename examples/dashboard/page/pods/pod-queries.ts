@@ -42,7 +42,6 @@ export interface Received {
 }
 
 const perGroup = { count: count<PodRow>() };
-const perPage = { pods: count<PodRow>(), trouble: count<PodRow>(({ tone }) => tone === 'bad') };
 
 /** The fingerprint of pods and their versions, to compare with the server's. */
 const fingerprint: Aggregate<Pod, number, number, number> = {
@@ -52,7 +51,7 @@ const fingerprint: Aggregate<Pod, number, number, number> = {
   remove: withoutHash,
   result: (sum) => sum,
 };
-const perCollection = { fingerprint };
+const perCollection = { pods: count<Pod>(), fingerprint };
 
 /** A key and the number of its pods. */
 export type Count = GroupRow<typeof perGroup>;
@@ -70,10 +69,12 @@ export class PodQueries {
   readonly table: View<PodRow>;
   readonly phases: View<Count>;
   readonly namespaces: View<Count>;
-  /** One row with the counts of the page; none if there are no pods. */
-  readonly totals: View<GroupRow<typeof perPage>>;
-  /** One row with the fingerprint of all pods at the version of {@link received$}; none if there are no pods. */
-  readonly fingerprint: View<GroupRow<typeof perCollection>>;
+  readonly tones: View<Count>;
+  /**
+   * One row about all pods at the version of {@link received$}, also those that cannot be shown; none if there are no
+   * pods.
+   */
+  readonly totals: View<GroupRow<typeof perCollection>>;
   /** Complete pods by UID, for the details of one pod. */
   readonly pods: View<Pod>;
 
@@ -103,11 +104,8 @@ export class PodQueries {
       );
     this.phases = countsBy(({ phase }) => phase);
     this.namespaces = countsBy(({ namespace }) => namespace);
-    this.totals = rows$.pipe(
-      liveGroupBy(() => 'all', perPage),
-      toView(),
-    );
-    this.fingerprint = pods$.pipe(
+    this.tones = countsBy(({ tone }) => tone);
+    this.totals = pods$.pipe(
       liveGroupBy(() => 'all', perCollection),
       toView(),
     );
@@ -119,8 +117,8 @@ export class PodQueries {
     const held = new Subscription();
     held.add(this.#pods$.subscribe((set) => this.#receive(set)));
     held.add(this.#sorted$.subscribe(({ order }) => this.order$.next(order)));
-    const { table, phases, namespaces, totals, pods } = this;
-    for (const view of [table, phases, namespaces, totals, this.fingerprint, pods]) {
+    const { table, phases, namespaces, tones, totals, pods } = this;
+    for (const view of [table, phases, namespaces, tones, totals, pods]) {
       held.add(view.subscribe(() => undefined));
     }
     return () => held.unsubscribe();

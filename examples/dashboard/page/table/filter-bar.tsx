@@ -69,12 +69,22 @@ export function FilterBar() {
 
 function Shown() {
   const shown = useView(podQueries.table, ({ total }) => total);
+  const rejected = useView(podQueries.table, ({ status }) => status.rejected);
   const total = usePodCount();
   return (
     <Text size="sm" c="dimmed" className={classes.shown} data-testid="shown">
       {shown === total
         ? `${number.format(total)} pods`
         : `${number.format(shown)} of ${number.format(total)} pods`}
+      {rejected.length > 0 && (
+        <Text
+          span
+          c="orange"
+          title={rejected.map(({ key, error }) => `${key}: ${error}`).join('\n')}
+        >
+          {`, ${number.format(rejected.length)} unreadable`}
+        </Text>
+      )}
     </Text>
   );
 }
