@@ -171,4 +171,18 @@ describe('liveMergeMap', () => {
       expectObservable(result).toBe('e--1--2d--|', { e: '', 1: '1', 2: '2', d: 'gone' });
     });
   });
+
+  it('Q51: leaves no Observable subscribed if the projection unsubscribes from the stream', () => {
+    const world = new World();
+    const { stream, open } = metrics();
+    const leaving = (object: Item) => {
+      if (object.n === 2) subscription.unsubscribe();
+      return stream(object);
+    };
+    const subscription = liveMergeMap(leaving)(world.changes$).subscribe();
+    world.commit([set('a', 1)]);
+    expect(open.size).toBe(1);
+    world.commit([set('b', 2), set('c', 3)]);
+    expect(open.size).toBe(0);
+  });
 });

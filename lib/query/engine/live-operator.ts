@@ -29,7 +29,8 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
     const waits = operator.hasInnerStreams === true || operator.sources.length + params$.length > 1;
     const { rank } = lineage;
     const execution = new Execution<Out>({ operator, subscriber, rejections, rank, waits, run });
-    subscriber.add(() => execution.close());
+    // After the running task: a function that unsubscribes is called in the middle of a set, of which the rest is applied.
+    subscriber.add(() => drain.run(() => execution.close()));
     const error = (cause: unknown) => subscriber.error(cause);
     // One task, so that the first set answers the first sets of all sources.
     drain.enter(() => {

@@ -120,4 +120,24 @@ describe('rows that are rejected', () => {
     view.subscribe(() => undefined);
     expect(view.getSnapshot().status.rejected).toHaveLength(1);
   });
+
+  it('Q23: are forgotten when a function unsubscribes from the stream', async () => {
+    reports();
+    const world = worldOf();
+    let leaves = true;
+    const refused = refusing(2);
+    const view = toView(
+      liveFilter<Item>((object) => {
+        if (object.n === 3 && leaves) leave();
+        return refused(object);
+      })(world.changes$),
+    );
+    const leave = view.subscribe(() => undefined);
+    world.commit([set('a', 2), set('b', 3)]);
+    leaves = false;
+    world.commit([{ ...set('a', 2), what: 'delete' }]);
+    await turn();
+    view.subscribe(() => undefined);
+    expect(view.getSnapshot().status.rejected).toEqual([]);
+  });
 });
