@@ -1,6 +1,7 @@
 /** `liveUntil`: rows that are evaluated again at a time. */
 import { liveFilter, liveMap, liveSort, liveUntil, type RowOrder, toView } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
+import { BehaviorSubject } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CLOCKS, type SettableClock } from '../rx/clock.ts';
@@ -131,5 +132,40 @@ describe('liveUntil', () => {
         t: 'time',
       });
     });
+  });
+
+  it('Q52: a row whose timer is late is evaluated again, though a new function or a reset ignores its time', () => {
+    for (const late of ['function', 'reset', 'both']) {
+      const scheduler = new VirtualTime();
+      const world = new World();
+      world.reset([{ name: 'a', n: 5 }]);
+      const timeOf = () => (object: Item) => object.n;
+      const timeOf$ = new BehaviorSubject(timeOf());
+      // Before the timer of the operator, which is due at the same time.
+      scheduler.schedule(() => {
+        if (late !== 'reset') timeOf$.next(timeOf());
+        if (late !== 'function') world.reset([{ name: 'a', n: 5 }]);
+      }, 5);
+      const timed = liveUntil<Item>(timeOf$, { scheduler })(world.changes$);
+      const due = new Mirror(liveFilter<Item>(({ n }, nowMs) => nowMs >= n, { scheduler })(timed));
+      const start = due.rows.size;
+      scheduler.elapse(5);
+      expect([late, start, due.ids().length]).toEqual([late, 0, 1]);
+    }
+  });
+
+  it('Q52: leaves no timer if the function unsubscribes', () => {
+    const scheduler = new VirtualTime();
+    const world = new World();
+    const timed = liveUntil<Item>(
+      () => {
+        subscription.unsubscribe();
+        return 1_000;
+      },
+      { scheduler },
+    );
+    const subscription = timed(world.changes$).subscribe();
+    world.commit([set('a', 1)]);
+    expect(scheduler.pending).toBe(0);
   });
 });

@@ -245,9 +245,11 @@ export class Execution<Out> {
   #advance(computation: Computation<Out>): void {
     const { of, rejected, slice, run, steps } = computation;
     withinSlice(slice, this.#scheduler, () => {
-      while (!run.closed) {
+      while (!run.closed && !this.#parts.subscriber.closed) {
         // Before the time is read, so that a few rows never wait.
         if (steps.next().done === true) {
+          // The next machine ignores the times that have passed.
+          this.#machine?.wake?.();
           this.#pending.push(this.#take(), of.difference());
           this.#computation = undefined;
           return this.#install(of.next, rejected);

@@ -49,6 +49,8 @@ class UntilMachine<T> extends RowMachine<T, Timed<T>> {
   }
 
   override apply(input: number, set: AnyChangeSet<unknown>): void {
+    // A timer may be late, and the rows of the reset ignore the times that have passed.
+    if (set.reset) this.wake();
     this.#isReset = set.reset;
     super.apply(input, set);
     this.#isReset = false;
