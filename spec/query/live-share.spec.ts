@@ -114,4 +114,21 @@ describe('liveShare', () => {
     const mixed = new Mirror(liveShare()(merge(world.changes$, new World().changes$)));
     expect(String(mixed.error)).toMatch(/^Error: liveShare: its source emitted two first sets/);
   });
+
+  it('Q54: a late subscriber stays if the others leave while it gets its first set', () => {
+    const world = new World();
+    world.reset([{ name: 'a', n: 1 }]);
+    const { count, source } = counted(world);
+    const shared = liveShare()(source);
+    const one = shared.subscribe();
+    const sizes: number[] = [];
+    const late = shared.subscribe(({ changes }) => {
+      one.unsubscribe();
+      sizes.push(changes.length);
+    });
+    world.commit([set('b', 2), set('c', 3)]);
+    expect([sizes, count.open, count.opened]).toEqual([[1, 2], 1, 1]);
+    late.unsubscribe();
+    expect(count.open).toBe(0);
+  });
 });

@@ -38,11 +38,11 @@ class SharedStream<T> {
     // In the drain, so that a set that this causes is delivered after the first one.
     this.#drain.enter(() => {
       const connection = this.#connection;
-      if (connection?.head !== undefined) subscriber.next(stateOf(connection, connection.head));
-      if (subscriber.closed) return;
+      // Before the first set, because the other subscribers may leave while it is delivered.
       this.#subscribers.add(subscriber);
       subscriber.add(() => this.#leave(subscriber));
       if (connection === undefined) this.#connect();
+      else if (connection.head !== undefined) subscriber.next(stateOf(connection, connection.head));
     });
   }
 
