@@ -164,7 +164,9 @@ export function liveWindow(
     anchored === undefined
       ? [first, second]
       : [anchored.offset ?? 0, anchored.limit, anchored.anchor];
-  if (!params.some(isObservable)) new WindowMachine(anchored !== undefined, params);
+  // Checks the constants. 0 is valid in place of any parameter.
+  const constants = params.map((param) => (isObservable(param) ? 0 : param));
+  new WindowMachine(anchored !== undefined, constants);
   return <T>(source: Observable<OrderedChangeSet<T>>) =>
     liveOperator<T, OrderedChangeSet<T>>({
       ...options,
