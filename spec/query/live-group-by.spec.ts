@@ -508,4 +508,26 @@ describe('aggregates', () => {
       expect([smallest?.result(), largest?.result()]).toEqual(expected);
     }
   });
+
+  it('Q36: a group that is rejected stays listed when a row of the same id is read', () => {
+    const world = new World();
+    const failing: Aggregate<Item, number, boolean, number> = {
+      ...count(({ n }) => n > 0),
+      result: () => {
+        throw new Error('no result');
+      },
+    };
+    const view = toView(
+      liveGroupBy(({ metadata }: Item) => metadata.uid, { failing })(world.changes$),
+    );
+    view.subscribe(() => undefined);
+    world.commit([set('a', 1)]);
+    const rejected = () => view.getSnapshot().status.rejected.length;
+    expect(rejected()).toBe(1);
+    // The value is the same, so the result is not asked for again.
+    world.commit([set('a', 2)]);
+    expect([view.getSnapshot().rows.length, rejected()]).toEqual([0, 1]);
+    world.commit([drop('a')]);
+    expect(rejected()).toBe(0);
+  });
 });

@@ -9,6 +9,8 @@ import { checkedKeys, type GroupKey } from './group-key.ts';
 import { type AnyGroupRow, groupRow } from './group-row.ts';
 
 const GROUPS_A_STEP = 64;
+/** Tells the rejected groups from the rejected rows, because a row may have the id of a group. */
+const GROUPS = 1;
 
 /** A row, the groups that it counts in, and its value in each aggregate. */
 interface Grouped extends HeldRow<unknown> {
@@ -279,7 +281,7 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   }
 
   #rowOf(key: string, group: Group): HeldRow<AnyGroupRow> | undefined {
-    if (group.isRejected) this.context.forget(key);
+    if (group.isRejected) this.context.forget(key, GROUPS);
     group.isRejected = false;
     try {
       if (this.#broken.has(key)) this.#rebuild(key, group);
@@ -291,7 +293,7 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
       const fail = () => {
         throw error;
       };
-      if (group.isRejected) this.context.attempt(key, key, fail);
+      if (group.isRejected) this.context.attempt(key, key, fail, GROUPS);
       return undefined;
     }
   }
