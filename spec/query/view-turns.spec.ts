@@ -1,6 +1,7 @@
 /** What a view shows, and when it says so: snapshots, status, turns and restarts. */
 import {
   type ChangeSet,
+  createChangeSet,
   createSharedInformer,
   type InformerStatus,
   liveFilter,
@@ -16,7 +17,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inTurn } from '../../lib/rx/outermost-drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
-import { World } from './world.ts';
+import { type Item, World } from './world.ts';
 
 const names = (view: View<Pod>) =>
   view
@@ -141,6 +142,26 @@ describe('the snapshot of a view', () => {
     // A row that is not in the window is absent for the view.
     expect(view.select('u0').getSnapshot()?.n).toBe(0);
     expect(view.select('u4').getSnapshot()).toBeUndefined();
+  });
+});
+
+describe('an order without a total', () => {
+  it('Q13: has the total of its rows', () => {
+    const world = new World();
+    world.commit([{ name: 'a', what: 'set', n: 1, group: 'a' }]);
+    const sorted$ = world.changes$.pipe(liveSort((one, other) => one.n - other.n));
+    // As an operator of a user may make it.
+    const own$ = sorted$.pipe(
+      map(({ total: _, order, changes, ...head }) =>
+        createChangeSet<Item>({ ...head, order }, changes),
+      ),
+    );
+    const view = toView(own$);
+    view.subscribe(() => undefined);
+    expect(view.getSnapshot().total).toBe(1);
+    view.select('u0');
+    world.commit([{ name: 'b', what: 'set', n: 2, group: 'a' }]);
+    expect(view.getSnapshot().total).toBe(2);
   });
 });
 

@@ -57,7 +57,7 @@ export class ViewRows<T> {
       isSameList = now.length === before.length && now.every((row, at) => row === before[at]);
       if (isSameList) this.#list = before;
     }
-    const total = set.total ?? this.#rows?.size ?? this.#first?.changes.length ?? 0;
+    const total = set.total ?? order?.size ?? this.#rows?.size ?? this.#first?.changes.length ?? 0;
     const isSame = isSameList && total === this.total && set.synced === this.synced;
     this.total = total;
     this.synced = set.synced;
