@@ -331,6 +331,10 @@ describe('the answer of a query', () => {
         { path: 'n', as: 'number' },
       ]),
     ).toEqual(['u0', 'u2', 'u1', 'u3', 'u4']);
+    // NaN counts as 0, so the next order decides.
+    const incomparable = { key: 'incomparable', compare: () => Number.NaN };
+    expect(ids([incomparable, { path: 'n', as: 'number', direction: 'desc' }])[0]).toBe('u0');
+    expect(ids([incomparable, { path: 'n', direction: 'desc' }])[0]).toBe('u3');
   });
 
   it('Q65: times and quantities are ordered by what they mean', () => {

@@ -118,7 +118,8 @@ export function compareBy(orders: readonly QueryOrder[]): Comparison {
   return (one, other, nowMs) => {
     for (const compare of comparisons) {
       const result = compare(one, other, nowMs);
-      if (result !== 0) return result;
+      // NaN counts as 0.
+      if (result < 0 || result > 0) return result;
     }
     return 0;
   };
