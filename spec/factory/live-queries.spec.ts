@@ -9,7 +9,7 @@ import {
   liveQuery,
   toView,
 } from 'rx-informer';
-import { pods } from 'rx-informer/resources';
+import { nodes, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { Mirror } from '../query/mirror.ts';
 import { place, type Rig, rig } from './rig.ts';
@@ -511,6 +511,12 @@ describe('live queries', () => {
       keys: ['other/web-0', 'till/web-0'],
       index: undefined,
     });
+    // The index has objects without a namespace under '', but an absent value equals nothing.
+    const nowhere = liveQuery({ from: nodes, where: { path: 'metadata.namespace', eq: '' } });
+    const none = new Mirror(queries.stream(nowhere));
+    await r.until(factory.whenSynced());
+    expect([none.rows.size, queries.explain(nowhere).sources[0]?.index]).toEqual([0, undefined]);
+    none.subscription.unsubscribe();
     const odd = liveQuery({ from: pods, where: { or: [{ index: 'byNode', eq: 'a' }] } });
     for (const name of ['stream', 'view', 'explain'] as const) {
       const ask: (query: typeof odd) => unknown = queries[name];

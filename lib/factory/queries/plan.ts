@@ -175,7 +175,9 @@ function informerOfRest(query: LiveQuery, rest: ReadScope, context: PlanContext)
 function namespaceOf(condition: QueryCondition): string | undefined {
   const isNamespace = 'path' in condition && condition.path === 'metadata.namespace';
   if (!isNamespace || !('eq' in condition) || condition.as !== undefined) return undefined;
-  return typeof condition.eq === 'string' ? condition.eq : undefined;
+  const { eq } = condition;
+  // The index has the objects without a namespace under '', but an absent value equals nothing.
+  return typeof eq === 'string' && eq !== '' ? eq : undefined;
 }
 
 /** Chooses an index, which answers one condition or the namespace, and leaves the rest. */
