@@ -169,6 +169,30 @@ describe('live queries', () => {
     second.subscription.unsubscribe();
   });
 
+  it('Q71: an informer that is removed while its query is used is left alone', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({ from: pods });
+    const view = queries.view(query);
+    const leave = view.subscribe(quiet);
+    await r.until(factory.whenSynced());
+    await r.until(factory.stop(pods));
+    expect([factory.informers, view.getSnapshot().status.phase]).toEqual([[], 'stopped']);
+    r.server.objects.delete(pods, place('web-0'));
+    const leaveAgain = view.subscribe(quiet);
+    expect([factory.informers, queries.size]).toEqual([['pods'], 1]);
+    await r.until(factory.whenSynced());
+    expect(view.getSnapshot()).toMatchObject({ total: 2, status: { phase: 'watching' } });
+    // The informer is the factory's, so the factory stops it.
+    await r.until(factory.stop());
+    expect(view.getSnapshot().status.phase).toBe('stopped');
+    leave();
+    leaveAgain();
+    expect([factory.informers, queries.size]).toEqual([[], 0]);
+  });
+
   it('Q71: a query that is used again while its informer is being removed reads the next one', async () => {
     const r = rig();
     const factory = r.factory();

@@ -102,6 +102,11 @@ export function createLiveQueries(
   const pipelines = new Map<string, Running>();
   const channels = new WeakMap<object, QueryChannel>();
 
+  /** The pipeline that another user of the query would share. */
+  const currentOf = ({ key }: LiveQuery): RunningQuery | undefined => {
+    const running = pipelines.get(key)?.running;
+    return running?.isUsable === true ? running : undefined;
+  };
   const begin = (query: LiveQuery, channel: QueryChannel): RunningQuery => {
     const plans = planOf(query, informers);
     const onEnd = () => {
@@ -115,9 +120,9 @@ export function createLiveQueries(
   const create = (query: LiveQuery): QueryChannel =>
     new QueryChannel(
       {
-        current: () => pipelines.get(query.key)?.running,
+        current: () => currentOf(query),
         enter: (channel) => {
-          const known = pipelines.get(query.key)?.running;
+          const known = currentOf(query);
           const leaveKnown = known?.enter();
           if (known !== undefined && leaveKnown !== undefined)
             return { running: known, leave: leaveKnown };
@@ -141,8 +146,7 @@ export function createLiveQueries(
     view: (query: LiveQuery) => channelOf(query).view as never,
     explain: (given) => {
       const query = liveQuery(given as never) as LiveQuery;
-      const running = pipelines.get(query.key)?.running;
-      return explanationOf(query, running?.plans ?? planOf(query, informers));
+      return explanationOf(query, currentOf(query)?.plans ?? planOf(query, informers));
     },
     get size() {
       return pipelines.size;

@@ -13,9 +13,9 @@ const RANK = 10;
 
 /** The pipelines by query. */
 export interface RunningQueries {
-  /** The running pipeline of the query, if there is one. */
+  /** The running pipeline of the query, if there is one that can be used. */
   current(): RunningQuery | undefined;
-  /** Uses the pipeline of the query, which is created if there is none. */
+  /** Uses the running pipeline of the query, which is created if there is none. */
   enter(channel: QueryChannel): { readonly running: RunningQuery; readonly leave: () => void };
 }
 

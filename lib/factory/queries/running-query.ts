@@ -47,12 +47,19 @@ export class RunningQuery {
     return this.#users;
   }
 
+  /** Whether it can be used, because its informers have not been removed from the factory. */
+  get isUsable(): boolean {
+    const { query, informers } = this.#parts;
+    const present = new Set(informers.entriesOf(query.from).map(({ informer }) => informer));
+    return !this.#hasEnded && this.#holds.every(({ informer }) => present.has(informer));
+  }
+
   /**
    * Uses the pipeline until the returned function is called; `undefined` if its informers are no longer those of the
    * factory, so that it cannot be used again.
    */
   enter(): (() => void) | undefined {
-    if (this.#hasEnded || (!this.#isHeld && !this.#holdAgain())) return undefined;
+    if (!this.isUsable || (!this.#isHeld && !this.#holdAgain())) return undefined;
     this.#linger?.unsubscribe();
     this.#users++;
     let hasLeft = false;
