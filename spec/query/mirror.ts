@@ -1,13 +1,27 @@
 /** A consumer that holds what it was sent, and objects to any set that breaks the laws of change sets. */
+import { isDeepStrictEqual } from 'node:util';
 import type { AnyChangeSet, RowOrder } from 'rx-informer';
 import type { Observable, Subscription } from 'rxjs';
-import { expect } from 'vitest';
 
 /** A row as a consumer holds it. */
 export interface MirroredRow<T> {
   readonly id: string;
   readonly key: string;
   readonly object: T;
+}
+
+/** Throws what differs. A test compares millions of values with it, for which `expect` is too slow. */
+export function expectSame(what: string, is: unknown, must: unknown): void {
+  if (is === must || isDeepStrictEqual(is, must)) return;
+  const shown = (value: unknown) =>
+    typeof value === 'object' ? JSON.stringify(value) : String(value);
+  throw new Error(`${what} is ${shown(is)}, must be ${shown(must)}`);
+}
+
+function expectIdentical(what: string, is: unknown, must: unknown): void {
+  if (is === must) return;
+  expectSame(what, is, must);
+  throw new Error(`${what} is equal to what it must be, but another object`);
 }
 
 export class Mirror<T> {
@@ -19,15 +33,26 @@ export class Mirror<T> {
   readonly subscription: Subscription;
 
   readonly #allowsResets: boolean;
+  readonly #afterSet: () => void;
+  readonly #idOfKey = new Map<string, string>();
   readonly #kept: { readonly order: RowOrder<T>; readonly rows: readonly T[] }[] = [];
 
-  /** `allowsResets`: whether the stream holds no state, so that it passes a later `reset` on. */
-  constructor(stream: Observable<AnyChangeSet<T, unknown>>, allowsResets = false) {
+  /**
+   * `allowsResets`: whether the stream holds no state, so that it passes a later `reset` on. `afterSet` is called at the
+   * end of each notification.
+   */
+  constructor(
+    stream: Observable<AnyChangeSet<T, unknown>>,
+    allowsResets = false,
+    afterSet: () => void = () => undefined,
+  ) {
     this.#allowsResets = allowsResets;
+    this.#afterSet = afterSet;
     this.subscription = stream.subscribe({
       next: (set) => {
         try {
           this.#apply(set);
+          this.#afterSet();
         } catch (error) {
           this.error ??= error;
         }
@@ -44,15 +69,17 @@ export class Mirror<T> {
   /** The ids in order, or sorted if the stream has no order. Throws what went wrong before. */
   ids(): string[] {
     if (this.error !== undefined) throw this.error;
-    if (this.order === undefined) return [...this.rows.keys()].sort();
-    const { size } = this.order;
-    return Array.from({ length: size }, (_, at) => this.order?.idAt(at) as string);
+    const { order } = this;
+    if (order === undefined) return [...this.rows.keys()].sort();
+    return Array.from({ length: order.size }, (_, at) => order.idAt(at) as string);
   }
 
   /** An order never changes, so an earlier set still has the order that it came with. */
   expectKeptOrders(): void {
     for (const { order, rows } of this.#kept) {
-      expect([order.size, order.slice()]).toEqual([rows.length, rows]);
+      const now = order.slice();
+      const isSame = now.length === rows.length && now.every((row, at) => row === rows[at]);
+      if (!isSame || order.size !== rows.length) expectSame('an earlier order', now, rows);
     }
   }
 
@@ -63,27 +90,26 @@ export class Mirror<T> {
   #apply(set: AnyChangeSet<T, unknown>): void {
     const { sets, rows } = this;
     // The first set is a reset, and no other.
-    if (!this.#allowsResets || sets.length === 0) expect(set.reset).toBe(sets.length === 0);
-    if (set.reset) rows.clear();
+    if (!this.#allowsResets || sets.length === 0) {
+      expectSame('`reset`', set.reset, sets.length === 0);
+    }
+    if (set.reset) {
+      rows.clear();
+      this.#idOfKey.clear();
+    }
     const seen = new Set<string>();
     let hasOthers = false;
-    for (const { id, key, previous, object } of set.changes) {
-      expect(seen.has(id)).toBe(false);
+    for (const change of set.changes) {
+      const { id, object } = change;
+      if (seen.has(id)) throw new Error(`two changes of ${id}`);
       seen.add(id);
-      expect(rows.get(id)?.object).toBe(previous);
+      expectIdentical(`\`previous\` of ${id}`, change.previous, rows.get(id)?.object);
       if (object === undefined) {
-        expect(hasOthers).toBe(false);
-        expect(previous).toBeDefined();
-        rows.delete(id);
-        continue;
-      }
-      hasOthers = true;
-      if (previous !== undefined) expect(rows.get(id)?.key).toBe(key);
-      rows.set(id, { id, key, object });
+        if (hasOthers) throw new Error(`the deletion of ${id} is not before the other changes`);
+        if (change.previous === undefined) throw new Error(`${id} is deleted without a state`);
+      } else hasOthers = true;
+      this.#change(id, change.key, object);
     }
-    // A stream has at most one live id for each key.
-    const keys = new Set([...rows.values()].map(({ key }) => key));
-    expect(keys.size).toBe(rows.size);
     const before = sets.at(-1);
     const order = set.order as RowOrder<T> | undefined;
     const saysSomething =
@@ -92,24 +118,46 @@ export class Mirror<T> {
       set.synced !== before?.synced ||
       order !== before?.order ||
       set.total !== before?.total;
-    expect(saysSomething).toBe(true);
+    expectSame('whether the set says something', saysSomething, true);
     sets.push(set as AnyChangeSet<T>);
     this.order = order;
     if (order === undefined) return;
     if (order !== before?.order) this.#kept.push({ order, rows: [...order.slice()] });
-    expect(order.size).toBe(rows.size);
+    expectSame('the size of the order', order.size, rows.size);
+    if (order !== before?.order || set.changes.length > 0) this.#checkOrder(order);
+  }
+
+  /** Takes a row, or its deletion. A stream has at most one live id for each key. */
+  #change(id: string, key: string, object: T | undefined): void {
+    const { rows } = this;
+    const before = rows.get(id);
+    if (before !== undefined) {
+      if (object !== undefined) expectSame(`the key of ${id}`, key, before.key);
+      this.#idOfKey.delete(before.key);
+    }
+    if (object === undefined) {
+      rows.delete(id);
+      return;
+    }
+    rows.set(id, { id, key, object });
+    expectSame(`the id of ${key}`, this.#idOfKey.get(key), undefined);
+    this.#idOfKey.set(key, id);
+  }
+
+  #checkOrder(order: RowOrder<T>): void {
+    const { rows } = this;
     const list = order.slice();
+    expectSame('the number of listed rows', list.length, order.size);
     for (let at = 0; at < order.size; at++) {
       const id = order.idAt(at) as string;
-      expect(order.at(at)).toBe(rows.get(id)?.object);
-      expect(list[at]).toBe(order.at(at));
-      expect(order.keyAt(at)).toBe(rows.get(id)?.key);
-      expect(order.indexOf(id)).toBe(at);
+      const row = rows.get(id);
+      expectIdentical(`the row at ${at}`, order.at(at), row?.object);
+      expectIdentical(`the listed row at ${at}`, list[at], order.at(at));
+      expectSame(`the key at ${at}`, order.keyAt(at), row?.key);
+      expectSame(`the position of ${id}`, order.indexOf(id), at);
     }
-    expect([order.at(-1), order.at(order.size), order.indexOf('?')]).toEqual([
-      undefined,
-      undefined,
-      -1,
-    ]);
+    expectSame('a row before the first', order.at(-1), undefined);
+    expectSame('a row after the last', order.at(order.size), undefined);
+    expectSame('the position of an unknown id', order.indexOf('\u{1F50D}?'), -1);
   }
 }

@@ -22,6 +22,13 @@ export interface Step {
   readonly group: string;
 }
 
+/** An object of a list. `isNew`: under its name there is another object than before. */
+export interface ListedItem {
+  readonly name: string;
+  readonly n: number;
+  readonly isNew?: boolean;
+}
+
 export class World {
   /** The objects by name. */
   readonly items = new Map<string, Item>();
@@ -30,19 +37,34 @@ export class World {
   #uids = 0;
   #synced = true;
   readonly #isInTurns: boolean;
+  readonly #uidOf: (count: number) => string;
+  /** Writes that a subscriber made while a set was delivered. They wait until all subscribers have it. */
+  readonly #waiting: (() => void)[] = [];
+  #isWriting = false;
 
   /** `isInTurns`: whether all subscribers receive a set in one turn, as those of an informer do. */
-  constructor(isInTurns = false) {
+  constructor(isInTurns = false, uidOf = (count: number) => `u${count}`) {
     this.#isInTurns = isInTurns;
+    this.#uidOf = uidOf;
+  }
+
+  get synced(): boolean {
+    return this.#synced;
   }
 
   readonly changes$: Observable<ChangeSet<Item>> = new Observable((subscriber) => {
-    subscriber.next(this.#set('snapshot', true, this.#all()));
-    return this.#sets.subscribe(subscriber);
+    this.#exclusively(() => {
+      subscriber.next(this.#set('snapshot', true, this.#all()));
+      subscriber.add(this.#sets.subscribe(subscriber));
+    });
   });
 
   /** Commits the steps as one set. Steps of an absent object that need one do nothing. */
   commit(steps: readonly Step[], cause: Cause = 'watch'): void {
+    this.#write(() => this.#commit(steps, cause));
+  }
+
+  #commit(steps: readonly Step[], cause: Cause): ChangeSet<Item> {
     this.#rev++;
     const deletions: Change<Item>[] = [];
     const others: Change<Item>[] = [];
@@ -62,39 +84,60 @@ export class World {
       }
       if (what === 'delete') continue;
       const kept = what === 'set' ? previous : undefined;
-      const now = item(name, kept?.metadata.uid ?? `u${this.#uids++}`, n, group);
+      const now = item(name, kept?.metadata.uid ?? this.#uidOf(this.#uids++), n, group);
       this.items.set(name, now);
       others.push(this.#change(now, kept));
     }
-    this.#emit(this.#set(cause, false, [...deletions, ...others]));
+    return this.#set(cause, false, [...deletions, ...others]);
   }
 
   /** Replaces everything, with a set that is a `reset`. Objects of the same name and content are kept. */
-  reset(items: readonly { readonly name: string; readonly n: number }[]): void {
+  reset(items: readonly ListedItem[]): void {
+    this.#write(() => this.#reset(items));
+  }
+
+  #reset(items: readonly ListedItem[]): ChangeSet<Item> {
     this.#rev++;
     const before = new Map(this.items);
     this.items.clear();
-    for (const { name, n } of items) {
-      const former = before.get(name);
+    for (const { name, n, isNew = false } of items) {
+      const former = isNew ? undefined : before.get(name);
       const same = former?.n === n ? former : undefined;
-      this.items.set(name, same ?? item(name, former?.metadata.uid ?? `u${this.#uids++}`, n));
+      this.items.set(
+        name,
+        same ?? item(name, former?.metadata.uid ?? this.#uidOf(this.#uids++), n),
+      );
     }
-    this.#emit(this.#set('snapshot', true, this.#all()));
+    return this.#set('snapshot', true, this.#all());
   }
 
   setSynced(synced: boolean): void {
-    this.#synced = synced;
-    this.#rev++;
-    this.#emit(this.#set('watch', false, []));
+    this.#write(() => {
+      this.#synced = synced;
+      this.#rev++;
+      return this.#set('watch', false, []);
+    });
   }
 
   complete(): void {
     this.#sets.complete();
   }
 
-  #emit(set: ChangeSet<Item>): void {
-    if (this.#isInTurns) inTurn(() => this.#sets.next(set));
-    else this.#sets.next(set);
+  #write(write: () => ChangeSet<Item>): void {
+    this.#waiting.push(() => this.#sets.next(write()));
+    if (!this.#isWriting) this.#exclusively(() => undefined);
+  }
+
+  /** Runs the task, then the writes that wait, and those that the task and they cause. */
+  #exclusively(task: () => void): void {
+    if (this.#isWriting) return task();
+    this.#isWriting = true;
+    task();
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      if (this.#isInTurns) inTurn(next);
+      else next();
+    }
+    this.#isWriting = false;
   }
 
   #all(): Change<Item>[] {

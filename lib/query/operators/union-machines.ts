@@ -88,7 +88,12 @@ export class SharedUnionMachine<T> extends RowMachine<T> {
   }
 
   *settle(): Generator<void, void, void> {
-    for (; this.#undecided.size > 0; yield) this.#decideSome(ROWS_A_STEP);
+    this.#decideSome(ROWS_A_STEP);
+    // Not after the last rows, so that a few rows are decided in one step.
+    while (this.#undecided.size > 0) {
+      yield;
+      this.#decideSome(ROWS_A_STEP);
+    }
   }
 
   #touch(id: string, key: string, ending?: Ending<T>): void {

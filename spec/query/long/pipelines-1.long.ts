@@ -1,0 +1,3 @@
+import { queryShare } from './share.ts';
+
+queryShare(0, 2);

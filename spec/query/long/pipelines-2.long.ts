@@ -1,0 +1,3 @@
+import { queryShare } from './share.ts';
+
+queryShare(1, 2);

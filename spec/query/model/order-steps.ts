@@ -1,0 +1,66 @@
+/** Operators that make an order, or need one. */
+import { liveSort, liveTop, liveWindow } from 'rx-informer';
+import type { Item } from '../world.ts';
+import { COMPARISONS, sorted } from './functions.ts';
+import { Parameter } from './parameter.ts';
+import type { Make, Sets } from './step.ts';
+
+/** Positions and sizes, also none, and such beyond the end. */
+const NUMBERS = [0, 1, 2, 3, 5, 10, 1_000, Number.POSITIVE_INFINITY];
+
+const sort: Make = (start, { scheduler, varies }) => {
+  const compare = new Parameter(COMPARISONS, start, varies);
+  return {
+    name: 'sort',
+    takes: 'any',
+    get isWaiting() {
+      return compare.isWaiting;
+    },
+    apply: (source) => liveSort<Item>(compare.given, { scheduler })(source) as Sets,
+    naive: ({ rows }) => {
+      const left = sorted(rows, compare.value);
+      return { rows: left, ordered: true, total: left.length };
+    },
+    turn: (to) => compare.turn(to),
+  };
+};
+
+const window: Make = (start, { scheduler, varies }) => {
+  const offset = new Parameter(NUMBERS, start >> 1, varies);
+  const limit = new Parameter(NUMBERS, start + 4, varies);
+  return {
+    name: 'window',
+    takes: 'ordered',
+    get isWaiting() {
+      return offset.isWaiting || limit.isWaiting;
+    },
+    apply: (source) =>
+      liveWindow(offset.given, limit.given, { scheduler })(source as never) as Sets,
+    naive: ({ rows, total }) => {
+      const { value: from } = offset;
+      return { rows: rows.slice(from, from + limit.value), ordered: true, total };
+    },
+    turn: (to) => (to % 2 === 0 ? offset : limit).turn(to >> 1),
+  };
+};
+
+const top: Make = (start, { scheduler, varies }) => {
+  const n = new Parameter(NUMBERS, start + 3, varies);
+  const compare = new Parameter(COMPARISONS, start >> 1, varies);
+  return {
+    name: 'top',
+    takes: 'any',
+    get isWaiting() {
+      return n.isWaiting || compare.isWaiting;
+    },
+    apply: (source) =>
+      liveTop<Item>(n.given, compare.given, { scheduler })(source) as Sets,
+    naive: ({ rows }) => {
+      const left = sorted(rows, compare.value);
+      return { rows: left.slice(0, n.value), ordered: true, total: left.length };
+    },
+    turn: (to) => (to % 2 === 0 ? n : compare).turn(to >> 1),
+  };
+};
+
+export const ORDER_STEPS: readonly Make[] = [sort, window, top];
