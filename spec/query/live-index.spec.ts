@@ -1,6 +1,7 @@
 /** `liveIndex`: the objects of an informer under one value of an index. */
 import { createSharedInformer, liveIndex, toView } from 'rx-informer';
 import { BehaviorSubject, firstValueFrom, Subject } from 'rxjs';
+import { tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import {
   added,
@@ -151,6 +152,25 @@ describe('liveIndex', () => {
     expect(String(failed.error)).toBe('TypeError: liveIndex: value is 3; it must be a string');
     await informer.stop();
     expect(mirror.completed).toBe(true);
+  });
+
+  it('Q53: a commit inside of the first set of a new value does not deliver the former value', async () => {
+    const { source, informer } = informed();
+    const node$ = new BehaviorSubject('n1');
+    const mirror = new Mirror(
+      liveIndex(informer, 'byNode', node$).pipe(
+        tap(({ cause }) => {
+          if (cause === 'query')
+            source.send(modified(on('a', 2, 'n1')), modified(on('b', 3, 'n2')));
+        }),
+      ),
+    );
+    source.listed(1, on('a', 1, 'n1'), on('b', 1, 'n2'));
+    node$.next('n2');
+    expect(versions(mirror)).toEqual(['b3']);
+    expect(mirror.sets.at(-1)?.changes).toHaveLength(1);
+    mirror.subscription.unsubscribe();
+    await informer.stop();
   });
 
   it('Q53: holds the run of its informer, and its view shows the status', async () => {

@@ -155,6 +155,31 @@ describe('liveMergeMap', () => {
     expect(mirror.objects()).toEqual(['new']);
   });
 
+  it('Q51: an error of an Observable that was replaced or unsubscribed before the error is handled is ignored', () => {
+    const world = new World();
+    const { of$, stream } = metrics();
+    const key = ({ group }: Item) => group;
+    const merged = liveMergeMap(
+      (object: Item) => (object.group === 'b' ? of('new') : stream(object)),
+      { key },
+    )(world.changes$);
+    const view = toView(
+      merged.pipe(
+        tap(({ added }) => {
+          if (added[0] !== 'first') return;
+          // All of these wait until this set is delivered.
+          world.commit([{ ...set('a', 2), group: 'b' }, gone('c')]);
+          for (const name of ['a', 'c']) of$(name).error(new Error('late'));
+        }),
+      ),
+    );
+    view.subscribe(() => undefined);
+    world.commit([set('a', 1), set('c', 1)]);
+    of$('a').next('first');
+    const { rows, status } = view.getSnapshot();
+    expect([rows, status.rejected]).toEqual([['new'], []]);
+  });
+
   it('Q51: values, frame by frame', () => {
     marbles(({ cold, hot, expectObservable, scheduler }) => {
       const world = new World();

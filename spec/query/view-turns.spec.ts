@@ -14,6 +14,7 @@ import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { mergeInformerStatus } from '../../lib/query/view/informers.ts';
 import { inTurn } from '../../lib/rx/outermost-drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
@@ -188,7 +189,11 @@ describe('the status of a view', () => {
 
   it('Q14: merges several informers, and keeps running the one that was not stopped', async () => {
     const [sourceA, sourceB] = [scriptedListWatch(), scriptedListWatch()];
-    const [a, b] = [createSharedInformer(sourceA), createSharedInformer(sourceB)];
+    // Without a linger, so that an informer ends with its last subscriber.
+    const [a, b] = [
+      createSharedInformer(sourceA, { lingerMs: 0 }),
+      createSharedInformer(sourceB, { lingerMs: 0 }),
+    ];
     const predicate$ = b.changes$.pipe(map(() => () => true));
     const view: View<Pod> = a.changes$.pipe(liveFilter(predicate$), toView());
     const { leave } = counted(view);
@@ -218,6 +223,21 @@ describe('the status of a view', () => {
     expect(names(view)).toBe('a,c');
     leave();
     await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('Q14: adds up the counters of several informers, without the parts of a single one', () => {
+    const one = { phase: 'watching', generation: 1, quarantined: 1, skipped: 2 };
+    const statuses = [
+      { ...one, unknownDeletions: 3, quarantine: ['q'], audit: {}, scopes: [] },
+      { ...one, unknownDeletions: 4, quarantined: 5, generation: 7, skipped: 6, scopes: [] },
+    ] as unknown as InformerStatus[];
+    expect(mergeInformerStatus(statuses)).toMatchObject({
+      ...{ quarantined: 6, skipped: 8, unknownDeletions: 7, generation: 7, quarantine: ['q'] },
+    });
+    expect(mergeInformerStatus(statuses)).not.toHaveProperty('audit');
+    expect(mergeInformerStatus(statuses)).not.toHaveProperty('scopes');
+    expect(mergeInformerStatus(statuses.slice(0, 1))).toBe(statuses[0]);
+    expect(mergeInformerStatus([])).toEqual({});
   });
 
   it('Q15: lists the rejected rows, which stay listed beside the last rows', () => {
@@ -398,6 +418,20 @@ describe('the listeners of a view', () => {
     broken.error(new Error('boom'));
     expect(failure).toEqual(new Error('boom'));
     await informer.stop();
+  });
+
+  it('Q19: the end of a run does not end the next one', () => {
+    let runs = 0;
+    const source = new Observable<ChangeSet<Pod>>((subscriber) => {
+      subscriber.next(changeSet({ added: [pod('a', 1)], reset: true, cause: 'snapshot' }));
+      if (++runs === 1) subscriber.complete();
+    });
+    const view = toView(source);
+    const ended: number[] = [];
+    view.items$.subscribe({ complete: () => ended.push(1) });
+    const second = view.items$.subscribe({ complete: () => ended.push(2) });
+    expect([runs, ended]).toEqual([2, [1]]);
+    second.unsubscribe();
   });
 
   it('Q19: a subscriber of a stopped view makes one subscription', async () => {

@@ -14,6 +14,11 @@ export function item(name: string, uid: string, n: number, group = 'a'): Item {
   return { metadata: { name, uid }, n, group };
 }
 
+/** Another state of an object, with the same metadata object, so that rows of equal fields are the same row. */
+function itemAgain({ metadata }: Item, n: number, group = 'a'): Item {
+  return { metadata, n, group };
+}
+
 /** One change that a test asks for. `recreated` replaces the object by another one of the same name. */
 export interface Step {
   readonly name: string;
@@ -84,7 +89,10 @@ export class World {
       }
       if (what === 'delete') continue;
       const kept = what === 'set' ? previous : undefined;
-      const now = item(name, kept?.metadata.uid ?? this.#uidOf(this.#uids++), n, group);
+      const now =
+        kept === undefined
+          ? item(name, this.#uidOf(this.#uids++), n, group)
+          : itemAgain(kept, n, group);
       this.items.set(name, now);
       others.push(this.#change(now, kept));
     }
@@ -102,11 +110,8 @@ export class World {
     this.items.clear();
     for (const { name, n, isNew = false } of items) {
       const former = isNew ? undefined : before.get(name);
-      const same = former?.n === n ? former : undefined;
-      this.items.set(
-        name,
-        same ?? item(name, former?.metadata.uid ?? this.#uidOf(this.#uids++), n),
-      );
+      if (former === undefined) this.items.set(name, item(name, this.#uidOf(this.#uids++), n));
+      else this.items.set(name, former.n === n ? former : itemAgain(former, n));
     }
     return this.#set('snapshot', true, this.#all());
   }

@@ -1,8 +1,8 @@
 /**
- * Runs informers for a long time, in three phases, each in its own process, and prints what they held. Exits with 1
+ * Runs informers and live queries for a long time, in four phases, each in its own process, and prints what they held. Exits with 1
  * if memory or handles grew in a phase, or if a result was wrong.
  *
- *   npm run test:soak -- [--short] [--only virtual,full-speed,cycles] [--seed 1] [--virtual-minutes 60] [--minutes 10]
+ *   npm run test:soak -- [--short] [--only virtual,full-speed,cycles,queries] [--seed 1] [--virtual-minutes 60] [--minutes 10]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,12 +12,13 @@ import { cyclesPhase } from './cycles.ts';
 import { fullSpeedPhase } from './full-speed.ts';
 import { warnings } from './heap.ts';
 import type { PhaseResult } from './measure.ts';
+import { queriesPhase } from './queries.ts';
 import { virtualPhase } from './virtual.ts';
 
 const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
-    only: { type: 'string', default: 'virtual,full-speed,cycles' },
+    only: { type: 'string', default: 'virtual,full-speed,cycles,queries' },
     seed: { type: 'string', default: '1' },
     'virtual-minutes': { type: 'string' },
     minutes: { type: 'string' },
@@ -36,8 +37,12 @@ function here(phase: string): Promise<PhaseResult> {
       return fullSpeedPhase(Number(values.minutes ?? (short ? 1 : 10)), seed);
     case 'cycles':
       return short ? cyclesPhase(2_000, 200) : cyclesPhase(10_000, 1_000);
+    case 'queries':
+      return queriesPhase(1_000_000, seed);
     default:
-      throw new TypeError(`unknown phase ${phase}; the phases are virtual, full-speed, cycles`);
+      throw new TypeError(
+        `unknown phase ${phase}; the phases are virtual, full-speed, cycles, queries`,
+      );
   }
 }
 

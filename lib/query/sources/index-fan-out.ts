@@ -24,10 +24,11 @@ type Receiver<T> = Subscriber<ChangeSet<T>>;
 
 /** An index value that somebody is subscribed to. */
 interface Watched<T> {
-  /** The objects under the value, by id. */
+  /**
+   * The objects under the value, by id. They are first read from the store, which may be ahead of the commits that are
+   * still to be delivered; those lead to the same objects, and reach no subscriber that has read them (`receivers`).
+   */
   readonly rows: Map<string, HeldRow<T>>;
-  /** The revision of the store when `rows` were first read. Commits up to it are in them already. */
-  readonly since: number;
   /** The subscribers, and the revision of the store when each subscribed. */
   readonly receivers: Map<Receiver<T>, number>;
 }
@@ -92,8 +93,7 @@ export class IndexFanOut<T extends KubernetesObject> {
   }
 
   #watch(value: string, objects: readonly Stored<T>[]): Watched<T> {
-    const { rev: since } = this.#informer.indexer;
-    const watched: Watched<T> = { rows: new Map(), since, receivers: new Map() };
+    const watched: Watched<T> = { rows: new Map(), receivers: new Map() };
     this.#watched.set(value, watched);
     for (const object of objects) {
       const { id, key } = this.#named(object);
@@ -126,7 +126,7 @@ export class IndexFanOut<T extends KubernetesObject> {
   #deliver(set: ChangeSet<T>): void {
     const touched = new Map<Watched<T>, Parts<T>>();
     // A set that is a `reset` for this subscription shows a state that the values have from the store already.
-    if (!set.reset) for (const change of set.changes) this.#sort(change, set.rev, touched);
+    if (!set.reset) for (const change of set.changes) this.#sort(change, touched);
     if (set.synced !== this.#wasSynced) {
       this.#wasSynced = set.synced;
       for (const watched of this.#watched.values()) partsOf(touched, watched);
@@ -146,12 +146,12 @@ export class IndexFanOut<T extends KubernetesObject> {
   }
 
   /** Adds the change to the parts of the values that it touches. */
-  #sort(change: Change<T>, rev: number, touched: Map<Watched<T>, Parts<T>>): void {
+  #sort(change: Change<T>, touched: Map<Watched<T>, Parts<T>>): void {
     const { id, key, object } = change;
     const before = this.#places.get(id) ?? [];
     const now = object === undefined ? [] : this.#valuesOf(object);
     for (const watched of before) {
-      if (now.includes(watched) || watched.since >= rev) continue;
+      if (now.includes(watched)) continue;
       const { object: previous } = watched.rows.get(id) as HeldRow<T>;
       const { last = object ?? previous, finalStateUnknown } = change;
       const end = finalStateUnknown === undefined ? {} : { finalStateUnknown };
@@ -161,7 +161,6 @@ export class IndexFanOut<T extends KubernetesObject> {
     }
     if (object === undefined) return;
     for (const watched of now) {
-      if (watched.since >= rev) continue;
       const previous = watched.rows.get(id)?.object;
       const { others } = partsOf(touched, watched);
       others.push(previous === undefined ? { id, key, object } : { id, key, previous, object });

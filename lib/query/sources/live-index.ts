@@ -57,9 +57,7 @@ function switched<T>(
             const head = { ...headOf(set), cause: 'query', initial: false } as const;
             subscriber.next(isNew ? createChangeSet<T>(head, set.changes) : set);
           },
-          complete: () => {
-            if (current === run) subscriber.complete();
-          },
+          complete: () => subscriber.complete(),
         }),
       );
       // After the new subscription, so that the informer keeps running.

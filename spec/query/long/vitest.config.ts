@@ -12,6 +12,8 @@ export default defineConfig({
       'default',
       fileURLToPath(new URL('../../support/closing-line.ts', import.meta.url)),
     ],
+    // One for each share.
+    maxWorkers: 2,
     testTimeout: 3_600_000,
   },
 });

@@ -13,18 +13,9 @@ export const PREDICATES: readonly ((object: Item) => boolean)[] = [
     return group === 'a';
   },
 ];
-const METADATA = new Map<string, Item['metadata']>();
-/** The same metadata object for each state of an object, so that rows of equal fields are the same row. */
-function kept({ name, uid }: Item['metadata']): Item['metadata'] {
-  const id = `${name}/${uid}`;
-  const metadata = METADATA.get(id) ?? { name, uid };
-  METADATA.set(id, metadata);
-  return metadata;
-}
-
 export const PROJECTIONS: readonly ((object: Item) => Item | undefined)[] = [
-  ({ metadata, n }) => ({ metadata: kept(metadata), n: Math.min(n, 2), group: 'a' }),
-  ({ metadata, n }) => ({ metadata: kept(metadata), n, group: 'a' }),
+  ({ metadata, n }) => ({ metadata, n: Math.min(n, 2), group: 'a' }),
+  ({ metadata, n }) => ({ metadata, n, group: 'a' }),
   ({ metadata, n, group }) => ({ metadata, n: Math.floor(n / 2), group }),
   (object) => (object.n === 4 ? undefined : { ...object, n: 9 - object.n }),
   (object) => object,

@@ -53,13 +53,13 @@ const top: Make = (start, { scheduler, varies }) => {
     get isWaiting() {
       return n.isWaiting || compare.isWaiting;
     },
-    apply: (source) =>
-      liveTop<Item>(n.given, compare.given, { scheduler })(source) as Sets,
+    apply: (source) => liveTop<Item>(n.given, compare.given, { scheduler })(source) as Sets,
     naive: ({ rows }) => {
       const left = sorted(rows, compare.value);
       return { rows: left.slice(0, n.value), ordered: true, total: left.length };
     },
-    turn: (to) => (to % 2 === 0 ? n : compare).turn(to >> 1),
+    // Of two parameters that change one after another, only the comparison is computed in slices.
+    turn: (to) => (varies && to % 2 === 1 ? compare : n).turn(to >> 1),
   };
 };
 

@@ -56,7 +56,7 @@ export function oddUid(count: number): string {
   return `${ODD[count % ODD.length]}${count < ODD.length ? '' : count}`;
 }
 
-function simpleOf(names: readonly string[]): fc.Arbitrary<Simple> {
+export function simpleOf(names: readonly string[]): fc.Arbitrary<Simple> {
   const name = fc.constantFrom(...names);
   const n = fc.nat(9);
   const step: fc.Arbitrary<Step> = fc.record({
