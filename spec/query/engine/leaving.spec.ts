@@ -1,0 +1,83 @@
+/** Functions of the user that unsubscribe from the result while they are called. */
+import { liveFilter, liveMap, liveMergeMap, liveUntil } from 'rx-informer';
+import { config, NEVER, Observable, Subscription } from 'rxjs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { lineageOf } from '../../../lib/query/engine/lineage.ts';
+import { VirtualTime } from '../../rx/virtual-time.ts';
+import { type Item, World } from '../world.ts';
+
+// The rejected rows are reported, because no view shows them.
+beforeAll(() => {
+  config.onUnhandledError = () => undefined;
+});
+
+const recreated = { name: 'a', what: 'recreate', n: 2, group: 'a' } as const;
+
+/** Subscribes, and runs the test with a function that leaves; `leavesAt` says in which call. */
+function leaving<T>(
+  make: (leave: () => void) => Observable<T>,
+  leavesAt: 'first set' | 'later set',
+  world: World,
+): Observable<T> {
+  const run = new Subscription();
+  let isLater = false;
+  const stream = make(() => {
+    if (isLater || leavesAt === 'first set') run.unsubscribe();
+  });
+  run.add(stream.subscribe());
+  isLater = true;
+  world.commit([recreated]);
+  expect(run.closed).toBe(true);
+  return stream;
+}
+
+describe('a function that unsubscribes', () => {
+  for (const leavesAt of ['first set', 'later set'] as const) {
+    it(`Q81: in the ${leavesAt} leaves no timer`, () => {
+      const scheduler = new VirtualTime();
+      const world = new World();
+      world.reset([{ name: 'a', n: 1 }]);
+      const timed = (leave: () => void) =>
+        liveUntil<Item>(
+          (_, nowMs) => {
+            leave();
+            return nowMs + 1_000;
+          },
+          { scheduler },
+        )(world.changes$);
+      leaving(timed, leavesAt, world);
+      expect(scheduler.pending).toBe(0);
+    });
+
+    it(`Q81: in the ${leavesAt} leaves no rejected row`, () => {
+      const world = new World();
+      world.reset([{ name: 'a', n: 1 }]);
+      const refusing = (leave: () => void) =>
+        liveFilter<Item>(() => {
+          leave();
+          throw new Error('refused');
+        })(world.changes$);
+      const stream = leaving(refusing, leavesAt, world);
+      const rejected = [...lineageOf(stream).rejections].flatMap(({ rows }) => rows);
+      expect(rejected).toEqual([]);
+    });
+
+    it(`Q81: in the ${leavesAt} leaves no inner subscription`, () => {
+      const world = new World();
+      world.reset([{ name: 'a', n: 1 }]);
+      let open = 0;
+      const inner$ = new Observable<number>(() => {
+        open++;
+        return () => open--;
+      });
+      const merging = (leave: () => void) =>
+        liveMergeMap(({ metadata }: Item) => {
+          leave();
+          return metadata.name === 'a' ? inner$ : NEVER;
+        })(liveMap((row: Item) => ({ ...row }))(world.changes$));
+      leaving(merging, leavesAt, world);
+      world.commit([recreated]);
+      expect(open).toBe(0);
+    });
+  }
+});
