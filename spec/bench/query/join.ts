@@ -15,7 +15,7 @@ import {
 } from './pods.ts';
 import { synced } from './sorted.ts';
 import { synchronized, TANSTACK } from './tanstack.ts';
-import { type Contestant, inTurns } from './turns.ts';
+import { type Contestant, inTurns, type Timing } from './turns.ts';
 
 const PODS = 100_000;
 const EVENTS = 500;
@@ -186,10 +186,15 @@ export const joins: Scenario = async ({ warmUp, batches, isLong }) => {
   }
   const all = [...quick, scratch(world)];
   // TanStack DB needs seconds for a batch, so it takes only a few.
-  const slow = isLong ? [...all, await tanstack(world)] : [];
-  const few = kinds.map(({ changes }) =>
-    inTurns({ changes, expected, contestants: slow, warmUp: 0, batches: FEW }).slice(all.length),
-  );
+  const few: Timing[][] = [];
+  if (isLong) {
+    // TanStack DB needs seconds for a batch, so it takes only a few.
+    const slow = [...all, await tanstack(world)];
+    for (const { changes } of kinds) {
+      const turns = { changes, expected, contestants: slow, warmUp: 0, batches: FEW };
+      few.push(inTurns(turns).slice(all.length));
+    }
+  }
   return kinds.map(({ title, changes }, at): Outcome => {
     const timings = inTurns({ changes, expected, contestants: all, warmUp: 5, batches });
     timings.push(...(few[at] ?? []));

@@ -35,8 +35,11 @@ export function plainTable(outcomes: readonly Outcome[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** One row for each question. */
-export function markdownTable(outcomes: readonly Outcome[]): string {
+export const MARKDOWN_HEAD =
+  '| question | rx-informer, ms | beside it, ms | budget |\n|---|---|---|---|\n';
+
+/** One row of a Markdown table for each question. */
+export function markdownRows(outcomes: readonly Outcome[]): string {
   const cell = ({ name, median, min, max }: Timing) =>
     `${name} ${ms(median)} (${ms(min)} to ${ms(max)})`;
   const rows = outcomes.map(({ title, timings, budgets }) => {
@@ -45,6 +48,5 @@ export function markdownTable(outcomes: readonly Outcome[]): string {
     const verdicts = budgets.map((budget) => `${budgetText(budget)}, **${verdict(budget)}**`);
     return `| ${title} | ${figures} | ${others.map(cell).join('<br>')} | ${verdicts.join('<br>')} |`;
   });
-  const head = '| question | rx-informer, ms | beside it, ms | budget |\n|---|---|---|---|';
-  return `${head}\n${rows.join('\n')}\n`;
+  return `${rows.join('\n')}\n`;
 }

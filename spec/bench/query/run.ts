@@ -13,7 +13,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Effort, isMet, type Outcome } from './outcome.ts';
-import { markdownTable, plainTable } from './report.ts';
+import { MARKDOWN_HEAD, markdownRows, plainTable } from './report.ts';
 
 // As in production, where objects are not frozen.
 process.env.NODE_ENV ??= 'production';
@@ -53,6 +53,7 @@ async function outcomesOf(name: string): Promise<readonly Outcome[] | undefined>
 const names = values.only.split(',');
 const outcomes: Outcome[] = [];
 const failed: string[] = [];
+if (markdown) process.stdout.write(MARKDOWN_HEAD);
 for (const name of names) {
   // `sorted` selects both of its sizes.
   const selected = ALL.split(',').filter((each) => each === name || each.startsWith(`${name}-`));
@@ -63,11 +64,10 @@ for (const name of names) {
     if (found === undefined) failed.push(each);
     else {
       outcomes.push(...found);
-      if (!markdown) process.stdout.write(plainTable(found));
+      process.stdout.write(markdown ? markdownRows(found) : plainTable(found));
     }
   }
 }
-if (markdown) process.stdout.write(markdownTable(outcomes));
 process.stdout.write(
   `\nNode ${process.version}, medians of ${effort.batches} batches (least … most)\n`,
 );
