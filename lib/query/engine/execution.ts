@@ -4,18 +4,18 @@
  */
 import { asyncScheduler, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
-import { type Change, foldChangeById, type Net, unfold } from '../../delta/net-change.ts';
+import type { Change } from '../../delta/net-change.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { atEndOfTurn } from '../../rx/outermost-drain.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
-import { ChunkedOrder } from '../order/chunked-order.ts';
+import { firstOf, inOne } from './answer-changes.ts';
 import { DueTimer } from './due-timer.ts';
 import { Emission } from './emission.ts';
 import type { Arrangement, Machine, MachineContext, RowFedMachine } from './machine.ts';
 import { contextFor } from './machine-context.ts';
 import type { Operator } from './operator.ts';
 import { Parameters } from './parameters.ts';
-import { additionsOf, type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
+import { type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
 import type { RejectedRow, Rejections } from './rejections.ts';
 import { RowStore } from './row-store.ts';
 import { sliceOn, withinSlice } from './slice.ts';
@@ -49,25 +49,6 @@ function isRowFed<Out>(machine: Machine<Out>): machine is RowFedMachine<Out> {
   return 'inputs' in machine;
 }
 
-/** The first set of a machine: its whole answer. */
-function firstOf<Out>(
-  machine: Machine<Out>,
-  arrangement: Arrangement<Out> | undefined,
-): readonly Change<Out>[] | (() => readonly Change<Out>[]) {
-  const { order } = arrangement ?? {};
-  // When they are read: a view reads the order only.
-  return order instanceof ChunkedOrder ? () => order.additions() : additionsOf(machine);
-}
-
-/** Several lists of changes, one after another, as one list. */
-function inOne<Out>(lists: readonly (readonly Change<Out>[])[]): readonly Change<Out>[] {
-  const [first = [], ...more] = lists.filter((list) => list.length > 0);
-  if (more.length === 0) return first;
-  const nets = new Map<string, Net<Out>>();
-  for (const list of [first, ...more]) for (const change of list) foldChangeById(nets, change);
-  return unfold(nets.values());
-}
-
 export class Execution<Out> {
   readonly #parts: ExecutionParts<Out>;
   readonly #scheduler: SchedulerLike;
@@ -84,8 +65,8 @@ export class Execution<Out> {
   /** Changes that the machine no longer knows of, because another machine has replaced it. */
   #pending: (readonly Change<Out>[])[] = [];
   /**
-   * Whether the machine has not taken all sets: the rows of an input that was empty go to a new machine only, and
-   * nothing is emitted before it has all of them.
+   * Whether the machine has not taken all sets: a set that is computed in slices, and those after it, go to a new
+   * machine only, and nothing is emitted before it has all rows.
    */
   #isBehind = false;
   #isRetuning = false;
@@ -155,19 +136,27 @@ export class Execution<Out> {
       machine?.arranged?.(this.#source);
       next?.arranged?.(this.#source);
     }
-    if (this.#isFilling(input, set)) {
+    if (this.#isSliced(input, set)) {
       this.#isBehind = true;
-      return this.#compute([this.#allRows(), rowsOfSet(input, set)]);
+      return this.#compute([this.#allRows()], { input, set });
     }
     if (!this.#isBehind) machine?.apply(input, set);
     this.#computation?.of.apply(input, set);
     this.#schedule();
   }
 
-  /** Whether the set fills an input that was empty with many rows, as the first list of an informer does. */
-  #isFilling(input: number, set: AnyChangeSet<unknown>): boolean {
-    if (this.#computation !== undefined || set.changes.length <= ROWS_AT_ONCE) return false;
-    return this.rows(input)?.size === 0;
+  /**
+   * Whether the set is computed in slices: the first list of an informer, or what a new parameter of an operator before
+   * this one has changed, which was computed in slices, too.
+   */
+  #isSliced(input: number, { reset, cause, changes }: AnyChangeSet<unknown>): boolean {
+    const rows = this.rows(input);
+    if (this.#computation !== undefined || rows === undefined || reset) return false;
+    if (changes.length <= ROWS_AT_ONCE) return false;
+    if (rows.size === 0) return true;
+    // Inner Observables must stay subscribed. A few changes take less time than the rows that stay.
+    const { hasInnerStreams } = this.#parts.operator;
+    return cause === 'query' && !hasInnerStreams && changes.length > rows.size / 32;
   }
 
   /** Takes the first set of an input before the first answer was emitted. */
@@ -183,7 +172,7 @@ export class Execution<Out> {
     const rows = this.#allRows();
     machine.close?.();
     this.#machine = undefined;
-    this.#compute([rows, rowsOfSet(input, set)]);
+    this.#compute([rows], { input, set });
   }
 
   sourceCompleted(): void {
@@ -225,9 +214,13 @@ export class Execution<Out> {
   }
 
   /** Computes the answer for the parameters as they are now, and abandons an earlier computation. */
-  #compute(rows: readonly Generator<FedRows, void, void>[]): void {
-    this.#computation?.run.unsubscribe();
-    this.#computation?.of.next.close?.();
+  #compute(
+    rows: readonly Generator<FedRows, void, void>[],
+    change?: { readonly input: number; readonly set: AnyChangeSet<unknown> },
+  ): void {
+    const abandoned = this.#computation;
+    abandoned?.run.unsubscribe();
+    abandoned?.of.next.close?.();
     this.#computation = undefined;
     const rejected: Rejected = new Map();
     const former = this.#machine;
@@ -235,7 +228,8 @@ export class Execution<Out> {
     const next = this.#parts.operator.create(values, this.#contextFor(rejected), former);
     if (this.#source !== undefined) next.arranged?.(this.#source);
     if (!isRowFed(next)) return this.#install(next, rejected);
-    const of = new Recomputation(next, rows, former);
+    const of = new Recomputation(next, rows, former, abandoned?.of);
+    if (change !== undefined) of.begin(change.input, change.set);
     const slice = sliceOn(this.#scheduler);
     const run = new Subscription();
     this.#computation = { of, rejected, slice, run, steps: of.steps() };

@@ -4,7 +4,8 @@
  */
 import type { Change } from '../../delta/net-change.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import type { Machine, RowFedMachine } from './machine.ts';
+import { additionsOf } from './answer-changes.ts';
+import type { HeldRow, Machine, RowFedMachine } from './machine.ts';
 
 /** Rows of one input, to be fed to the new machine in one step. */
 export interface FedRows {
@@ -44,13 +45,6 @@ function isEmpty({ answer }: Machine<unknown>): boolean {
   return true;
 }
 
-/** The whole answer, as changes that add each row. */
-export function additionsOf<Out>({ answer }: Machine<Out>): Change<Out>[] {
-  const added: Change<Out>[] = [];
-  for (const [id, { key, object }] of answer.entries()) added.push({ id, key, object });
-  return added;
-}
-
 /** One computation. `former` is the machine whose answer stands meanwhile. */
 export class Recomputation<Out> {
   readonly next: RowFedMachine<Out>;
@@ -58,24 +52,36 @@ export class Recomputation<Out> {
   /** The rows that are not fed yet. */
   readonly #unfed: Iterator<FedRows, void, void>[];
   /** Rows that left before they were fed, and inputs whose rows were all replaced. */
-  readonly #gone = new Set<string>();
+  readonly #gone = new Map<number, Set<string>>();
   readonly #replaced = new Set<number>();
-  /** Rows of the answers that may differ; filled in after all rows were fed. */
-  readonly #candidates = new Set<string>();
+  /** What was found to differ, and the rows that have changed in one of the answers while they were compared. */
+  #deletions: Change<Out>[] = [];
+  #others: Change<Out>[] = [];
+  readonly #late = new Set<string>();
   #isFeeding = true;
   #fed = false;
   #isCompared = false;
-  #hasApplied = false;
+  /** Whether a row may come twice, or has left before it was fed. */
+  #mayRepeat: boolean;
 
   constructor(
     next: RowFedMachine<Out>,
     rows: readonly Iterator<FedRows, void, void>[],
     former: Machine<Out> | undefined,
+    abandoned?: Recomputation<Out>,
   ) {
     this.next = next;
     this.#unfed = [...rows];
+    // Its rows may come twice, too: changed, and as they were.
+    this.#mayRepeat = abandoned === undefined ? false : abandoned.#mayRepeat;
     this.#former = former;
     next.logging = false;
+  }
+
+  /** Takes a set of many changes, which is fed before the rows that it changes. */
+  begin(input: number, set: AnyChangeSet<unknown>): void {
+    this.#noteGone(input, set);
+    this.#unfed.unshift(rowsOfSet(input, set));
   }
 
   /** Takes the first set of an input, whose rows are fed after those of the other inputs, if these are not yet. */
@@ -86,19 +92,23 @@ export class Recomputation<Out> {
 
   /** Takes a later set, which the former machine has taken already. */
   apply(input: number, set: AnyChangeSet<unknown>): void {
-    this.#hasApplied = true;
     if (set.reset) this.#replaced.add(input);
-    for (const { id, object } of set.changes) {
-      if (object === undefined) this.#gone.add(`${input}/${id}`);
-    }
+    this.#noteGone(input, set);
     this.next.apply(input, set);
     if (this.#fed) this.changed(this.next.take());
+  }
+
+  #noteGone(input: number, { changes }: AnyChangeSet<unknown>): void {
+    this.#mayRepeat = true;
+    const gone = this.#gone.get(input) ?? new Set();
+    this.#gone.set(input, gone);
+    for (const { id, object } of changes) if (object === undefined) gone.add(id);
   }
 
   /** Notes rows that changed in one of the answers while they were compared. */
   changed(changes: readonly Change<Out>[]): void {
     if (!this.#fed) return;
-    for (const { id } of changes) this.#candidates.add(id);
+    for (const { id } of changes) this.#late.add(id);
   }
 
   /** All rows that the answer is to be based on, for a computation that replaces this one. */
@@ -112,7 +122,7 @@ export class Recomputation<Out> {
     for (let source = unfed[0]; source !== undefined; source = unfed[0]) {
       // Not `for … of`, which would end the iterator when this computation is abandoned.
       for (let each = source.next(); each.done !== true; each = source.next()) {
-        yield this.#hasApplied ? this.#stillDue(each.value) : each.value;
+        yield this.#mayRepeat ? this.#stillDue(each.value) : each.value;
       }
       unfed.shift();
     }
@@ -122,10 +132,8 @@ export class Recomputation<Out> {
   #stillDue({ input, rows }: FedRows): FedRows {
     if (this.#replaced.has(input)) return { input, rows: [] };
     const fed = this.next.inputs[input] as RowFedMachine<Out>['inputs'][number];
-    return {
-      input,
-      rows: rows.filter(({ id }) => !fed.has(id) && !this.#gone.has(`${input}/${id}`)),
-    };
+    const gone = this.#gone.get(input);
+    return { input, rows: rows.filter(({ id }) => !fed.has(id) && !gone?.has(id)) };
   }
 
   *steps(): Generator<void, void, void> {
@@ -152,15 +160,26 @@ export class Recomputation<Out> {
 
   *#compareBoth(former: Machine<Out>): Generator<void, void, void> {
     this.#isCompared = true;
-    yield* this.#compare(former, this.next);
-    yield* this.#compare(this.next, former);
+    const { next } = this;
+    let rows = 0;
+    for (const [id, had] of former.answer.entries()) {
+      this.#differ(id, had, next.answer.get(id));
+      if (++rows % ROWS_A_STEP === 0) yield;
+    }
+    for (const [id, has] of next.answer.entries()) {
+      if (former.answer.get(id) === undefined) this.#differ(id, undefined, has);
+      if (++rows % ROWS_A_STEP === 0) yield;
+    }
   }
 
-  *#compare(one: Machine<Out>, other: Machine<Out>): Generator<void, void, void> {
-    let rows = 0;
-    for (const [id, { object }] of one.answer.entries()) {
-      if (other.answer.get(id)?.object !== object) this.#candidates.add(id);
-      if (++rows % ROWS_A_STEP === 0) yield;
+  /** Notes what a row is in the new answer, if it is something else. */
+  #differ(id: string, had: HeldRow<Out> | undefined, has: HeldRow<Out> | undefined): void {
+    if (has !== undefined) {
+      const { key, object } = has;
+      if (had === undefined) this.#others.push({ id, key, object });
+      else if (had.object !== object) this.#others.push({ id, key, previous: had.object, object });
+    } else if (had !== undefined) {
+      this.#deletions.push({ id, key: had.key, previous: had.object, last: had.object });
     }
   }
 
@@ -176,23 +195,14 @@ export class Recomputation<Out> {
       // Rows came to the former answer from outside of its inputs, while the last rows were fed.
       for (const _step of this.#compareBoth(former));
     }
-    return this.#changed(former);
-  }
-
-  #changed(former: Machine<Out>): Change<Out>[] {
-    const deletions: Change<Out>[] = [];
-    const others: Change<Out>[] = [];
-    for (const id of this.#candidates) {
-      const had = former.answer.get(id);
-      const has = this.next.answer.get(id);
-      if (has !== undefined) {
-        const { key, object } = has;
-        if (had === undefined) others.push({ id, key, object });
-        else if (had.object !== object) others.push({ id, key, previous: had.object, object });
-      } else if (had !== undefined) {
-        deletions.push({ id, key: had.key, previous: had.object, last: had.object });
-      }
+    const late = this.#late;
+    if (late.size > 0) {
+      const isCurrent = ({ id }: Change<Out>) => !late.has(id);
+      this.#deletions = this.#deletions.filter(isCurrent);
+      this.#others = this.#others.filter(isCurrent);
+      for (const id of late) this.#differ(id, former.answer.get(id), this.next.answer.get(id));
     }
-    return deletions.concat(others);
+    if (this.#others.length === 0) return this.#deletions;
+    return this.#deletions.length === 0 ? this.#others : this.#deletions.concat(this.#others);
   }
 }
