@@ -12,7 +12,7 @@ import {
 } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
-import { map } from 'rxjs/operators';
+import { map, takeUntil } from 'rxjs/operators';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { mergeInformerStatus } from '../../lib/query/view/informers.ts';
 import { inTurn } from '../../lib/rx/outermost-drain.ts';
@@ -265,6 +265,30 @@ describe('the status of a view', () => {
     expect([view.getSnapshot(), calls]).toEqual([last, 1]);
     expect(view.getSnapshot()).toBe(last);
     expect(reported).toEqual([]);
+  });
+
+  it('Q15: lists the rejected rows of a run that has ended until the next run has rows', () => {
+    const world = new World();
+    world.commit([{ name: 'a', what: 'set', n: -1, group: 'a' }]);
+    let isOpen = new Subject<void>();
+    const positive = ({ n }: Item) => {
+      if (n < 0) throw new Error('negative');
+      return true;
+    };
+    const source$ = new Observable<ChangeSet<Item>>((subscriber) =>
+      world.changes$.pipe(takeUntil(isOpen)).subscribe(subscriber),
+    );
+    const view = toView(liveFilter(positive)(source$));
+    view.subscribe(() => undefined);
+    const rejected = () => view.getSnapshot().status.rejected.map(({ key }) => key);
+    expect(rejected()).toEqual(['a']);
+    const ended = isOpen;
+    isOpen = new Subject();
+    ended.next();
+    expect(rejected()).toEqual(['a']);
+    world.commit([{ name: 'a', what: 'set', n: 1, group: 'a' }]);
+    view.subscribe(() => undefined);
+    expect([rejected(), view.getSnapshot().rows.length]).toEqual([[], 1]);
   });
 });
 

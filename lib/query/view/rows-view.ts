@@ -158,8 +158,11 @@ export class RowsView<T> implements View<T> {
 
   #readStatus(): void {
     const statuses: readonly InformerStatus[] = this.#followed?.statuses ?? [];
-    const all = [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
     const { rejected: before } = this.#status;
+    // A run that is over rejects nothing any more, but its rows stay.
+    const all = this.#isOver
+      ? before
+      : [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
     const rejected = shallowEqual(all, before) ? before : Object.freeze(all);
     const status = { ...mergeInformerStatus(statuses), rejected };
     if (shallowEqual(status, this.#status)) return;
@@ -202,6 +205,7 @@ export class RowsView<T> implements View<T> {
   }
 
   #apply(set: AnyChangeSet<T>): void {
+    if (this.#status.rejected.length > 0) this.#readStatus();
     const changed = this.#rows.apply(set);
     if (changed === undefined) return;
     for (const id of changed) this.#rowListeners.get(id)?.changed();
