@@ -56,8 +56,9 @@ export const JOINS: readonly (readonly [
       left: ({ n, group }) => (n === 1 ? undefined : [group, String(n)]),
       right: ({ n }) => [String(n), 'a', 'b'],
     },
+    // A join before may have made a group of a name such as '9', which is a key of a right row, too.
     (left, right) =>
-      left.n !== 1 && (left.n === right.n || left.group === 'a' || left.group === 'b'),
+      left.n !== 1 && (left.n === right.n || ['a', 'b', String(right.n)].includes(left.group)),
   ],
   [
     {

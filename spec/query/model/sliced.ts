@@ -3,6 +3,7 @@
  * of its former parameter or of one that was given since; after them, that of the last one.
  */
 import fc from 'fast-check';
+import { liveShare } from 'rx-informer';
 import { SlicesOfTime } from '../engine/slices-of-time.ts';
 import { Mirror } from '../mirror.ts';
 import { type Item, type Step, World } from '../world.ts';
@@ -100,7 +101,11 @@ export function runSliced({ choices, events }: SlicedScenario): number {
     const make = () => pipelineOf(once, around, MAKES)[at] as PipelineStep;
     return { make, settled: [], since: [] };
   });
-  const stream = steps.reduce((source, each) => each.apply(source), world.changes$ as Sets);
+  // Shared, because two sources of a step that are computed each for itself may show two parameters.
+  const stream = steps.reduce(
+    (source, each) => each.apply(liveShare()(source) as Sets),
+    world.changes$ as Sets,
+  );
   const mirror = new Mirror<Item>(
     stream,
     steps.every(({ name }) => name === 'conflate'),
