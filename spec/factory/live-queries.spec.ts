@@ -10,7 +10,8 @@ import {
   toView,
 } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
-import { describe, expect, it } from 'vitest';
+import { Subscription } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
 import { Mirror } from '../query/mirror.ts';
 import { place, type Rig, rig } from './rig.ts';
 
@@ -151,6 +152,26 @@ describe('live queries', () => {
     queries.stream(query);
     queries.explain(query);
     expect([queries.size, factory.informers]).toEqual([0, []]);
+  });
+
+  it('Q71: a query that is used and left again and again within its linger grows by nothing', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const queries = createLiveQueries(factory);
+    const view = queries.view(liveQuery({ from: pods, where: running }));
+    view.subscribe(quiet)();
+    const adds = vi.spyOn(Subscription.prototype, 'add');
+    for (let time = 0; time < 50; time++) view.subscribe(quiet)();
+    const bySubscription = new Map<unknown, number>();
+    for (const each of adds.mock.contexts) {
+      bySubscription.set(each, (bySubscription.get(each) ?? 0) + 1);
+    }
+    adds.mockRestore();
+    expect(Math.max(...bySubscription.values())).toBeLessThan(20);
+    expect(queries.size).toBe(1);
+    await r.until(factory.stop());
+    expect(queries.size).toBe(0);
   });
 
   it('Q71: an informer that is removed while its query lingers is replaced', async () => {

@@ -1,5 +1,5 @@
 /** One pipeline, shared by all users of equal queries, and kept for the linger after the last of them has left. */
-import { Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
@@ -75,7 +75,12 @@ export class RunningQuery {
   readonly answer: Observable<AnyChangeSet<unknown>> = new Observable((subscriber) => {
     if (this.#kept === undefined || this.#kept.closed) {
       // An error is one of the users', too, who report it.
-      this.#kept = this.#shared.subscribe({ error: () => undefined });
+      const kept = this.#shared.subscribe({ error: () => undefined });
+      this.#kept = kept;
+      // While it lingers, the informer may be stopped or the pipeline fail: then what is left of it is outdated.
+      kept.add(() => {
+        if (this.#kept === kept && !this.#isHeld) this.#end();
+      });
     }
     return this.#shared.subscribe(subscriber);
   });
@@ -111,14 +116,10 @@ export class RunningQuery {
     const { lingerMs, scheduler } = this.#parts;
     this.#isHeld = false;
     for (const hold of this.#holds) hold.release();
-    if (lingerMs <= 0) return this.#end();
+    if (lingerMs <= 0 || this.#kept === undefined || this.#kept.closed) return this.#end();
     if (lingerMs !== Number.POSITIVE_INFINITY) {
       this.#linger = longTimer(lingerMs, scheduler).subscribe(() => this.#end());
     }
-    // Called at once if the informer was stopped or the pipeline has failed: what is left of it is outdated.
-    (this.#kept ?? Subscription.EMPTY).add(() => {
-      if (!this.#isHeld) this.#end();
-    });
   }
 
   #end(): void {
