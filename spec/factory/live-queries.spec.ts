@@ -508,6 +508,24 @@ describe('live queries', () => {
     leaveAgain();
   });
 
+  it('Q74: a view continues if one of its informers is stopped while another one lists', async () => {
+    const r = rig();
+    const factory = r.factory();
+    const queries = createLiveQueries(factory);
+    const shop = factory.informer(pods, { namespace: 'shop' });
+    factory.start();
+    await r.until(factory.whenSynced());
+    const view = queries.view(liveQuery({ from: pods, namespace: ['shop', 'till'] }));
+    const leave = view.subscribe(quiet);
+    expect(view.getSnapshot().status.phase).toBe('streaming');
+    await r.until(shop.stop());
+    expect(view.getSnapshot().status.phase).toBe('stopped');
+    shop.start();
+    await r.until(factory.whenSynced());
+    expect(view.getSnapshot()).toMatchObject({ total: 2, synced: true });
+    leave();
+  });
+
   it('Q75: an equality on an index, or on the namespace, reads the index', async () => {
     const r = rig();
     const byApp = ({ metadata }: KubernetesObject) => [metadata?.labels?.['of'] ?? ''];

@@ -93,7 +93,11 @@ export class RunningQuery {
       const next = (status: InformerStatus) => {
         latest.set(at, status);
         if (latest.size < all.length) return;
-        subscriber.next(mergeInformerStatus([...latest.values()]) as InformerStatus);
+        const statuses = [...latest.values()];
+        const merged = mergeInformerStatus(statuses) as InformerStatus;
+        // A stop of one ends the answer, whatever the others are doing.
+        const isStopped = statuses.some(({ phase }) => phase === 'stopped');
+        subscriber.next(isStopped ? { ...merged, phase: 'stopped' } : merged);
       };
       subscriber.add(status$.subscribe({ next, complete: () => subscriber.complete() }));
     }
