@@ -154,9 +154,9 @@ export class Execution<Out> {
     if (this.#computation !== undefined || rows === undefined || reset) return false;
     if (changes.length <= ROWS_AT_ONCE) return false;
     if (rows.size === 0) return true;
-    // Inner Observables must stay subscribed. A few changes take less time than the rows that stay.
-    const { hasInnerStreams } = this.#parts.operator;
-    return cause === 'query' && !hasInnerStreams && changes.length > rows.size / 32;
+    // A new machine calls the functions for all rows. A few changes take less time than the rows that stay.
+    const { isRemembering } = this.#parts.operator;
+    return cause === 'query' && !isRemembering && changes.length > rows.size / 32;
   }
 
   /** Takes the first set of an input before the first answer was emitted. */

@@ -21,6 +21,8 @@ export interface Operator<Out> extends LiveOptions {
   readonly params: readonly unknown[];
   /** Whether its machine subscribes to streams of its own, so that it emits at the end of the turn. */
   readonly hasInnerStreams?: boolean | undefined;
+  /** Whether its functions are not called for a row that has not changed: they make rows or subscribe, or set times. */
+  readonly isRemembering?: boolean | undefined;
   /** Creates the machine for these values of the parameters. `former` is the machine that it will replace. */
   create(
     values: readonly never[],

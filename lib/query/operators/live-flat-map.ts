@@ -156,6 +156,7 @@ export function liveFlatMap<A, B>(
     liveOperator<B, ChangeSet<B>>({
       scheduler: options.scheduler,
       name: 'liveFlatMap',
+      isRemembering: true,
       sources: [source],
       params: [project],
       create: ([value]: readonly RowsProjection<A, B>[], context, former) =>

@@ -185,6 +185,7 @@ export function liveJoin<
     liveOperator<B, ChangeSet<B>>({
       ...timing,
       name: 'liveJoin',
+      isRemembering: true,
       sources: [source, right$],
       params: [on, project],
       create: (values: readonly unknown[], context, former) => {

@@ -167,6 +167,7 @@ export function liveMap<A, B, O = undefined>(
     liveOperator<B>({
       ...timing,
       name: 'liveMap',
+      isRemembering: true,
       sources: [source],
       params: [project],
       create: ([value]: readonly RowProjection<A, B>[], context, former) =>

@@ -227,6 +227,7 @@ export function liveMergeMap<A, B>(
       sources: [source],
       params: [project],
       hasInnerStreams: true,
+      isRemembering: true,
       create: ([value]: readonly StreamProjection<A, B>[], context, former) =>
         new MergeMachine<A, B>(value as StreamProjection<A, B>, options, context, former),
     }) as ChangeStream<B>;

@@ -179,6 +179,7 @@ export function liveUntil<T, O = undefined>(
     liveOperator<T>({
       ...options,
       name: 'liveUntil',
+      isRemembering: true,
       sources: [source],
       params: [timeOf],
       create: ([value]: readonly DueTime<T>[], context) =>

@@ -1,7 +1,17 @@
 /** Answers that are computed in slices: while one is computed, the former one stands. */
 import fc from 'fast-check';
-import { liveFilter, liveJoin, liveMap, liveSort, liveUnion, type RowOrder } from 'rx-informer';
-import { BehaviorSubject, config, Subject } from 'rxjs';
+import {
+  type AnyChangeSet,
+  liveFilter,
+  liveFlatMap,
+  liveJoin,
+  liveMap,
+  liveSort,
+  liveUnion,
+  liveUntil,
+  type RowOrder,
+} from 'rx-informer';
+import { BehaviorSubject, config, type Observable, Subject } from 'rxjs';
 import { switchMap, take } from 'rxjs/operators';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Mirror } from '../mirror.ts';
@@ -345,6 +355,38 @@ describe('an answer that is computed in slices', () => {
         .sort((one, other) => one - other);
       expect(last.order?.slice().map(({ n }) => n)).toEqual(expected);
       leave.unsubscribe();
+    }
+  });
+
+  it('Q21: rows that have not changed are not made again for a long set of another operator', () => {
+    let calls = 0;
+    const made = ({ n }: Item) => {
+      calls++;
+      return { list: [n] };
+    };
+    const none = new World().changes$;
+    const on = { left: () => 'a', right: () => 'b' };
+    for (const operator of [
+      liveMap(made),
+      liveFlatMap((object: Item) => [{ name: 'x', ...made(object) }]),
+      liveJoin(none, { on, project: made }),
+      liveUntil((object: Item) => made(object).list.length),
+    ] as const) {
+      calls = 0;
+      const scheduler = new SlicesOfTime(0);
+      const world = new World();
+      world.reset(Array.from({ length: 2_000 }, (_, at) => ({ name: `n${at}`, n: at % 10 })));
+      const predicate$ = new BehaviorSubject(({ n }: Item) => n > 6);
+      const filtered = liveFilter<Item>(predicate$, { scheduler })(world.changes$);
+      const last: { updated?: number } = {};
+      const apply = operator as (source: typeof filtered) => Observable<AnyChangeSet<unknown>>;
+      const subscription = apply(filtered).subscribe((set) => {
+        last.updated = set.updated.length;
+      });
+      expect(calls).toBe(600);
+      predicate$.next(() => true);
+      expect([last.updated, calls]).toEqual([0, 2_000]);
+      subscription.unsubscribe();
     }
   });
 });
