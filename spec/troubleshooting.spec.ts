@@ -174,10 +174,8 @@ const behind = (
 ) =>
   async function errorOf(): Promise<string> {
     const web = { metadata: { name: 'web', uid: 'u1' } };
-    const db = { metadata: { name: 'db', uid: 'u2' } };
     const sets$ = of<ChangeSet<object>[]>(
-      changeSet({ added: [web, db], reset: true }),
-      changeSet({ updated: [{ previous: db, object: { ...db } }] }),
+      changeSet({ added: [web], reset: true }),
       changeSet({ updated: [{ previous: web, object: { ...web } }] }),
     );
     return messageOf(lastValueFrom(operator(sets$).pipe(liveFilter(() => true))));

@@ -287,6 +287,7 @@ const MOMENTS: Record<string, string> = {
   'lib/controller/events/event-recorder.ts': 'the times of an Event',
   'lib/store/expiration-store.ts': 'when an object was written, for a policy',
   'lib/node/credentials.ts': 'reads a clock that cannot be set',
+  'lib/query/engine/due-timer.ts': 'how long it is until a moment that a query has named',
   'lib/query/engine/execution.ts': 'the time that the functions of a query are given',
   'lib/rx/stopwatch.ts': 'the stopwatch itself',
 };
