@@ -318,6 +318,7 @@ export type {
 export type { QueryPath, ValueAt } from './query/live-query/typed-path.ts';
 export type { CompareAs, IndexCondition, KeyedTest, Where } from './query/live-query/where.ts';
 export type { GroupKey } from './query/operators/group-key.ts';
+export { liveDistinct } from './query/operators/live-distinct.ts';
 export {
   type FilterCondition,
   liveFilter,

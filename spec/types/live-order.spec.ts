@@ -4,6 +4,7 @@ import {
   conflateByKey,
   count,
   createSharedInformer,
+  liveDistinct,
   liveFilter,
   liveFlatMap,
   liveGroupBy,
@@ -53,6 +54,8 @@ describe('the types of ordered streams', () => {
     sorted.pipe(liveMergeMap(() => of(1)));
     // @ts-expect-error: group first
     sorted.pipe(liveGroupBy(() => 'a', { pods: count() }));
+    // @ts-expect-error: find the values first
+    sorted.pipe(liveDistinct(({ metadata }: Pod) => metadata.name));
     // @ts-expect-error: join first
     sorted.pipe(liveJoin(changes$, { on: { owner: 'left' } }));
     // @ts-expect-error: nor as the other side of a join
