@@ -366,14 +366,15 @@ describe('an answer that is computed in slices', () => {
     };
     const none = new World().changes$;
     const on = { left: () => 'a', right: () => 'b' };
+    // A clock that stands still, so that a slow computer needs no further slice.
+    const scheduler = new SlicesOfTime(0);
     for (const operator of [
-      liveMap(made),
-      liveFlatMap((object: Item) => [{ name: 'x', ...made(object) }]),
-      liveJoin(none, { on, project: made }),
-      liveUntil((object: Item) => made(object).list.length),
+      liveMap(made, { scheduler }),
+      liveFlatMap((object: Item) => [{ name: 'x', ...made(object) }], { scheduler }),
+      liveJoin(none, { on, project: made, scheduler }),
+      liveUntil((object: Item) => made(object).list.length, { scheduler }),
     ] as const) {
       calls = 0;
-      const scheduler = new SlicesOfTime(0);
       const world = new World();
       world.reset(Array.from({ length: 2_000 }, (_, at) => ({ name: `n${at}`, n: at % 10 })));
       const predicate$ = new BehaviorSubject(({ n }: Item) => n > 6);
