@@ -13,6 +13,11 @@ import type { Stored } from '../meta/stored.ts';
  */
 export type Cause = 'snapshot' | 'initial' | 'watch' | 'relist' | 'resync' | 'query' | 'time';
 
+/** The cause of a set that is made of two: `watch` is what different causes have in common. */
+export function commonCause(one: Cause | undefined, other: Cause): Cause {
+  return one === undefined || one === other ? other : 'watch';
+}
+
 /** An object that existed before and exists now. */
 export interface UpdatedObject<T> {
   readonly previous: Stored<T>;

@@ -11,6 +11,7 @@ import {
   type AnyChangeSet,
   type ChangeSet,
   type ChangeSetHead,
+  commonCause,
   createChangeSet,
   type SetOf,
 } from './change-set.ts';
@@ -62,8 +63,7 @@ export class Conflation<T> {
     else {
       const { reset } = set;
       const initial = set.initial && (before?.initial ?? true);
-      // Sets with different causes are folded into a set with the cause `watch`.
-      const cause = before === undefined || before.cause === set.cause ? set.cause : 'watch';
+      const cause = commonCause(before?.cause, set.cause);
       this.#head = { rev, resourceVersion, synced, initial, reset, cause, ...arrangement };
     }
   }

@@ -5,6 +5,7 @@ import {
   type AnyChangeSet,
   type Cause,
   type ChangeSetHead,
+  commonCause,
   createChangeSet,
 } from '../../store/change-set.ts';
 import type { Arrangement } from './machine.ts';
@@ -55,7 +56,7 @@ export class Emission<Out> {
 
   /** Notes why the next set is emitted. Of several causes in one set, `watch` is what they have in common. */
   because(cause: Cause): void {
-    this.#cause = this.#cause === undefined || this.#cause === cause ? cause : 'watch';
+    this.#cause = commonCause(this.#cause, cause);
   }
 
   /** The next set, or `undefined` if it would say nothing new. */

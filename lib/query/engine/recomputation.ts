@@ -6,15 +6,13 @@ import type { Change } from '../../delta/net-change.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { additionsOf } from './answer-changes.ts';
 import type { HeldRow, Machine, RowFedMachine } from './machine.ts';
+import { ROWS_A_STEP } from './slice.ts';
 
 /** Rows of one input, to be fed to the new machine in one step. */
 export interface FedRows {
   readonly input: number;
   readonly rows: readonly Pick<Change<unknown>, 'id' | 'key' | 'object'>[];
 }
-
-/** How many rows a step takes. The clock is read between steps. */
-const ROWS_A_STEP = 64;
 
 /** The rows of a machine, as another one is fed with them. Rows may change meanwhile. */
 export function* rowsOf(inputs: RowFedMachine<unknown>['inputs']): Generator<FedRows, void, void> {

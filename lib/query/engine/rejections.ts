@@ -1,6 +1,7 @@
 /** The rows that an operator keeps out because a user's function threw. */
 import { BehaviorSubject, type Observable } from 'rxjs';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
+import { sameList } from '../order/same-list.ts';
 
 /** A row that stays out until its object or a parameter changes. */
 export interface RejectedRow {
@@ -37,7 +38,7 @@ export class Rejections {
     }
     const before = this.#rows.value;
     const now = all.size === 0 ? NONE : Object.freeze([...all.values()]);
-    if (now.length === before.length && now.every((row, at) => row === before[at])) return;
+    if (sameList(now, before)) return;
     if (!this.#rows.observed) {
       for (const row of now) if (!before.includes(row)) reportUnhandled(row.error);
     }

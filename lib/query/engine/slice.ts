@@ -8,6 +8,9 @@ import { type Demand, timeSlice } from '../../rx/demand.ts';
 /** How long a slice takes, in milliseconds. */
 const SLICE_MS = 8;
 
+/** How many rows a step of a computation takes. The clock is read between steps. */
+export const ROWS_A_STEP = 64;
+
 interface RunningSlice {
   readonly slice: Demand;
   readonly scheduler: SchedulerLike;

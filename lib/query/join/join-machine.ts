@@ -3,13 +3,14 @@ import type { Stored } from '../../meta/stored.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
+import { ROWS_A_STEP } from '../engine/slice.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
+import { sameList } from '../order/same-list.ts';
 import { forEachElement, withElement, withoutElement } from './few.ts';
 import type { Bucket, LeftRow, Matching, Pair, RightRow } from './matching.ts';
 
 const LEFT = 0;
 const RIGHT = 1;
-const ROWS_A_STEP = 64;
 const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 const NO_BUCKETS: readonly Bucket[] = [];
 
@@ -21,13 +22,6 @@ export interface JoinParts {
   readonly isOne: boolean;
   readonly project: ((left: never, right: never, nowMs: number) => unknown) | undefined;
   readonly match: (rights: ReadonlyMap<string, RightRow>) => Matching;
-}
-
-function sameList(one: readonly unknown[], other: readonly unknown[]): boolean {
-  if (one.length !== other.length) return false;
-  // A loop, because every changed list is compared, and `every` is slower.
-  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
-  return true;
 }
 
 /** The rows of several buckets in the order of their ids, each once. */

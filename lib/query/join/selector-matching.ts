@@ -5,6 +5,7 @@ import {
   type LabelSelectorObject,
   parseLabelSelector,
 } from '../../meta/label-selector.ts';
+import { ROWS_A_STEP } from '../engine/slice.ts';
 import { Bucket, type LeftRow, type Matching, type RightRow } from './matching.ts';
 import { SelectorIndex } from './selector-index.ts';
 
@@ -15,8 +16,6 @@ type SelectorOf = (object: never, nowMs: number) => AnySelector | null | undefin
 
 const NO_BUCKETS: readonly Bucket[] = [];
 const NO_LABELS: Readonly<Record<string, string>> = /* @__PURE__ */ Object.freeze({});
-const ROWS_A_STEP = 64;
-
 /** The rows of one namespace, or of all. */
 class Scope {
   readonly name: string;

@@ -5,10 +5,10 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Aggregate, Aggregates } from '../aggregates/aggregate.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
+import { ROWS_A_STEP } from '../engine/slice.ts';
 import { checkedKeys, type GroupKey } from './group-key.ts';
 import { type AnyGroupRow, groupRow } from './group-row.ts';
 
-const GROUPS_A_STEP = 64;
 /** Tells the rejected groups from the rejected rows, because a row may have the id of a group. */
 const GROUPS = 1;
 
@@ -108,7 +108,7 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
     for (const key of this.#changed) {
       this.#changed.delete(key);
       this.#show(key);
-      if (++groups % GROUPS_A_STEP === 0) yield;
+      if (++groups % ROWS_A_STEP === 0) yield;
     }
     this.#former = undefined;
   }

@@ -14,7 +14,7 @@ import type {
 } from '../engine/machine.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
-import { ListOrder } from '../order/list-order.ts';
+import { orderedBy } from '../order/list-order.ts';
 import { checkFunction } from './check-function.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
@@ -102,7 +102,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
     const source = this.#source;
     if (source === undefined) return undefined;
     if (this.#ordered?.by !== source.order) {
-      this.#ordered = { by: source.order, order: this.#orderedBy(source.order) };
+      this.#ordered = { by: source.order, order: orderedBy(source.order, this.answer) };
     }
     const { order } = this.#ordered as { order: RowOrder<B> };
     const keptOut = source.order.size - order.size;
@@ -111,21 +111,6 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
       this.#arrangement = { order, total };
     }
     return this.#arrangement;
-  }
-
-  #orderedBy(order: RowOrder<unknown>): RowOrder<B> {
-    const ids: string[] = [];
-    const keys: string[] = [];
-    const rows: Stored<B>[] = [];
-    for (let at = 0; at < order.size; at++) {
-      const id = order.idAt(at) as string;
-      const row = this.#rows.get(id)?.row;
-      if (row === undefined) continue;
-      ids.push(id);
-      keys.push(row.key);
-      rows.push(row.object);
-    }
-    return new ListOrder(ids, keys, rows);
   }
 }
 

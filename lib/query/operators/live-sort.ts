@@ -8,12 +8,11 @@ import { liveOperator } from '../engine/live-operator.ts';
 import type { AnswerRows, Arrangement, HeldRow, MachineContext } from '../engine/machine.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
+import { ROWS_A_STEP } from '../engine/slice.ts';
 import { SortedRow } from '../order/row-run.ts';
 import { type InOrder, sortInSteps } from '../order/sort-in-steps.ts';
 import { SortedRows } from '../order/sorted-rows.ts';
 import { checkFunction } from './check-function.ts';
-
-const ROWS_A_STEP = 64;
 
 /**
  * Compares two rows like `Array.prototype.sort`. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch.

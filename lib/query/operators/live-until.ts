@@ -9,7 +9,7 @@ import { liveOperator } from '../engine/live-operator.ts';
 import type { AnswerRows, Arrangement, HeldRow, MachineContext } from '../engine/machine.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { RowMachine } from '../engine/row-machine.ts';
-import { ListOrder } from '../order/list-order.ts';
+import { orderedBy } from '../order/list-order.ts';
 import { checkFunction } from './check-function.ts';
 
 /**
@@ -100,14 +100,8 @@ class UntilMachine<T> extends RowMachine<T, Timed<T>> {
   /** The source's order without the rows that are kept out. */
   #arranged(of: Arrangement<T>): Arrangement<T> {
     const { order, total } = of;
-    const isIn = (at: number) => this.#rows.get(order.idAt(at) as string)?.isIn === true;
-    const places = Array.from({ length: order.size }, (_, at) => at).filter(isIn);
-    if (places.length === order.size) return of;
-    const kept = new ListOrder<T>(
-      places.map((at) => order.idAt(at) as string),
-      places.map((at) => order.keyAt(at) as string),
-      places.map((at) => order.at(at) as Stored<T>),
-    );
+    const kept = orderedBy(order, this.answer);
+    if (kept.size === order.size) return of;
     return { order: kept, total: total - (order.size - kept.size) };
   }
 

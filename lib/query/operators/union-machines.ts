@@ -2,8 +2,7 @@
 import type { Ending } from '../engine/answer-log.ts';
 import type { AnswerRows, HeldRow, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
-
-const ROWS_A_STEP = 64;
+import { ROWS_A_STEP } from '../engine/slice.ts';
 
 interface NamedRow<T> extends HeldRow<T> {
   readonly row: HeldRow<T>;

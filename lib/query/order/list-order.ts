@@ -1,6 +1,7 @@
 /** The order of a few rows, such as a window: lists that never change. */
 import type { Stored } from '../../meta/stored.ts';
 import type { RowOrder } from '../../store/change-set.ts';
+import type { AnswerRows } from '../engine/machine.ts';
 
 export class ListOrder<T> implements RowOrder<T> {
   readonly #ids: readonly string[];
@@ -47,4 +48,20 @@ export class ListOrder<T> implements RowOrder<T> {
       this.#ids.every((id, at) => id === other.#ids[at] && this.#rows[at] === other.#rows[at])
     );
   }
+}
+
+/** The rows of an answer in the order of its source. Rows that the answer does not have are left out. */
+export function orderedBy<T>(order: RowOrder<unknown>, answer: AnswerRows<T>): ListOrder<T> {
+  const ids: string[] = [];
+  const keys: string[] = [];
+  const rows: Stored<T>[] = [];
+  for (let at = 0; at < order.size; at++) {
+    const id = order.idAt(at) as string;
+    const row = answer.get(id);
+    if (row === undefined) continue;
+    ids.push(id);
+    keys.push(row.key);
+    rows.push(row.object);
+  }
+  return new ListOrder(ids, keys, rows);
 }

@@ -14,6 +14,18 @@ const ROWS_A_STEP = 512;
 /** Buckets of buckets of buckets: a comparison that contradicts itself may never divide them. */
 const DEEPEST = 3;
 
+/** The position of a row in a sorted list: after those that it does not stand before. */
+export function placeOf<R>(row: R, rows: readonly R[], inOrder: InOrder<R>): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (inOrder(row, rows[middle] as R) < 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** Sorts the rows, and returns them as lists, one after another. May reuse `rows`. Errors as the comparison does. */
 export function* sortInSteps<R>(
   rows: R[],
@@ -77,13 +89,6 @@ function divideSome<R>(
 ): void {
   for (let at = from; at < to; at++) {
     const row = rows[at] as R;
-    let low = 0;
-    let high = firsts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (inOrder(row, firsts[middle] as R) < 0) high = middle;
-      else low = middle + 1;
-    }
-    (buckets[low] as R[]).push(row);
+    (buckets[placeOf(row, firsts, inOrder)] as R[]).push(row);
   }
 }

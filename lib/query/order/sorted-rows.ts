@@ -4,7 +4,7 @@
  */
 import { ChunkedOrder } from './chunked-order.ts';
 import { RowRun, type SortedRow } from './row-run.ts';
-import type { InOrder } from './sort-in-steps.ts';
+import { type InOrder, placeOf } from './sort-in-steps.ts';
 
 /** The most rows of a run. Copying two lists of this length takes about as long as finding the place of a row. */
 const LONGEST_RUN = 512;
@@ -36,7 +36,7 @@ export class SortedRows<T> {
       run = new RowRun<T>([], [], this.#orders);
       this.#runs.push(run);
     }
-    const place = this.#placeIn(run, row);
+    const place = placeOf(row, run.rows, this.#inOrder);
     this.#own(run);
     run.rows.splice(place, 0, row);
     run.objects.splice(place, 0, row.object);
@@ -110,17 +110,6 @@ export class SortedRows<T> {
       const middle = (low + high) >>> 1;
       const { rows } = this.#runs[middle] as RowRun<T>;
       if (this.#inOrder(row, rows[rows.length - 1] as SortedRow<T>) <= 0) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  }
-
-  #placeIn({ rows }: RowRun<T>, row: SortedRow<T>): number {
-    let low = 0;
-    let high = rows.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#inOrder(row, rows[middle] as SortedRow<T>) < 0) high = middle;
       else low = middle + 1;
     }
     return low;

@@ -1,6 +1,7 @@
 /** The rows of a view. Lists are made when they are read, because a page reads fewer of them than there are sets. */
 import type { Stored } from '../../meta/stored.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
+import { sameList } from '../order/same-list.ts';
 
 const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
@@ -53,8 +54,7 @@ export class ViewRows<T> {
     if (!isSameList) this.#list = undefined;
     // A reset may give the same rows in the same order, or in another one.
     if (set.reset && before !== undefined) {
-      const now = this.list();
-      isSameList = now.length === before.length && now.every((row, at) => row === before[at]);
+      isSameList = sameList(this.list(), before);
       if (isSameList) this.#list = before;
     }
     const total = set.total ?? order?.size ?? this.#rows?.size ?? this.#first?.changes.length ?? 0;

@@ -7,9 +7,9 @@ import {
   sum as sumOf,
 } from '@tanstack/db';
 import { count, liveGroupBy, max, min, sum, toView } from 'rx-informer';
-import { OURS, type Outcome, type Scenario } from './outcome.ts';
+import type { Outcome, Scenario } from './outcome.ts';
 import { consumed, NODES, type Pod, pods, Source, type Update } from './pods.ts';
-import { synced } from './sorted.ts';
+import { reading } from './sorted.ts';
 import { synchronized, TANSTACK } from './tanstack.ts';
 import { type Contestant, inTurns } from './turns.ts';
 
@@ -41,17 +41,7 @@ async function ours(kind: Kind, source: Source<Pod>): Promise<PodContestant> {
       ? source.changes$.pipe(liveGroupBy(node, { one: count<Pod>(), other: sum(cpu) }))
       : source.changes$.pipe(liveGroupBy(node, { one: min(cpu), other: max(cpu) })),
   );
-  view.subscribe(() => undefined);
-  await synced(view);
-  let rows = view.getSnapshot().rows;
-  return {
-    name: OURS,
-    batch: (changes) => {
-      source.send(changes);
-      rows = view.getSnapshot().rows;
-    },
-    answer: () => plain(rows),
-  };
+  return reading(view, (changes) => source.send(changes), plain);
 }
 
 /** One pass over all pods. */

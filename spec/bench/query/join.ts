@@ -1,7 +1,7 @@
 /** Owners, each with the list of its pods. */
 import { createLiveQueryCollection, eq, toArray } from '@tanstack/db';
 import { liveJoin, toView } from 'rx-informer';
-import { OURS, type Outcome, type Scenario } from './outcome.ts';
+import type { Outcome, Scenario } from './outcome.ts';
 import {
   adopted,
   OWNERS,
@@ -13,7 +13,7 @@ import {
   touched,
   type Update,
 } from './pods.ts';
-import { synced } from './sorted.ts';
+import { reading } from './sorted.ts';
 import { synchronized, TANSTACK } from './tanstack.ts';
 import { type Contestant, inTurns, type Timing } from './turns.ts';
 
@@ -61,21 +61,13 @@ function plain(rows: readonly Joined[]): unknown {
 async function ours({ left, right }: World): Promise<JoinContestant> {
   const join = liveJoin<Thing, Pod>(right.changes$, { on: { owner: 'left' } });
   const view = toView(left.changes$.pipe(join));
-  view.subscribe(() => undefined);
-  await synced(view);
-  let rows = view.getSnapshot().rows;
-  return {
-    name: OURS,
-    batch: (events) => {
-      write(
-        events,
-        (changes) => left.send(changes),
-        (changes) => right.send(changes),
-      );
-      rows = view.getSnapshot().rows;
-    },
-    answer: () => plain(rows),
-  };
+  const send = (events: readonly Event[]) =>
+    write(
+      events,
+      (changes) => left.send(changes),
+      (changes) => right.send(changes),
+    );
+  return reading(view, send, plain);
 }
 
 function rowsOf({ left, right }: World): Joined[] {

@@ -36,20 +36,29 @@ export async function synced<T>(view: View<T>): Promise<void> {
   while (!view.getSnapshot().synced) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function ours({ source, offset }: Question): Promise<PodContestant> {
-  const sorted$ = source.changes$.pipe(liveSort<Pod>(compare));
-  const view = toView(offset === undefined ? sorted$ : sorted$.pipe(liveWindow(offset, WINDOW)));
+/** The library: changes go in, and the rows of a view are read. */
+export async function reading<T, C>(
+  view: View<T>,
+  send: (changes: readonly C[]) => void,
+  plain: (rows: readonly T[]) => unknown,
+): Promise<Contestant<C>> {
   view.subscribe(() => undefined);
   await synced(view);
-  let rows = view.getSnapshot().rows;
+  let { rows } = view.getSnapshot();
   return {
     name: OURS,
     batch: (changes) => {
-      source.send(changes);
+      send(changes);
       rows = view.getSnapshot().rows;
     },
-    answer: () => uids(rows),
+    answer: () => plain(rows),
   };
+}
+
+async function ours({ source, offset }: Question): Promise<PodContestant> {
+  const sorted$ = source.changes$.pipe(liveSort<Pod>(compare));
+  const view = toView(offset === undefined ? sorted$ : sorted$.pipe(liveWindow(offset, WINDOW)));
+  return reading(view, (changes) => source.send(changes), uids);
 }
 
 /** The place of a pod in a sorted array. */
