@@ -68,7 +68,7 @@ export function quantityOfNanos(nanos: bigint): ParsedQuantity {
   return new ExactQuantity(nanos);
 }
 
-/** What was parsed before: objects repeat few texts many times. */
+/** The results of earlier calls: objects repeat few texts many times. */
 const parsed = /* @__PURE__ */ new Map<string, ParsedQuantity>();
 const MOST_PARSED = 1000;
 const LONGEST_KEPT = 32;

@@ -1,9 +1,9 @@
-/** Whether an informer has all objects that a query asks for, and what is left to be selected locally. */
+/** Whether an informer has all objects that a query asks for, and which part of the selection remains to be done locally. */
 import { parseFieldRequirements } from '../../meta/field-selector.ts';
 import { type LabelRequirement, parseLabelSelector } from '../../meta/label-selector.ts';
 import type { ReadScope } from '../scope.ts';
 
-/** What of a scope the informer does not select itself. */
+/** The part of a query's scope that the informer does not select itself. */
 export interface LocalScope {
   /** Absent: the informer has no other namespaces. */
   readonly namespaces?: readonly string[] | undefined;
@@ -52,7 +52,7 @@ function localFields(asked: string, has: string): string | undefined {
   return isLocal ? rest : undefined;
 }
 
-/** What is left to be selected locally, or `undefined` if the informer lacks objects that are asked for. */
+/** The selection that remains to be done locally, or `undefined` if the informer lacks objects that are asked for. */
 export function localScope(asked: ReadScope, has: ReadScope): LocalScope | undefined {
   if (has.as !== asked.as) return undefined;
   const hasAll = has.namespaces.length === 0;

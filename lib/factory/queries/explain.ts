@@ -15,7 +15,7 @@ export interface ExplainedSource {
    */
   readonly use: 'same' | 'wider' | 'part' | 'new';
   readonly reason: string;
-  /** What the informer requests; no namespace means all. */
+  /** The scope that the informer requests; no namespace means all. */
   readonly requests: {
     readonly namespaces: readonly string[];
     readonly labelSelector: string;
@@ -23,16 +23,16 @@ export interface ExplainedSource {
   };
   /** The index that is read, so that a commit costs only what it changes under this value. */
   readonly index?: IndexRead;
-  /** What is selected locally from what is read. */
+  /** The conditions that are evaluated locally, for each object that is read. */
   readonly local: readonly string[];
 }
 
-/** What a query reads from where, and why. It is plain data. */
+/** The informers that a query reads, and the reasons. It is plain data. */
 export interface QueryExplanation {
   readonly key: string;
   readonly resource: string;
   readonly sources: readonly ExplainedSource[];
-  /** What is done with all selected objects, in this order. */
+  /** The steps that all selected objects pass through, in this order. */
   readonly local: readonly string[];
   /** The paths that the query reads. */
   readonly paths: readonly string[];

@@ -23,13 +23,13 @@ export interface SourcePlan {
   readonly use: 'same' | 'wider' | 'part' | 'new';
   readonly reason: string;
   readonly index?: IndexRead;
-  /** What is selected locally of the objects that are read. */
+  /** The selection that is made locally among the objects that are read. */
   readonly local: LocalScope;
   /** The conditions that are evaluated locally; without the one that the index answers. */
   readonly where: readonly QueryCondition[];
 }
 
-/** What a plan may know of a factory. */
+/** The properties of a factory that a plan depends on. */
 export interface PlanContext {
   scopeOf(resource: Resource<KubernetesObject>, scope: InformerScope): ReadScope;
   entriesOf(resource: Resource<KubernetesObject>): readonly Entry[];

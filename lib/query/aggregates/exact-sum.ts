@@ -11,7 +11,7 @@ const MOST = 9_007_199_254_740_991;
 export class ExactSum {
   #count = 0;
   #integers = 0;
-  /** What did not fit into `#integers`. */
+  /** The parts that did not fit into `#integers`. */
   #large = 0n;
   /** The parts of the sum of the fractional numbers, by rising magnitude; `#fractional` is how many these are. */
   #parts: number[] = [];

@@ -1,4 +1,4 @@
-/** What has changed in an answer since it was last taken: the state of each row before its first change. */
+/** The changes of an answer since it was last taken: the state of each row before its first change. */
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/stored.ts';
 import type { AnswerRows, HeldRow } from './machine.ts';

@@ -41,7 +41,7 @@ export class Emission<Out> {
     const { rev, synced, resourceVersion } = set;
     const isLater = this.#heads[input] !== undefined;
     this.#heads[input] = { rev, synced, resourceVersion };
-    // What arrives before the first emission becomes part of it, and the first emission keeps the cause.
+    // Sets that arrive before the first emission become part of it, and the first emission keeps the cause.
     if (!isLater || this.#hasEmitted) {
       this.because(set.cause);
       this.#initial = (this.#initial ?? true) && set.initial;

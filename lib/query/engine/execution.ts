@@ -33,7 +33,7 @@ interface Computation<Out> {
   readonly run: Subscription;
 }
 
-/** What an execution needs of its operator's Observable. */
+/** The parts of an operator's Observable that its execution uses. */
 export interface ExecutionParts<Out> {
   readonly operator: Operator<Out>;
   readonly subscriber: Subscriber<AnyChangeSet<Out>>;
@@ -116,7 +116,7 @@ export class Execution<Out> {
       this.#run(() => {
         this.#isRetuning = false;
         this.#retune();
-        // What the sources changed in this turn, unless the new parameter is part of the same set.
+        // Emits the changes of the sources in this turn, unless the new parameter is part of the same set.
         this.#schedule();
         this.#completeIfDone();
       }),
@@ -293,7 +293,7 @@ export class Execution<Out> {
     );
   }
 
-  /** What has changed in the answer that stands. A computation compares these rows, too. */
+  /** The changes of the answer that stands. A computation compares these rows, too. */
   #take(): readonly Change<Out>[] {
     const changes = this.#machine?.take() ?? [];
     this.#computation?.of.changed(changes);

@@ -1,4 +1,4 @@
-/** What a machine may use of its driver, with the errors of users' functions noted by row. */
+/** The part of the driver that a machine may use, with the errors of users' functions noted by row. */
 import type { MachineContext } from './machine.ts';
 import type { RejectedRow } from './rejections.ts';
 

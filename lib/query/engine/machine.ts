@@ -58,7 +58,7 @@ export interface RowFedMachine<Out> extends Machine<Out> {
   settle?(): Generator<void, void, void> | undefined;
 }
 
-/** What a machine may use of its driver. */
+/** The part of the driver that a machine may use. */
 export interface MachineContext {
   /** The scheduler's time, in milliseconds since the Unix epoch. */
   nowMs(): number;

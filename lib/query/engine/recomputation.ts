@@ -52,7 +52,7 @@ export class Recomputation<Out> {
   /** Rows that left before they were fed, and inputs whose rows were all replaced. */
   readonly #gone = new Map<number, Set<string>>();
   readonly #replaced = new Set<number>();
-  /** What was found to differ, and the rows that have changed in one of the answers while they were compared. */
+  /** The differences found, and the rows that have changed in one of the answers while they were compared. */
   #deletions: Change<Out>[] = [];
   #others: Change<Out>[] = [];
   readonly #late = new Set<string>();
@@ -181,7 +181,7 @@ export class Recomputation<Out> {
     }
   }
 
-  /** What the new answer changes in the former one, deletions first; nothing if there was none. */
+  /** The changes from the former answer to the new one, deletions first; none if there was no former one. */
   difference(): Change<Out>[] {
     // Changes that came from outside of the inputs, such as those of inner Observables.
     this.changed(this.next.take());

@@ -14,7 +14,7 @@ const RIGHT = 1;
 const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 const NO_BUCKETS: readonly Bucket[] = [];
 
-/** What a join is made of besides its rows. */
+/** The settings of a join. */
 export interface JoinParts {
   /** Whether a left row without a right row is kept out. */
   readonly isInner: boolean;
@@ -248,7 +248,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     left.row = this.#projected(left, pair, former?.row);
   }
 
-  /** What there was of a left row, in this machine or in the one before. */
+  /** The former pair and row of a left row, in this machine or in the one before. */
   #formerOf(left: LeftRow): Pick<LeftRow, 'pair' | 'row'> | undefined {
     const { pair, row } = left;
     if (pair !== undefined || this.#former === undefined) return { pair, row };

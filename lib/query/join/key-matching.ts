@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { uidOf } from '../../meta/kubernetes-object.ts';
 import { Bucket, type LeftRow, type Matching, type RightRow } from './matching.ts';
 
-/** What a key function may return: a key, several keys, or nothing. */
+/** The result of a key function: a key, several keys, or nothing. */
 export type JoinKeys = string | readonly string[] | null | undefined;
 
 type KeysOf = (object: never, nowMs: number, id: string) => JoinKeys;

@@ -29,7 +29,7 @@ export interface LiveQuerySpec<
   readonly fieldSelector?: string;
   /** Which objects are in the answer. @defaultValue all */
   readonly where?: Where<T> | undefined;
-  /** What is shown of each object: `{ column: path }`, or a function with a key. @defaultValue the objects */
+  /** The columns of a row: `{ column: path }`, or a function with a key. @defaultValue the objects */
   readonly select?: S | undefined;
   /** The order of the rows, by one or several values. Ties are ordered by id. */
   readonly orderBy?: O | undefined;

@@ -62,7 +62,7 @@ export function someAt(
   return someAt((value as Record<string, unknown>)[name], steps, visit, at + 1);
 }
 
-/** What a path shows: a list if an array is on the way, otherwise a value, or `undefined` if it is absent. */
+/** The value at a path: a list if an array is on the way, otherwise a value, or `undefined` if it is absent. */
 export function shownAt(object: unknown, steps: Steps): unknown {
   let value = object;
   for (let at = 0; at <= steps.length; at++) {

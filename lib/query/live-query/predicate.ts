@@ -104,7 +104,7 @@ export function conjunctsOf(condition: QueryCondition | undefined): readonly Que
   return 'and' in condition ? condition.and : [condition];
 }
 
-/** What a condition reads: paths, indices, and functions by their keys. */
+/** The things that a condition reads: paths, indices, and functions by their keys. */
 export interface Needs {
   readonly paths: Set<string>;
   readonly indices: Set<string>;

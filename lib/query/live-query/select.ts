@@ -16,7 +16,7 @@ export interface KeyedProjection<T, Row> {
   readonly project: (object: Stored<T>, nowMs: number) => Row | undefined;
 }
 
-/** What a query shows of each object: columns, or what a function makes. */
+/** The row that a query makes of each object: columns, or the result of a function. */
 export type Select<T> = Columns<T> | KeyedProjection<T, unknown>;
 
 /** The rows of a query. */
@@ -51,7 +51,7 @@ export function normalSelection(given: unknown): QuerySelection {
     return { key: checkedKey('select', key), project: project as never };
   }
   if (names.length === 0) refused('select', 'has no columns; give one, or leave select out');
-  // What JSON keeps of a function and its key.
+  // JSON keeps the key of a function only.
   if (names.length === 1 && key !== undefined) {
     refused('select.project', 'is missing; a row of one column cannot call it key');
   }

@@ -100,5 +100,5 @@ type At<T, Steps> = unknown extends T
       ? At<Field<NonNullable<T>, K> | Maybe<T>, Rest>
       : T;
 
-/** What a path shows: a list if an array is on the way, otherwise the value, with `undefined` if it may be absent. */
+/** The value at a path: a list if an array is on the way, otherwise the value, with `undefined` if it may be absent. */
 export type ValueAt<T, P extends string> = At<T, Split<P>>;

@@ -55,7 +55,7 @@ class FilterMachine<T> extends RowMachine<T, Filtered<T>> {
   }
 }
 
-/** What {@link liveFilter} takes: a function, or a label selector in any of its forms. */
+/** The condition of {@link liveFilter}: a function, or a label selector in any of its forms. */
 export type FilterCondition<T> = RowPredicate<T> | string | LabelSelectorObject | LabelSelector;
 
 function parsed(condition: string | LabelSelectorObject): LabelSelector {

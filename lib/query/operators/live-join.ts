@@ -38,7 +38,7 @@ export interface JoinBySelector<L> {
   readonly acrossNamespaces?: boolean | undefined;
 }
 
-/** What {@link liveJoin} joins by. */
+/** The relation that {@link liveJoin} joins by. */
 export type JoinOn<L, R> = JoinByOwner | JoinByKeys<L, R> | JoinBySelector<L>;
 
 /** Whether a join keeps a left row without a right one (`left`), or not (`inner`). */
@@ -76,7 +76,7 @@ export interface LiveJoinOptions<
   One extends boolean = false,
   B = JoinedRow<L, R, Type, One>,
 > extends LiveOptions {
-  /** What belongs together. */
+  /** The relation between the rows of both sides. */
   readonly on: Param<JoinOn<L, R>>;
   /** @defaultValue 'left' */
   readonly type?: Type | undefined;

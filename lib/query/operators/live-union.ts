@@ -12,7 +12,7 @@ type RowOf<S> = S extends Observable<ChangeSet<infer T>> ? T : never;
 /** A row of a union of these sources. */
 export type UnitedRow<S> = S extends readonly (infer E)[] ? RowOf<E> : RowOf<S[keyof S]>;
 
-/** What {@link liveUnion} takes: streams by name, or a list of streams. */
+/** The sources of {@link liveUnion}: streams by name, or a list of streams. */
 export type UnionSources =
   | { readonly [name: string]: Observable<ChangeSet<unknown>> }
   | readonly Observable<ChangeSet<unknown>>[];

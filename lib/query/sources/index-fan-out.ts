@@ -14,7 +14,7 @@ import type { ReadIndexers } from '../../store/index-funcs.ts';
 import { indexValues } from '../../store/index-table.ts';
 import type { HeldRow } from '../engine/machine.ts';
 
-/** What is needed of an informer. */
+/** The parts of an informer that are used. */
 export type IndexedInformer<T extends KubernetesObject, Names extends string = string> = Pick<
   SharedInformer<T, Names>,
   'changes$' | 'indexer' | 'status$'

@@ -1,7 +1,7 @@
 /** A loop over the rows of a view, which skips the rows that it was too slow for. */
 import type { Observable } from 'rxjs';
 
-/** What the loop needs of a view. */
+/** The parts of a view that the loop uses. */
 export interface LatestParts<V> {
   /** Keeps the view subscribed until the returned function is called. */
   hold(): () => void;

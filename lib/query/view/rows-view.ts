@@ -14,7 +14,7 @@ import { Listeners } from './listeners.ts';
 import type { RowView, View, ViewSnapshot, ViewStatus } from './view.ts';
 import { ViewRows } from './view-rows.ts';
 
-/** What a view is made of. */
+/** The parts of a view. */
 export interface ViewParts<T> {
   readonly source: Observable<AnyChangeSet<T>>;
   readonly lineage: Lineage;

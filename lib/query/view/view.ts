@@ -13,7 +13,7 @@ export interface ViewStatus extends Partial<InformerStatus> {
   readonly rejected: readonly RejectedRow[];
 }
 
-/** What a view shows at one moment. It never changes. */
+/** The contents of a view at one moment. They never change. */
 export interface ViewSnapshot<T> {
   /** The rows, in the order of the pipe, or without an order as they were added. The same array until a row changes. */
   readonly rows: readonly Stored<T>[];

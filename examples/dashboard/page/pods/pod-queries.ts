@@ -33,7 +33,7 @@ export interface RowRange {
   readonly limit: number;
 }
 
-/** What the page has received. */
+/** The version and the number of changes that the page has received. */
 export interface Received {
   /** The version of the pods on the page. */
   readonly resourceVersion: string;
