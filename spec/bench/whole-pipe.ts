@@ -1,83 +1,107 @@
 /**
- * Runs the contestants alternately against one synthetic server and prints medians and ratios to the floor.
+ * Runs the contestants in turns against one synthetic server and prints medians and ratios to the floor.
  *
- *   npm run bench -- [--objects 50000] [--events 200000] [--rounds 5] [--short] [--only floor,ours] [--assert]
+ *   npm run bench                                           everything, about half an hour
+ *   npm run bench -- firehose --only ours,floor             some measurements, some contestants
  *
- * Absolute figures depend on the machine; the ratios of one run can be compared. `--assert` exits with 1 if a budget
- * is exceeded.
+ * Measurements: sync (the first list and the memory after it), hot, spread (both: firehose), latency.
+ *
+ *   --corpus pods           pods, large-pods, deployments, configmaps, events, widgets; several with commas
+ *   --managed-fields with   or without: whether the server sends managedFields
+ *   --drop                  the server honours Accept: application/json;drop=metadata.managedFields
+ *   --objects 50000 --events 200000 --rounds 5 --seed 1
+ *   --short                 fewer objects and events, one round
+ *   --node PATH             another Node for the contestants
+ *
+ * Absolute figures depend on the machine; the ratios of one run can be compared.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Result } from './contestant.ts';
-import { budgetLines, median, table } from './table.ts';
+import { commandOf, usual } from './contestants/contestants.ts';
+import type { Measurement, Result } from './contestants/result.ts';
+import { type BenchServer, runProcess, startServer } from './processes.ts';
+import { report } from './report.ts';
 
-// As in production, where objects are not frozen.
-process.env.NODE_ENV ??= 'production';
-
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
+    corpus: { type: 'string', default: 'pods' },
+    'managed-fields': { type: 'string', default: 'with' },
+    drop: { type: 'boolean', default: false },
     objects: { type: 'string' },
     events: { type: 'string' },
     rounds: { type: 'string' },
-    only: { type: 'string', default: 'floor,ours,client-node' },
     short: { type: 'boolean', default: false },
-    assert: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string', default: usual.join(',') },
+    node: { type: 'string', default: process.execPath },
   },
 });
+
+const groups: Readonly<Record<string, readonly Measurement[]>> = {
+  sync: ['sync'],
+  memory: ['sync'],
+  hot: ['hot'],
+  spread: ['spread'],
+  firehose: ['hot', 'spread'],
+  latency: ['latency'],
+};
+
+function chosenMeasurements(): Measurement[] {
+  // A firehose begins with the first list, so `sync` by itself is measured only if nothing else is.
+  if (positionals.length === 0) return ['hot', 'spread', 'latency'];
+  return positionals.flatMap((name) => {
+    const group = groups[name];
+    if (group !== undefined) return group;
+    const names = Object.keys(groups).join(', ');
+    throw new TypeError(`bench: there is no measurement ${name}; there are ${names}, and query`);
+  });
+}
+
 const objects = values.objects ?? (values.short ? '10000' : '50000');
 const events = values.events ?? (values.short ? '40000' : '200000');
-const rounds = Number(values.rounds ?? (values.short ? 3 : 5));
-const paced = values.short ? '10000' : '25000';
+/** Latencies are measured with fewer events, because they come at a steady rate. */
+const paced = String(Math.ceil(Number(events) / 8));
 const contestants = values.only.split(',');
+const measurements = chosenMeasurements();
+const rounds = Number(values.rounds ?? (values.short ? 1 : 5));
 
-function node(file: string, args: readonly string[]): ChildProcess {
-  const path = fileURLToPath(new URL(file, import.meta.url));
-  const flags = ['--conditions=rx-informer-source', '--expose-gc'];
-  return spawn(process.execPath, [...flags, path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+/** Runs one measurement of one contestant. */
+function measure(server: BenchServer, corpus: string, name: string, measurement: Measurement) {
+  const args = ['--url', server.url, '--corpus', corpus, '--measure', measurement];
+  args.push('--events', measurement === 'latency' ? paced : events);
+  return runProcess<Result>(commandOf(name, values.node), args, 300_000);
 }
 
-/** Returns the first line of stdout as JSON, or `undefined` if the process ends without a line. */
-async function answer<T>(child: ChildProcess): Promise<T | undefined> {
-  if (child.stdout === null) return undefined;
-  for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line) as T;
-  return undefined;
-}
-
-const server = node('./server.ts', ['--objects', objects]);
-const ready = await answer<{ url: string; bytesEach: number }>(server);
-if (ready === undefined) throw new Error('the synthetic server did not start');
-const results = new Map<string, Result[]>(contestants.map((name) => [name, []]));
-const failed = new Set<string>();
-try {
-  for (let round = 1; round <= rounds; round++) {
-    for (const name of contestants.filter((contestant) => !failed.has(contestant))) {
-      const args = ['--url', ready.url, '--objects', objects, '--events', events, '--paced', paced];
-      const child = node(`./${name}.ts`, args);
-      const ended = once(child, 'exit');
-      const result = await answer<Result>(child);
-      await ended;
-      if (result === undefined) failed.add(name);
-      else results.get(name)?.push(result);
-      const note = result === undefined ? 'failed' : `synced in ${result.syncMs.toFixed(0)} ms`;
-      process.stderr.write(`round ${round}/${rounds}: ${name} ${note}\n`);
+for (const name of contestants) commandOf(name, values.node);
+for (const corpus of values.corpus.split(',')) {
+  const { seed } = values;
+  const args = ['--corpus', corpus, '--objects', objects, '--seed', seed];
+  args.push('--managed-fields', values['managed-fields'], ...(values.drop ? ['--drop'] : []));
+  const server = await startServer(args);
+  const results = new Map<string, Result[]>();
+  const failed = new Set<string>();
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      for (const measurement of measurements) {
+        for (const name of contestants.filter((contestant) => !failed.has(contestant))) {
+          const result = await measure(server, corpus, name, measurement);
+          const key = `${name} ${measurement}`;
+          if (result === undefined) failed.add(name);
+          else results.set(key, [...(results.get(key) ?? []), result]);
+          const note = result === undefined ? 'failed' : `synced in ${result.syncMs.toFixed(0)} ms`;
+          process.stderr.write(`round ${round}/${rounds}: ${corpus}, ${key} ${note}\n`);
+        }
+      }
     }
+  } finally {
+    server.close();
   }
-} finally {
-  server.stdin?.end();
+  const { bytesEach } = server;
+  process.stdout.write(
+    `\n${server.objects} ${corpus} (the first has ${bytesEach} bytes, ${values['managed-fields']} managedFields), ` +
+      `${events} events, seed ${seed}, medians (least–greatest) of ${rounds} rounds, Node ${process.version}\n\n`,
+  );
+  process.stdout.write(report(contestants, measurements, results));
+  for (const name of failed) process.stdout.write(`${name} failed\n`);
+  if (failed.size > 0) process.exitCode = 1;
 }
-
-const medians = new Map<string, Result>();
-for (const [name, runs] of results) if (runs.length > 0) medians.set(name, median(runs));
-process.stdout.write(
-  `\n${objects} Pods of ${ready.bytesEach} bytes, ${events} events, medians of ${rounds} rounds, Node ${process.version}\n\n`,
-);
-process.stdout.write(table(medians));
-const budgets = budgetLines(medians);
-// With fewer objects a run is mostly compilation, and the ratios say little.
-const short = Number(objects) < 50_000 ? ' (meant for 50,000 objects and 200,000 events)' : '';
-for (const { text } of budgets) process.stdout.write(`${text}${short}\n`);
-for (const name of failed) process.stdout.write(`${name} failed\n`);
-if (failed.size > 0 || (values.assert && budgets.some(({ kept }) => !kept))) process.exitCode = 1;

@@ -6,7 +6,7 @@ import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { lastValueFrom, NEVER } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { podOf } from '../bench/pod-bytes.ts';
+import { podOf } from '../bench/corpus/pods.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { noControl } from './cluster.ts';
 import { figures } from './figures.ts';

@@ -1,20 +1,16 @@
 /**
- * Pods as bytes, encoded once: about 3.2 KB of JSON each, with 0.86 KB of managedFields, as in a cluster. The parts
- * that change with an event have a fixed width. An event is therefore a copy and a few digits, and the server does
- * not become the bottleneck.
+ * Pods: about 3.2 KB of JSON each, with 0.86 KB of managedFields, and larger ones of 6 KB with three containers. The
+ * members have the order in which Go writes them.
  */
+import { firstVersion, writtenAnnotation } from './fields.ts';
 
-/** The annotation with the server's write time: microseconds of the monotonic clock, 16 digits. */
-export const writtenAnnotation = 'bench.example.com/written';
-
-/** The first resourceVersion. All versions have 10 digits. */
-export const firstVersion = 1_000_000_000;
-
-/** Creates one Pod whose strings depend on `index`. */
-export function podOf(index: number, namespaces: number): object {
+/** Creates one Pod whose strings depend on `index` and `seed`. */
+export function podOf(index: number, namespaces: number, seed = 0): object {
   const namespace = `team-${String(index % namespaces).padStart(3, '0')}`;
   const hex = (salt: number) =>
-    ((index * 2_654_435_761 + salt * 40_503) >>> 0).toString(16).padStart(8, '0');
+    ((index * 2_654_435_761 + salt * 40_503 + seed * 1_000_003) >>> 0)
+      .toString(16)
+      .padStart(8, '0');
   const uid = `${hex(1)}-0000-4000-8000-${hex(2)}${hex(3).slice(4)}`;
   const app = `checkout-${index % 500}`;
   const name = `${app}-${hex(4)}-${hex(5).slice(3)}`;
@@ -161,48 +157,92 @@ function managedFields(time: string, uid: string): object[] {
   ];
 }
 
-/** All Pods in one buffer. */
-export class PodBytes {
-  readonly count: number;
-  #bytes: Buffer;
-  #starts: Uint32Array;
-  /** For each Pod the positions of its version, its write time and its restart count. */
-  #digits: Uint32Array;
+/** The parts of a Pod that the templates change. */
+export interface Pod {
+  readonly metadata: {
+    readonly name: string;
+    readonly generateName?: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly ownerReferences?: readonly object[];
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly managedFields: readonly object[];
+  };
+  readonly spec: { readonly containers: readonly Container[] };
+  readonly status: {
+    readonly conditions: readonly { readonly type: string; readonly status: string }[];
+    readonly containerStatuses: readonly ContainerStatus[];
+  };
+}
 
-  constructor(count: number, namespaces = 100) {
-    this.count = count;
-    const texts = Array.from({ length: count }, (_, index) =>
-      JSON.stringify(podOf(index, namespaces)),
-    );
-    this.#starts = new Uint32Array(count + 1);
-    this.#digits = new Uint32Array(count * 3);
-    this.#bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + text.length, 0));
-    let at = 0;
-    for (const [index, text] of texts.entries()) {
-      this.#starts[index] = at;
-      for (const [n, mark] of [
-        `"resourceVersion":"`,
-        `"${writtenAnnotation}":"`,
-        `"restartCount":`,
-      ].entries()) {
-        this.#digits[index * 3 + n] = at + text.indexOf(mark) + mark.length;
-      }
-      at += this.#bytes.write(text, at, 'latin1');
-    }
-    this.#starts[count] = at;
-  }
+interface Container {
+  readonly name: string;
+  readonly image: string;
+}
 
-  /** The Pod as JSON, valid until the next `touch`. */
-  of(index: number): Buffer {
-    return this.#bytes.subarray(this.#starts[index], this.#starts[index + 1]);
-  }
+interface ContainerStatus extends Container {
+  readonly restartCount: number | string;
+}
 
-  /** Writes a new version of one Pod: changes its resourceVersion, its restart count and its write time. */
-  touch(index: number, version: number): void {
-    const put = (field: number, digits: string) =>
-      this.#bytes.write(digits, this.#digits[index * 3 + field] ?? 0, 'latin1');
-    put(0, String(version));
-    put(1, String(process.hrtime.bigint() / 1000n).padStart(16, '0'));
-    put(2, String(version));
-  }
+const imageOf = (name: string) => `registry.example.com/shop/${name}:%release%`;
+
+/** The members of `metadata` that events change. */
+export function changing(metadata: Pod['metadata'], manager: string): object {
+  const { managedFields, ...others } = metadata;
+  const { name, uid, labels, annotations } = others;
+  return {
+    ...others,
+    name: `${name}-%generation%`,
+    uid: `${uid.slice(0, -5)}%generation%`,
+    resourceVersion: '%version%',
+    labels: { ...labels, track: '%track%' },
+    annotations: { ...annotations, [writtenAnnotation]: '%written%' },
+    '%%managed%%': 0,
+    managedFields: managedFields.map((entry) => ({
+      ...entry,
+      time: 'manager' in entry && entry.manager === manager ? '%statusTime%' : '%specTime%',
+    })),
+    '%%unmanaged%%': 0,
+  };
+}
+
+/** The JSON text of a Pod with tokens for the fields that events change. */
+export function podTemplate(index: number, seed: number, large: boolean): string {
+  const pod = podOf(index, 100, seed) as Pod;
+  const { metadata, spec, status } = pod;
+  const [first] = spec.containers;
+  const [firstStatus] = status.containerStatuses;
+  const names = large ? ['checkout', 'metrics-proxy', 'log-shipper'] : ['checkout'];
+  const types = large
+    ? ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
+    : ['Ready', 'PodScheduled'];
+  const conditions = types.map((type) => ({ ...status.conditions[0], type }));
+  return JSON.stringify({
+    ...pod,
+    metadata: changing(metadata, 'kubelet'),
+    spec: {
+      ...spec,
+      containers: names.map((name) => ({ ...first, name, image: imageOf(name) })),
+    },
+    status: {
+      ...status,
+      conditions: conditions.map((condition) =>
+        condition.type === 'Ready'
+          ? {
+              ...condition,
+              status: '%ready%',
+              lastTransitionTime: '%statusTime%',
+              '%%reason%%': 0,
+            }
+          : condition,
+      ),
+      containerStatuses: names.map((name, at) => ({
+        ...firstStatus,
+        name,
+        restartCount: at === 0 ? '%%count%%' : 0,
+        image: imageOf(name),
+      })),
+    },
+  });
 }
