@@ -4,7 +4,7 @@
  */
 import type { ListMeta, ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
-import { metaNamespaceKeyFunc } from '../meta/key.ts';
+import { isKeyOf } from '../meta/key.ts';
 import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 
@@ -33,7 +33,7 @@ function isRefused(value: unknown): value is Refused {
 }
 
 function isKeyed(object: unknown, key: unknown): boolean {
-  return isItem(object) && Boolean(object.metadata?.name) && metaNamespaceKeyFunc(object) === key;
+  return isItem(object) && isKeyOf(key, object);
 }
 
 function malformed(what: string): ApiError {

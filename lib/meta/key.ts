@@ -40,6 +40,16 @@ export function metaNamespaceKeyFunc(object: KubernetesObject): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
+/** Whether `key` is the key of an object. Creates no key, because every event is checked. */
+export function isKeyOf(key: unknown, object: KubernetesObject): boolean {
+  const { name, namespace } = object.metadata ?? {};
+  if (typeof key !== 'string' || !name) return false;
+  if (!namespace) return key === name;
+  const at = namespace.length;
+  if (key.length !== at + 1 + name.length) return false;
+  return key[at] === '/' && key.startsWith(namespace) && key.endsWith(name);
+}
+
 /** Returns the key of a namespace and a name. */
 export function joinMetaNamespaceKey(name: ObjectName): string {
   return name.namespace === '' ? name.name : `${name.namespace}/${name.name}`;

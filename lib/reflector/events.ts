@@ -22,10 +22,9 @@ export interface Reading<T> {
   readonly wentBack: boolean;
 }
 
-/** The later of two versions; if they cannot be compared, the received one. */
+/** The version after an event; the received one, unless it is known to be older. */
 function later(seen: string, received: string): string {
-  if (received === '') return seen;
-  return isOlder(received, seen) ? seen : received;
+  return received === '' || isOlder(received, seen) ? seen : received;
 }
 
 /** Reads events of a watch that is not a streaming LIST, or of a streaming LIST after its end mark. */
@@ -75,7 +74,8 @@ export function readEvents<T>(
       const type = event.type === 'ADDED' ? 'added' : 'updated';
       deltas.push({ type, key, object: event.object });
     }
-    if (adopting) resourceVersion = later(resourceVersion, received);
+    // It is not older, as was just checked.
+    if (adopting && received !== '') resourceVersion = received;
   }
   return end();
 }

@@ -6,6 +6,7 @@ import {
   splitMetaNamespaceKey,
 } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import { isKeyOf } from '../../lib/meta/key.ts';
 import { uidOf } from '../../lib/meta/kubernetes-object.ts';
 
 describe('key', () => {
@@ -16,6 +17,21 @@ describe('key', () => {
     [{ metadata: { name: '__proto__' } }, '__proto__'],
   ])('M2: the key of %j is %j', (object, key) => {
     expect(metaNamespaceKeyFunc(object)).toBe(key);
+  });
+
+  it('M2: a text is recognized as the key of an object exactly if it is that key', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 3 });
+    const sample = fc.record({ namespace: fc.option(text), name: text, key: text });
+    fc.assert(
+      fc.property(sample, ({ namespace, name, key }) => {
+        const object = { metadata: { name, ...(namespace === null ? {} : { namespace }) } };
+        const own = name === '' ? undefined : metaNamespaceKeyFunc(object);
+        expect(isKeyOf(key, object)).toBe(key === own);
+        expect(isKeyOf(own, object)).toBe(own !== undefined);
+      }),
+    );
+    expect(isKeyOf(undefined, {})).toBe(false);
+    expect(isKeyOf('web', {})).toBe(false);
   });
 
   it.each<KubernetesObject>([

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareResourceVersion } from '../../lib/meta/resource-version.ts';
+import { compareResourceVersion, isOlder } from '../../lib/meta/resource-version.ts';
 
 describe('resourceVersion', () => {
   it('M1: compares versions of any length like BigInt', () => {
@@ -9,6 +9,15 @@ describe('resourceVersion', () => {
       fc.property(version, version, (a, b) => {
         const expected = a === b ? 0 : a < b ? -1 : 1;
         expect(compareResourceVersion(String(a), String(b))).toBe(expected);
+      }),
+    );
+  });
+
+  it('M1: a version is older exactly if the comparison says so, for any texts', () => {
+    const digits = fc.string({ unit: fc.constantFrom('0', '1', '2', 'x'), maxLength: 3 });
+    fc.assert(
+      fc.property(digits, digits, (a, b) => {
+        expect(isOlder(a, b)).toBe(compareResourceVersion(a, b) === -1);
       }),
     );
   });
