@@ -71,7 +71,17 @@ export class DeltaQueue<T extends KubernetesObject> {
 
   /** Removes all waiting entries and returns their deltas, resolved against the known objects. */
   pop(): readonly Delta<T>[] {
+    const { lastToResolve } = this.pending;
     const entries = this.pending.take();
+    // Most batches contain only new states, which are passed on as they are.
+    const isResolved = lastToResolve === -1 && !this.resync && !this.#retry;
+    const out = isResolved ? (entries as Delta<T>[]) : this.#resolve(entries, lastToResolve);
+    this.#own?.apply(out);
+    return out;
+  }
+
+  #resolve(entries: readonly Entry<T>[], lastToResolve: number): Delta<T>[] {
+    const { resync } = this;
     const resolution = new Resolution<T>(
       new Overlay(this.#known),
       (place) => this.#takeList(place),
@@ -79,15 +89,12 @@ export class DeltaQueue<T extends KubernetesObject> {
     );
     const { out } = resolution;
     for (let at = 0; at < entries.length; at++) {
-      resolution.resolve(entries[at] as Entry<T>, at === entries.length - 1 && !this.resync);
+      resolution.resolve(entries[at] as Entry<T>, at >= lastToResolve && !resync);
     }
     if (this.#retry) out.push({ type: 'retry' });
     this.#retry = false;
-    if (this.resync) {
-      this.resync = false;
-      resolution.resync(this.#known.keys());
-    }
-    this.#own?.apply(out);
+    this.resync = false;
+    if (resync) resolution.resync(this.#known.keys());
     return out;
   }
 

@@ -16,25 +16,21 @@ type Refusal<T> = Extract<Delta<T>, { type: 'refused' }>;
 type Present<T> = Exclude<Keyed<T>, Deleted<T> | Refusal<T>>;
 
 /** A place in the queue: a single delta, which may stand for a complete list, or the net delta of one key. */
-export type Entry<T> =
-  | { readonly kind: 'delta'; delta: Delta<T> }
-  | {
-      readonly kind: 'net';
-      /** The deletion to deliver first. `present`, if set, is delivered after it. */
-      deleted: Deleted<T> | undefined;
-      /**
-       * A later deletion of another object of this name. Both are kept, because the consumer has one of the two
-       * objects.
-       */
-      deletedLater: Deleted<T> | undefined;
-      present: Present<T> | undefined;
-      /** The newest state, if it was refused. It is delivered after `present`, the newest accepted state. */
-      refused: Refusal<T> | undefined;
-      /** Whether an object was created and deleted while it waited, so its deletion may be unknown to the consumer. */
-      fleeting: boolean;
-    };
+export type Entry<T> = Delta<T> | NetDelta<T>;
 
-type Net<T> = Extract<Entry<T>, { kind: 'net' }>;
+/** The net delta of one key. */
+export interface NetDelta<T> {
+  readonly type: 'net';
+  /** The deletion to deliver first. `present`, if set, is delivered after it. */
+  deleted: Deleted<T> | undefined;
+  /** A later deletion of another object of this name. Both are kept, because the consumer has one of the two objects. */
+  deletedLater: Deleted<T> | undefined;
+  present: Present<T> | undefined;
+  /** The newest state, if it was refused. It is delivered after `present`, the newest accepted state. */
+  refused: Refusal<T> | undefined;
+  /** Whether an object was created and deleted while it waited, so its deletion may be unknown to the consumer. */
+  fleeting: boolean;
+}
 
 function uid(object: unknown): string {
   return uidOf(object as KubernetesObject);
@@ -59,8 +55,12 @@ function betterInformed<T>(a: Deleted<T>, b: Deleted<T>): Deleted<T> {
 export class Pending<T> {
   readonly #compression: Compression;
   entries: Entry<T>[] = [];
-  /** The last entry of each key since the last relist, across which deltas are not folded. */
-  #last = new Map<string, Entry<T>>();
+  /** The last entry that must be resolved against the known objects: a deletion, a list or a net; -1 if none must. */
+  lastToResolve = -1;
+  /** The net of each key since the last relist, across which deltas are not folded. */
+  #nets = new Map<string, NetDelta<T>>();
+  /** Without folding: the place of each key's last entry since the last relist, if that entry is a deletion. */
+  #deletions = new Map<string, number>();
 
   constructor(compression: Compression) {
     this.#compression = compression;
@@ -72,43 +72,56 @@ export class Pending<T> {
 
   /** Queues a delta without a key. */
   pushUnkeyed(delta: Delta<T>): void {
-    this.entries.push({ kind: 'delta', delta });
-    if (delta.type === 'replaced') this.#last = new Map();
+    this.entries.push(delta);
+    if (delta.type !== 'replaced') return;
+    this.#toResolve();
+    this.#forgetKeys();
   }
 
   push(delta: Keyed<T>): void {
-    const last = this.#last.get(delta.key);
-    if (this.#compression === 'latest') this.#fold(delta, last);
-    else this.#append(delta, last);
+    if (this.#compression === 'latest') this.#fold(delta, this.#nets.get(delta.key));
+    else if (delta.type === 'deleted') this.#appendDeletion(delta);
+    else {
+      if (this.#deletions.size > 0) this.#deletions.delete(delta.key);
+      this.entries.push(delta);
+    }
   }
 
   /** Removes and returns all entries. */
   take(): Entry<T>[] {
     const { entries } = this;
     this.entries = [];
-    this.#last = new Map();
+    this.lastToResolve = -1;
+    this.#forgetKeys();
     return entries;
   }
 
-  #append(delta: Keyed<T>, last: Entry<T> | undefined): void {
-    if (
-      delta.type === 'deleted' &&
-      last?.kind === 'delta' &&
-      last.delta.type === 'deleted' &&
-      isSameDeletion(last.delta, delta)
-    ) {
-      last.delta = betterInformed(last.delta, delta);
-      return;
-    }
-    const entry: Entry<T> = { kind: 'delta', delta };
-    this.entries.push(entry);
-    this.#last.set(delta.key, entry);
+  #forgetKeys(): void {
+    if (this.#nets.size > 0) this.#nets = new Map();
+    if (this.#deletions.size > 0) this.#deletions = new Map();
   }
 
-  #fold(delta: Keyed<T>, last: Entry<T> | undefined): void {
-    if (last?.kind !== 'net') {
-      const entry: Entry<T> = {
-        kind: 'net',
+  /** Marks the entry that was just queued. */
+  #toResolve(): void {
+    this.lastToResolve = this.entries.length - 1;
+  }
+
+  #appendDeletion(delta: Deleted<T>): void {
+    const at = this.#deletions.get(delta.key);
+    const last = at === undefined ? undefined : (this.entries[at] as Deleted<T>);
+    if (at !== undefined && last !== undefined && isSameDeletion(last, delta)) {
+      this.entries[at] = betterInformed(last, delta);
+      return;
+    }
+    this.#deletions.set(delta.key, this.entries.length);
+    this.entries.push(delta);
+    this.#toResolve();
+  }
+
+  #fold(delta: Keyed<T>, last: NetDelta<T> | undefined): void {
+    if (last === undefined) {
+      const entry: NetDelta<T> = {
+        type: 'net',
         deleted: delta.type === 'deleted' ? delta : undefined,
         deletedLater: undefined,
         present: delta.type === 'deleted' || delta.type === 'refused' ? undefined : delta,
@@ -116,7 +129,8 @@ export class Pending<T> {
         fleeting: false,
       };
       this.entries.push(entry);
-      this.#last.set(delta.key, entry);
+      this.#nets.set(delta.key, entry);
+      this.#toResolve();
       return;
     }
     if (delta.type === 'refused') this.#foldRefusal(delta, last);
@@ -125,12 +139,12 @@ export class Pending<T> {
     else if (delta.type !== 'sync') this.#foldState(delta, last);
   }
 
-  #foldRefusal(delta: Refusal<T>, last: Net<T>): void {
+  #foldRefusal(delta: Refusal<T>, last: NetDelta<T>): void {
     const newest = last.refused?.refused.resourceVersion ?? '';
     if (!isOlder(delta.refused.resourceVersion, newest)) last.refused = delta;
   }
 
-  #foldDeletion(delta: Deleted<T>, last: Net<T>): void {
+  #foldDeletion(delta: Deleted<T>, last: NetDelta<T>): void {
     const { present, refused } = last;
     if (
       present !== undefined &&
@@ -148,7 +162,7 @@ export class Pending<T> {
     last.present = undefined;
   }
 
-  #foldState(delta: Present<T>, last: Net<T>): void {
+  #foldState(delta: Present<T>, last: NetDelta<T>): void {
     const { present, refused } = last;
     const { resourceVersion } = stateOf(delta.object as KubernetesObject);
     if (refused !== undefined && !isOlder(resourceVersion, refused.refused.resourceVersion)) {
@@ -167,7 +181,7 @@ export class Pending<T> {
   }
 
   /** `adjacent` says that no other delta of the key arrived between the last deletion and this one. */
-  #addDeletion(net: Net<T>, delta: Deleted<T>, adjacent: boolean): void {
+  #addDeletion(net: NetDelta<T>, delta: Deleted<T>, adjacent: boolean): void {
     const last = net.deletedLater ?? net.deleted;
     if (last === undefined) net.deleted = delta;
     else if (!adjacent || !isSameDeletion(last, delta)) net.deletedLater = delta;

@@ -18,7 +18,7 @@ export class Resolution<T extends KubernetesObject> {
   readonly #overlay: Overlay<T>;
   readonly #listOf: (place: Delta<T>) => CompleteList<T> | undefined;
   readonly #onUnknownDeletion: (key: string) => void;
-  /** Whether no entry is resolved after the current one, so that the overlay need not record its changes. */
+  /** Whether no later entry must be resolved, so that the overlay need not record the changes of the current one. */
   #isLast = false;
 
   /** `listOf` returns the complete list that a queued `replaced` stands for. It can be called once per list. */
@@ -34,8 +34,8 @@ export class Resolution<T extends KubernetesObject> {
 
   resolve(entry: Entry<T>, isLast: boolean): void {
     this.#isLast = isLast;
-    if (entry.kind !== 'net') {
-      this.#delta(entry.delta);
+    if (entry.type !== 'net') {
+      this.#delta(entry);
       return;
     }
     if (entry.deleted !== undefined) this.#remove(entry.deleted, entry.fleeting);
