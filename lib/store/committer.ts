@@ -3,10 +3,9 @@
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import type { Refused } from '../decode/watch-event.ts';
-import { foldDeletion, foldState, type Net, unfold, untouched } from '../delta/net-change.ts';
 import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
 import { ApiError } from '../meta/api-error.ts';
-import { inScope } from '../meta/key.ts';
+import { inScope, isKeyOf } from '../meta/key.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
@@ -14,6 +13,7 @@ import type { Stored } from '../meta/stored.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';
+import { CommitChanges } from './commit-changes.ts';
 import type { Commit } from './commits.ts';
 import type { Indexer, IndexerTransaction } from './indexer.ts';
 import { Scopes } from './scopes.ts';
@@ -43,8 +43,8 @@ function rejected(key: string, error: unknown): ApiError {
 }
 
 /** The state of the commit in progress. */
-interface Work<T> {
-  readonly nets: Map<string, Net<T>>;
+interface Work<T extends KubernetesObject> {
+  readonly changes: CommitChanges<T>;
   readonly transaction: IndexerTransaction<T>;
 }
 
@@ -64,19 +64,19 @@ export class Committer<T extends KubernetesObject> {
 
   /** Applies one commit. Returns `undefined` if no change set is to be emitted. */
   apply(commit: Commit<T>): ChangeSet<T> | undefined {
-    const nets = new Map<string, Net<T>>();
+    const { cause, initial } = commit;
+    const collected = new CommitChanges<T>(cause === 'initial' || cause === 'relist');
     const wasSynced = this.#indexer.synced;
     this.#indexer.transaction((transaction) => {
-      const work = { nets, transaction };
+      const work = { changes: collected, transaction };
       for (const delta of commit.deltas) this.#delta(delta, work);
       const { resourceVersion, synced } = this.scopes;
-      const touched = commit.cause === 'resync' && nets.size > 0;
+      const touched = cause === 'resync' && collected.take().length > 0;
       transaction.mark({ resourceVersion, synced, touched });
     });
     const { rev, resourceVersion, synced } = this.#indexer;
-    const changes = unfold(nets.values());
+    const changes = collected.take();
     if (changes.length === 0 && synced === wasSynced) return undefined;
-    const { cause, initial } = commit;
     return createChangeSet({ rev, cause, initial, reset: false, synced, resourceVersion }, changes);
   }
 
@@ -158,28 +158,18 @@ export class Committer<T extends KubernetesObject> {
     }
   }
 
-  /** The net change of a key in this commit; `had` is the object stored now. */
-  #net(key: string, { nets }: Work<T>, had: Stored<T> | undefined): Net<T> {
-    let net = nets.get(key);
-    if (net === undefined) {
-      net = untouched(key, had === undefined ? undefined : { id: uidOf(had) || key, object: had });
-      nets.set(key, net);
-    }
-    return net;
-  }
-
   #put(object: T, givenKey: string | undefined, origin: Origin, work: Work<T>): void {
     const { refused } = this.#indexer;
     let key = givenKey ?? '';
     try {
-      key = this.#indexer.keyOf(object);
+      // The key of a watch event is reused, because the hash of another string would have to be computed again.
+      if (!isKeyOf(key, object)) key = this.#indexer.keyOf(object);
       const had = this.#indexer.getByKey(key);
       if (supersedes(had, object, origin)) {
-        // Called before the write, so that the net records the object that was stored.
-        const net = this.#net(key, work, had);
         work.transaction.put(object, key);
-        foldState(net, uidOf(object) || key, object as Stored<T>);
+        work.changes.stored(key, had, object as Stored<T>);
       }
+      if (refused.size === 0) return;
       // An older event does not release a newer state that was refused.
       const newest = refused.get(key);
       if (newest === undefined || isOlder(versionOf(object), newest.resourceVersion)) return;
@@ -253,7 +243,7 @@ export class Committer<T extends KubernetesObject> {
 
   #resync(key: string, work: Work<T>): void {
     const had = this.#indexer.getByKey(key);
-    if (had !== undefined) this.#net(key, work, had).resync = true;
+    if (had !== undefined) work.changes.repeated(key, had);
   }
 
   #remove(delta: Removal<T>, work: Work<T>): void {
@@ -267,10 +257,9 @@ export class Committer<T extends KubernetesObject> {
     if (isOutdatedDeletion({ ...delta, object: ended }, stateOf(had))) return;
     // A missed deletion carries the state that the queue knew; the store may have a newer one.
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
-    const net = this.#net(key, work, had);
-    const last = { id: uidOf(ended) || key, object: this.#guarded(ended, had, work) };
+    const last = this.#guarded(ended, had, work);
     work.transaction.remove(key);
-    foldDeletion(net, last, delta.finalStateUnknown);
+    work.changes.deleted(key, had, last, delta.finalStateUnknown);
   }
 
   /** Freezes the last state of a deleted object. If that throws, the stored state is used instead. */

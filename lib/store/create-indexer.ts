@@ -19,7 +19,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
   readonly #tables = new Map<string, IndexTable<T>>();
   readonly #snapshots: StoreReaders<T>;
   #list: readonly Stored<T>[] | undefined;
-  readonly #values: (readonly string[])[] = [];
+  readonly #values: (string | readonly string[])[] = [];
   rev = 0;
   resourceVersion: ResourceVersion | '' = '';
   synced = false;
@@ -96,7 +96,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
         throw new TypeError(`indexer conflict: an index named ${JSON.stringify(name)} exists`);
       }
       const table = new IndexTable(name, func);
-      for (const [key, object] of this.#items) table.place(key, indexValues(func, object, name));
+      for (const [key, object] of this.#items) table.place(key, table.read(object));
       made.push(table);
     }
     for (const table of made) this.#tables.set(table.name, table);
@@ -121,7 +121,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
     for (const object of objects) {
       const stored = object as Stored<T>;
       fresh.set(this.keyOf(object), stored);
-      for (const table of this.#tables.values()) indexValues(table.func, stored, table.name);
+      for (const table of this.#tables.values()) table.read(stored);
     }
     this.transaction((transaction) => {
       // Removing keys while iterating over them is safe for a Map.
@@ -136,27 +136,29 @@ class MapIndexer<T extends object> implements Indexer<T> {
   transaction(write: (transaction: IndexerTransaction<T>) => void): void {
     const { resourceVersion, synced } = this;
     const marks = { resourceVersion, synced, touched: false };
-    /** The object at each key before each write, in order. */
-    const undo: (readonly [key: string, object: T | undefined])[] = [];
+    /** Each key that was written, and the object that was stored before, in turn. One array, without pairs. */
+    const undo: (string | T | undefined)[] = [];
     try {
       write({
         put: (object, key = this.keyOf(object)) => {
           const before = this.#items.get(key);
           this.#put(key, object);
-          undo.push([key, before]);
+          undo.push(key, before);
         },
         remove: (key) => {
           const before = this.#items.get(key);
           if (before === undefined) return false;
           this.#remove(key);
-          undo.push([key, before]);
+          undo.push(key, before);
           return true;
         },
         guarded: (object) => guardObject(object, this.#guard),
         mark: (state) => Object.assign(marks, state),
       });
     } catch (error) {
-      for (const [key, before] of undo.reverse()) {
+      for (let at = undo.length - 2; at >= 0; at -= 2) {
+        const key = undo[at] as string;
+        const before = undo[at + 1] as T | undefined;
         if (before === undefined) this.#remove(key);
         else this.#put(key, before);
       }
@@ -189,7 +191,7 @@ class MapIndexer<T extends object> implements Indexer<T> {
     const values = this.#values;
     let at = 0;
     for (const table of this.#tables.values()) {
-      values[at++] = indexValues(table.func, object, table.name);
+      values[at++] = table.read(object);
     }
     this.#items.set(key, guardObject(object, this.#guard));
     at = 0;

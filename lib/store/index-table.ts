@@ -6,7 +6,9 @@
 import type { Stored } from '../meta/stored.ts';
 import type { IndexFunc } from './index-funcs.ts';
 
+/** The objects of one value. */
 interface Bucket<T> {
+  readonly value: string;
   readonly keys: Set<string>;
   list: readonly Stored<T>[] | undefined;
 }
@@ -19,7 +21,13 @@ export function indexValues<T>(
   object: Stored<T>,
   name: string,
 ): readonly string[] {
-  const values = func(object) as readonly string[] | undefined | null;
+  return checkedValues(func(object), name);
+}
+
+function checkedValues(
+  values: readonly string[] | undefined | null,
+  name: string,
+): readonly string[] {
   if (values === undefined || values === null || values.length === 0) return EMPTY;
   if (!Array.isArray(values) || values.some((value) => typeof value !== 'string')) {
     throw new TypeError(
@@ -35,38 +43,42 @@ export class IndexTable<T> {
   readonly name: string;
   readonly func: IndexFunc<T>;
   readonly #buckets = new Map<string, Bucket<T>>();
-  /** The values of each object. They are kept, because the function might return other values later. */
-  readonly #values = new Map<string, readonly string[]>();
+  /** Where each object is. This is kept, because the function might return other values later. */
+  readonly #places = new Map<string, Bucket<T> | readonly Bucket<T>[]>();
 
   constructor(name: string, func: IndexFunc<T>) {
     this.name = name;
     this.func = func;
   }
 
+  /** Returns the value of an object, or its distinct values if it has several or none. Throws errors of the function. */
+  read(object: Stored<T>): string | readonly string[] {
+    const values = this.func(object) as readonly string[] | undefined | null;
+    const only = Array.isArray(values) && values.length === 1 ? values[0] : undefined;
+    return typeof only === 'string' ? only : checkedValues(values, this.name);
+  }
+
   /** Sets the values of a key and removes it from its previous values. */
-  place(key: string, values: readonly string[]): void {
-    const before = this.#values.get(key);
-    if (before === undefined) {
-      if (values.length === 0) return;
-      this.#values.set(key, values);
-      for (const value of values) this.#enter(value, key);
-      return;
-    }
+  place(key: string, values: string | readonly string[]): void {
+    const before = this.#places.get(key);
     // Most updates do not change the value; then only the list must be rebuilt, because it holds the old object.
-    if (before.length === 1 && values.length === 1 && before[0] === values[0]) {
-      const bucket = this.#buckets.get(values[0] as string);
-      if (bucket !== undefined) bucket.list = undefined;
+    if (before !== undefined && 'value' in before && before.value === values) {
+      before.list = undefined;
       return;
     }
-    if (values.length === 0) this.#values.delete(key);
-    else this.#values.set(key, values);
-    for (const value of before) if (!values.includes(value)) this.#leave(value, key);
-    for (const value of values) this.#enter(value, key);
+    const old = before === undefined ? EMPTY : 'value' in before ? [before] : before;
+    const now: Bucket<T>[] = [];
+    for (const value of typeof values === 'string' ? [values] : values) {
+      now.push(this.#enter(value, key));
+    }
+    for (const bucket of old) if (!now.includes(bucket)) this.#leave(bucket, key);
+    if (now.length === 0) this.#places.delete(key);
+    else this.#places.set(key, now.length === 1 ? (now[0] as Bucket<T>) : now);
   }
 
   clear(): void {
     this.#buckets.clear();
-    this.#values.clear();
+    this.#places.clear();
   }
 
   keys(value: string): readonly string[] {
@@ -88,21 +100,21 @@ export class IndexTable<T> {
     return [...this.#buckets.keys()];
   }
 
-  #enter(value: string, key: string): void {
-    const bucket = this.#buckets.get(value);
-    if (bucket === undefined) this.#buckets.set(value, { keys: new Set([key]), list: undefined });
-    else {
-      bucket.keys.add(key);
-      bucket.list = undefined;
+  #enter(value: string, key: string): Bucket<T> {
+    let bucket = this.#buckets.get(value);
+    if (bucket === undefined) {
+      bucket = { value, keys: new Set(), list: undefined };
+      this.#buckets.set(value, bucket);
     }
+    bucket.keys.add(key);
+    bucket.list = undefined;
+    return bucket;
   }
 
   /** Removes an empty value, because otherwise values would accumulate (kubernetes/kubernetes#84959). */
-  #leave(value: string, key: string): void {
-    const bucket = this.#buckets.get(value);
-    if (bucket === undefined) return;
+  #leave(bucket: Bucket<T>, key: string): void {
     bucket.keys.delete(key);
-    if (bucket.keys.size === 0) this.#buckets.delete(value);
+    if (bucket.keys.size === 0) this.#buckets.delete(bucket.value);
     else bucket.list = undefined;
   }
 }
