@@ -9,16 +9,24 @@
  *   --corpus pods           pods, large-pods, deployments, configmaps, events, widgets; several with commas
  *   --managed-fields with   or without: whether the server sends managedFields
  *   --drop                  the server honours Accept: application/json;drop=metadata.managedFields
- *   --objects 50000 --events 200000 --rounds 5 --seed 1
- *   --short                 fewer objects and events, one round
+ *   --objects 50000 --events 200000 --warm 0 --rounds 5 --seed 1
  *   --node PATH             another Node for the contestants
+ *   --keep-noisy            do not repeat a run while others used the machine
+ *   --assert                exit with 1 if a budget is missed
+ *   --short                 about a minute: floor and ours with fewer objects and events after a warm-up. Exits with 1
+ *                           if a ratio fell by more than a third against committed.json, unless the run was noisy
+ *   --update                with --short: write committed.json
  *
  * Absolute figures depend on the machine; the ratios of one run can be compared.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { budgetLines } from './budgets.ts';
+import { compare, type Ratios, ratiosOf } from './committed.ts';
 import { commandOf, usual } from './contestants/contestants.ts';
-import type { Measurement, Result } from './contestants/result.ts';
-import { type BenchServer, runProcess, startServer } from './processes.ts';
+import type { Measurement } from './contestants/result.ts';
+import { isNoisy, type Measured, measure } from './measure.ts';
+import { type BenchServer, startServer } from './processes.ts';
 import { report } from './report.ts';
 
 const { values, positionals } = parseArgs({
@@ -29,11 +37,15 @@ const { values, positionals } = parseArgs({
     drop: { type: 'boolean', default: false },
     objects: { type: 'string' },
     events: { type: 'string' },
+    warm: { type: 'string' },
     rounds: { type: 'string' },
-    short: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
-    only: { type: 'string', default: usual.join(',') },
+    only: { type: 'string' },
     node: { type: 'string', default: process.execPath },
+    'keep-noisy': { type: 'boolean', default: false },
+    assert: { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
+    update: { type: 'boolean', default: false },
   },
 });
 
@@ -46,9 +58,26 @@ const groups: Readonly<Record<string, readonly Measurement[]>> = {
   latency: ['latency'],
 };
 
-function chosenMeasurements(): Measurement[] {
-  // A firehose begins with the first list, so `sync` by itself is measured only if nothing else is.
-  if (positionals.length === 0) return ['hot', 'spread', 'latency'];
+// In a short run a few events after the first list let V8 compile the code first.
+const sizes = values.short
+  ? { objects: '10000', events: '40000', warm: '20000', rounds: '3', only: 'floor,ours' }
+  : { objects: '50000', events: '200000', warm: '0', rounds: '5', only: usual.join(',') };
+const { objects, events, warm, rounds, only } = {
+  objects: values.objects ?? sizes.objects,
+  events: values.events ?? sizes.events,
+  warm: values.warm ?? sizes.warm,
+  rounds: Number(values.rounds ?? sizes.rounds),
+  only: (values.only ?? sizes.only).split(','),
+};
+/** Latencies are measured with fewer events, because they come at a steady rate. */
+const paced = String(Math.ceil(Number(events) / 8));
+const measurements = chosenMeasurements();
+
+function chosenMeasurements(): readonly Measurement[] {
+  // Every process begins with the first list, so `sync` by itself is measured only if nothing else is.
+  if (positionals.length === 0) {
+    return values.short ? ['hot', 'spread'] : ['hot', 'spread', 'latency'];
+  }
   return positionals.flatMap((name) => {
     const group = groups[name];
     if (group !== undefined) return group;
@@ -57,51 +86,78 @@ function chosenMeasurements(): Measurement[] {
   });
 }
 
-const objects = values.objects ?? (values.short ? '10000' : '50000');
-const events = values.events ?? (values.short ? '40000' : '200000');
-/** Latencies are measured with fewer events, because they come at a steady rate. */
-const paced = String(Math.ceil(Number(events) / 8));
-const contestants = values.only.split(',');
-const measurements = chosenMeasurements();
-const rounds = Number(values.rounds ?? (values.short ? 1 : 5));
-
-/** Runs one measurement of one contestant. */
-function measure(server: BenchServer, corpus: string, name: string, measurement: Measurement) {
-  const args = ['--url', server.url, '--corpus', corpus, '--measure', measurement];
-  args.push('--events', measurement === 'latency' ? paced : events);
-  return runProcess<Result>(commandOf(name, values.node), args, 300_000);
-}
-
-for (const name of contestants) commandOf(name, values.node);
-for (const corpus of values.corpus.split(',')) {
-  const { seed } = values;
-  const args = ['--corpus', corpus, '--objects', objects, '--seed', seed];
-  args.push('--managed-fields', values['managed-fields'], ...(values.drop ? ['--drop'] : []));
-  const server = await startServer(args);
-  const results = new Map<string, Result[]>();
-  const failed = new Set<string>();
-  try {
-    for (let round = 1; round <= rounds; round++) {
-      for (const measurement of measurements) {
-        for (const name of contestants.filter((contestant) => !failed.has(contestant))) {
-          const result = await measure(server, corpus, name, measurement);
-          const key = `${name} ${measurement}`;
-          if (result === undefined) failed.add(name);
-          else results.set(key, [...(results.get(key) ?? []), result]);
-          const note = result === undefined ? 'failed' : `synced in ${result.syncMs.toFixed(0)} ms`;
-          process.stderr.write(`round ${round}/${rounds}: ${corpus}, ${key} ${note}\n`);
-        }
+/** Runs all contestants in turns. The keys of the result are a contestant and a measurement, as in `ours hot`. */
+async function runRounds(
+  server: BenchServer,
+  corpus: string,
+  failed: Set<string>,
+): Promise<Map<string, Measured[]>> {
+  const results = new Map<string, Measured[]>();
+  for (let round = 1; round <= rounds; round++) {
+    for (const measurement of measurements) {
+      for (const name of only.filter((contestant) => !failed.has(contestant))) {
+        const key = `${name} ${measurement}`;
+        const count = measurement === 'latency' ? paced : events;
+        const args = ['--url', server.url, '--corpus', corpus, '--measure', measurement];
+        args.push('--events', count, '--warm', warm);
+        const command = commandOf(name, values.node);
+        const result = await measure(command, args, server.pid, values['keep-noisy']);
+        if (result === undefined) failed.add(name);
+        else results.set(key, [...(results.get(key) ?? []), result]);
+        process.stderr.write(`round ${round}/${rounds}: ${corpus}, ${key} ${noteOf(result)}\n`);
       }
     }
-  } finally {
-    server.close();
   }
-  const { bytesEach } = server;
-  process.stdout.write(
-    `\n${server.objects} ${corpus} (the first has ${bytesEach} bytes, ${values['managed-fields']} managedFields), ` +
-      `${events} events, seed ${seed}, medians (least–greatest) of ${rounds} rounds, Node ${process.version}\n\n`,
+  return results;
+}
+
+function noteOf(result: Measured | undefined): string {
+  if (result === undefined) return 'failed';
+  const { syncMs, noise = 0 } = result;
+  const noisy = isNoisy(result) ? `, noisy: others took ${noise.toFixed(2)} of a core` : '';
+  return `synced in ${syncMs.toFixed(0)} ms${noisy}`;
+}
+
+function heading(server: BenchServer, corpus: string, results: Map<string, Measured[]>): string {
+  const runs = [...results.values()].flat();
+  const runtimes = [...new Set(runs.map(({ runtime }) => runtime))].join(', ');
+  const noisy = runs.filter(isNoisy).length;
+  return (
+    `\n${server.objects} ${corpus} of ${server.bytesEach} bytes (the first), ${values['managed-fields']} managedFields, ` +
+    `${events} events, seed ${values.seed}, medians (least–greatest) of ${rounds} rounds, ${runtimes}\n` +
+    `${noisy === 0 ? '' : `NOISY: during ${noisy} of ${runs.length} processes others took more than a tenth of a core\n`}\n`
   );
-  process.stdout.write(report(contestants, measurements, results));
+}
+
+/** Compares a short run with the committed ratios, or replaces these. Returns whether a ratio was lost. */
+function judgeShort(results: ReadonlyMap<string, readonly Measured[]>): boolean {
+  const file = new URL('./committed.json', import.meta.url);
+  if (values.update) {
+    const noisy = [...results.values()].flat().some(isNoisy);
+    // Beside other work the time says little, and CPU time and memory still do.
+    const kept = Object.entries(ratiosOf(results)).filter(
+      ([name]) => !noisy || !name.endsWith('eventsPerSecond'),
+    );
+    writeFileSync(file, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
+    return false;
+  }
+  const comparisons = compare(results, JSON.parse(readFileSync(file, 'utf8')) as Ratios);
+  for (const { text } of comparisons) process.stdout.write(`${text}\n`);
+  return comparisons.some(({ lost }) => lost);
+}
+
+for (const name of only) commandOf(name, values.node);
+for (const corpus of values.corpus.split(',')) {
+  const args = ['--corpus', corpus, '--objects', objects, '--seed', values.seed];
+  args.push('--managed-fields', values['managed-fields'], ...(values.drop ? ['--drop'] : []));
+  const server = await startServer(args);
+  const failed = new Set<string>();
+  const results = await runRounds(server, corpus, failed).finally(() => server.close());
+  process.stdout.write(heading(server, corpus, results) + report(only, measurements, results));
+  const budgets = values.short ? [] : budgetLines(results);
+  for (const { text } of budgets) process.stdout.write(`${text}\n`);
   for (const name of failed) process.stdout.write(`${name} failed\n`);
-  if (failed.size > 0) process.exitCode = 1;
+  const lost = values.short && judgeShort(results);
+  const missed = values.assert && budgets.some(({ met }) => !met);
+  if (failed.size > 0 || lost || missed) process.exitCode = 1;
 }

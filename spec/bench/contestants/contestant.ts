@@ -146,15 +146,15 @@ export async function contend(contestant: Contestant): Promise<void> {
         ? await latency(handler)
         : await firehose(handler, measure);
   await verify(contestant);
-  const extra = contestant.extra?.() ?? {};
   const result: Result = {
+    runtime: `Node ${process.version}`,
     syncMs,
     syncCpuMs,
     rssBaseMb,
     rssSettledMb,
     rssSyncPeakMb,
     ...more,
-    extra,
+    extra: contestant.extra?.() ?? {},
   };
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }

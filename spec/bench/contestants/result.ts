@@ -26,6 +26,8 @@ export interface Figures {
 }
 
 export interface Result extends Figures {
+  /** What ran the contestant, with its version: `Node v24.21.0`. */
+  readonly runtime: string;
   /** Further figures of this contestant, shown below the table. */
   readonly extra?: Readonly<Record<string, number>>;
 }
