@@ -17,7 +17,7 @@ import { CommitChanges } from './commit-changes.ts';
 import type { Commit } from './commits.ts';
 import type { Indexer, IndexerTransaction } from './indexer.ts';
 import { Scopes } from './scopes.ts';
-import { type Origin, supersedes } from './supersedes.ts';
+import { type Origin, successorOf } from './successor-of.ts';
 
 /** An object that the store refused, because a key or index function threw an error. */
 export interface Rejection<T> {
@@ -165,9 +165,10 @@ export class Committer<T extends KubernetesObject> {
       // The key of a watch event is reused, because the hash of another string would have to be computed again.
       if (!isKeyOf(key, object)) key = this.#indexer.keyOf(object);
       const had = this.#indexer.getByKey(key);
-      if (supersedes(had, object, origin)) {
-        work.transaction.put(object, key);
-        work.changes.stored(key, had, object as Stored<T>);
+      const next = successorOf<T>(had, object, origin);
+      if (next !== undefined) {
+        work.transaction.put(next, key);
+        work.changes.stored(key, had, next as Stored<T>);
       }
       if (refused.size === 0) return;
       // An older event does not release a newer state that was refused.

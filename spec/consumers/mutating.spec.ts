@@ -2,10 +2,21 @@
  * Consumers that change cached objects: an error at the line of the change in development, limited damage in
  * production.
  */
-import type { DeliveryPolicy, SharedInformer } from 'rx-informer';
-import { toView } from 'rx-informer';
+import {
+  createSharedInformer,
+  type DeliveryPolicy,
+  type SharedInformer,
+  toView,
+} from 'rx-informer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { added, deleted, modified, type Pod, pod } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  deleted,
+  modified,
+  type Pod,
+  pod,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
 import { gone, rig, STORY, settle } from './rig.ts';
 import { unhandled } from './unhandled.ts';
 
@@ -193,4 +204,59 @@ describe('a consumer that changes, without the guard,', () => {
       await stop();
     },
   );
+});
+
+describe('a consumer that changes a part that several versions share, without the guard,', () => {
+  const labelled = (name: string, version: number, app = 'web'): Pod => {
+    const made = pod(name, version);
+    return { ...made, metadata: { ...made.metadata, labels: { app } } };
+  };
+
+  async function spoilt() {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer<Pod>(source, { mutationGuard: 'off', backoff: () => 0 });
+    informer.start();
+    source.listed(1, labelled('a', 1), labelled('b', 1));
+    await settle();
+    const first = informer.indexer.get('shop/a');
+    source.send(modified(labelled('a', 2)));
+    await settle();
+    const second = informer.indexer.get('shop/a');
+    if (second?.metadata.labels) second.metadata.labels['app'] = 'spoilt';
+    const app = (name: string) => informer.indexer.get(`shop/${name}`)?.metadata.labels?.['app'];
+    const receive = async (object: Pod) => {
+      source.send(modified(object));
+      await settle();
+    };
+    return { source, informer, first, second, app, receive };
+  }
+
+  it('S16, S60: damages that part in the versions that share it, until the part changes or is parsed again', async () => {
+    const { informer, first, second, app, receive } = await spoilt();
+    expect(second?.metadata.labels).toBe(first?.metadata.labels);
+    expect([app('a'), app('b')]).toEqual(['spoilt', 'web']);
+    // A decoder may take an unchanged part over from the version before.
+    const kept = labelled('a', 3);
+    await receive({
+      ...kept,
+      metadata: { ...kept.metadata, labels: second?.metadata.labels ?? {} },
+    });
+    expect([app('a'), app('b')]).toEqual(['spoilt', 'web']);
+    await receive(labelled('a', 4));
+    expect([app('a'), first?.metadata.labels?.['app']]).toEqual(['web', 'spoilt']);
+    await informer.stop();
+  });
+
+  it('S16, S9: a list with the same version keeps the damage, and the first list of the next run repairs it', async () => {
+    const { source, informer, app } = await spoilt();
+    source.listed(2, labelled('a', 2), labelled('b', 1));
+    await informer.refresh();
+    expect(app('a')).toBe('spoilt');
+    await informer.stop();
+    source.listed(2, labelled('a', 2), labelled('b', 1));
+    informer.start();
+    await settle();
+    expect(app('a')).toBe('web');
+    await informer.stop();
+  });
 });

@@ -200,6 +200,56 @@ describe('applyDeltas: effects of deltas', () => {
     expect(send(replaced([pod('a', 5), other, changed], 7))).toEqual(['relist* ~c@>']);
   });
 
+  it('S9, S60: a watch event without a version that changes nothing keeps the stored object and notifies nobody', () => {
+    const { send, indexer } = storing([pod('a', '')]);
+    const [a, rev] = [indexer.get('a'), indexer.rev];
+    expect(send(updated(pod('a', '')))).toEqual([]);
+    expect(indexer.get('a')).toBe(a);
+    expect(indexer.rev).toBe(rev);
+    expect(send(updated({ ...pod('a', ''), kind: 'Pod' }))).toEqual(['watch* ~a@>']);
+    expect(indexer.get('a')?.metadata).toBe(a?.metadata);
+  });
+
+  it('S9, S60: an object whose versions cannot be trusted and whose members are in another order is unchanged', () => {
+    const { send, indexer } = storing([{ kind: 'Pod', ...pod('a', 5) }]);
+    const a = indexer.get('a');
+    expect(send(replaced([{ ...pod('a', 5), kind: 'Pod' }], 3, doubted))).toEqual([]);
+    expect(indexer.get('a')).toBe(a);
+  });
+
+  it('S60: an object with the unchanged parts is stored itself, and so is one with another UID; a refused object is merged when it is retried', () => {
+    const refuses = { on: false };
+    const indexers = {
+      kind: (object: Pod) => {
+        if (refuses.on) throw new Error('no');
+        return [object.kind ?? ''];
+      },
+    };
+    const spec = (size: number) => ({ size, ports: [{ n: 1 }] });
+    const make = (version: number, size: number): Pod =>
+      Object.assign(pod('a', version), { spec: spec(size) });
+    const { send, indexer, rejections } = storing([make(1, 1)], {}, { indexers });
+    type Sized = Pod & { spec: ReturnType<typeof spec> };
+    const first = indexer.get('a') as Sized;
+    const second = { ...make(2, 1), spec: first.spec };
+    send(updated(second));
+    expect(indexer.get('a')).toBe(second);
+    refuses.on = true;
+    const third = make(3, 2);
+    send(updated(third));
+    expect(indexer.get('a')).toBe(second);
+    expect(rejections.map(({ object }) => object)).toEqual([third]);
+    refuses.on = false;
+    send({ type: 'retry' });
+    const stored = indexer.get('a') as Sized;
+    expect(stored).toEqual(third);
+    expect(stored.spec.ports).toBe(first.spec.ports);
+    // Another object with the same name is not merged, even if the deletion event was missed.
+    const successor = Object.assign(pod('a', 9, 'another'), { spec: spec(2) });
+    send(updated(successor));
+    expect(indexer.get('a')).toBe(successor);
+  });
+
   it('S9: in a store that an earlier run has filled the content decides, because the server may have been restored since', () => {
     const { indexer } = storing([pod('a', 5), pod('b', 5)]);
     const [a] = [indexer.get('a')];

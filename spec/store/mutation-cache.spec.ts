@@ -307,7 +307,7 @@ describe('a mutation cache', () => {
         const changes$ = new Subject<ChangeSet<Pod>>();
         if (connected) cache.connect(changes$);
         const server = new Map<string, Pod>();
-        const had = new Set<Pod>();
+        const had = new Map<string, Pod>();
         const events: Delta<Pod>[] = [];
         const responses: Pod[] = [];
         const pendingSets: ChangeSet<Pod>[] = [];
@@ -321,7 +321,7 @@ describe('a mutation cache', () => {
             const object = pod(key, uid, String(++rev), label);
             const type = server.has(key) ? 'updated' : 'added';
             server.set(key, object);
-            had.add(object);
+            had.set(object.metadata.resourceVersion, object);
             responses.push(object);
             events.push({ type, key, object });
           },
@@ -355,7 +355,9 @@ describe('a mutation cache', () => {
         };
         const check = () => {
           const shown = ['a', 'b'].flatMap((key) => cache.getByKey(key) ?? []);
-          for (const object of shown) expect(had.has(object)).toBe(true);
+          for (const object of shown) {
+            expect(object).toEqual(had.get(object.metadata.resourceVersion));
+          }
           for (const key of ['a', 'b']) {
             const [stored, got] = [store.getByKey(key), cache.getByKey(key)];
             expect(at(got)).toBeGreaterThanOrEqual(at(stored));
@@ -381,7 +383,7 @@ describe('a mutation cache', () => {
         while (pendingSets.length > 0) act.notify();
         while (responses.length > 0) act.respond();
         check();
-        for (const key of ['a', 'b']) expect(cache.getByKey(key)).toBe(server.get(key));
+        for (const key of ['a', 'b']) expect(cache.getByKey(key)).toEqual(server.get(key));
       }),
       { numRuns: 500 },
     );

@@ -1,0 +1,37 @@
+/** Decides whether a received object replaces the stored one, by its version, its UID and its origin. */
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
+import { isOlder } from '../meta/resource-version.ts';
+import { reuseUnchanged } from './content/reuse-unchanged.ts';
+import { sameContent } from './content/same-content.ts';
+
+/**
+ * The origin of an object: a watch, a part of a list, or a complete list, whose versions are trusted to mean equal
+ * content (`trusting`) or not (`doubting`).
+ */
+export type Origin = 'watch' | 'part' | 'trusting' | 'doubting';
+
+/**
+ * Returns the object to store in place of `existing`, or `undefined` if `existing` stays. That is the received object,
+ * whose unchanged parts are those of `existing`. Only an object of the same UID has parts of `existing`, because code
+ * may keep what it knows of an object under one of its parts.
+ */
+export function successorOf<T extends KubernetesObject>(
+  existing: T | undefined,
+  object: T,
+  origin: Origin,
+): T | undefined {
+  if (existing === undefined || uidOf(existing) !== uidOf(object)) return object;
+  if (existing === object) return undefined;
+  const had = versionOf(existing);
+  const received = versionOf(object);
+  // The state in a list is correct, even if it is older than one already seen: etcd may have been restored from a
+  // backup, and then assigns the same versions again.
+  const isListed = origin === 'doubting' || origin === 'trusting';
+  if (!isListed && isOlder(received, had)) return undefined;
+  if (origin !== 'doubting' && had !== '' && had === received) return undefined;
+  const merged = reuseUnchanged(existing, object);
+  if (merged === existing) return undefined;
+  const comparesContent = origin === 'doubting' || (origin === 'trusting' && had === '');
+  // The same members may be in another order. The parts that are reused need no second comparison.
+  return comparesContent && sameContent(existing, merged) ? undefined : merged;
+}

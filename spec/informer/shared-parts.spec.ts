@@ -1,0 +1,164 @@
+/** The parts of an object that a change leaves alone stay the same JavaScript objects. */
+import * as fc from 'fast-check';
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type SharedInformer,
+  type SharedInformerOptions,
+  type Transform,
+} from 'rx-informer';
+import { type Pod, pods } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { expectSharedParts, type Texts, texts } from '../store/shared-parts.ts';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+interface Setting {
+  readonly initialList?: SharedInformerOptions<Pod>['initialList'];
+  readonly transform?: Transform<Pod> | undefined;
+  readonly mutationGuard?: SharedInformerOptions<Pod>['mutationGuard'];
+}
+
+function started(server: FakeApiServer, { transform, ...options }: Setting = {}) {
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const informer = createSharedInformer<Pod>(createListWatch(client, pods, { transform }), {
+    backoff: () => 0,
+    ...options,
+  });
+  informer.start();
+  return informer;
+}
+
+/** Waits until the store has the state of the server. */
+async function caughtUp(server: FakeApiServer, informer: SharedInformer<Pod>): Promise<void> {
+  const versions = (list: readonly { metadata?: { resourceVersion?: string | undefined } }[]) =>
+    list
+      .map(({ metadata }) => metadata?.resourceVersion)
+      .sort()
+      .join();
+  for (let turns = 0; turns < 1_000; turns++) {
+    const { live } = informer.status;
+    if (live && versions(server.objects.list(pods)) === versions(informer.indexer.list())) return;
+    await turn();
+  }
+  throw new Error(`the store never had ${versions(server.objects.list(pods))}`);
+}
+
+/** Makes new objects and arrays everywhere, as a transform may do. */
+const rebuilt: Transform<Pod> = (pod) => {
+  const { spec, ...rest } = structuredClone(pod);
+  return { ...rest, summary: { names: Object.keys(spec ?? {}), list: [[], {}] }, spec } as Pod;
+};
+
+const condition = (type: string, status: string) => ({ type, status });
+const web = { metadata: { namespace: 'shop', name: 'web', labels: { app: 'web' } } };
+
+describe('the parts of an object that a change leaves alone', () => {
+  it('S60: when the status of a pod changes, its spec, its labels and the other conditions stay ===', async () => {
+    const server = createFakeApiServer();
+    const spec = { containers: [{ name: 'web', image: 'web:1' }] };
+    const conditions = [condition('Ready', 'False'), condition('PodScheduled', 'True')];
+    const pod = server.objects.create<Pod>(pods, { ...web, spec, status: { conditions } });
+    const informer = started(server);
+    await caughtUp(server, informer);
+    const before = informer.indexer.get('shop/web');
+
+    const ready = [
+      condition('Initialized', 'True'),
+      condition('Ready', 'True'),
+      condition('PodScheduled', 'True'),
+    ];
+    server.objects.update<Pod>(pods, { ...pod, status: { conditions: ready } });
+    await caughtUp(server, informer);
+    const after = informer.indexer.get('shop/web');
+
+    expect(after?.status?.conditions).toEqual(ready);
+    expect(after).not.toBe(before);
+    expect(after?.spec).toBe(before?.spec);
+    expect(after?.metadata.labels).toBe(before?.metadata.labels);
+    expect(after?.status?.conditions?.[2]).toBe(before?.status?.conditions?.[1]);
+    // The former state has not changed.
+    expect(before?.status?.conditions).toEqual(conditions);
+    await informer.stop();
+  });
+
+  it('S60: an object that was created again under its name shares nothing with the former one', async () => {
+    const server = createFakeApiServer();
+    server.objects.create<Pod>(pods, web);
+    const informer = started(server);
+    await caughtUp(server, informer);
+    const before = informer.indexer.get('shop/web');
+    server.objects.delete(pods, { namespace: 'shop', name: 'web' });
+    server.objects.create<Pod>(pods, web);
+    await caughtUp(server, informer);
+    const after = informer.indexer.get('shop/web');
+    expect(after?.metadata.labels).toEqual(before?.metadata.labels);
+    expect(after?.metadata.labels).not.toBe(before?.metadata.labels);
+    await informer.stop();
+  });
+
+  it('S60: random changes by watch events, relists and streaming lists, with and without a transform', async () => {
+    const step = fc.record({
+      how: fc.constantFrom('watch', 'watch', 'relist' as const),
+      writes: fc.array(
+        fc.record({
+          name: fc.constantFrom('a', 'b'),
+          field: fc.constantFrom('x', 'y'),
+          side: fc.constantFrom(0, 1),
+        }),
+        { minLength: 1, maxLength: 3 },
+      ),
+    });
+    const setting = fc.record({
+      initialList: fc.constantFrom('pages' as const, 'stream' as const),
+      transform: fc.constantFrom(undefined, rebuilt),
+      mutationGuard: fc.constantFrom('freeze' as const, 'off' as const),
+    });
+    const causes: string[] = [];
+    const run = async (
+      chosen: Setting,
+      fields: readonly [Texts, Texts],
+      steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[],
+    ) => {
+      const server = createFakeApiServer();
+      const sides = { a: { x: 0, y: 0 }, b: { x: 0, y: 0 } };
+      const objectOf = (name: 'a' | 'b'): Pod => {
+        const { x, y } = sides[name];
+        const spec = { x: JSON.parse(fields[0][x as 0]), y: JSON.parse(fields[1][y as 0]) };
+        return { metadata: { namespace: 'shop', name, labels: { app: name } }, spec } as never;
+      };
+      for (const name of ['a', 'b'] as const) server.objects.create(pods, objectOf(name));
+      const informer = started(server, chosen);
+      informer.changes$.subscribe(({ updated, cause }) => {
+        for (const { previous, object } of updated) {
+          causes.push(cause);
+          expectSharedParts(previous, object);
+        }
+      });
+      await caughtUp(server, informer);
+      for (const { how, writes } of steps) {
+        const silent = how === 'relist';
+        for (const { name, field, side } of writes) {
+          sides[name][field] = side;
+          server.objects.update(pods, objectOf(name), { silent });
+        }
+        if (silent) server.faults.expireWatches();
+        await caughtUp(server, informer);
+        for (const object of informer.indexer.list()) {
+          const served = server.objects.get(pods, object.metadata);
+          const expected = JSON.parse(JSON.stringify(served));
+          expect(object).toEqual(chosen.transform?.(expected) ?? expected);
+        }
+      }
+      await informer.stop();
+    };
+    await fc.assert(
+      fc.asyncProperty(setting, fc.tuple(texts, texts), fc.array(step, { maxLength: 6 }), run),
+      { numRuns: 60 },
+    );
+    expect(causes.length).toBeGreaterThan(50);
+    expect(new Set(causes)).toEqual(new Set(['watch', 'relist']));
+  });
+});
