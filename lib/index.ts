@@ -120,6 +120,12 @@ export {
 } from './controller/until-condition.ts';
 // decode: turns bytes into events
 export type { DecodeContext, Decoder, Decoding, Skipped, Transform } from './decode/decoding.ts';
+export {
+  type DifferentialDecoding,
+  type DifferentialDecodingOptions,
+  differentialDecoding,
+} from './decode/differential/differential-decoding.ts';
+export type { DecodeCounts } from './decode/differential/differential-reader.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
 export type {
   PartialObjectMetadata,

@@ -37,6 +37,8 @@ export interface DecodeContext<T extends KubernetesObject> {
   readonly projection?: Projection;
   /** The known objects, which may be older than the bytes that are being decoded. */
   readonly known?: KnownObjects<T>;
+  /** Whether an object of a list may be replaced by the known one with the same UID and version. */
+  readonly reuse?: boolean;
   /** The longest line or item, in bytes. */
   readonly maxFrameBytes: number;
   /** The longest body of one LIST, in bytes. @defaultValue no limit */

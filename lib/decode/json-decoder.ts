@@ -2,17 +2,6 @@
 import { ApiError } from '../meta/api-error.ts';
 import type { Decoder } from './decoding.ts';
 
-/**
- * Parses JSON without quoting the text in an error, because it may be a Secret and V8's message quotes a part of it.
- */
-export function parse(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw ApiError.local('Malformed', `${what} of ${text.length} characters is not JSON`);
-  }
-}
-
 /** An error that a decoding step throws becomes the decoder's failure. */
 export abstract class JsonDecoder<Out> implements Decoder<Out> {
   failure: ApiError | undefined;

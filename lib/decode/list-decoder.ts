@@ -4,8 +4,11 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { createAdmission } from './admission.ts';
 import type { DecodeContext } from './decoding.ts';
-import { JsonDecoder, parse } from './json-decoder.ts';
+import { JsonDecoder } from './json-decoder.ts';
+import { parseText, textOf } from './json-text.ts';
 import { ItemFramer } from './list-items.ts';
+import type { ObjectReader } from './object-reader.ts';
+import { ObjectText } from './object-text.ts';
 import { expectKind } from './projection.ts';
 import type { ListMeta, Refused } from './watch-event.ts';
 import { KindTally, wrongKind } from './wrong-kind.ts';
@@ -32,6 +35,7 @@ function isList(kind: unknown): boolean {
 export interface PartDraft<T> {
   items: T[];
   rejected: Refused[];
+  unparsed?: true;
   wrongKind?: ApiError;
   metadata?: ListMeta;
 }
@@ -46,9 +50,15 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
   #opened = false;
   #length = 0;
 
-  constructor(context: DecodeContext<T>) {
+  /** Finds stored objects, so that the items that are equal to them are not parsed. */
+  readonly #stored: Pick<ObjectReader<T>, 'unchanged'>;
+  readonly #text: ObjectText;
+
+  constructor(context: DecodeContext<T>, stored: Pick<ObjectReader<T>, 'unchanged'> = {}) {
     super();
     this.#context = context;
+    this.#stored = stored;
+    this.#text = new ObjectText(context.keepManagedFields);
     this.#framer = new ItemFramer(context.maxFrameBytes, context.projection?.member);
     this.#admit = createAdmission(context, this.#tally);
     this.#typeMeta = typeMeta(context.projection ?? context.resource);
@@ -69,10 +79,10 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
       const message = `the list is longer than ${maxPageBytes} bytes; request pages, or raise maxPageBytes`;
       throw ApiError.local('TooLarge', message);
     }
-    for (const text of this.#framer.push(chunk)) {
+    this.#framer.push(chunk, (bytes, from, to) => {
       if (!this.#opened) this.#open();
-      this.#item(text, out);
-    }
+      this.#item(bytes, from, to, out);
+    });
   }
 
   /**
@@ -82,7 +92,7 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
   #open(): void {
     this.#opened = true;
     const { projection, resource } = this.#context;
-    const opening = parse(this.#framer.opening, 'a list') as Partial<Envelope>;
+    const opening = parseText(this.#framer.opening, 'a list') as Partial<Envelope>;
     if (projection !== undefined) {
       if (opening.kind !== undefined)
         expectKind(resource.plural, projection.listKind, opening.kind);
@@ -97,7 +107,7 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
 
   protected override finish(out: PartDraft<T>): void {
     const { projection, resource } = this.#context;
-    const envelope = parse(this.#framer.end(), 'a list') as Envelope | null;
+    const envelope = parseText(this.#framer.end(), 'a list') as Envelope | null;
     const got = envelope?.kind;
     if (projection !== undefined) {
       expectKind(resource.plural, projection.listKind, got);
@@ -126,14 +136,24 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
     throw ApiError.local('Unexpected', `${plural}: expected a ${expected}, got ${shown}`);
   }
 
-  #item(text: string, out: PartDraft<T>): void {
+  #item(bytes: Uint8Array, from: number, to: number, out: PartDraft<T>): void {
     const table = this.#context.projection?.table;
-    if (table !== undefined) return this.#keep(table.toObject(parse(text, 'a row')), out);
+    if (table !== undefined) {
+      return this.#keep(table.toObject(parseText(textOf(bytes, from, to), 'a row')), out);
+    }
+    const stored = this.#stored.unchanged?.(bytes, from, to);
+    if (stored !== undefined) {
+      this.#tally.own();
+      out.items.push(stored.object);
+      out.unparsed = true;
+      return;
+    }
+    const text = this.#text.of(bytes, from, to);
     // Items of built-in lists have no type. The type is put first, as in watch events. An item that begins with its
     // own type, such as a custom resource, keeps its order of fields.
     const body = text.slice(1);
     const typed = OWN_TYPE.test(text) || body.trimStart().startsWith('}');
-    this.#keep(parse(typed ? text : this.#typeMeta + body, 'an item'), out);
+    this.#keep(parseText(typed ? text : this.#typeMeta + body, 'an item'), out);
   }
 
   #keep(received: unknown, out: PartDraft<T>): void {

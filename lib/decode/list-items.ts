@@ -5,66 +5,30 @@
  */
 import { ApiError } from '../meta/api-error.ts';
 import { GatheredBytes } from '../transport/gathered-bytes.ts';
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-scan.ts';
+import { textOf } from './json-text.ts';
 
-const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
-/** Smaller pieces are gathered, because a string built of single-byte parts takes thirty times its length. */
-const SMALL = 1024;
+/** Receives the bytes of one item, which are valid during the call. */
+export type OnItem = (bytes: Uint8Array, from: number, to: number) => void;
 
-/** Collects the bytes of an item or of the envelope until it is complete. */
-class ByteText {
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
-  readonly #small = new GatheredBytes();
-  #text = '';
-  length = 0;
-
-  add(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    const isFirst = this.length === 0;
-    this.length += bytes.length;
-    if (isFirst || bytes.length >= SMALL) return this.#decode(bytes);
-    this.#small.add(bytes);
-    if (this.#small.length >= SMALL) this.#gather();
-  }
-
-  get soFar(): string {
-    this.#gather();
-    return this.#text;
-  }
-
-  take(): string {
-    this.#gather();
-    const text = this.#text + this.#decoder.decode();
-    this.#text = '';
-    this.length = 0;
-    return text;
-  }
-
-  #decode(bytes: Uint8Array): void {
-    this.#gather();
-    this.#text += this.#decoder.decode(bytes, { stream: true });
-  }
-
-  #gather(): void {
-    if (this.#small.length === 0) return;
-    this.#text += this.#decoder.decode(this.#small.take(), { stream: true });
-  }
-}
-
-/** Turns the bytes of a list body into the text of each complete item. */
+/** Finds the items of a list body. */
 export class ItemFramer {
   readonly #maxBytes: number;
   /** The name of the array that contains the items. */
   readonly #member: string;
-  readonly #item = new ByteText();
-  readonly #envelope = new ByteText();
+  /** The bytes of an item that began in an earlier chunk. */
+  readonly #item = new GatheredBytes();
+  readonly #envelope = new GatheredBytes();
   #depth = 0;
   #inString = false;
   #escaped = false;
@@ -86,18 +50,8 @@ export class ItemFramer {
     return `${this.#opening}]}`;
   }
 
-  /** Returns the items that this chunk completed, each as JSON text. */
-  push(chunk: Uint8Array): string[] {
-    try {
-      return this.#scan(chunk);
-    } catch (error) {
-      if (error instanceof ApiError) throw error;
-      throw ApiError.local('Malformed', 'the list is not UTF-8');
-    }
-  }
-
-  #scan(chunk: Uint8Array): string[] {
-    const items: string[] = [];
+  /** Calls `onItem` for each item that this chunk completed. */
+  push(chunk: Uint8Array, onItem: OnItem): void {
     let depth = this.#depth;
     let inString = this.#inString;
     let escaped = this.#escaped;
@@ -123,16 +77,14 @@ export class ItemFramer {
         } else if (depth === 2 && byte === OPEN_ARRAY && this.#key === this.#member) {
           this.#inItems = true;
           this.#envelope.add(chunk.subarray(from, at + 1));
-          this.#opening = this.#envelope.soFar;
+          this.#opening = textOf(this.#envelope.bytes, 0, this.#envelope.length);
           from = at + 1;
         }
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
         depth--;
         if (this.#inItem && depth === 2) {
           this.#inItem = false;
-          this.#item.add(chunk.subarray(from, at + 1));
-          this.#checkSize(this.#item);
-          items.push(this.#item.take());
+          this.#complete(chunk, from, at + 1, onItem);
           from = at + 1;
         } else if (this.#inItems && depth === 1) {
           this.#inItems = false;
@@ -150,13 +102,20 @@ export class ItemFramer {
     this.#depth = depth;
     this.#inString = inString;
     this.#escaped = escaped;
-    this.#checkSize(this.#item);
-    this.#checkSize(this.#envelope);
-    return items;
+    this.#checkSize(this.#item.length);
+    this.#checkSize(this.#envelope.length);
   }
 
-  #checkSize(text: ByteText): void {
-    if (text.length <= this.#maxBytes) return;
+  #complete(chunk: Uint8Array, from: number, to: number, onItem: OnItem): void {
+    this.#checkSize(this.#item.length + to - from);
+    if (this.#item.length === 0) return onItem(chunk, from, to);
+    this.#item.add(chunk.subarray(from, to));
+    const item = this.#item.take();
+    onItem(item, 0, item.length);
+  }
+
+  #checkSize(length: number): void {
+    if (length <= this.#maxBytes) return;
     const message = `an item of the list is longer than ${this.#maxBytes} bytes; raise maxFrameBytes if such objects are expected`;
     throw ApiError.local('TooLarge', message);
   }
@@ -166,6 +125,7 @@ export class ItemFramer {
     if (!this.#ended || this.#depth !== 0) {
       throw ApiError.local('Malformed', 'the list is cut off, or not JSON');
     }
-    return this.#envelope.take();
+    const envelope = this.#envelope.take();
+    return textOf(envelope, 0, envelope.length);
   }
 }

@@ -3,10 +3,13 @@ import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { createAdmission } from './admission.ts';
 import type { DecodeContext } from './decoding.ts';
-import { JsonDecoder, parse } from './json-decoder.ts';
+import { JsonDecoder } from './json-decoder.ts';
 import { LineFramer } from './json-lines.ts';
+import { parseText, textOf } from './json-text.ts';
+import { type ObjectReader, WholeReader } from './object-reader.ts';
 import { expectKind, type Projection } from './projection.ts';
 import type { WatchEvent } from './watch-event.ts';
+import { type ObjectEventType, objectOfLine, typeOfLine } from './watch-line.ts';
 import { KindTally, wrongKind } from './wrong-kind.ts';
 
 /** The annotation of the bookmark that ends the initial events of a streaming LIST, with the value `"true"`. */
@@ -18,10 +21,15 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
   readonly #context: DecodeContext<T>;
   readonly #admit: ReturnType<typeof createAdmission<T>>;
   readonly #tally = new KindTally();
+  readonly #reader: ObjectReader<T>;
+  /** Whether the events may be those of a list, so that stored objects may be reused. */
+  #isList: boolean;
 
-  constructor(context: DecodeContext<T>) {
+  constructor(context: DecodeContext<T>, reader: ObjectReader<T> = new WholeReader(context)) {
     super();
     this.#context = context;
+    this.#reader = reader;
+    this.#isList = context.reuse === true;
     this.#framer = new LineFramer(context.maxFrameBytes);
     this.#admit = createAdmission(context, this.#tally);
   }
@@ -35,23 +43,43 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
   }
 
   protected override read(chunk: Uint8Array, out: WatchEvent<T>[]): void {
-    const text = this.#framer.push(chunk);
-    for (let from = 0; from < text.length; ) {
-      const newline = text.indexOf('\n', from);
-      const end = newline === -1 ? text.length : newline;
-      if (end > from) this.#line(text.slice(from, end), out);
-      from = end + 1;
-    }
-    if (this.#framer.failure !== undefined) throw this.#framer.failure;
+    this.#framer.push(chunk, (bytes, from, to) => this.#line(bytes, from, to, out));
   }
 
   protected override finish(): void {
     this.#framer.end();
   }
 
-  #line(line: string, out: WatchEvent<T>[]): void {
+  #line(bytes: Uint8Array, from: number, to: number, out: WatchEvent<T>[]): void {
+    const type = typeOfLine(bytes, from, to);
+    // The rows of a table are read by its projection.
+    if (type === undefined || this.#context.projection?.table !== undefined) {
+      return this.#wholeLine(textOf(bytes, from, to), out);
+    }
+    const object = objectOfLine(from, type);
+    if (type === 'ADDED' && this.#isList) {
+      const stored = this.#reader.unchanged?.(bytes, object, to - 1);
+      if (stored !== undefined) {
+        this.#tally.own();
+        out.push({ type, key: stored.key, object: stored.object, unparsed: true });
+        return;
+      }
+    }
+    let received: unknown;
+    try {
+      received = this.#reader.read(bytes, object, to - 1, type === 'DELETED');
+    } catch {
+      // The line has other members, or is not JSON: then this gives the error.
+      return this.#wholeLine(textOf(bytes, from, to), out);
+    }
+    const { projection } = this.#context;
+    if (projection !== undefined) this.#projected(projection, received);
+    this.#object(type, received, out);
+  }
+
+  #wholeLine(line: string, out: WatchEvent<T>[]): void {
     if (line.trim() === '') return;
-    const event = parse(line, 'a line') as { type?: unknown; object?: unknown } | null;
+    const event = parseText(line, 'a line') as { type?: unknown; object?: unknown } | null;
     const type = event?.type;
     if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
       const { projection } = this.#context;
@@ -76,7 +104,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
   }
 
-  #object(type: 'ADDED' | 'MODIFIED' | 'DELETED', received: unknown, out: WatchEvent<T>[]): void {
+  #object(type: ObjectEventType, received: unknown, out: WatchEvent<T>[]): void {
     const isDeleted = type === 'DELETED';
     const admitted = this.#admit(received, isDeleted);
     if (admitted.verdict === 'skipped') return;
@@ -104,6 +132,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
       this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
       return;
     }
+    this.#isList = false;
     const initialEventsEnd = metadata?.annotations?.[INITIAL_EVENTS_END] === 'true';
     if (initialEventsEnd && projection === undefined) this.#checkKind(object);
     out.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd });

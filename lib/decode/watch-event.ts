@@ -18,7 +18,13 @@ export interface Refused {
 
 /** One decoded line of a WATCH. Literals are as on the wire. */
 export type WatchEvent<T> =
-  | { readonly type: 'ADDED' | 'MODIFIED'; readonly key: string; readonly object: T }
+  | {
+      readonly type: 'ADDED' | 'MODIFIED';
+      readonly key: string;
+      readonly object: T;
+      /** Whether `object` is the stored one, which was not parsed again because its UID and version are equal. */
+      readonly unparsed?: true;
+    }
   /** `object` is absent if the transform refused its last state. */
   | {
       readonly type: 'DELETED';
@@ -40,6 +46,8 @@ export type WatchEvent<T> =
 /** A part of a list's items. The last part of a response has its metadata. */
 export interface ListPart<T> {
   readonly items: readonly T[];
+  /** Whether items are stored objects, which were not parsed again because their UIDs and versions are equal. */
+  readonly unparsed?: true;
   /** Objects that the transform refused. */
   readonly rejected?: readonly Refused[];
   /** Set together with `metadata` if every object of the response had another kind and was skipped. */

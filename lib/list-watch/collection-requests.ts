@@ -48,7 +48,10 @@ export interface ListWatchOptions<T extends KubernetesObject> {
    * @defaultValue 1 GiB
    */
   readonly maxPageBytes?: number | undefined;
-  /** The decoder. @defaultValue `JSON.parse` */
+  /**
+   * The decoder, which may be shared by several collections.
+   * @defaultValue one {@link differentialDecoding} for the collection
+   */
   readonly decoding?: Decoding | undefined;
   /** Whether streaming LISTs may be requested. @defaultValue true, until the server proves not to support them */
   readonly watchList?: boolean | undefined;
@@ -159,7 +162,8 @@ export class CollectionRequests<T extends KubernetesObject> {
     return { method: 'GET', path: this.#path, query };
   }
 
-  context(request: ListRequest<T> | WatchRequest<T>): DecodeContext<T> {
+  /** The options of a decoder. The events of a watch are changes, so none of them repeats a stored object. */
+  context(request: ListRequest<T> | WatchRequest<T>, isList: boolean): DecodeContext<T> {
     const { transform, keepManagedFields = false } = this.#options;
     return {
       resource: this.#resource as Resource<T>,
@@ -171,6 +175,7 @@ export class CollectionRequests<T extends KubernetesObject> {
         request.onSkipped?.(skipped);
       },
       ...(request.known === undefined ? {} : { known: request.known }),
+      ...(isList && request.reuse === true ? { reuse: true } : {}),
       ...(transform === undefined ? {} : { transform }),
     };
   }

@@ -3,7 +3,7 @@
  * tools/cache/listwatch.go, NewFilteredListWatchFromClient.
  */
 import { tap } from 'rxjs/operators';
-import { jsonDecoding } from '../decode/json-decoding.ts';
+import { differentialDecoding } from '../decode/differential/differential-decoding.ts';
 import { metadataProjection, type Projection } from '../decode/projection.ts';
 import { checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -55,7 +55,7 @@ export function listWatchOf<T extends KubernetesObject>(
   projection?: Projection,
 ): ListerWatcher<T> {
   checkSelectorTexts('list and watch', options);
-  const { namespace, decoding = jsonDecoding } = options;
+  const { namespace, decoding = differentialDecoding() } = options;
   const requests = new CollectionRequests(client, resource, options, projection);
   const streaming = streamingSupport(client, requests.named());
   const passage = passageOf(client, requests.scheduler);
@@ -80,7 +80,7 @@ export function listWatchOf<T extends KubernetesObject>(
     onWatchListUnsupported: streaming.rememberNone,
     list: (request) =>
       requests
-        .list(request, projection, () => decoding.list(requests.context(request)))
+        .list(request, projection, () => decoding.list(requests.context(request, true)))
         .pipe(tap(({ items }) => remember(items[0]))),
     listMetadata: (request) =>
       requests.list(
@@ -91,7 +91,9 @@ export function listWatchOf<T extends KubernetesObject>(
       ),
     watch: (request) =>
       requests
-        .watch(request, { passage, streaming }, () => decoding.watch(requests.context(request)))
+        .watch(request, { passage, streaming }, () =>
+          decoding.watch(requests.context(request, request.sendInitialEvents === true)),
+        )
         .pipe(
           tap((signal) => {
             const [event] = signal.kind === 'events' ? signal.events : [];

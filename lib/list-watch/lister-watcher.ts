@@ -26,6 +26,11 @@ export interface ListRequest<T> {
   readonly limit?: number;
   readonly continue?: string;
   readonly known?: KnownObjects<T>;
+  /**
+   * Whether equal UIDs and versions mean equal content, so that an object of `known` may be delivered instead of
+   * parsing the object of the response. It is then marked as `unparsed`. @defaultValue false
+   */
+  readonly reuse?: boolean;
   readonly demand?: Demand;
   /** Called for every skipped or refused object, with the reason. */
   readonly onSkipped?: (skipped: Skipped) => void;
@@ -45,6 +50,11 @@ export interface WatchRequest<T> {
   /** Requests a streaming LIST: the complete collection, a bookmark that marks its end, then changes. */
   readonly sendInitialEvents?: boolean;
   readonly known?: KnownObjects<T>;
+  /**
+   * Whether equal UIDs and versions mean equal content, so that an object of `known` may be delivered instead of
+   * parsing the object of the response. It is then marked as `unparsed`. @defaultValue false
+   */
+  readonly reuse?: boolean;
   readonly demand?: Demand;
   /** Called for every skipped or refused object, with the reason. */
   readonly onSkipped?: (skipped: Skipped) => void;

@@ -22,6 +22,11 @@ export class GatheredBytes {
     this.length = needed;
   }
 
+  /** The collected bytes, from the first one to `length`. Valid until the next call of a method. */
+  get bytes(): Uint8Array {
+    return this.#buffer;
+  }
+
   /** Returns the collected bytes and empties the buffer. */
   take(): Uint8Array {
     const bytes = this.#buffer.subarray(0, this.length);

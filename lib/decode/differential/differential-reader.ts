@@ -1,0 +1,81 @@
+/** Reads objects by comparing their bytes with those of their last change, as far as these are kept. */
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { DecodeContext } from '../decoding.ts';
+import { parseText } from '../json-text.ts';
+import { ObjectHead } from '../object-head.ts';
+import type { ObjectReader, Unchanged } from '../object-reader.ts';
+import { ObjectText } from '../object-text.ts';
+import { Difference, type Document } from './difference.ts';
+import type { RecentDocuments } from './recent-documents.ts';
+import { StoredObjects } from './stored-objects.ts';
+
+/** How many objects were decoded in which way, since the decoding was created. */
+export interface DecodeCounts {
+  /** Objects of which only the difference to an earlier state was parsed. */
+  compared: number;
+  /** Objects that were parsed completely. */
+  parsed: number;
+  /** Objects that were not parsed, because a list repeated the stored version. */
+  unchanged: number;
+}
+
+/** Compares each object with the last kept text of the same UID. */
+export class DifferentialReader<T extends KubernetesObject> implements ObjectReader<T> {
+  readonly #recent: RecentDocuments;
+  readonly #counts: DecodeCounts;
+  readonly #text: ObjectText;
+  readonly #stored: StoredObjects<T> | undefined;
+  readonly #head = new ObjectHead();
+  readonly #difference = new Difference();
+
+  constructor(context: DecodeContext<T>, recent: RecentDocuments, counts: DecodeCounts) {
+    this.#recent = recent;
+    this.#counts = counts;
+    this.#text = new ObjectText(context.keepManagedFields);
+    const { known, reuse } = context;
+    if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
+  }
+
+  unchanged(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined {
+    const stored = this.#stored?.find(bytes, from, to);
+    if (stored !== undefined) this.#counts.unchanged++;
+    return stored;
+  }
+
+  read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown {
+    const head = this.#head;
+    const recent = this.#recent;
+    head.open(bytes, from, to);
+    const hash = head.find(head.uid) ? hashOf(bytes, head.uid.from, head.uid.to) : undefined;
+    const earlier = hash === undefined ? undefined : recent.find(hash);
+    const compared = earlier && this.#compare(earlier, bytes, from, to);
+    if (compared !== undefined) this.#counts.compared++;
+    else this.#counts.parsed++;
+    const value = compared ?? parseText(this.#text.behind(head, bytes, from, to), 'an object');
+    if (hash === undefined) return value;
+    if (isLast) recent.drop(hash);
+    else if (compared === undefined && (earlier !== undefined || recent.isSecond(hash))) {
+      recent.keep(hash, bytes, from, to, value);
+    }
+    return value;
+  }
+
+  #compare(earlier: Document, bytes: Uint8Array, from: number, to: number): unknown {
+    const before = earlier.text.capacity;
+    try {
+      const value = this.#difference.read(earlier, bytes, from, to);
+      this.#recent.resized(earlier, before);
+      return value;
+    } catch {
+      // A member is not JSON. Parsing the object completely gives the error.
+      return undefined;
+    }
+  }
+}
+
+/** A hash of the bytes of a UID. An object with the hash of another one is compared with it in vain. */
+function hashOf(bytes: Uint8Array, from: number, to: number): number {
+  let hash = 0;
+  for (let at = from; at < to; at++) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
+  return hash;
+}

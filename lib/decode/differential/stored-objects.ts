@@ -1,0 +1,45 @@
+/** Finds the stored object that the bytes of an object are a copy of, by its UID and version. */
+import type { KnownObjects } from '../../meta/known-objects.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
+import { textOf } from '../json-text.ts';
+import { ObjectHead } from '../object-head.ts';
+import type { Unchanged } from '../object-reader.ts';
+
+/** The stored objects of one collection. */
+export class StoredObjects<T extends KubernetesObject> {
+  readonly #known: KnownObjects<T>;
+  readonly #head = new ObjectHead();
+
+  constructor(known: KnownObjects<T>) {
+    this.#known = known;
+  }
+
+  /** Returns the stored object with the name, UID and version of the object between `from` and `to`. */
+  find(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined {
+    if (this.#known.size === 0) return undefined;
+    const head = this.#head;
+    const { name, namespace, uid, resourceVersion } = head;
+    head.open(bytes, from, to);
+    if (!head.find(resourceVersion) || !head.find(uid) || !head.find(name)) return undefined;
+    const own = textOf(bytes, name.from, name.to);
+    const key = head.find(namespace)
+      ? `${textOf(bytes, namespace.from, namespace.to)}/${own}`
+      : own;
+    const object = this.#known.get(key);
+    if (object === undefined) return undefined;
+    const isSame =
+      isText(uidOf(object), bytes, uid.from, uid.to) &&
+      isText(versionOf(object), bytes, resourceVersion.from, resourceVersion.to);
+    return isSame ? { key, object } : undefined;
+  }
+}
+
+/** Whether the bytes are this ASCII text, which is not empty. */
+function isText(text: string, bytes: Uint8Array, from: number, to: number): boolean {
+  if (text === '' || text.length !== to - from) return false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== bytes[from + at] || code > 0x7f) return false;
+  }
+  return true;
+}

@@ -1,0 +1,69 @@
+/**
+ * Finds the ends of JSON values in bytes without parsing them. The text is expected to be valid. In other text the end
+ * that is found is arbitrary, so a caller must parse what it uses.
+ */
+
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+export const CLOSE_ARRAY = 0x5d;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+const SPACE = 0x20;
+
+/** Longer strings are searched natively. For shorter ones the call costs more than the loop. */
+const SHORT = 48;
+
+/** Returns the position after the string that begins at `at`, with its quote; -1 if it does not end before `to`. */
+export function endOfString(bytes: Uint8Array, at: number, to: number): number {
+  const near = Math.min(at + SHORT, to);
+  let next = at + 1;
+  while (next < near) {
+    const byte = bytes[next++];
+    if (byte === QUOTE) return next;
+    if (byte === BACKSLASH) next++;
+  }
+  // A quote is part of the string if an odd number of backslashes precedes it.
+  for (let from = next; from < to; ) {
+    const quote = bytes.indexOf(QUOTE, from);
+    if (quote < 0 || quote >= to) return -1;
+    let before = quote;
+    while (before > from && bytes[before - 1] === BACKSLASH) before--;
+    if ((quote - before) % 2 === 0) return quote + 1;
+    from = quote + 1;
+  }
+  return -1;
+}
+
+/** Returns the position after the value that begins at `at`; -1 if it does not end before `to`. */
+export function endOfValue(bytes: Uint8Array, at: number, to: number): number {
+  const first = bytes[at];
+  if (first === QUOTE) return endOfString(bytes, at, to);
+  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return endOfScalar(bytes, at, to);
+  let depth = 0;
+  for (let next = at; next < to; ) {
+    const byte = bytes[next];
+    if (byte === QUOTE) {
+      next = endOfString(bytes, next, to);
+      if (next < 0) return -1;
+      continue;
+    }
+    next++;
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
+    else if ((byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) && --depth === 0) return next;
+  }
+  return -1;
+}
+
+/** Returns the end of a number or a word. */
+function endOfScalar(bytes: Uint8Array, at: number, to: number): number {
+  let next = at;
+  while (next < to) {
+    const byte = bytes[next] ?? SPACE;
+    if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte <= SPACE) break;
+    next++;
+  }
+  return next === at ? -1 : next;
+}

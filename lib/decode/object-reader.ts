@@ -1,0 +1,35 @@
+/** `ObjectReader`, which reads objects from their bytes, and the one that parses each object. */
+import type { DecodeContext } from './decoding.ts';
+import { parseText } from './json-text.ts';
+import { ObjectText } from './object-text.ts';
+
+/** An object that was not parsed, because the store has it in the same version. */
+export interface Unchanged<T> {
+  readonly key: string;
+  readonly object: T;
+}
+
+/** Reads objects one after another. */
+export interface ObjectReader<T> {
+  /**
+   * Returns the object between `from` and `to`, as `JSON.parse` would, possibly without its `managedFields`. Throws an
+   * `ApiError` if the bytes are not JSON. The result may share parts with earlier objects. `isLast` says that the object
+   * was deleted.
+   */
+  read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown;
+  /** Of an object of a list: returns the stored object if it has the UID and the version of the object in the bytes, which are not parsed. */
+  unchanged?(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined;
+}
+
+/** Parses each object. */
+export class WholeReader implements ObjectReader<never> {
+  readonly #text: ObjectText;
+
+  constructor({ keepManagedFields }: Pick<DecodeContext<never>, 'keepManagedFields'>) {
+    this.#text = new ObjectText(keepManagedFields);
+  }
+
+  read(bytes: Uint8Array, from: number, to: number): unknown {
+    return parseText(this.#text.of(bytes, from, to), 'an object');
+  }
+}

@@ -1,0 +1,260 @@
+import fc from 'fast-check';
+import { differentialDecoding, type WatchEvent } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { Difference, type Document } from '../../lib/decode/differential/difference.ts';
+import { mismatch, WordText } from '../../lib/decode/differential/mismatch.ts';
+import { RecentDocuments } from '../../lib/decode/differential/recent-documents.ts';
+import { type Anything, bytes, pods } from './decoder.ts';
+
+/** A document that is kept with its value. */
+function kept(text: string): Document {
+  const document: Document = { text: new WordText(), span: undefined, value: JSON.parse(text) };
+  const encoded = bytes(text);
+  document.text.set(encoded, 0, encoded.length);
+  return document;
+}
+
+function compared(earlier: Document, text: string): unknown {
+  const line = bytes(`##${text}#`);
+  return new Difference().read(earlier, line, 2, line.length - 1);
+}
+
+const pod = (version: number, ready: string, more: object = {}) => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name: 'a', uid: 'u1', resourceVersion: String(version), labels: { app: 'web' } },
+  spec: { containers: [{ name: 'main', image: 'web:1' }] },
+  status: {
+    conditions: [
+      { type: 'PodScheduled', status: 'True' },
+      { type: 'Ready', status: ready },
+    ],
+    restarts: 0,
+  },
+  ...more,
+});
+
+describe('the difference of two texts', () => {
+  it('D16: only the members that differ are parsed, and the others keep their value', () => {
+    const earlier = kept(JSON.stringify(pod(1, 'False')));
+    const before = earlier.value as ReturnType<typeof pod>;
+    const now = compared(earlier, JSON.stringify(pod(12, 'True'))) as ReturnType<typeof pod>;
+    expect(JSON.stringify(now)).toBe(JSON.stringify(pod(12, 'True')));
+    expect(now.spec).toBe(before.spec);
+    expect(now.metadata.labels).toBe(before.metadata.labels);
+    expect(now.status.conditions[0]).toBe(before.status.conditions[0]);
+    expect(now.status.conditions[1]).not.toBe(before.status.conditions[1]);
+    expect(JSON.stringify(before)).toBe(JSON.stringify(pod(1, 'False')));
+  });
+
+  it('D16: the same text gives the same value', () => {
+    const earlier = kept(JSON.stringify(pod(1, 'False')));
+    expect(compared(earlier, JSON.stringify(pod(1, 'False')))).toBe(earlier.value);
+  });
+
+  it('D16: a member that was removed after parsing is neither parsed nor added', () => {
+    const text = (time: string) =>
+      `{"a":{"managedFields":[{"time":"${time}"}],"b":1},"c":${time.length}}`;
+    const earlier = kept(text('1'));
+    delete (earlier.value as { a: { managedFields?: unknown } }).a.managedFields;
+    expect(compared(earlier, text('20'))).toEqual({ a: { b: 1 }, c: 2 });
+    expect(compared(earlier, text(JSON.stringify('x"],"}]:{[\\').slice(1, -1)))).toMatchObject({
+      a: { b: 1 },
+    });
+  });
+
+  const unusual: Record<string, readonly [earlier: string, text: string]> = {
+    'a number that grows': ['{"a":1,"b":12}', '{"a":12,"b":123}'],
+    'a number that loses digits': ['{"a":-12.5e3,"b":[1,23]}', '{"a":-12.5,"b":[1,2]}'],
+    'minus zero': ['{"a":0,"b":1}', '{"a":-0,"b":1}'],
+    'a word': ['{"a":true,"b":null}', '{"a":null,"b":false}'],
+    'another type': ['{"a":{"x":1},"b":[1]}', '{"a":[1],"b":{"x":1}}'],
+    'a repeated name in the earlier text': ['{"a":1,"a":2,"b":3}', '{"a":1,"a":3,"b":3}'],
+    'a repeated name in the later text': ['{"a":1,"b":2,"c":3}', '{"a":1,"a":2,"c":3}'],
+    'an added member': ['{"a":{"b":1}}', '{"a":{"b":1,"c":2}}'],
+    'a removed member': ['{"a":{"b":1,"c":2},"d":0}', '{"a":{"b":1},"d":0}'],
+    'an added item': ['{"a":[1,2]}', '{"a":[1,2,3]}'],
+    'an emptied array': ['{"a":[1,2]}', '{"a":[]}'],
+    'a filled object': ['{"a":{},"b":[]}', '{"a":{"x":1},"b":[1]}'],
+    'names in another order': ['{"a":1,"b":2}', '{"b":2,"a":1}'],
+    __proto__: ['{"a":{"__proto__":1,"b":1}}', '{"a":{"__proto__":2,"b":1}}'],
+    'an integer as a name': ['{"b":1,"1":1,"0":2}', '{"b":1,"1":3,"0":4}'],
+    'an escaped name': ['{"\\u0061":1,"a ":2}', '{"\\u0061":2,"a ":3}'],
+    'the same name, once escaped': ['{"\\u0061":1,"a":2}', '{"\\u0061":2,"a":3}'],
+    'escapes at the end of a string': ['{"a":"x\\\\","b":"\\""}', '{"a":"y\\\\","b":"\\"\\\\"}'],
+    'a lone surrogate': ['{"a":"\\ud800","b":1}', '{"a":"\\udc00","b":2}'],
+    'longer characters': ['{"a":"ß€😀","é":1}', '{"a":"ß€😁","é":2}'],
+    'a change within a character': ['{"a":"é"}', '{"a":"è"}'],
+    'white space': ['{"a": 1, "b":2}', '{"a": 2, "b":3}'],
+  };
+  it.each(Object.entries(unusual))('D16: %s gives what JSON.parse gives', (_name, [from, to]) => {
+    for (const [earlier, text] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      const value = compared(kept(earlier), text) ?? JSON.parse(text);
+      expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
+      expect(value).toStrictEqual(JSON.parse(text));
+    }
+  });
+
+  it.each([
+    '{"a":1,"b":}',
+    '{"a":2,"b":"x}',
+    '{"a":2,"b":[1}}',
+    '{"a":2,"b":1]',
+    '{"a":2,"b":01}',
+    '{"a":2,"b":1}}',
+  ])('D16: %s, which is not JSON, is refused', (text) => {
+    const read = () => compared(kept('{"a":1,"b":1}'), text);
+    let value: unknown;
+    try {
+      value = read();
+    } catch {
+      value = undefined;
+    }
+    expect(value).toBeUndefined();
+  });
+
+  it('D16: a deeply nested text does not overflow the stack', () => {
+    const nested = (value: number) => `${'{"a":['.repeat(1500)}${value}${']}'.repeat(1500)}`;
+    const value = compared(kept(nested(1)), nested(2)) ?? JSON.parse(nested(2));
+    expect(JSON.stringify(value)).toBe(nested(2));
+  });
+
+  it('D16: any two documents', () => {
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom(null, true, false, 0, -0, 1, 12, 1.5e300, '', 'a', '"', '\\', 'é😀'),
+        fc.array(tie('any'), { maxLength: 4 }),
+        fc.dictionary(fc.constantFrom('a', 'b', 'c', '0', 'é', '"'), tie('any'), { maxKeys: 4 }),
+      ),
+    })).any;
+    const document = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), value, { maxKeys: 4 });
+    fc.assert(
+      fc.property(fc.array(document, { minLength: 2, maxLength: 5 }), (documents) => {
+        const texts = documents.map((each) => JSON.stringify(each));
+        let earlier = kept(texts[0] ?? '{}');
+        for (const text of texts.slice(1)) {
+          const before = JSON.stringify(earlier.value);
+          const had = earlier.value;
+          const read = compared(earlier, text);
+          expect(JSON.stringify(had)).toBe(before);
+          if (read === undefined) earlier = kept(text);
+          else expect(read).toStrictEqual(JSON.parse(text));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('mismatch', () => {
+  it('D16: the first difference is found at any position and any distance', () => {
+    const a = new WordText();
+    const b = new WordText();
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 1, maxLength: 90 }),
+        fc.nat(8),
+        fc.nat(8),
+        fc.nat(100),
+        (content, aAt, bAt, place) => {
+          const other = Uint8Array.from(content);
+          const at = place % content.length;
+          other[at] = (other[at] ?? 0) ^ 1;
+          a.set(Uint8Array.of(...Array(aAt).fill(7), ...content), 0, aAt + content.length);
+          b.set(Uint8Array.of(...Array(bAt).fill(9), ...other), 0, bAt + other.length);
+          expect(mismatch(a, aAt, b, bAt, content.length)).toBe(at);
+          expect(mismatch(a, aAt, b, bAt, at)).toBe(at);
+        },
+      ),
+    );
+  });
+});
+
+describe('the texts that are kept', () => {
+  it('D17: their bytes stay within the limit, and a text that is used stays longest', () => {
+    const recent = new RecentDocuments(64 * 1024);
+    const text = new Uint8Array(2000);
+    recent.keep(-1, text, 0, text.length, {});
+    for (let hash = 0; hash < 500; hash++) {
+      recent.keep(hash, text, 0, text.length, {});
+      expect(recent.bytes).toBeLessThanOrEqual(64 * 1024);
+      expect(recent.find(-1)).toBeDefined();
+    }
+    expect(recent.size).toBeGreaterThan(20);
+    for (let hash = -1; hash < 500; hash++) recent.drop(hash);
+    expect([recent.bytes, recent.size]).toEqual([0, 0]);
+  });
+
+  it('D17: a text that is a large part of the limit is not kept', () => {
+    const recent = new RecentDocuments(64 * 1024);
+    recent.keep(1, new Uint8Array(10_000), 0, 10_000, {});
+    expect([recent.find(1), recent.bytes]).toEqual([undefined, 0]);
+  });
+});
+
+describe('differentialDecoding', () => {
+  const context = {
+    resource: pods,
+    maxFrameBytes: 1_000_000,
+    keepManagedFields: false,
+    onSkipped: () => undefined,
+  };
+  const line = (type: string, object: unknown) => bytes(`${JSON.stringify({ type, object })}\n`);
+  const read = (decoding: ReturnType<typeof differentialDecoding>, chunks: Uint8Array[]) => {
+    const decoder = decoding.watch<Anything>(context);
+    return chunks.flatMap((chunk) => decoder.push(chunk) ?? []) as (WatchEvent<Anything> & {
+      object: Anything & ReturnType<typeof pod>;
+    })[];
+  };
+
+  it('D17: the third change of an object is compared with the second, also on the next watch', () => {
+    const decoding = differentialDecoding();
+    const [, second] = read(decoding, [line('ADDED', pod(1, 'a')), line('MODIFIED', pod(2, 'b'))]);
+    expect(decoding.counts).toEqual({ compared: 0, parsed: 2, unchanged: 0 });
+    const [third] = read(decoding, [line('MODIFIED', pod(3, 'c'))]);
+    expect(decoding.counts).toEqual({ compared: 1, parsed: 2, unchanged: 0 });
+    expect(third?.object).toEqual(pod(3, 'c'));
+    expect(third?.object.spec).toBe(second?.object.spec);
+  });
+
+  it('D17: the text of a deleted object is dropped', () => {
+    const decoding = differentialDecoding();
+    const types = ['ADDED', 'MODIFIED', 'DELETED', 'ADDED'];
+    const events = read(
+      decoding,
+      types.map((type, at) => line(type, pod(at, 'a'))),
+    );
+    expect(events.map(({ object }) => object)).toEqual(types.map((_, at) => pod(at, 'a')));
+    expect(decoding.counts).toEqual({ compared: 1, parsed: 3, unchanged: 0 });
+  });
+
+  it('D18: an object of a list with the UID and the version of a known one is not parsed', () => {
+    const decoding = differentialDecoding();
+    const stored = pod(7, 'a') as unknown as Anything;
+    const known = {
+      get: (key: string) => (key === 'a' ? stored : undefined),
+      keys: () => ['a'],
+      size: 1,
+    };
+    const reusing = { ...context, known, reuse: true };
+    const texts = [pod(7, 'other'), pod(8, 'b')].map((each) => JSON.stringify(each));
+    const list = decoding.list<Anything>(reusing);
+    const body = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[${texts}]}`;
+    const part = list.push(bytes(body));
+    expect(part).toMatchObject({ unparsed: true });
+    expect(part?.items[0]).toBe(stored);
+    expect(part?.items[1]).toEqual(pod(8, 'b'));
+    const watch = decoding.watch<Anything>(reusing);
+    const [event, changed] =
+      watch.push(bytes(texts.map((text) => `{"type":"ADDED","object":${text}}\n`).join(''))) ?? [];
+    expect(event).toEqual({ type: 'ADDED', key: 'a', object: stored, unparsed: true });
+    expect(changed).toMatchObject({ object: pod(8, 'b') });
+    expect(decoding.counts.unchanged).toBe(2);
+    const without = decoding.list<Anything>({ ...context, known }).push(bytes(body));
+    expect(without?.items[0]).toEqual(pod(7, 'other'));
+  });
+});
