@@ -4,9 +4,10 @@
  * between them have no order, and only the store can determine what has changed.
  */
 import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
-import { map, repeat, takeUntil, tap } from 'rxjs/operators';
+import { concatMap, map, repeat, takeUntil, tap } from 'rxjs/operators';
 import type { Refused } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { isOlder } from '../meta/resource-version.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
 import { untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -59,6 +60,8 @@ export function createPollingListWatch<T extends KubernetesObject>(
     options.intervalMs ?? 30_000,
     'createPollingListWatch: intervalMs',
   );
+  /** The version of the last list of a watch. */
+  let newest = '';
   /** Whether the last list failed. If it did, the next watch must first show that the server is available again. */
   let failed = false;
   const noting = <V>(list: Observable<V>): Observable<V> =>
@@ -73,12 +76,16 @@ export function createPollingListWatch<T extends KubernetesObject>(
       }),
     );
   /** Emits `alive` for each part of a list, then the complete list. */
-  const completeList = (request: WatchRequest<T>): Observable<WatchSignal<T>> => {
+  const completeList = (
+    request: WatchRequest<T>,
+    mayReuse: boolean,
+  ): Observable<WatchSignal<T>> => {
     const { known, demand, onSkipped } = request;
     const asked = {
       resourceVersion: '',
       limit: 500,
       ...(known === undefined ? {} : { known }),
+      reuse: mayReuse,
       ...(demand === undefined ? {} : { demand }),
       ...(onSkipped === undefined ? {} : { onSkipped }),
     };
@@ -90,19 +97,25 @@ export function createPollingListWatch<T extends KubernetesObject>(
     const listed = new Observable<WatchSignal<T>>((signals) => {
       let items: T[] = [];
       let rejected: Refused[] = [];
+      let reused = false;
       const pages = listPages(source, { ...asked, onTurn: (kind) => signals.next({ kind }) });
       const polled$ = pages.pipe(
-        map((progress): WatchSignal<T> => {
+        concatMap((progress): Observable<WatchSignal<T>> => {
           if (progress.kind === 'listed') {
             const { resourceVersion } = progress;
-            return { kind: 'listed', items, rejected, resourceVersion };
+            const isBack = isOlder(resourceVersion, newest || request.resourceVersion);
+            newest = resourceVersion;
+            // The server may have been restored from a backup, so equal versions do not mean equal content.
+            if (reused && isBack) return completeList(request, false);
+            return of({ kind: 'listed', items, rejected, resourceVersion });
           }
-          if (progress.kind === 'restart') [items, rejected] = [[], []];
+          if (progress.kind === 'restart') [items, rejected, reused] = [[], [], false];
           else {
+            reused ||= progress.unparsed === true;
             for (const item of progress.items) items.push(item);
             for (const refused of progress.rejected) rejected.push(refused);
           }
-          return alive;
+          return of(alive);
         }),
       );
       return polled$.subscribe(signals);
@@ -124,10 +137,12 @@ export function createPollingListWatch<T extends KubernetesObject>(
           map(() => alive),
           takeUntil(longTimer(waitMs, scheduler)),
         );
-        return concat(pause, completeList(request));
+        return concat(pause, completeList(request, request.reuse === true));
       });
       const opened = of<WatchSignal<T>>({ kind: 'opened' });
-      const first = defer(() => (failed ? concat(completeList(request), opened) : opened));
+      const first = defer(() =>
+        failed ? concat(completeList(request, request.reuse === true), opened) : opened,
+      );
       return concat(first, poll.pipe(repeat()));
     },
   };

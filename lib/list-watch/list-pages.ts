@@ -21,6 +21,7 @@ export type ListProgress<T> =
       readonly kind: 'part';
       readonly items: readonly T[];
       readonly rejected: readonly Refused[];
+      readonly unparsed?: true;
       /** How many objects remain, if the server reports it. */
       readonly remaining?: number;
     }
@@ -82,6 +83,7 @@ export function listPages<T>(
         kind: 'part',
         items,
         rejected,
+        ...(part.unparsed === undefined ? {} : { unparsed: true }),
         ...(remaining === undefined ? {} : { remaining }),
       });
     };

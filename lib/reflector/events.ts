@@ -85,6 +85,8 @@ export interface StreamReading<T> {
   readonly objects: readonly T[];
   readonly removed: readonly string[];
   readonly rejected: readonly Refused[];
+  /** Whether objects are stored ones that were not parsed. */
+  readonly unparsed: boolean;
   /** The version of the end mark and the events after it; `undefined` if the batch contains no end mark. */
   readonly end:
     | { readonly resourceVersion: string; readonly rest: readonly WatchEvent<T>[] }
@@ -104,6 +106,7 @@ export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T
   const objects = new Map<string, T>();
   const removed = new Set<string>();
   const rejected = new Map<string, Refused>();
+  let unparsed = false;
   const reading = (
     end: StreamReading<T>['end'],
     error: ApiError | undefined,
@@ -111,6 +114,7 @@ export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T
     objects: [...objects.values()],
     removed: [...removed],
     rejected: [...rejected.values()],
+    unparsed,
     end,
     error,
   });
@@ -135,6 +139,7 @@ export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T
       removed.delete(key);
       rejected.delete(key);
       objects.set(key, event.object);
+      unparsed ||= event.unparsed === true;
     }
   }
   return reading(undefined, undefined);

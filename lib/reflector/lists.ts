@@ -33,6 +33,19 @@ export function healthy(state: ReflectorState, moment: Moment): ReflectorState {
   };
 }
 
+/** Whether equal versions of the stored objects and of the list mean equal content. */
+function trustsVersions(state: ReflectorState, resourceVersion: string): boolean {
+  return state.refreshing !== 'doubting' && !isOlder(resourceVersion, state.resourceVersion);
+}
+
+/**
+ * Whether stored objects were reused for a list that turns out to be one whose versions are not trusted. Then the list
+ * must be requested again and parsed completely.
+ */
+export function mustReread(state: ReflectorState, resourceVersion: string): boolean {
+  return state.reused && !trustsVersions(state, resourceVersion);
+}
+
 /** Commits a complete list: the parts emitted so far and `objects`. */
 export function replaced<T>(
   state: ReflectorState,
@@ -46,8 +59,7 @@ export function replaced<T>(
     ...scoped(config),
     objects,
     resourceVersion,
-    trustVersions:
-      state.refreshing !== 'doubting' && !isOlder(resourceVersion, state.resourceVersion),
+    trustVersions: trustsVersions(state, resourceVersion),
     ...(rejected.length === 0 ? {} : { rejected }),
   };
   const next: ReflectorState = {
@@ -55,6 +67,8 @@ export function replaced<T>(
     resourceVersion,
     synced: true,
     versionUnavailable: false,
+    reused: false,
+    rereading: false,
     retriedNewest: false,
     refreshing: undefined,
     streamFailures: 0,

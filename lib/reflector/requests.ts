@@ -69,6 +69,14 @@ function pageLimit(state: ReflectorState, config: ReflectorConfig, version: stri
   return version === '' || version === '0' ? DEFAULT_PAGE_SIZE : undefined;
 }
 
+/**
+ * Whether equal versions mean equal content, so that stored objects need not be parsed again. They do not if an earlier
+ * run filled the store, or if the server may have been restored from a backup.
+ */
+function mayReuse({ synced, refreshing, rereading }: ReflectorState): boolean {
+  return synced && refreshing !== 'doubting' && !rereading;
+}
+
 /** A LIST in pages. */
 export function list<T>(
   state: ReflectorState,
@@ -78,8 +86,15 @@ export function list<T>(
   const resourceVersion = listVersion(state);
   const limit = pageLimit(state, config, resourceVersion);
   return [
-    { ...requesting(state, 'listing', moment), loaded: 0, remaining: undefined },
-    [{ type: 'list', resourceVersion, ...(limit === undefined ? {} : { limit }) }],
+    { ...requesting(state, 'listing', moment), loaded: 0, remaining: undefined, reused: false },
+    [
+      {
+        type: 'list',
+        resourceVersion,
+        ...(limit === undefined ? {} : { limit }),
+        reuse: mayReuse(state),
+      },
+    ],
   ];
 }
 
@@ -98,8 +113,9 @@ export function stream<T>(
       loaded: 0,
       remaining: undefined,
       adopting: false,
+      reused: false,
     },
-    [{ ...request, type: 'watch', initialEvents: true }],
+    [{ ...request, type: 'watch', initialEvents: true, reuse: mayReuse(state) }],
   ];
 }
 
@@ -131,6 +147,6 @@ export function watch<T>(
       loaded: 0,
       remaining: undefined,
     },
-    [{ ...request, type: 'watch', initialEvents: false }],
+    [{ ...request, type: 'watch', initialEvents: false, reuse: mayReuse(state) }],
   ];
 }

@@ -126,13 +126,14 @@ export function createSending<T>(options: SendingOptions<T>): Sending<T> {
 
   let next: object | undefined;
   return {
-    list: ({ resourceVersion, limit }) =>
+    list: ({ resourceVersion, limit, reuse }) =>
       defer(() => {
         const gate = gated();
         const request: Omit<ListRequest<T>, 'onTurn'> = {
           resourceVersion,
           ...(limit === undefined ? {} : { limit }),
           ...port,
+          ...(reuse ? { reuse } : {}),
           demand: gate.demand,
         };
         return new Observable<ListProgress<T> | { readonly kind: RequestTurn }>((pages) => {
@@ -147,12 +148,13 @@ export function createSending<T>(options: SendingOptions<T>): Sending<T> {
         }),
         catchError((error) => of(failedInput<T>(error))),
       ),
-    watch: ({ resourceVersion, timeoutSeconds, initialEvents }) => {
+    watch: ({ resourceVersion, timeoutSeconds, initialEvents, reuse }) => {
       const initial = initialEvents
         ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' as const }
         : {};
-      return watched({ resourceVersion, timeoutSeconds, ...initial }, () =>
-        options.isWatching() ? limits.idleTimeoutMs : limits.requestTimeoutMs,
+      return watched(
+        { resourceVersion, timeoutSeconds, ...initial, ...(reuse ? { reuse } : {}) },
+        () => (options.isWatching() ? limits.idleTimeoutMs : limits.requestTimeoutMs),
       );
     },
     renew: ({ resourceVersion, timeoutSeconds }) =>

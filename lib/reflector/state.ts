@@ -73,6 +73,10 @@ export interface ReflectorState {
   readonly synced: boolean;
   /** The last version has expired, or the server has not reached it yet. The newest version is requested instead. */
   readonly versionUnavailable: boolean;
+  /** Whether the list in progress contains stored objects that were not parsed, because their versions are equal. */
+  readonly reused: boolean;
+  /** Whether the next list must be parsed completely, because the last one was older than a version already seen. */
+  readonly rereading: boolean;
   /** The newest version was already requested without a wait. */
   readonly retriedNewest: boolean;
   /** The first list was sent in pages, so the server lists from etcd, and requests for pages are useful. */
@@ -112,6 +116,7 @@ export type ReflectorInput<T> =
       readonly type: 'part';
       readonly items: readonly T[];
       readonly rejected: readonly Refused[];
+      readonly unparsed?: true;
       readonly remaining?: number;
     }
   /** A page token has expired, so the list starts again. */
@@ -150,13 +155,21 @@ export interface Moment {
 /** The effects of the machine. */
 export type ReflectorEffect<T> =
   | { readonly type: 'emit'; readonly deltas: readonly Delta<T>[] }
-  | { readonly type: 'list'; readonly resourceVersion: string; readonly limit?: number }
+  | {
+      readonly type: 'list';
+      readonly resourceVersion: string;
+      readonly limit?: number;
+      /** Stored objects may stand for the objects of the list that have their UIDs and versions. */
+      readonly reuse: boolean;
+    }
   | {
       readonly type: 'watch';
       readonly resourceVersion: string;
       readonly timeoutSeconds: number;
       /** A streaming LIST. */
       readonly initialEvents: boolean;
+      /** As for a list. */
+      readonly reuse: boolean;
     }
   | { readonly type: 'wait'; readonly delayMs: number }
   /** Signal after this delay that the next watch is due. */
@@ -213,6 +226,8 @@ export function initialState(nowMs: number): ReflectorState {
     adopting: false,
     synced: false,
     versionUnavailable: false,
+    reused: false,
+    rereading: false,
     retriedNewest: false,
     paginated: false,
     streamFailures: 0,

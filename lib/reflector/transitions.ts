@@ -6,7 +6,7 @@ import { ApiError } from '../meta/api-error.ts';
 import type { Step } from '../rx/machine.ts';
 import { readEvents, readStream } from './events.ts';
 import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
-import { emit, healthy, relisted, replaced, replacing } from './lists.ts';
+import { emit, healthy, mustReread, relisted, replaced, replacing } from './lists.ts';
 import {
   noteRefresh,
   refreshAnswered,
@@ -102,13 +102,19 @@ function watchEvents<T>(
   return [live, emit(deltas)];
 }
 
+/** Requests the list again. It is parsed completely this time. */
+function reread<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
+  return aborting(relist<T>({ ...state, rereading: true }, moment, config), config);
+}
+
 function streamEvents<T>(
   state: ReflectorState,
   input: InputOf<T, 'events'>,
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
-  const { objects, removed, rejected, end, error } = readStream(input.events);
+  const { objects, removed, rejected, unparsed, end, error } = readStream(input.events);
+  const reused = state.reused || unparsed;
   const part = emit(replacing(objects, removed, rejected, config));
   if (error !== undefined) {
     const [next, effects] = failed<T>({ ...state, opened: true }, error, moment, config);
@@ -117,9 +123,17 @@ function streamEvents<T>(
   if (end === undefined) {
     const loaded = state.loaded + objects.length - removed.length;
     const blocked = objects.length > 0 ? undefined : state.blocked;
-    const partial = { ...state, queued: false, opened: true, loaded: Math.max(0, loaded), blocked };
+    const partial = {
+      ...state,
+      queued: false,
+      opened: true,
+      loaded: Math.max(0, loaded),
+      blocked,
+      reused,
+    };
     return [partial, part];
   }
+  if (mustReread({ ...state, reused }, end.resourceVersion)) return reread(state, moment, config);
   const lastPart = emit(replacing<T>([], removed, rejected, config));
   const [listed, commit] = replaced(state, end.resourceVersion, objects, [], config);
   const watching: ReflectorState = {
@@ -175,7 +189,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       queued: markQueued,
       sending: markSending,
       opened: markOpened,
-      part: (state, { items, rejected, remaining }, _moment, config) => [
+      part: (state, { items, rejected, unparsed, remaining }, _moment, config) => [
         {
           ...state,
           queued: false,
@@ -183,12 +197,14 @@ export function reflectorTable<T>(): ReflectorTable<T> {
           loaded: state.loaded + items.length,
           remaining,
           blocked: items.length > 0 ? undefined : state.blocked,
+          reused: state.reused || unparsed === true,
         },
         emit(replacing(items, [], rejected, config)),
       ],
       restart: (state, _input, _moment, config) =>
-        aborting([{ ...state, loaded: 0, remaining: undefined }, []], config),
+        aborting([{ ...state, loaded: 0, remaining: undefined, reused: false }, []], config),
       listed: (state, { resourceVersion, paginated }, moment, config) => {
+        if (mustReread(state, resourceVersion)) return reread<T>(state, moment, config);
         const atHand = state.resourceVersion === '' && !state.versionUnavailable;
         const [listed, commit] = replaced<T>(state, resourceVersion, [], [], config);
         const next = { ...listed, paginated: state.paginated || (atHand && paginated) };

@@ -63,7 +63,7 @@ describe('a reflector', () => {
       const { demand: _list, onTurn: _turn, ...list } = scripted.lists[0] ?? {};
       const { demand: _watch, ...watch } = scripted.watches[0] ?? {};
       expect(list).toEqual({ resourceVersion: '0', limit: 500 });
-      expect(watch).toEqual({ resourceVersion: '3', timeoutSeconds: 450 });
+      expect(watch).toEqual({ resourceVersion: '3', timeoutSeconds: 450, reuse: true });
     });
   });
 
