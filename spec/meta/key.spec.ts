@@ -28,6 +28,8 @@ describe('key', () => {
         const own = name === '' ? undefined : metaNamespaceKeyFunc(object);
         expect(isKeyOf(key, object)).toBe(key === own);
         expect(isKeyOf(own, object)).toBe(own !== undefined);
+        const other = own?.replaceAll('/', 'a');
+        expect(isKeyOf(other, object)).toBe(own !== undefined && other === own);
       }),
     );
     expect(isKeyOf(undefined, {})).toBe(false);
