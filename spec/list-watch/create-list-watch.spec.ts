@@ -378,18 +378,18 @@ describe('a response', () => {
     expect(kinds).toEqual(['queued', 'opened', 'alive', 'alive']);
   });
 
-  it('X7: events that arrive before the event loop turns are one batch, which is emitted before the end', () => {
+  it('X7: the first chunk is emitted immediately, and the events of later ones as one batch, before the end', () => {
     const line = (version: number) =>
       chunk(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${version}"}}}\n`);
     const received: unknown[] = [];
-    answering(head(200), line(1), line(2))
+    answering(head(200), line(1), line(2), line(3))
       .watch(WATCH)
       .subscribe({
         next: (signal) =>
           received.push(signal.kind === 'events' ? signal.events.length : signal.kind),
         complete: () => received.push('|'),
       });
-    expect(received).toEqual(['opened', 2, '|']);
+    expect(received).toEqual(['opened', 1, 2, '|']);
   });
 
   it('D5: a refused object is reported to the onSkipped of the options and of the request', async () => {

@@ -329,22 +329,53 @@ describe('an idle timeout', () => {
 });
 
 describe('gather', () => {
-  it('X7: gathers everything that arrives before the event loop turns into one batch', () => {
+  it('X7: passes the first value after an idle turn on, and gathers the others until the event loop turns', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
-      const values: Record<string, number[]> = { a: [1], b: [2, 3], c: [], d: [4] };
-      expectObservable(cold('(abc)--c--d|', values).pipe(gather(scheduler))).toBe('x---------y|', {
-        x: [1, 2, 3],
-        y: [4],
-      });
+      const values: Record<string, number[]> = { a: [1], b: [2], c: [], d: [3], e: [4] };
+      expectObservable(cold('(cabcd)---c--(ed)|', values).pipe(gather(scheduler))).toBe(
+        '(ax)---------(ed)|',
+        { a: [1], x: [2, 3], e: [4], d: [3] },
+      );
     });
   });
 
   it('X7: emits held values before an error and before the completion', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
-      const values = { a: [1], b: [2] };
-      expectObservable(cold('(ab|)', values).pipe(gather(scheduler))).toBe('(x|)', { x: [1, 2] });
-      expectObservable(cold('(ab#)', values).pipe(gather(scheduler))).toBe('(x#)', { x: [1, 2] });
+      const values = { a: [1], b: [2], c: [3] };
+      const held = { a: [1], x: [2, 3] };
+      expectObservable(cold('(abc|)', values).pipe(gather(scheduler))).toBe('(ax|)', held);
+      expectObservable(cold('(abc#)', values).pipe(gather(scheduler))).toBe('(ax#)', held);
     });
+  });
+
+  it('X7: after a batch the next values wait, too, until nothing arrived in a turn', async () => {
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const received: (readonly number[])[] = [];
+    const source = new Subject<readonly number[]>();
+    source.pipe(gather(asyncScheduler)).subscribe((value) => received.push(value));
+    for (const values of [[1], [2]]) source.next(values);
+    await turn();
+    for (const values of [[3], [4]]) source.next(values);
+    expect(received).toEqual([[1], [2]]);
+    await turn();
+    expect(received).toEqual([[1], [2], [3, 4]]);
+    await turn();
+    source.next([5]);
+    expect(received).toEqual([[1], [2], [3, 4], [5]]);
+  });
+
+  it('X7: values that the subscriber causes come after the value that it handles', () => {
+    const time = new VirtualTime();
+    const received: (readonly number[])[] = [];
+    const source = new Subject<readonly number[]>();
+    source.pipe(gather(time)).subscribe((values) => {
+      if (values[0] === 1) source.next([2]);
+      received.push(values);
+    });
+    source.next([1]);
+    expect(received).toEqual([[1]]);
+    source.complete();
+    expect(received).toEqual([[1], [2]]);
   });
 
   it('X7: drops held values when it is unsubscribed', () => {
@@ -353,8 +384,9 @@ describe('gather', () => {
     const source = new Subject<readonly number[]>();
     const run = source.pipe(gather(time)).subscribe((value) => received.push(value));
     source.next([1]);
+    source.next([2]);
     run.unsubscribe();
-    expect([received, time.pending]).toEqual([[], 0]);
+    expect([received, time.pending]).toEqual([[[1]], 0]);
   });
 
   it('X7: waits for one turn of the real event loop, without a timer', async () => {
@@ -363,11 +395,12 @@ describe('gather', () => {
     const received: (readonly number[])[] = [];
     source.pipe(gather(asyncScheduler)).subscribe((value) => received.push(value));
     source.next([1]);
-    await Promise.resolve();
     source.next([2]);
-    expect(received).toEqual([]);
+    await Promise.resolve();
+    source.next([3]);
+    expect(received).toEqual([[1]]);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(received).toEqual([[1, 2]]);
+    expect(received).toEqual([[1], [2, 3]]);
     expect(timeouts).not.toHaveBeenCalled();
     timeouts.mockRestore();
   });
