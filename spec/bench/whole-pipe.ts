@@ -23,7 +23,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { budgetLines } from './budgets.ts';
 import { compare, type Ratios, ratiosOf } from './committed.ts';
-import { commandOf, usual } from './contestants/contestants.ts';
+import { type Command, checkNames, commandOf, usual } from './contestants/contestants.ts';
 import type { Measurement } from './contestants/result.ts';
 import { isNoisy, type Measured, measure } from './measure.ts';
 import { type BenchServer, startServer } from './processes.ts';
@@ -86,21 +86,35 @@ function chosenMeasurements(): readonly Measurement[] {
   });
 }
 
+/** The commands of all contestants. One without its compiler is left out. */
+async function buildAll(): Promise<Map<string, Command>> {
+  const built = new Map<string, Command>();
+  for (const name of only) {
+    try {
+      built.set(name, await commandOf(name, values.node));
+    } catch (error) {
+      process.stdout.write(`${name} is left out: ${(error as Error).message}\n`);
+    }
+  }
+  return built;
+}
+
 /** Runs all contestants in turns. The keys of the result are a contestant and a measurement, as in `ours hot`. */
 async function runRounds(
   server: BenchServer,
   corpus: string,
+  commands: ReadonlyMap<string, Command>,
   failed: Set<string>,
 ): Promise<Map<string, Measured[]>> {
   const results = new Map<string, Measured[]>();
   for (let round = 1; round <= rounds; round++) {
     for (const measurement of measurements) {
-      for (const name of only.filter((contestant) => !failed.has(contestant))) {
+      for (const [name, command] of commands) {
+        if (failed.has(name)) continue;
         const key = `${name} ${measurement}`;
         const count = measurement === 'latency' ? paced : events;
         const args = ['--url', server.url, '--corpus', corpus, '--measure', measurement];
         args.push('--events', count, '--warm', warm);
-        const command = commandOf(name, values.node);
         const result = await measure(command, args, server.pid, values['keep-noisy']);
         if (result === undefined) failed.add(name);
         else results.set(key, [...(results.get(key) ?? []), result]);
@@ -146,13 +160,14 @@ function judgeShort(results: ReadonlyMap<string, readonly Measured[]>): boolean 
   return comparisons.some(({ lost }) => lost);
 }
 
-for (const name of only) commandOf(name, values.node);
+checkNames(only);
+const commands = await buildAll();
 for (const corpus of values.corpus.split(',')) {
   const args = ['--corpus', corpus, '--objects', objects, '--seed', values.seed];
   args.push('--managed-fields', values['managed-fields'], ...(values.drop ? ['--drop'] : []));
   const server = await startServer(args);
   const failed = new Set<string>();
-  const results = await runRounds(server, corpus, failed).finally(() => server.close());
+  const results = await runRounds(server, corpus, commands, failed).finally(() => server.close());
   process.stdout.write(heading(server, corpus, results) + report(only, measurements, results));
   const budgets = values.short ? [] : budgetLines(results);
   for (const { text } of budgets) process.stdout.write(`${text}\n`);

@@ -2,24 +2,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureGoBinary, type GoBinary, goBinaryPath } from '../support/go-binary.ts';
+import { type BuiltBinary, builtBinaryPath, ensureBuiltBinary } from '../support/built-binary.ts';
 
 const sources = fileURLToPath(new URL('./apiserver/', import.meta.url));
 
-function binary(): GoBinary {
+function binary(): BuiltBinary {
   return {
     name: 'test-apiserver',
     sources,
     what: `kube-apiserver ${apiServerVersion()}`,
     takes: '4 minutes',
-    needsGo:
+    needsCompiler:
       'The end-to-end tests build a kube-apiserver and need Go 1.26 or newer in PATH (https://go.dev/dl), or a cluster named by KUBECONFIG_E2E.',
   };
 }
 
 /** The path of the binary for the current sources. The file may not exist yet. */
 export function binaryPath(): string {
-  return goBinaryPath(binary());
+  return builtBinaryPath(binary());
 }
 
 /** The version of kube-apiserver in `apiserver/go.mod`, for example `v1.36.3`. */
@@ -30,5 +30,5 @@ export function apiServerVersion(): string {
 
 /** Builds the binary unless it is cached. Rejects with one sentence if Go is missing or the build fails. */
 export function ensureBinary(): Promise<string> {
-  return ensureGoBinary(binary());
+  return ensureBuiltBinary(binary());
 }

@@ -1,7 +1,7 @@
 /** Builds client-go from the Go module in `client-go/`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ensureGoBinary } from '../support/go-binary.ts';
+import { ensureBuiltBinary } from '../support/built-binary.ts';
 
 const sources = fileURLToPath(new URL('./client-go/', import.meta.url));
 
@@ -16,12 +16,12 @@ export const oracleSources: string = sources;
 
 /** Builds the binary unless it is cached. Rejects with one sentence if Go is missing or the build fails. */
 export function ensureOracle(): Promise<string> {
-  return ensureGoBinary({
+  return ensureBuiltBinary({
     name: 'client-go-oracle',
     sources,
     what: `client-go ${clientGoVersion()}`,
     takes: '2 minutes',
-    needsGo:
+    needsCompiler:
       'The oracle runs client-go beside rx-informer and needs Go 1.26 or newer in PATH (https://go.dev/dl).',
   });
 }

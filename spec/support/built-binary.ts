@@ -1,6 +1,6 @@
 /**
- * Builds binaries for tests from the Go modules of this repository, and caches them by the hash of their sources. The
- * cache lies outside the clone, so that `npm ci` and a new clone find it again.
+ * Builds binaries for tests from the Go modules and the crates of this repository, and caches them by the hash of their
+ * sources. The cache lies outside the clone, so that `npm ci` and a new clone find it again.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,17 +8,19 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** A Go module with a `build.sh` that builds into `$OUT`. */
-export interface GoBinary {
+/** A Go module or a crate with a `build.sh` that builds into `$OUT`. */
+export interface BuiltBinary {
   /** The name of the binary and of its folder in the cache. */
   readonly name: string;
-  /** The folder of the module. */
+  /** The compiler, and the argument with which it prints its version. Default: `go version`. */
+  readonly compiler?: readonly [string, string];
+  /** The folder of the module or of the crate. */
   readonly sources: string;
   /** The product of the build, and the duration of the first build, in words. */
   readonly what: string;
   readonly takes: string;
-  /** The message if Go is missing: what needs it, and the alternative. */
-  readonly needsGo: string;
+  /** The message if the compiler is missing: what needs it, and the alternative. */
+  readonly needsCompiler: string;
 }
 
 /** The root of the cache: `RX_INFORMER_CACHE`, otherwise `rx-informer` in `XDG_CACHE_HOME` (default `~/.cache`). */
@@ -28,10 +30,10 @@ function cacheRoot(): string {
 }
 
 /** The path of the binary for the current sources. The file may not exist yet. */
-export function goBinaryPath({ name, sources }: GoBinary): string {
+export function builtBinaryPath({ name, sources }: BuiltBinary): string {
   const hash = createHash('sha256');
   for (const file of readdirSync(sources).sort()) {
-    if (/\.go$|^go\.|^build\.sh$/.test(file)) {
+    if (/\.(go|rs)$|^go\.|^Cargo\.toml$|^build\.sh$/.test(file)) {
       hash
         .update(`${file}\0`)
         .update(readFileSync(join(sources, file)))
@@ -41,12 +43,13 @@ export function goBinaryPath({ name, sources }: GoBinary): string {
   return join(cacheRoot(), name, hash.digest('hex').slice(0, 16), name);
 }
 
-/** Builds the binary unless it is cached. Rejects with one sentence if Go is missing or the build fails. */
-export async function ensureGoBinary(binary: GoBinary): Promise<string> {
-  const { sources, what, takes, needsGo } = binary;
-  const path = goBinaryPath(binary);
+/** Builds the binary unless it is cached. Rejects with one sentence if the compiler is missing or the build fails. */
+export async function ensureBuiltBinary(binary: BuiltBinary): Promise<string> {
+  const { sources, what, takes, needsCompiler, compiler = ['go', 'version'] } = binary;
+  const path = builtBinaryPath(binary);
   if (existsSync(path)) return path;
-  if (spawnSync('go', ['version']).status !== 0) throw new Error(needsGo);
+  const [program, versionArgument] = compiler;
+  if (spawnSync(program, [versionArgument]).status !== 0) throw new Error(needsCompiler);
   mkdirSync(join(path, '..'), { recursive: true });
   process.stderr.write(`building ${what} (about ${takes} the first time)…\n`);
   const started = performance.now();
@@ -62,10 +65,14 @@ export async function ensureGoBinary(binary: GoBinary): Promise<string> {
   return path;
 }
 
-function build({ sources, what }: GoBinary, out: string, started: number): Promise<number | null> {
+function build(
+  { sources, what }: BuiltBinary,
+  out: string,
+  started: number,
+): Promise<number | null> {
   const child = spawn(join(sources, 'build.sh'), {
     env: { ...process.env, OUT: out },
-    // The output of go (downloads, errors) goes to stderr, so that stdout stays clean for the caller.
+    // The output of the compiler (downloads, errors) goes to stderr, so that stdout stays clean for the caller.
     stdio: ['ignore', 2, 2],
   });
   const tick = setInterval(
