@@ -37,6 +37,18 @@ const budgets: readonly Budget[] = [
   { ...ours, title: 'peak, spread', measurement: 'spread', figure: 'rssPeakMb', most: 0.75 },
   { ...ours, title: 'median latency', measurement: 'latency', figure: 'p50us', most: 1.2 },
   { ...ours, title: 'p99 latency', measurement: 'latency', figure: 'p99us', most: 0.6 },
+  ...(['hot', 'spread'] as const).flatMap((measurement) => [
+    { ...perSecond, contestant: 'ours-json', title: measurement, measurement, least: 1 },
+    { ...perSecond, contestant: 'ours-lazy', title: measurement, measurement, least: 2.5 },
+  ]),
+  { contestant: 'ours-lazy', title: 'sync', measurement: 'sync', figure: 'syncMs', most: 0.4 },
+  {
+    contestant: 'ours-lazy',
+    title: 'settled memory',
+    measurement: 'sync',
+    figure: 'rssSettledMb',
+    most: 0.55,
+  },
   ...(['hot', 'spread'] as const).map((measurement) => ({
     ...perSecond,
     contestant: 'ours-idle',

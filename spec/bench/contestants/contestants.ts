@@ -33,6 +33,8 @@ const contestants: Readonly<Record<string, Contestant>> = {
   floor: { run: './floor.ts' },
   'floor-socket': { run: './floor-socket.ts' },
   ours: { run: './ours.ts' },
+  /** With the decoding that parses every object completely. */
+  'ours-json': { run: './ours.ts', env: { BENCH_DECODING: 'json' } },
   /** Ten subscribers that do nothing, besides the one that counts. */
   'ours-idle': { run: './ours.ts', env: { BENCH_IDLE: '10' } },
   'client-node': { run: './client-node.ts' },
