@@ -22,6 +22,7 @@ import { PROBE_SECONDS } from './buffering-probe.ts';
 import type { Passage } from './buffering-proxy.ts';
 import { decodeAnswer } from './decode-answer.ts';
 import type { ListRequest, WatchRequest, WatchSignal } from './lister-watcher.ts';
+import { sendAccepting } from './managed-fields.ts';
 import type { StreamingSupport } from './streaming-support.ts';
 
 /** Query parameters of a request, by name. */
@@ -39,7 +40,12 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly tweak?: ((options: ListOptions) => void) | undefined;
   /** Transforms a received object before it is stored. */
   readonly transform?: Transform<T> | undefined;
-  /** Whether to keep `metadata.managedFields`. @defaultValue false */
+  /**
+   * Whether to keep `metadata.managedFields`. Otherwise the server is asked to leave them out, and the decoder removes
+   * them.
+   *
+   * @defaultValue false
+   */
   readonly keepManagedFields?: boolean | undefined;
   /** The longest event or item, in bytes. Infinity means no limit. @defaultValue 16 MiB */
   readonly maxFrameBytes?: number | undefined;
@@ -101,10 +107,6 @@ function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOp
     ...(resourceVersion === '' ? {} : { resourceVersion }),
     ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
   };
-}
-
-function accepted(kind: string, or = ''): { readonly headers: Readonly<Record<string, string>> } {
-  return { headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1${or}` } };
 }
 
 /** Sends the requests of one collection and decodes their responses. */
@@ -199,15 +201,18 @@ export class CollectionRequests<T extends KubernetesObject> {
     decoder: () => Decoder<ListPart<V>>,
     acceptGzip = false,
   ): Observable<ListPart<V>> {
+    const { keepManagedFields = false } = this.#options;
+    // An audit reads metadata without `managedFields`, whatever the objects have.
+    const keeps = keepManagedFields && of === this.#projection;
+    const accepted = { as: of?.listKind, keepManagedFields: keeps };
     return decodeAnswer({
-      client: this.client,
+      client: { send: (sent) => sendAccepting(this.client, sent, accepted) },
       where: `LIST ${this.named(of)}`,
       scheduler: this.scheduler,
       decoder,
       request: {
         ...this.get(listQuery(request), of),
         use: 'list',
-        ...(of === undefined ? {} : accepted(of.listKind)),
         ...(acceptGzip ? { acceptGzip } : {}),
         ...(request.demand === undefined ? {} : { demand: request.demand }),
       },
@@ -228,9 +233,16 @@ export class CollectionRequests<T extends KubernetesObject> {
     const where = `WATCH ${this.named()}`;
     const isInitial = request.sendInitialEvents === true;
     const { client, scheduler } = this;
+    const { keepManagedFields = false } = this.#options;
+    const accepted = { as: this.#projection?.eventKind, keepManagedFields };
     const probe = () => this.#probe();
     const send: KubeClient['send'] = (sent) =>
-      passage.watched(client.send(sent), { where, scheduler, isInitial, probe });
+      passage.watched(sendAccepting(client, sent, accepted), {
+        where,
+        scheduler,
+        isInitial,
+        probe,
+      });
     return decodeAnswer({
       client: { send },
       where,
@@ -240,18 +252,18 @@ export class CollectionRequests<T extends KubernetesObject> {
       request: {
         ...this.get(watchQuery(request, passage.seconds(request.timeoutSeconds))),
         use: 'watch',
-        ...(this.#projection === undefined ? {} : accepted(this.#projection.eventKind)),
         ...(request.demand === undefined ? {} : { demand: request.demand }),
       },
     }).pipe(signals(scheduler));
   }
 
   #probe(): Observable<TransportEvent> {
-    return this.client.send({
+    const request: TransportRequest = {
       ...this.get(probeQuery(this.knownName, this.#options.fieldSelector)),
       use: 'watch',
-      // The response must be small, because a proxy holds back as much as its buffer can hold.
-      ...accepted('PartialObjectMetadata', ',application/json'),
-    });
+    };
+    // The response must be small, because a proxy holds back as much as its buffer can hold.
+    const accepted = { as: 'PartialObjectMetadata', orComplete: true, keepManagedFields: false };
+    return sendAccepting(this.client, request, accepted);
   }
 }

@@ -70,6 +70,8 @@ const table = (version: number, rows: unknown[], columns: string[] = []) => ({
 const createRows = createTableListWatch as unknown as typeof createMetadataListWatch;
 const PAGES = { initialList: 'pages' } as const;
 
+const DROP = ';drop=metadata.managedFields';
+
 describe('a projection', () => {
   it('W7: the Accept header names the kind of the response, which differs between a list and a watch', async () => {
     const list = {
@@ -99,7 +101,7 @@ describe('a projection', () => {
       await new Promise((resolve) => setImmediate(resolve));
       watching.unsubscribe();
       expect(sent.map(({ accept }) => accept)).toEqual(
-        kinds.map((kind) => `application/json;as=${kind};g=meta.k8s.io;v=v1`),
+        kinds.map((kind) => `application/json;as=${kind};g=meta.k8s.io;v=v1${DROP}`),
       );
       for (const { path, query } of sent) {
         expect(path).toBe('/api/v1/namespaces/shop/pods');
@@ -111,7 +113,7 @@ describe('a projection', () => {
     }
     const { sent, client } = scripted([{ kind: 'PodList', metadata: {}, items: [] }]);
     await lastValueFrom(createListWatch(client, pods).list({ resourceVersion: '' }));
-    expect(sent[0]?.accept).toBe('application/json');
+    expect(sent[0]?.accept).toBe(`application/json${DROP}, application/json`);
   });
 
   it('W30: listMetadata() lists with the path, selectors and tweak of list()', async () => {
@@ -141,7 +143,7 @@ describe('a projection', () => {
       expect(sent).toEqual([
         {
           path: '/api/v1/namespaces/shop/pods',
-          accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+          accept: `application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1${DROP}`,
           query: {
             labelSelector: 'app=web',
             fieldSelector: 'spec.nodeName=n1',

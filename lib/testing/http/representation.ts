@@ -13,8 +13,11 @@ import type { Exchange } from './request.ts';
 /** The metadata of a list: its version and its continue token. */
 export type ListMeta = Readonly<Record<string, unknown>>;
 
-/** Renders the object of an event. `first` is true for the first event of the watch. */
-export type EventRenderer = (object: KubernetesObject, first: boolean) => string;
+/**
+ * Renders the object of an event. `first` is true for the first event of the watch. Returns `undefined` if the event is
+ * sent as it is.
+ */
+export type EventRenderer = (object: KubernetesObject, first: boolean) => string | undefined;
 
 /** Renders objects for one request. */
 export interface Renderer {
@@ -55,13 +58,46 @@ function notAcceptable(as: Representation, what: string): Error {
   return failure(406, 'NotAcceptable', message);
 }
 
+function withoutManagedFields<T extends KubernetesObject>(object: T): T {
+  if (object.metadata?.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** Leaves `managedFields` out of everything that `renderer` renders. */
+function dropping(renderer: Renderer): Renderer {
+  return {
+    as: renderer.as,
+    object: (object) => renderer.object(withoutManagedFields(object)),
+    list: (objects, metadata) => renderer.list(objects.map(withoutManagedFields), metadata),
+    watch() {
+      const render = renderer.watch();
+      return (object, first) => {
+        const left = withoutManagedFields(object);
+        if (render !== undefined) return render(left, first);
+        return left === object ? undefined : objectText(left as StoredObject);
+      };
+    },
+  };
+}
+
 /** Reads `Accept` and `includeObject`. Throws a 406 or a 400 if the requested representation does not exist. */
 export function rendererOf(
-  { header, query }: Exchange,
+  exchange: Exchange,
   served: ServedResource,
   now: () => number,
 ): Renderer {
-  const as = negotiate(header('accept'));
+  const { as, dropsManagedFields } = negotiate(exchange.header('accept'));
+  const renderer = rendererAs(as, exchange, served, now);
+  return dropsManagedFields ? dropping(renderer) : renderer;
+}
+
+function rendererAs(
+  as: Representation,
+  { query }: Exchange,
+  served: ServedResource,
+  now: () => number,
+): Renderer {
   if (as === 'Object') {
     const list: Renderer['list'] = (objects, metadata) => listText(served, objects, metadata);
     return { as, object: objectText, list, watch: () => undefined };

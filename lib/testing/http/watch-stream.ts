@@ -1,4 +1,5 @@
 /** The body of a watch: the events of the log as lines, and the faults of an open watch. */
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Collection } from '../../object-log/collection.ts';
 import {
   errorEvent,
@@ -185,17 +186,20 @@ export class WatchStream implements Body {
   }
 
   #bytes(event: LogEvent): Uint8Array {
-    const render = this.#render;
+    const text = event.kind === 'error' ? undefined : this.#text(event.object);
+    if (text !== undefined) return lineOf(event.type, text);
     if (event.kind === 'initial' || event.kind === 'change') {
-      if (render === undefined) {
-        return event.bytes?.() ?? encoder.encode(eventText(event.type, event.object));
-      }
-    } else if (event.kind === 'error' || render === undefined) {
-      return lineOf(event.type, JSON.stringify(event.object));
+      return event.bytes?.() ?? encoder.encode(eventText(event.type, event.object));
     }
+    return lineOf(event.type, JSON.stringify(event.object));
+  }
+
+  /** The object of an event, as the client asked for it. `undefined` means that it is sent as it is. */
+  #text(object: KubernetesObject): string | undefined {
+    if (this.#render === undefined) return undefined;
     const first = !this.#rendered;
     this.#rendered = true;
-    return lineOf(event.type, render(event.object, first));
+    return this.#render(object, first);
   }
 }
 
