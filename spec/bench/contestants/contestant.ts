@@ -128,6 +128,8 @@ export async function contend(contestant: Contestant): Promise<void> {
   const corpus = values.corpus as CorpusName;
   const measure = values.measure as Measurement;
   const handler = new Handler();
+  // The benchmark closes stdin when it ends, so an interrupted run leaves no process behind.
+  process.stdin.resume().on('end', () => process.exit(1));
   await contestant.prepare?.(values.url, corpus);
   const rssBaseMb = await settledRssMb();
   resetPeakRss();
