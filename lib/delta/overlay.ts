@@ -123,6 +123,16 @@ export class Overlay<T> {
     return this.#over.has(key) || this.#refused.get(key) !== undefined;
   }
 
+  /** Whether all known objects are listed. Counts them, because reading all keys would allocate for each. */
+  isWithin(listed: ReadonlyMap<string, T>): boolean {
+    if (this.#over.size > 0) return false;
+    let found = 0;
+    listed.forEach((_object, key) => {
+      if (this.#known.get(key) !== undefined) found++;
+    });
+    return found === this.#known.size;
+  }
+
   keys(): Iterable<string> {
     return this.#over.size === 0 ? this.#known.keys() : this.#keys();
   }

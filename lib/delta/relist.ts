@@ -4,7 +4,7 @@
  * list are held back until the list is complete.
  */
 import type { Refused } from '../decode/watch-event.ts';
-import { inScope } from '../meta/key.ts';
+import { inScope, isKeyOf } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
@@ -12,6 +12,29 @@ import { keyOrNone } from './overlay.ts';
 
 type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
+
+/** The objects of complete lists by key, so that the store need not make and hash all keys again. */
+const contents = /* @__PURE__ */ new WeakMap<object, ReadonlyMap<string, unknown>>();
+
+/** The objects of a complete list by key, without those that have no key; `undefined` if the queue did not emit it. */
+export function listedObjects<T>(list: Replaced<T>): ReadonlyMap<string, T> | undefined {
+  return contents.get(list) as ReadonlyMap<string, T> | undefined;
+}
+
+/** Makes the delta of a complete list, in which objects without a key come last. */
+export function replacedBy<T>(list: CompleteList<T>): Replaced<T> {
+  const { delta, held, flowed, rejected, keyless } = list;
+  const objects = [...held.values()];
+  objects.push(...keyless);
+  const made: Replaced<T> = {
+    ...delta,
+    objects,
+    ...(flowed ? { flowed } : {}),
+    ...(rejected.size === 0 ? {} : { rejected: [...rejected.values()] }),
+  };
+  contents.set(made, held);
+  return made;
+}
 
 /** Whether no object of a scope is known yet. */
 export function isEmptyScope<T>(known: KnownObjects<T>, scope: string | undefined): boolean {
@@ -49,7 +72,7 @@ export class RelistInProgress<T extends KubernetesObject> {
     }
     // The store records the parts that are passed on, so they are not recorded here, too.
     if (this.#flows) return part;
-    this.#take(part.objects);
+    this.#take(part.objects, part.keys);
     for (const key of part.removed ?? []) {
       this.#held.delete(key);
       this.#rejected.delete(key);
@@ -91,14 +114,16 @@ export class RelistInProgress<T extends KubernetesObject> {
     this.#flows = false;
   }
 
-  #take(objects: readonly T[]): void {
-    for (const object of objects) {
-      const key = keyOrNone(object);
+  #take(objects: readonly T[], keys: readonly string[] = []): void {
+    for (let at = 0; at < objects.length; at++) {
+      const object = objects[at] as T;
+      const given = keys[at];
+      const key = isKeyOf(given, object) ? (given as string) : keyOrNone(object);
       if (key === undefined) {
         this.#keyless.push(object);
         continue;
       }
-      this.#rejected.delete(key);
+      if (this.#rejected.size > 0) this.#rejected.delete(key);
       this.#held.set(key, object);
     }
   }

@@ -8,7 +8,7 @@ import type { Delta } from '../reflector/delta.ts';
 import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 import { keyOrNone, type Overlay } from './overlay.ts';
 import type { Entry } from './pending-deltas.ts';
-import type { CompleteList } from './relist.ts';
+import { type CompleteList, replacedBy } from './relist.ts';
 
 type Deletion<T> = Extract<Delta<T>, { type: 'deleted' }>;
 
@@ -97,11 +97,12 @@ export class Resolution<T extends KubernetesObject> {
     this.out.push(hasState ? delta : { ...delta, object: newest });
   }
 
-  #replace({ delta, held, flowed, rejected, keyless }: CompleteList<T>): void {
+  #replace(list: CompleteList<T>): void {
     const overlay = this.#overlay;
-    const { scope } = delta;
+    const { held, flowed, rejected } = list;
+    const { scope } = list.delta;
     const missing: string[] = [];
-    for (const key of flowed ? [] : overlay.keys()) {
+    for (const key of flowed || overlay.isWithin(held) ? [] : overlay.keys()) {
       if (held.has(key) || rejected.has(key)) continue;
       if (inScope(key, scope)) missing.push(key);
     }
@@ -110,19 +111,11 @@ export class Resolution<T extends KubernetesObject> {
       this.out.push({ type: 'deleted', key, object, finalStateUnknown: true });
       overlay.set(key, undefined);
     }
-    if (!this.#isLast) overlay.refuseListed(rejected, scope, flowed);
-    const objects: T[] = [];
-    for (const [key, object] of held) {
-      objects.push(object);
-      if (!this.#isLast) overlay.set(key, object);
+    if (!this.#isLast) {
+      overlay.refuseListed(rejected, scope, flowed);
+      for (const [key, object] of held) overlay.set(key, object);
     }
-    objects.push(...keyless);
     // Objects that were passed on in parts are not emitted again, so that the first list is processed once.
-    this.out.push({
-      ...delta,
-      objects,
-      ...(flowed ? { flowed } : {}),
-      ...(rejected.size === 0 ? {} : { rejected: [...rejected.values()] }),
-    });
+    this.out.push(replacedBy(list));
   }
 }

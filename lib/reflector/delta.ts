@@ -31,6 +31,8 @@ export type Delta<T> =
       readonly type: 'replacing';
       readonly scope?: string;
       readonly objects: readonly T[];
+      /** The keys of the objects, in the same order, if they are known. Without them the keys are made again. */
+      readonly keys?: readonly string[];
       readonly removed?: readonly string[];
       /** Objects whose state was refused. They exist on the server, so they do not count as missing from the list. */
       readonly rejected?: readonly Refused[];

@@ -80,9 +80,17 @@ export function readEvents<T>(
   return end();
 }
 
+type Addition<T> = Extract<WatchEvent<T>, { type: 'ADDED' | 'MODIFIED' }>;
+
+function isAddition<T>(event: WatchEvent<T>): event is Addition<T> {
+  return event.type === 'ADDED';
+}
+
 /** The result of reading a batch of a streaming LIST. */
 export interface StreamReading<T> {
   readonly objects: readonly T[];
+  /** The keys of the objects, in the same order. */
+  readonly keys: readonly string[];
   readonly removed: readonly string[];
   readonly rejected: readonly Refused[];
   /** Whether objects are stored ones that were not parsed. */
@@ -101,8 +109,22 @@ function ignoredRequest(): ApiError {
   return new ApiError({ code: 501, reason: 'NotImplemented', message });
 }
 
+/** Reads a batch of additions, as nearly all of a streaming LIST are. Each key occurs once. */
+function readAdditions<T>(events: readonly Addition<T>[]): StreamReading<T> {
+  return {
+    objects: events.map(({ object }) => object),
+    keys: events.map(({ key }) => key),
+    removed: [],
+    rejected: [],
+    unparsed: events.some(({ unparsed }) => unparsed === true),
+    end: undefined,
+    error: undefined,
+  };
+}
+
 /** Reads events of a streaming LIST up to its end mark. Of several events of one key in the batch, the last counts. */
 export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T> {
+  if (events.every(isAddition)) return readAdditions(events);
   const objects = new Map<string, T>();
   const removed = new Set<string>();
   const rejected = new Map<string, Refused>();
@@ -112,6 +134,7 @@ export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T
     error: ApiError | undefined,
   ): StreamReading<T> => ({
     objects: [...objects.values()],
+    keys: [...objects.keys()],
     removed: [...removed],
     rejected: [...rejected.values()],
     unparsed,

@@ -89,6 +89,7 @@ export function replacing<T>(
   removed: readonly string[],
   rejected: readonly Refused[],
   config: ReflectorConfig,
+  keys?: readonly string[],
 ): Delta<T>[] {
   if (objects.length === 0 && removed.length === 0 && rejected.length === 0) return [];
   return [
@@ -96,6 +97,7 @@ export function replacing<T>(
       type: 'replacing',
       ...scoped(config),
       objects,
+      ...(keys === undefined ? {} : { keys }),
       ...(removed.length === 0 ? {} : { removed }),
       ...(rejected.length === 0 ? {} : { rejected }),
     },

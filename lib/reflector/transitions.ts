@@ -113,9 +113,9 @@ function streamEvents<T>(
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
-  const { objects, removed, rejected, unparsed, end, error } = readStream(input.events);
+  const { objects, keys, removed, rejected, unparsed, end, error } = readStream(input.events);
   const reused = state.reused || unparsed;
-  const part = emit(replacing(objects, removed, rejected, config));
+  const part = emit(replacing(objects, removed, rejected, config, keys));
   if (error !== undefined) {
     const [next, effects] = failed<T>({ ...state, opened: true }, error, moment, config);
     return [next, effects];

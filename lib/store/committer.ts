@@ -4,6 +4,7 @@
  */
 import type { Refused } from '../decode/watch-event.ts';
 import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
+import { listedObjects } from '../delta/relist.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope, isKeyOf } from '../meta/key.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
@@ -110,7 +111,9 @@ export class Committer<T extends KubernetesObject> {
 
   #part(delta: Extract<Delta<T>, { type: 'replacing' }>, work: Work<T>): void {
     if (!this.#openLists.has(delta.scope)) this.#openLists.set(delta.scope, new Set());
-    for (const object of delta.objects) this.#put(object, undefined, 'part', work);
+    for (let at = 0; at < delta.objects.length; at++) {
+      this.#put(delta.objects[at] as T, delta.keys?.[at], 'part', work);
+    }
     for (const refused of delta.rejected ?? []) this.#refuse(refused, 'part');
     for (const key of delta.removed ?? []) this.#remove({ key, finalStateUnknown: false }, work);
   }
@@ -121,8 +124,14 @@ export class Committer<T extends KubernetesObject> {
     const trusted = delta.trustVersions && scopes.isSynced(delta.scope);
     const origin = trusted ? 'trusting' : 'doubting';
     this.#releaseUnlisted(delta);
-    if (delta.flowed !== true) this.#dropMissing(delta, work);
-    for (const object of delta.objects) this.#put(object, undefined, origin, work);
+    const listed = listedObjects(delta);
+    if (delta.flowed !== true) this.#dropMissing(delta, listed, work);
+    listed?.forEach((object, key) => {
+      this.#put(object, key, origin, work);
+    });
+    for (let at = listed?.size ?? 0; at < delta.objects.length; at++) {
+      this.#put(delta.objects[at] as T, undefined, origin, work);
+    }
     for (const refused of delta.rejected ?? []) this.#refuse(refused, origin);
     const name = scopes.name(delta.scope);
     scopes.move(name, delta.resourceVersion, true);
@@ -140,14 +149,28 @@ export class Committer<T extends KubernetesObject> {
   }
 
   /** Removes the objects that a complete list does not contain and for which the queue sent no tombstone. */
-  #dropMissing(delta: Replaced<T>, work: Work<T>): void {
+  #dropMissing(
+    delta: Replaced<T>,
+    listed: ReadonlyMap<string, T> | undefined,
+    work: Work<T>,
+  ): void {
+    if (listed !== undefined && this.#holdsOnly(listed)) return;
     const kept = new Set<string | undefined>(delta.rejected?.map(({ key }) => key));
-    for (const object of delta.objects) kept.add(this.#keyOf(object));
+    if (listed === undefined) for (const object of delta.objects) kept.add(this.#keyOf(object));
     // Removing keys while iterating over them is safe for a Map.
     for (const key of this.#indexer.keys()) {
-      if (kept.has(key) || !inScope(key, delta.scope)) continue;
+      if (listed?.has(key) || kept.has(key) || !inScope(key, delta.scope)) continue;
       this.#remove({ key, finalStateUnknown: true }, work);
     }
+  }
+
+  /** Whether all stored objects are listed. Counts them, because reading all keys would allocate for each. */
+  #holdsOnly(listed: ReadonlyMap<string, T>): boolean {
+    let found = 0;
+    listed.forEach((_object, key) => {
+      if (this.#indexer.has(key)) found++;
+    });
+    return found === this.#indexer.size;
   }
 
   #keyOf(object: T): string | undefined {

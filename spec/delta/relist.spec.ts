@@ -60,6 +60,13 @@ describe('deltaFifo: a relist', () => {
     expect(pop()).toEqual(['-a@1? -c@1? [b@1 n@5]@9']);
   });
 
+  it('F14: a key that a part of a list gives is used only if it is the key of the object', () => {
+    const { send, pop } = gated({ known: knowing(pod('a', 1), pod('b', 1)) });
+    const keys = ['a', 'a', 'd/e'];
+    send({ ...replacing([pod('a', 2), pod('b', 2), pod('c', 2)]), keys }, replaced([], 9));
+    expect(pop()).toEqual(['[a@2 b@2 c@2]@9']);
+  });
+
   const stored = [pod('s', 1)];
   it.each([
     ['never popped', [], [added(pod('x', 2))], '+x@2 -x@2? []@9'],
