@@ -52,7 +52,8 @@ export function idleTimeout<T>(options: IdleTimeoutOptions<T>): MonoTypeOperator
         else if (gap > jumpMs && now - aliveMs > jumpMs) return fail('clock-jump', now - aliveMs);
         else if (waitingMs !== undefined) {
           if (waitingMs >= options.pauseLimitMs) return fail('pause', waitingMs);
-          aliveMs += gap;
+          // Not later than now: a value may have arrived since the last check.
+          aliveMs = Math.min(now, aliveMs + gap);
         } else if (now - aliveMs >= options.limitMs()) return fail('silence', now - aliveMs);
         schedule();
       };

@@ -259,6 +259,15 @@ describe('an idle timeout', () => {
     });
   });
 
+  it('X6: a pause that begins with a value does not prolong the limit', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      // A reader pauses for a turn after each value; the check at 20 ms falls into that turn.
+      const waitingMs = () => (scheduler.now() === 20 ? 0 : undefined);
+      const source = cold('a 19ms b').pipe(watchdog(scheduler, { waitingMs }));
+      expectObservable(source).toBe('a 19ms b 29ms #', undefined, new Error('silence 30'));
+    });
+  });
+
   it('X6: limits the pause of the reader', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const waitingMs = () => (scheduler.now() >= 20 ? scheduler.now() - 20 : undefined);
