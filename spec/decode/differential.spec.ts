@@ -1,22 +1,27 @@
 import fc from 'fast-check';
 import { differentialDecoding, type WatchEvent } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { Difference, type Document } from '../../lib/decode/differential/difference.ts';
-import { mismatch, WordText } from '../../lib/decode/differential/mismatch.ts';
+import { Difference } from '../../lib/decode/differential/difference.ts';
+import { KeptDocument, WordText } from '../../lib/decode/differential/document.ts';
+import { mismatch } from '../../lib/decode/differential/mismatch.ts';
 import { RecentDocuments } from '../../lib/decode/differential/recent-documents.ts';
+import { Shapes } from '../../lib/decode/differential/span.ts';
 import { type Anything, bytes, pods } from './decoder.ts';
 
 /** A document that is kept with its value. */
-function kept(text: string): Document {
-  const document: Document = { text: new WordText(), span: undefined, value: JSON.parse(text) };
+function kept(text: string): KeptDocument {
+  const document = new KeptDocument();
   const encoded = bytes(text);
-  document.text.set(encoded, 0, encoded.length);
+  document.set(encoded, 0, encoded.length);
+  document.value = JSON.parse(text);
   return document;
 }
 
-function compared(earlier: Document, text: string): unknown {
+const shapes = new Shapes();
+
+function compared(earlier: KeptDocument, text: string): unknown {
   const line = bytes(`##${text}#`);
-  return new Difference().read(earlier, line, 2, line.length - 1);
+  return new Difference(shapes).read(earlier, line, 2, line.length - 1);
 }
 
 const pod = (version: number, ready: string, more: object = {}) => ({
@@ -184,9 +189,9 @@ describe('the texts that are kept', () => {
       expect(recent.bytes).toBeLessThanOrEqual(64 * 1024);
       expect(recent.find(-1)).toBeDefined();
     }
-    expect(recent.size).toBeGreaterThan(20);
+    expect(recent.count).toBeGreaterThan(20);
     for (let hash = -1; hash < 500; hash++) recent.drop(hash);
-    expect([recent.bytes, recent.size]).toEqual([0, 0]);
+    expect([recent.bytes, recent.count]).toEqual([0, 0]);
   });
 
   it('D17: a text that is a large part of the limit is not kept', () => {

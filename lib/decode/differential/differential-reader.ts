@@ -5,7 +5,8 @@ import { parseText } from '../json-text.ts';
 import { ObjectHead } from '../object-head.ts';
 import type { ObjectReader, Unchanged } from '../object-reader.ts';
 import { ObjectText } from '../object-text.ts';
-import { Difference, type Document } from './difference.ts';
+import { Difference } from './difference.ts';
+import type { KeptDocument } from './document.ts';
 import type { RecentDocuments } from './recent-documents.ts';
 import { StoredObjects } from './stored-objects.ts';
 
@@ -26,11 +27,12 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   readonly #text: ObjectText;
   readonly #stored: StoredObjects<T> | undefined;
   readonly #head = new ObjectHead();
-  readonly #difference = new Difference();
+  readonly #difference: Difference;
 
   constructor(context: DecodeContext<T>, recent: RecentDocuments, counts: DecodeCounts) {
     this.#recent = recent;
     this.#counts = counts;
+    this.#difference = new Difference(recent.shapes);
     this.#text = new ObjectText(context.keepManagedFields);
     const { known, reuse } = context;
     if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
@@ -60,8 +62,8 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     return value;
   }
 
-  #compare(earlier: Document, bytes: Uint8Array, from: number, to: number): unknown {
-    const before = earlier.text.capacity;
+  #compare(earlier: KeptDocument, bytes: Uint8Array, from: number, to: number): unknown {
+    const before = earlier.size;
     try {
       const value = this.#difference.read(earlier, bytes, from, to);
       this.#recent.resized(earlier, before);

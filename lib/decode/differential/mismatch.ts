@@ -1,31 +1,6 @@
 /** `mismatch`, which finds the first difference of two texts. */
 
-/** A copy of a JSON text, which can be read by bytes and by words of four bytes. */
-export class WordText {
-  bytes: Uint8Array = new Uint8Array(0);
-  words: Int32Array = new Int32Array(0);
-  length = 0;
-
-  /** The size of the buffer, in bytes. */
-  get capacity(): number {
-    return this.bytes.length;
-  }
-
-  /** Replaces the text with the bytes between `from` and `to`. */
-  set(bytes: Uint8Array, from: number, to: number): void {
-    const length = to - from;
-    if (this.bytes.length < length) {
-      // Some room, so that a text that grows a little keeps its buffer.
-      const buffer = new ArrayBuffer(Math.ceil((length * 9) / 8 / GRAIN) * GRAIN);
-      this.bytes = new Uint8Array(buffer);
-      this.words = new Int32Array(buffer);
-    }
-    this.bytes.set(bytes.subarray(from, to));
-    this.length = length;
-  }
-}
-
-const GRAIN = 256;
+import type { WordText } from './document.ts';
 
 /** Returns how many bytes are equal from the two positions on, at most `length`. */
 export function mismatch(

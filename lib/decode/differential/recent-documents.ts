@@ -2,8 +2,8 @@
  * Keeps the texts of recently changed objects within a limit of bytes. A text is kept from the second change of an
  * object on, because objects that change in turn would only displace each other.
  */
-import type { Document } from './difference.ts';
-import { WordText } from './mismatch.ts';
+import { KeptDocument } from './document.ts';
+import { Shapes } from './span.ts';
 
 /** Objects of which one change was seen, by their hash. A later object with the same place takes it over. */
 const SEEN = 8_192;
@@ -11,13 +11,14 @@ const SEEN = 8_192;
 /** Longer texts are not kept: this part of the limit. */
 const LARGEST_SHARE = 0.125;
 
-interface Entry extends Document {
-  /** Whether the text was used since it was last considered for eviction. */
-  isUsed: boolean;
+/** A kept document, and whether it was used since it was last considered for eviction. */
+class Entry extends KeptDocument {
+  isUsed = false;
 }
 
-/** The kept texts by the hash of a UID. Two objects with one hash displace each other. */
+/** The kept documents by the hash of a UID. Two objects with one hash displace each other. */
 export class RecentDocuments {
+  readonly shapes: Shapes = new Shapes();
   readonly #maxBytes: number;
   readonly #seen = new Int32Array(SEEN);
   readonly #entries = new Map<number, Entry>();
@@ -32,11 +33,12 @@ export class RecentDocuments {
     return this.#bytes;
   }
 
-  get size(): number {
+  /** The number of documents. */
+  get count(): number {
     return this.#entries.size;
   }
 
-  find(hash: number): Document | undefined {
+  find(hash: number): KeptDocument | undefined {
     const entry = this.#entries.get(hash);
     if (entry !== undefined) entry.isUsed = true;
     return entry;
@@ -53,17 +55,19 @@ export class RecentDocuments {
   /** Keeps a copy of the text between `from` and `to` with its value. */
   keep(hash: number, bytes: Uint8Array, from: number, to: number, value: unknown): void {
     if (to - from > this.#maxBytes * LARGEST_SHARE) return this.drop(hash);
-    const entry = this.#entries.get(hash) ?? { text: new WordText(), isUsed: false };
-    const before = entry.text.capacity;
-    entry.text.set(bytes, from, to);
-    this.#entries.set(hash, Object.assign(entry, { span: undefined, value }));
+    const entry = this.#entries.get(hash) ?? new Entry();
+    const before = entry.size;
+    entry.set(bytes, from, to);
+    entry.clearTable();
+    entry.value = value;
+    this.#entries.set(hash, entry);
     this.resized(entry, before);
   }
 
-  /** Records that the buffer of a document has another size than `before`. */
-  resized({ text }: Pick<Document, 'text'>, before: number): void {
-    if (text.capacity === before) return;
-    this.#bytes += text.capacity - before;
+  /** Records that the buffer of a document had the size `before`. */
+  resized({ size }: KeptDocument, before: number): void {
+    if (size === before) return;
+    this.#bytes += size - before;
     this.#evict();
   }
 
@@ -71,10 +75,10 @@ export class RecentDocuments {
     const entry = this.#entries.get(hash);
     if (entry === undefined) return;
     this.#entries.delete(hash);
-    this.#bytes -= entry.text.capacity;
+    this.#bytes -= entry.size;
   }
 
-  /** Removes texts that were not used since they were considered last, in turn. */
+  /** Removes documents that were not used since they were considered last, in turn. */
   #evict(): void {
     for (const [hash, entry] of this.#entries) {
       if (this.#bytes <= this.#maxBytes) return;
@@ -82,7 +86,7 @@ export class RecentDocuments {
       if (entry.isUsed) {
         entry.isUsed = false;
         this.#entries.set(hash, entry);
-      } else this.#bytes -= entry.text.capacity;
+      } else this.#bytes -= entry.size;
     }
   }
 }
