@@ -1,8 +1,8 @@
 /** Decides whether a received object replaces the stored one, by its version, its UID and its origin. */
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
-import { reuseUnchanged } from './content/reuse-unchanged.ts';
-import { sameContent } from './content/same-content.ts';
+import { reuseUnchanged } from '../meta/reuse-unchanged.ts';
+import { sameContent } from './same-content.ts';
 
 /**
  * The origin of an object: a watch, a part of a list, or a complete list, whose versions are trusted to mean equal

@@ -226,6 +226,29 @@ describe('differentialDecoding', () => {
     expect(third?.object.spec).toBe(second?.object.spec);
   });
 
+  it('D17: the parts of the stored object are kept, even if the store has another JavaScript object', () => {
+    const decoding = differentialDecoding();
+    const stored = new Map<string, Anything>();
+    const known = { get: (key: string) => stored.get(key), keys: () => stored.keys(), size: 1 };
+    const reader = decoding.watch<Anything>({ ...context, known });
+    const push = (type: string, object: object) => {
+      const [event] = reader.push(line(type, object)) ?? [];
+      return (event as unknown as { object: Anything & ReturnType<typeof pod> }).object;
+    };
+    push('ADDED', pod(1, 'a'));
+    const second = push('MODIFIED', pod(2, 'b'));
+    const twin = structuredClone(second);
+    stored.set('a', twin);
+    const third = push('MODIFIED', pod(3, 'c'));
+    expect(third.spec).toBe(twin.spec);
+    // Another content under the same version is not taken.
+    const wrong = structuredClone(third);
+    wrong.spec.containers[0] = { name: 'main', image: 'other' };
+    stored.set('a', wrong);
+    expect(push('MODIFIED', pod(4, 'd'))).toEqual(pod(4, 'd'));
+    expect(decoding.counts).toMatchObject({ compared: 2, parsed: 2 });
+  });
+
   it('D17: the text of a deleted object is dropped', () => {
     const decoding = differentialDecoding();
     const types = ['ADDED', 'MODIFIED', 'DELETED', 'ADDED'];

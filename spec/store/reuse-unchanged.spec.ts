@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reuseUnchanged } from '../../lib/store/content/reuse-unchanged.ts';
+import { reuseUnchanged } from '../../lib/meta/reuse-unchanged.ts';
 import { guardObject } from '../../lib/store/mutation-guard.ts';
 import { expectSharedParts, partsOf, textOf, texts } from './shared-parts.ts';
 

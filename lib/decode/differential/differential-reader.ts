@@ -1,4 +1,5 @@
 /** Reads objects by comparing their bytes with those of their last change, as far as these are kept. */
+import type { KnownObjects } from '../../meta/known-objects.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { DecodeContext } from '../decoding.ts';
 import { parseText } from '../json-text.ts';
@@ -9,6 +10,7 @@ import { Difference } from './difference.ts';
 import type { KeptDocument } from './document.ts';
 import type { RecentDocuments } from './recent-documents.ts';
 import { StoredObjects } from './stored-objects.ts';
+import { adoptStored } from './stored-value.ts';
 
 /** How many objects were decoded in which way, since the decoding was created. */
 export interface DecodeCounts {
@@ -26,6 +28,7 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   readonly #counts: DecodeCounts;
   readonly #text: ObjectText;
   readonly #stored: StoredObjects<T> | undefined;
+  readonly #known: KnownObjects<T> | undefined;
   readonly #head = new ObjectHead();
   readonly #difference: Difference;
 
@@ -34,7 +37,9 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     this.#counts = counts;
     this.#difference = new Difference(recent.shapes);
     this.#text = new ObjectText(context.keepManagedFields);
-    const { known, reuse } = context;
+    const { known, reuse, transform } = context;
+    // With a transform the stored object is not what was received.
+    if (transform === undefined) this.#known = known;
     if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
   }
 
@@ -63,6 +68,7 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   }
 
   #compare(earlier: KeptDocument, bytes: Uint8Array, from: number, to: number): unknown {
+    if (this.#known !== undefined) adoptStored(earlier, this.#known);
     const before = earlier.size;
     try {
       const value = this.#difference.read(earlier, bytes, from, to);

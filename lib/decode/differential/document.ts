@@ -44,6 +44,10 @@ export class WordText {
 export class KeptDocument extends WordText {
   /** The parsed object. A member that it lacks was removed after parsing, and is not parsed. */
   value: unknown;
+  /** The key of the object. */
+  key = '';
+  /** The stored object that was found to be another one. */
+  rejected: unknown;
   /** Where the table begins and where its free part begins, in words. */
   #table = 0;
   #free = 0;

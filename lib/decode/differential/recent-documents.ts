@@ -2,6 +2,8 @@
  * Keeps the texts of recently changed objects within a limit of bytes. A text is kept from the second change of an
  * object on, because objects that change in turn would only displace each other.
  */
+import { metaNamespaceKeyFunc } from '../../meta/key.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { KeptDocument } from './document.ts';
 import { Shapes } from './span.ts';
 
@@ -10,6 +12,12 @@ const SEEN = 8_192;
 
 /** Longer texts are not kept: this part of the limit. */
 const LARGEST_SHARE = 0.125;
+
+/** Returns the key of an object, or '' if it has none. */
+function keyOf(object: KubernetesObject): string {
+  const name: unknown = object.metadata?.name;
+  return typeof name === 'string' && name !== '' ? metaNamespaceKeyFunc(object) : '';
+}
 
 /** A kept document, and whether it was used since it was last considered for eviction. */
 class Entry extends KeptDocument {
@@ -60,6 +68,7 @@ export class RecentDocuments {
     entry.set(bytes, from, to);
     entry.clearTable();
     entry.value = value;
+    entry.key = keyOf(value as KubernetesObject);
     this.#entries.set(hash, entry);
     this.resized(entry, before);
   }

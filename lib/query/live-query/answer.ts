@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
-import { sameContent } from '../../store/content/same-content.ts';
+import { sameContent } from '../../store/same-content.ts';
 import type { LiveOptions } from '../engine/operator.ts';
 import { liveFilter } from '../operators/live-filter.ts';
 import { liveMap } from '../operators/live-map.ts';
