@@ -127,6 +127,7 @@ export {
 } from './decode/differential/differential-decoding.ts';
 export type { DecodeCounts } from './decode/differential/differential-reader.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
+export { lazyDecoding } from './decode/lazy/lazy-decoding.ts';
 export type {
   PartialObjectMetadata,
   Projection,

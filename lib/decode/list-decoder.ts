@@ -31,6 +31,9 @@ function isList(kind: unknown): boolean {
   return typeof kind === 'string' && kind.endsWith('List');
 }
 
+/** Finds the items that are stored already, and reads the others. Items that it does not read are parsed completely. */
+type ItemReader<T> = Pick<ObjectReader<T>, 'unchanged' | 'item'>;
+
 /** A list part that is being filled. */
 export interface PartDraft<T> {
   items: T[];
@@ -50,14 +53,13 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
   #opened = false;
   #length = 0;
 
-  /** Finds stored objects, so that the items that are equal to them are not parsed. */
-  readonly #stored: Pick<ObjectReader<T>, 'unchanged'>;
+  readonly #reader: ItemReader<T>;
   readonly #text: ObjectText;
 
-  constructor(context: DecodeContext<T>, stored: Pick<ObjectReader<T>, 'unchanged'> = {}) {
+  constructor(context: DecodeContext<T>, reader: ItemReader<T> = {}) {
     super();
     this.#context = context;
-    this.#stored = stored;
+    this.#reader = reader;
     this.#text = new ObjectText(context.keepManagedFields);
     this.#framer = new ItemFramer(context.maxFrameBytes, context.projection?.member);
     this.#admit = createAdmission(context, this.#tally);
@@ -141,13 +143,15 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
     if (table !== undefined) {
       return this.#keep(table.toObject(parseText(textOf(bytes, from, to), 'a row')), out);
     }
-    const stored = this.#stored.unchanged?.(bytes, from, to);
+    const stored = this.#reader.unchanged?.(bytes, from, to);
     if (stored !== undefined) {
       this.#tally.own();
       out.items.push(stored.object);
       out.unparsed = true;
       return;
     }
+    const read = this.#reader.item?.(bytes, from, to, this.#typeMeta);
+    if (read !== undefined) return this.#keep(read, out);
     const text = this.#text.of(bytes, from, to);
     // Items of built-in lists have no type. The type is put first, as in watch events. An item that begins with its
     // own type, such as a custom resource, keeps its order of fields.

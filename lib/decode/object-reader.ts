@@ -19,6 +19,11 @@ export interface ObjectReader<T> {
   read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown;
   /** Of an object of a list: returns the stored object if it has the UID and the version of the object in the bytes, which are not parsed. */
   unchanged?(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined;
+  /**
+   * Reads an item of a list. `typeMeta` is the text to put in place of the opening brace of an item without a type.
+   * Returns `undefined` if the item is to be parsed completely.
+   */
+  item?(bytes: Uint8Array, from: number, to: number, typeMeta: string): unknown;
 }
 
 /** Parses each object. */

@@ -2,6 +2,7 @@
 import {
   type DecodeContext,
   type Decoder,
+  type Decoding,
   defineResource,
   jsonDecoding,
   type KubernetesObject,
@@ -28,7 +29,7 @@ export interface Decoded<Out> {
   readonly failure: string | undefined;
 }
 
-export type Options = Partial<DecodeContext<Anything>>;
+export type Options = Partial<DecodeContext<Anything>> & { readonly decoding?: Decoding };
 
 function context(skipped: Skipped[], options: Options): DecodeContext<Anything> {
   return {
@@ -59,8 +60,8 @@ export function watch(
   options: Options & { readonly ends?: boolean } = {},
 ): Decoded<WatchEvent<Anything>> {
   const skipped: Skipped[] = [];
-  const { ends = true, ...rest } = options;
-  const decoder = jsonDecoding.watch(context(skipped, rest));
+  const { ends = true, decoding = jsonDecoding, ...rest } = options;
+  const decoder = decoding.watch(context(skipped, rest));
   const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
   const out = run(decoder, parts, ends).flat();
   return { out, skipped, failure: decoder.failure?.message };
@@ -72,7 +73,8 @@ export function list(
   options: Options = {},
 ): Decoded<Anything> & Pick<ListPart<Anything>, 'metadata' | 'rejected'> & { reason?: string } {
   const skipped: Skipped[] = [];
-  const decoder = jsonDecoding.list(context(skipped, options));
+  const { decoding = jsonDecoding, ...rest } = options;
+  const decoder = decoding.list(context(skipped, rest));
   const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
   const all = run(decoder, parts, true);
   const metadata = all.at(-1)?.metadata;

@@ -1,0 +1,148 @@
+/** Finds the members of an object in its bytes, and `managedFields` in its metadata, in one walk. */
+import {
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  endOfString,
+  endOfValue,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../json-scan.ts';
+import { textOf } from '../json-text.ts';
+
+const BACKSLASH = 0x5c;
+const MANAGED_FIELDS = 'managedFields';
+
+/** Names that JavaScript treats in another way than other names: their order, or their meaning. */
+const SPECIAL = /^(?:__proto__|\d+)$/;
+
+/** The members of the object that was read last. An instance is reused for every object. */
+export class ObjectMembers {
+  /** The names from the first one to `count`. The others are those of earlier objects. */
+  readonly names: string[] = [];
+  /** Where each member begins, with its name. */
+  readonly froms: number[] = [];
+  /** Where the value of each member begins, and the position after it. */
+  readonly starts: number[] = [];
+  readonly ends: number[] = [];
+  count = 0;
+  /** The member `managedFields` with one of the commas beside it; -1 if there is none. */
+  cutFrom = -1;
+  cutTo = -1;
+
+  /**
+   * Reads the object between `from` and `to`. Returns `false` if it is not written as servers do: with white space
+   * between its members, or with escaped, repeated or special names.
+   */
+  read(bytes: Uint8Array, from: number, to: number): boolean {
+    this.count = 0;
+    this.cutFrom = -1;
+    if (bytes[from] !== OPEN_OBJECT) return false;
+    let isKnown = true;
+    for (let at = from + 1; ; at++) {
+      const end = bytes[at] === QUOTE ? endOfString(bytes, at, to) : -1;
+      if (end < 0 || bytes[end] !== COLON) return false;
+      if (!this.#isNamed(bytes, at, end)) {
+        isKnown = false;
+        this.names[this.count] = textOf(bytes, at + 1, end - 1);
+      }
+      const isMetadata = this.names[this.count] === 'metadata' && bytes[end + 1] === OPEN_OBJECT;
+      const after = isMetadata
+        ? this.#metadata(bytes, end + 1, to)
+        : endOfValue(bytes, end + 1, to);
+      if (after < 0) return false;
+      this.froms[this.count] = at;
+      this.starts[this.count] = end + 1;
+      this.ends[this.count] = after;
+      this.count++;
+      at = after;
+      if (bytes[at] === CLOSE_OBJECT) return at === to - 1 && (isKnown || this.#areUsual());
+      if (bytes[at] !== COMMA) return false;
+    }
+  }
+
+  /** Whether the next name is that of the member at the same position of the object before. */
+  #isNamed(bytes: Uint8Array, at: number, end: number): boolean {
+    const name = this.names[this.count];
+    if (name === undefined || name.length !== end - at - 2) return false;
+    for (let index = 0; index < name.length; index++) {
+      if (bytes[at + 1 + index] !== name.charCodeAt(index)) return false;
+    }
+    return true;
+  }
+
+  #areUsual(): boolean {
+    const names = this.names.slice(0, this.count);
+    if (new Set(names).size < names.length) return this.#forget();
+    return names.some((name) => name.includes('\\') || SPECIAL.test(name)) ? this.#forget() : true;
+  }
+
+  /** Forgets the names, because a later object with them would not be checked. */
+  #forget(): false {
+    this.names.length = 0;
+    return false;
+  }
+
+  /** Reads the metadata. Returns the position after it; -1 if it is not written as servers do. */
+  #metadata(bytes: Uint8Array, start: number, to: number): number {
+    if (bytes[start + 1] === CLOSE_OBJECT) return start + 2;
+    for (let at = start + 1; ; at++) {
+      const end = bytes[at] === QUOTE ? endOfString(bytes, at, to) : -1;
+      if (end < 0 || bytes[end] !== COLON) return -1;
+      const after = endOfValue(bytes, end + 1, to);
+      if (after < 0) return -1;
+      const isLast = bytes[after] === CLOSE_OBJECT;
+      if (!isLast && bytes[after] !== COMMA) return -1;
+      if (end - at === MANAGED_FIELDS.length + 2 && isManagedFields(bytes, at + 1)) {
+        // With the comma behind the member, or with the one before it if it is the last.
+        this.cutFrom = isLast && at > start + 1 ? at - 1 : at;
+        this.cutTo = isLast ? after : after + 1;
+      }
+      if (isLast) return after + 1;
+      at = after;
+    }
+  }
+}
+
+function isManagedFields(bytes: Uint8Array, at: number): boolean {
+  for (let index = 0; index < MANAGED_FIELDS.length; index++) {
+    if (bytes[at + index] !== MANAGED_FIELDS.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+/** The longest text that is parsed on receipt. */
+const SHORT = 64;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const SPACE = 0x20;
+const WORDS = ['true', 'false', 'null'];
+
+/**
+ * Whether the value is a number, a word or a short text, so that keeping its text would cost more than its value.
+ * Unusual ones count as long.
+ */
+export function isShort(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start > SHORT) return false;
+  const first = bytes[start] ?? 0;
+  if (first === QUOTE) {
+    for (let at = start + 1; at < end; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte < SPACE || byte === BACKSLASH) return false;
+    }
+    return true;
+  }
+  if (first === OPEN_OBJECT || end - start > 15) return false;
+  if (first >= ZERO && first <= NINE) return areDigits(bytes, start, end);
+  if (first === MINUS) return end > start + 1 && areDigits(bytes, start + 1, end);
+  return WORDS.includes(String.fromCharCode(...bytes.subarray(start, end)));
+}
+
+function areDigits(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < ZERO || byte > NINE) return false;
+  }
+  return bytes[start] !== ZERO || end === start + 1;
+}
