@@ -80,22 +80,19 @@ export class Lifecycle<T extends KubernetesObject> {
    */
   hold(unwanted: () => boolean): () => void {
     const { drain } = this.#parts;
-    let released = false;
     let release: (() => void) | undefined;
-    const releaseNow = () => {
-      release?.();
-      this.emptyIfUnused();
-    };
     drain.run(() => {
       if (unwanted()) return;
       this.#stopped = false;
       release = this.#lease.acquire();
-      // The holder left before this task ran, or while the run started. The run lingers as after any release.
-      if (released) releaseNow();
     });
     return () => {
-      released = true;
-      if (release !== undefined) drain.run(releaseNow);
+      // In the order of the calls: another holder may have come between the hold and its release in one callback.
+      drain.run(() => {
+        if (release === undefined) return;
+        release();
+        this.emptyIfUnused();
+      });
     };
   }
 

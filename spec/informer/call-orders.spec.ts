@@ -187,6 +187,26 @@ describe('a subscriber that unsubscribes in a callback', () => {
     expect([source.open, informer.status.phase]).toEqual([0, 'idle']);
   });
 
+  it('I2, I5: if one of two subscribers that joined in a callback leaves in it, the other one holds the same run', async () => {
+    const { source, informer } = running({ lingerMs: 0 });
+    const seen: string[] = [];
+    informer.changes$.subscribe({
+      complete: () => {
+        const first = informer.changes$.subscribe();
+        informer.changes$.subscribe((set) => seen.push(brief(set)));
+        first.unsubscribe();
+      },
+    });
+    await informer.stop();
+    source.listed(2, pod('web', 2));
+    await settle();
+    expect(informer.status).toMatchObject({ phase: 'watching', generation: 2 });
+    // One list of each run.
+    expect(source.asked.filter((each) => each.startsWith('L'))).toHaveLength(2);
+    expect(seen).toEqual(['snapshot! +web@1', 'initial* ~web@1>2']);
+    await informer.stop();
+  });
+
   it('I3: a subscriber that unsubscribes while its subscription starts the run holds no run', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
