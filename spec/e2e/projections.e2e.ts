@@ -267,6 +267,36 @@ describe.skipIf(noControl)('projections of a real server', () => {
       .toBe(before);
   });
 
+  it.each(['stream', 'pages'] as const)(
+    'W70, W72, S60: a real server answers requests for objects without managedFields, and a change keeps the other parts, by %s',
+    async (initialList) => {
+      const accept = 'application/json;drop=metadata.managedFields, application/json';
+      const answer = await client.request<{ kind: string }>({
+        path: path(pods),
+        headers: { accept },
+      });
+      expect(answer.kind).toBe('PodList');
+      const made = await createPod('slim', { app: 'web' });
+      const own = factory({ initialList });
+      const informer = own.informer(pods);
+      own.start();
+      await own.whenSynced(WAIT);
+      const stored = () => informer.indexer.getByKey(`${namespace}/slim`);
+      await seen(informer, made);
+      const before = stored();
+      await seen(informer, await setPhase('slim', 'Running'));
+      const after = stored();
+      expect(after?.metadata).not.toHaveProperty('managedFields');
+      expect(after?.status?.phase).toBe('Running');
+      expect(after?.spec).toBe(before?.spec);
+      expect(after?.metadata?.labels).toBe(before?.metadata?.labels);
+      await remove(pods, 'slim');
+      await ended(informer, made);
+      expect(informer.status).toMatchObject({ phase: 'watching', skipped: 0, relists: 0 });
+      expect(informer.status).not.toHaveProperty('error');
+    },
+  );
+
   it('G11, D13: a dynamic factory needs no kind', async () => {
     const pod = await createPod('named-only');
     const widget = await createWidget('named-only', 'one');
