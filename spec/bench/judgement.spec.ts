@@ -1,6 +1,7 @@
 /** Tests how the benchmark notices noise and losses. */
 import { describe, expect, it } from 'vitest';
 import { compare } from './committed.ts';
+import { lineChart, roundUp } from './line-chart.ts';
 import { busyTicks, coresOfOthers, processTicks } from './machine-noise.ts';
 import type { Measured } from './measure.ts';
 import { spreadOf } from './report.ts';
@@ -75,5 +76,21 @@ describe('the figures of a benchmark', () => {
   it('are a median with the least and the greatest', () => {
     expect(spreadOf([5, 1, 9])).toEqual({ median: 5, least: 1, greatest: 9 });
     expect(spreadOf([5, 1, 9, 6]).median).toBe(5.5);
+  });
+});
+
+describe('the curves of a benchmark', () => {
+  const point = (x: number, y: number) => ({ x, y, least: y - 1, greatest: y + 1 });
+  const chart = { title: 'a < b & c', note: '', xLabel: 'n', yLabel: 'µs' };
+
+  it('begin both axes at 0 and end the vertical one above the greatest value', () => {
+    expect([0.7, 3, 17, 240, 0].map(roundUp)).toEqual([1, 5, 20, 250, 1]);
+    const svg = lineChart({ ...chart, points: [point(5, 8), point(10, 9)] });
+    // The plot is from 64 to 460 and from 252 at 0 to 56 at 10.
+    expect(svg).toContain('points="262,95.2 460,75.6"');
+  });
+
+  it('escape their texts', () => {
+    expect(lineChart({ ...chart, points: [] })).toContain('>a &lt; b &amp; c<');
   });
 });

@@ -1,3 +1,7 @@
-/** `npm run bench` compares the complete pipe with other informers, `npm run bench -- query` measures live queries. */
+/**
+ * `npm run bench` compares the complete pipe with other informers, `npm run bench -- query` measures live queries, and
+ * `npm run bench -- curves` draws how costs grow.
+ */
 if (process.argv[2] === 'query') await import('./query/run.ts');
+else if (process.argv[2] === 'curves') await import('./curves.ts');
 else await import('./whole-pipe.ts');
