@@ -51,26 +51,27 @@ export interface ReadableStore<T> {
   byIndex(indexName: string, value: string): readonly Stored<T>[];
 }
 
+type Reads<T> = Pick<StoreReader<T>, 'get' | 'list' | 'byIndex'>;
+
 class LiveReader<T> implements StoreReader<T> {
   readonly rev: number;
   readonly size: number;
   readonly synced: boolean;
   readonly resourceVersion: ResourceVersion | '';
-  readonly #store: ReadableStore<T>;
+  // Functions in fields, so that they can be passed around without their object.
+  readonly get: Reads<T>['get'];
+  readonly list: Reads<T>['list'];
+  readonly byIndex: Reads<T>['byIndex'];
 
-  constructor(store: ReadableStore<T>) {
+  constructor(store: ReadableStore<T>, { get, list, byIndex }: Reads<T>) {
     this.rev = store.rev;
     this.size = store.size;
     this.synced = store.synced;
     this.resourceVersion = store.resourceVersion;
-    this.#store = store;
+    this.get = get;
+    this.list = list;
+    this.byIndex = byIndex;
   }
-
-  // Arrow functions in fields, so that they can be passed around without their object.
-  readonly get = (key: string): Stored<T> | undefined => this.#store.getByKey(key);
-  readonly list = (): readonly Stored<T>[] => this.#store.list();
-  readonly byIndex = (indexName: string, value: string): readonly Stored<T>[] =>
-    this.#store.byIndex(indexName, value);
 }
 
 /**
@@ -80,16 +81,23 @@ class LiveReader<T> implements StoreReader<T> {
 export class StoreReaders<T> {
   readonly subject: BehaviorSubject<StoreReader<T>>;
   readonly #store: ReadableStore<T>;
+  /** Shared by all readers, because a reader is made for each commit. */
+  readonly #reads: Reads<T>;
   #waiting: StoreReader<T>[] = [];
   #announcing = false;
 
   constructor(store: ReadableStore<T>) {
     this.#store = store;
-    this.subject = new BehaviorSubject<StoreReader<T>>(new LiveReader(store));
+    this.#reads = {
+      get: (key) => store.getByKey(key),
+      list: () => store.list(),
+      byIndex: (indexName, value) => store.byIndex(indexName, value),
+    };
+    this.subject = new BehaviorSubject<StoreReader<T>>(new LiveReader(store, this.#reads));
   }
 
   announce(): void {
-    this.#waiting.push(new LiveReader(this.#store));
+    this.#waiting.push(new LiveReader(this.#store, this.#reads));
     if (this.#announcing) return;
     this.#announcing = true;
     try {
