@@ -25,7 +25,7 @@ export function listedObjects<T>(list: Replaced<T>): ReadonlyMap<string, T> | un
 export function replacedBy<T>(list: CompleteList<T>): Replaced<T> {
   const { delta, held, flowed, rejected, keyless } = list;
   const objects = [...held.values()];
-  objects.push(...keyless);
+  for (const object of keyless) objects.push(object);
   const made: Replaced<T> = {
     ...delta,
     objects,

@@ -10,10 +10,11 @@ export interface Commit<T> {
   readonly cause: Exclude<Cause, 'snapshot'>;
   /** Whether the commit belongs to the first list. */
   readonly initial: boolean;
-  readonly deltas: Delta<T>[];
+  readonly deltas: readonly Delta<T>[];
 }
 
 interface Open<T> extends Commit<T> {
+  readonly deltas: Delta<T>[];
   readonly keys: Set<string>;
 }
 
@@ -22,6 +23,11 @@ export function splitCommits<T>(
   deltas: readonly Delta<T>[],
   isSynced: (scope: string | undefined) => boolean,
 ): Commit<T>[] {
+  const [only] = deltas;
+  // A lone event needs no set of keys.
+  if (deltas.length === 1 && (only?.type === 'added' || only?.type === 'updated')) {
+    return [{ cause: 'watch', initial: false, deltas }];
+  }
   const commits: Open<T>[] = [];
   const ended = new Set<string | undefined>();
   let open: Open<T> | undefined;
@@ -47,7 +53,9 @@ export function splitCommits<T>(
     const cause = initial ? 'initial' : 'relist';
     const joins = open?.cause === cause && missing.length === 0;
     const commit = joins ? (open as Open<T>) : begin(cause, initial);
-    commit.deltas.push(...missing, delta);
+    // Not spread into the call, because a list may miss more objects than a call may have arguments.
+    for (const each of missing) commit.deltas.push(each);
+    commit.deltas.push(delta);
     if (delta.type === 'replaced') {
       ended.add(delta.scope);
       open = undefined;
@@ -83,7 +91,8 @@ export function splitCommits<T>(
 function tombstones<T>(deltas: readonly Delta<T>[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   let from: number | undefined;
-  for (const [at, delta] of deltas.entries()) {
+  for (let at = 0; at < deltas.length; at++) {
+    const delta = deltas[at] as Delta<T>;
     if (delta.type === 'deleted' && delta.finalStateUnknown) from ??= at;
     else {
       if (delta.type === 'replaced' && from !== undefined) found.set(from, at);

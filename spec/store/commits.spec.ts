@@ -50,6 +50,12 @@ describe('commits', () => {
     expect(split(deltas)).toEqual(expected);
   });
 
+  it('S6: a list may miss more objects than a call may have arguments', () => {
+    const gone = Array.from({ length: 200_000 }, (_, at) => missed(pod(`p${at}`, 1)));
+    const [commit, ...others] = splitCommits([...gone, replaced([], 9)], () => true);
+    expect([commit?.deltas.length, others]).toEqual([200_001, []]);
+  });
+
   it('S6: a commit does not cross the end of the first list (TestRealFIFO_PopMultipleDeltaInBatch, TestRealFIFO_ReplaceAtomicPop, TestRealFIFO_HasSynced)', () => {
     const parts = [replacing([pod('x', 1)]), replacing([pod('y', 1)])];
     const end = replaced([pod('z', 1)], 5);
