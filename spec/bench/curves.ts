@@ -155,8 +155,12 @@ for (const name of names) {
       `${name}: ${step} ${curve.xLabel}: ${figures[0]} ${curve.yLabel} (${figures[1]}–${figures[2]})\n`,
     );
   }
-  const limits = curve.xLabel === 'objects' ? `, heap limit ${heapMb} MB` : '';
-  const beside = noisy > 0 ? `, ${noisy} runs noisy` : '';
-  const note = `Node ${process.version}, medians of ${values.rounds} with least and greatest${limits}${beside}${values.short ? ', a tenth of the objects and events' : ''}`;
-  writeFileSync(join(values.out, `${name}.svg`), lineChart({ ...curve, note, points }));
+  const notes = [`Node ${process.version}, medians of ${values.rounds}`];
+  if (curve.xLabel === 'objects') notes.push(`heap limit ${heapMb} MB`);
+  if (values.short) notes.push('a tenth of the sizes');
+  if (noisy > 0) notes.push(`${noisy} noisy runs`);
+  writeFileSync(
+    join(values.out, `${name}.svg`),
+    lineChart({ ...curve, note: notes.join(', '), points }),
+  );
 }

@@ -33,7 +33,7 @@ function escaped(text: string): string {
 }
 
 function shown(value: number): string {
-  return value >= 1000 ? value.toLocaleString('en-US') : String(Number(value.toPrecision(3)));
+  return value >= 10_000 ? `${value / 1000} k` : String(Number(value.toPrecision(3)));
 }
 
 interface TextOptions {

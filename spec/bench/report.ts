@@ -35,6 +35,7 @@ function eventColumns(): readonly Column[] {
     { figure: 'eventsPerSecond', title: 'k events/s', unit: 1000, digits: 1 },
     { figure: 'eventsPerCpuSecond', title: 'k events/CPU s', unit: 1000, digits: 1 },
     { figure: 'allocatedPerEvent', title: 'bytes allocated/event' },
+    { figure: 'gcUsPerEvent', title: 'GC µs/event', digits: 1 },
     { figure: 'rssPeakMb', title: 'peak MB' },
   ];
 }

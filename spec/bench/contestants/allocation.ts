@@ -6,18 +6,25 @@
  */
 import { GCProfiler } from 'node:v8';
 
-/** Starts to count, and returns a function that ends the count and returns the bytes. */
-export function countAllocation(): () => number {
+/** What was allocated, and how long garbage collections stopped the main thread, in milliseconds. */
+export interface Allocation {
+  readonly bytes: number;
+  readonly gcMs: number;
+}
+
+/** Starts to count, and returns a function that ends the count and returns the figures. */
+export function countAllocation(): () => Allocation {
   const profiler = new GCProfiler();
   let used = process.memoryUsage().heapUsed;
   profiler.start();
   return () => {
     const now = process.memoryUsage().heapUsed;
-    let allocated = 0;
-    for (const { beforeGC, afterGC } of profiler.stop().statistics) {
-      allocated += Math.max(0, beforeGC.heapStatistics.usedHeapSize - used);
+    let [bytes, gcUs] = [0, 0];
+    for (const { beforeGC, afterGC, cost } of profiler.stop().statistics) {
+      gcUs += cost;
+      bytes += Math.max(0, beforeGC.heapStatistics.usedHeapSize - used);
       used = afterGC.heapStatistics.usedHeapSize;
     }
-    return allocated + Math.max(0, now - used);
+    return { bytes: bytes + Math.max(0, now - used), gcMs: gcUs / 1000 };
   };
 }

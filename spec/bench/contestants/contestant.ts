@@ -115,10 +115,12 @@ async function firehose(handler: Handler, mode: string): Promise<Partial<Result>
   await handler.play(`mode=${mode}&events=${events}`);
   const ms = performance.now() - started;
   const eventsCpuMs = cpuMs(cpu);
+  const { bytes, gcMs } = allocated();
   return {
     eventsPerSecond: events / (ms / 1000),
     eventsPerCpuSecond: events / (eventsCpuMs / 1000),
-    allocatedPerEvent: allocated() / events,
+    allocatedPerEvent: bytes / events,
+    gcUsPerEvent: (gcMs * 1000) / events,
     rssPeakMb: peakRssMb(),
   };
 }

@@ -33,6 +33,8 @@ const contestants: Readonly<Record<string, Contestant>> = {
   floor: { run: './floor.ts' },
   'floor-socket': { run: './floor-socket.ts' },
   ours: { run: './ours.ts' },
+  /** With objects whose members are parsed when they are first read. The handler reads metadata alone. */
+  'ours-lazy': { run: './ours.ts', env: { BENCH_DECODING: 'lazy' } },
   /** With the decoding that parses every object completely. */
   'ours-json': { run: './ours.ts', env: { BENCH_DECODING: 'json' } },
   /** Ten subscribers that do nothing, besides the one that counts. */

@@ -2,7 +2,7 @@
  * The contestant rx-informer with all stages: transport, reflector, delta, store with the namespace index, one
  * handler. Variables of the environment vary it:
  *
- *   BENCH_DECODING    the decoding: differential or json
+ *   BENCH_DECODING    the decoding: differential, json or lazy
  *   BENCH_IDLE        a number of further handlers that do nothing
  *   BENCH_INDICES     a number of further indices
  *   BENCH_INFORMERS   a number of informers with one client
@@ -21,6 +21,7 @@ import {
   jsonDecoding,
   type KubeClient,
   type KubernetesObject,
+  lazyDecoding,
   NAMESPACE_INDEX,
   type SharedInformer,
 } from 'rx-informer';
@@ -38,6 +39,7 @@ const decodings: Readonly<Record<string, () => Decoding>> = {
     return decoding;
   },
   json: () => jsonDecoding,
+  lazy: lazyDecoding,
 };
 
 const {

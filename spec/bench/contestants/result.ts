@@ -18,6 +18,8 @@ export interface Figures {
   readonly eventsPerCpuSecond?: number;
   /** Bytes allocated on the heap per event. */
   readonly allocatedPerEvent?: number;
+  /** How long garbage collections stop the main thread, in microseconds per event. */
+  readonly gcUsPerEvent?: number;
   /** The peak of resident memory during the events, in MB. */
   readonly rssPeakMb?: number;
   /** Latency from the server's write to the handler at a steady rate, in microseconds. */

@@ -179,6 +179,7 @@ export interface Pod {
 interface Container {
   readonly name: string;
   readonly image: string;
+  readonly imagePullPolicy?: string;
 }
 
 interface ContainerStatus extends Container {
@@ -186,6 +187,14 @@ interface ContainerStatus extends Container {
 }
 
 const imageOf = (name: string) => `registry.example.com/shop/${name}:%release%`;
+
+const probeOf = (name: string): object => ({
+  httpGet: { path: `/${name}/health`, port: 8080, scheme: 'HTTP' },
+  timeoutSeconds: 1,
+  periodSeconds: 10,
+  successThreshold: 1,
+  failureThreshold: 3,
+});
 
 /** The members of `metadata` that events change. */
 export function changing(metadata: Pod['metadata'], manager: string): object {
@@ -211,7 +220,7 @@ export function changing(metadata: Pod['metadata'], manager: string): object {
 export function podTemplate(index: number, seed: number, large: boolean): string {
   const pod = podOf(index, 100, seed) as Pod;
   const { metadata, spec, status } = pod;
-  const [first] = spec.containers;
+  const { imagePullPolicy, ...others } = spec.containers[0] as Container;
   const [firstStatus] = status.containerStatuses;
   const names = large ? ['checkout', 'metrics-proxy', 'log-shipper'] : ['checkout'];
   const types = large
@@ -223,7 +232,13 @@ export function podTemplate(index: number, seed: number, large: boolean): string
     metadata: changing(metadata, 'kubelet'),
     spec: {
       ...spec,
-      containers: names.map((name) => ({ ...first, name, image: imageOf(name) })),
+      containers: names.map((name) => ({
+        ...others,
+        name,
+        image: imageOf(name),
+        ...(large && { livenessProbe: probeOf(name), readinessProbe: probeOf(name) }),
+        imagePullPolicy,
+      })),
     },
     status: {
       ...status,
