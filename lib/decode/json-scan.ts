@@ -44,15 +44,28 @@ export function endOfValue(bytes: Uint8Array, at: number, to: number): number {
   if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return endOfScalar(bytes, at, to);
   let depth = 0;
   for (let next = at; next < to; ) {
-    const byte = bytes[next];
-    if (byte === QUOTE) {
-      next = endOfString(bytes, next, to);
-      if (next < 0) return -1;
-      continue;
-    }
-    next++;
+    const byte = bytes[next++];
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
-    else if ((byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) && --depth === 0) return next;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      if (--depth === 0) return next;
+    } else if (byte === QUOTE) {
+      const near = next + SHORT;
+      // Most bytes are in strings, so this loop is written out for two of them.
+      for (;;) {
+        const one = bytes[next++];
+        if (one === QUOTE) break;
+        if (one === BACKSLASH) next++;
+        else {
+          const other = bytes[next++];
+          if (other === QUOTE) break;
+          if (other === BACKSLASH) next++;
+        }
+        if (next < near) continue;
+        next = endOfString(bytes, near - SHORT - 1, to);
+        if (next < 0) return -1;
+        break;
+      }
+    }
   }
   return -1;
 }

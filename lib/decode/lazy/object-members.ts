@@ -1,5 +1,6 @@
 /** Finds the members of an object in its bytes, and `managedFields` in its metadata, in one walk. */
 import {
+  CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
   COMMA,
@@ -29,12 +30,23 @@ export class ObjectMembers {
   /** The member `managedFields` with one of the commas beside it; -1 if there is none. */
   cutFrom = -1;
   cutTo = -1;
+  /** Whether the end of `managedFields` is guessed. */
+  #skips = true;
 
   /**
    * Reads the object between `from` and `to`. Returns `false` if it is not written as servers do: with white space
    * between its members, or with escaped, repeated or special names.
    */
   read(bytes: Uint8Array, from: number, to: number): boolean {
+    for (this.#skips = true; ; this.#skips = false) {
+      if (this.#read(bytes, from, to)) return true;
+      // The names have not been checked, so a later object must not count as known by them.
+      this.names.length = 0;
+      if (this.cutFrom < 0 || !this.#skips) return false;
+    }
+  }
+
+  #read(bytes: Uint8Array, from: number, to: number): boolean {
     this.count = 0;
     this.cutFrom = -1;
     if (bytes[from] !== OPEN_OBJECT) return false;
@@ -73,14 +85,8 @@ export class ObjectMembers {
 
   #areUsual(): boolean {
     const names = this.names.slice(0, this.count);
-    if (new Set(names).size < names.length) return this.#forget();
-    return names.some((name) => name.includes('\\') || SPECIAL.test(name)) ? this.#forget() : true;
-  }
-
-  /** Forgets the names, because a later object with them would not be checked. */
-  #forget(): false {
-    this.names.length = 0;
-    return false;
+    const areUnique = new Set(names).size === names.length;
+    return areUnique && !names.some((name) => name.includes('\\') || SPECIAL.test(name));
   }
 
   /** Reads the metadata. Returns the position after it; -1 if it is not written as servers do. */
@@ -89,11 +95,13 @@ export class ObjectMembers {
     for (let at = start + 1; ; at++) {
       const end = bytes[at] === QUOTE ? endOfString(bytes, at, to) : -1;
       if (end < 0 || bytes[end] !== COLON) return -1;
-      const after = endOfValue(bytes, end + 1, to);
+      const isManaged = end - at === MANAGED_FIELDS.length + 2 && isManagedFields(bytes, at + 1);
+      const skipped = isManaged && this.#skips ? afterArray(bytes, end + 1) : -1;
+      const after = skipped > 0 ? skipped : endOfValue(bytes, end + 1, to);
       if (after < 0) return -1;
       const isLast = bytes[after] === CLOSE_OBJECT;
       if (!isLast && bytes[after] !== COMMA) return -1;
-      if (end - at === MANAGED_FIELDS.length + 2 && isManagedFields(bytes, at + 1)) {
+      if (isManaged) {
         // With the comma behind the member, or with the one before it if it is the last.
         this.cutFrom = isLast && at > start + 1 ? at - 1 : at;
         this.cutTo = isLast ? after : after + 1;
@@ -102,6 +110,18 @@ export class ObjectMembers {
       at = after;
     }
   }
+}
+
+/**
+ * Guesses where `managedFields` end, which are the last member of the metadata and usually contain no other array.
+ * With a wrong guess, more brackets are closed behind it than were opened, or a string does not end, so the object does
+ * not end at its last byte.
+ */
+function afterArray(bytes: Uint8Array, start: number): number {
+  const end = bytes.indexOf(CLOSE_ARRAY, start);
+  return end > 0 && bytes[end - 1] === CLOSE_OBJECT && bytes[end + 1] === CLOSE_OBJECT
+    ? end + 1
+    : -1;
 }
 
 function isManagedFields(bytes: Uint8Array, at: number): boolean {

@@ -109,6 +109,30 @@ describe('a lazy object', () => {
     }
   });
 
+  it('D30: an object with special names is parsed completely, also after one with the same names', () => {
+    const texts = [' ', '', ''].map((space) => `{"metadata":{"name":"a"},"x":{},"0":{}${space}}`);
+    for (const object of objectsOf(texts.map((text) => line(text)).join(''), lazily)) {
+      expect(unread(object)).toEqual([]);
+      expect(Object.keys(object)).toEqual(['0', 'metadata', 'x', 'kind', 'apiVersion']);
+    }
+  });
+
+  it.each([
+    '[{"a":[{}]},{"b":1}]',
+    '[{"a":[{}]}]',
+    '[{"f:a}]},":{"b":[]}},{}]',
+    '[{"a":"}]}"}]',
+    '[{"a":["]"]}]',
+    '[]',
+    '{}',
+    'null',
+  ])('D30, D3: managedFields %s are cut at their end', (managed) => {
+    for (const more of ['', ',"x":1', ',"labels":{"a":"b"}']) {
+      const text = `{"metadata":{"name":"a","managedFields":${managed}${more}},"spec":{"a":1}}`;
+      expect(objectsOf(line(text), lazily)).toStrictEqual(objectsOf(line(text)));
+    }
+  });
+
   it('D30: any object, read in any order', () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     const name = fc.constantFrom('kind', 'spec', 'status', 'data', 'x', '0', 'é', '"', '__proto__');
