@@ -127,7 +127,13 @@ export {
 } from './decode/differential/differential-decoding.ts';
 export type { DecodeCounts } from './decode/differential/differential-reader.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
-export { lazyDecoding } from './decode/lazy/lazy-decoding.ts';
+export {
+  type LazyDecodingOptions,
+  lazyDecoding,
+  type ProjectedDecoding,
+  type ProjectionOptions,
+} from './decode/lazy/lazy-decoding.ts';
+export type { Projected } from './decode/lazy/projected.ts';
 export type {
   PartialObjectMetadata,
   Projection,
@@ -276,6 +282,7 @@ export type {
   MetricOptions,
   MetricsProvider,
 } from './meta/metrics.ts';
+export type { QueryPath, ValueAt } from './meta/object-path/typed-path.ts';
 export {
   type PodRequestsOptions,
   podRequests,
@@ -322,7 +329,6 @@ export type {
   RowOf,
   Select,
 } from './query/live-query/select.ts';
-export type { QueryPath, ValueAt } from './query/live-query/typed-path.ts';
 export type { CompareAs, IndexCondition, KeyedTest, Where } from './query/live-query/where.ts';
 export type { GroupKey } from './query/operators/group-key.ts';
 export { liveDistinct } from './query/operators/live-distinct.ts';

@@ -32,7 +32,7 @@ function isList(kind: unknown): boolean {
 }
 
 /** Finds the items that are stored already, and reads the others. Items that it does not read are parsed completely. */
-type ItemReader<T> = Pick<ObjectReader<T>, 'unchanged' | 'item'>;
+type ItemReader<T> = Pick<ObjectReader<T>, 'unchanged' | 'item' | 'reduce'>;
 
 /** A list part that is being filled. */
 export interface PartDraft<T> {
@@ -157,7 +157,8 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
     // own type, such as a custom resource, keeps its order of fields.
     const body = text.slice(1);
     const typed = OWN_TYPE.test(text) || body.trimStart().startsWith('}');
-    this.#keep(parseText(typed ? text : this.#typeMeta + body, 'an item'), out);
+    const item = parseText(typed ? text : this.#typeMeta + body, 'an item');
+    this.#keep(this.#reader.reduce?.(item) ?? item, out);
   }
 
   #keep(received: unknown, out: PartDraft<T>): void {

@@ -24,6 +24,8 @@ export interface ObjectReader<T> {
    * Returns `undefined` if the item is to be parsed completely.
    */
   item?(bytes: Uint8Array, from: number, to: number, typeMeta: string): unknown;
+  /** Returns what is kept of an object that was parsed completely. */
+  reduce?(object: unknown): unknown;
 }
 
 /** Parses each object. */

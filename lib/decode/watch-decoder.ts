@@ -83,7 +83,10 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     const type = event?.type;
     if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
       const { projection } = this.#context;
-      if (projection === undefined) return this.#object(type, event?.object, out);
+      if (projection === undefined) {
+        const object = event?.object;
+        return this.#object(type, this.#reader.reduce?.(object) ?? object, out);
+      }
       const table = this.#projected(projection, event?.object);
       if (table === undefined) return this.#object(type, event?.object, out);
       for (const row of table.rowsOf(event?.object)) this.#object(type, table.toObject(row), out);

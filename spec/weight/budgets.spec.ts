@@ -65,6 +65,16 @@ describe('budgets', () => {
     expect(differential - plain).toBeLessThanOrEqual(3_000);
   });
 
+  it('X21: lazy decoding adds at most 3500 bytes to decoding with JSON.parse, and nothing if it is not imported', async () => {
+    const [lazy, plain, both] = await Promise.all([
+      bundleSize('lazyDecoding'),
+      bundleSize('jsonDecoding'),
+      bundleSize('createListWatch, lazyDecoding'),
+    ]);
+    expect(lazy - plain).toBeLessThanOrEqual(3_500);
+    expect(both - (await bundleSize('createListWatch'))).toBeGreaterThan(1_000);
+  });
+
   it('X21: a goal is listed only with a budget above it', () => {
     for (const { budget, goal = [0] } of BUDGETS) expect(goal[0]).toBeLessThan(budget);
   });

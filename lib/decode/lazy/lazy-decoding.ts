@@ -1,10 +1,35 @@
 /** `lazyDecoding`, the decoding for large collections of which little is read. */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { QueryPath } from '../../meta/object-path/typed-path.ts';
+import type { Resource } from '../../meta/resource.ts';
 import type { DecodeContext, Decoder, Decoding } from '../decoding.ts';
 import { ListDecoder } from '../list-decoder.ts';
 import { WatchDecoder } from '../watch-decoder.ts';
 import type { ListPart, WatchEvent } from '../watch-event.ts';
 import { LazyReader } from './lazy-reader.ts';
+import { createPathTree } from './path-tree.ts';
+import type { Projected } from './projected.ts';
+import { ProjectionReader } from './projection-reader.ts';
+
+/** The options of {@link lazyDecoding}. */
+export interface LazyDecodingOptions {
+  /** The paths to keep besides `kind`, `apiVersion` and `metadata`. @defaultValue everything is kept, and is lazy */
+  readonly project?: readonly string[] | undefined;
+}
+
+/** The options of {@link lazyDecoding} whose paths are checked. */
+export interface ProjectionOptions<T extends KubernetesObject, P extends string> {
+  /** The resource whose type the paths belong to. */
+  readonly resource: Resource<T>;
+  /** The paths to keep besides `kind`, `apiVersion` and `metadata`. */
+  readonly project: readonly P[];
+}
+
+/** A decoding of which the objects have only some paths. */
+export interface ProjectedDecoding<T extends KubernetesObject> extends Decoding {
+  /** The resource that was given, with the type of the objects that are kept. */
+  readonly resource: Resource<T>;
+}
 
 /**
  * Creates a decoding that parses `metadata` on receipt, and every other member when it is first read.
@@ -42,13 +67,51 @@ import { LazyReader } from './lazy-reader.ts';
  * pod?.spec?.containers[0]?.image; // => 'web:1'
  * await informer.stop();
  * ```
+ *
+ * With `project`, only `kind`, `apiVersion`, `metadata` and the given paths are kept, in small plain objects. The other
+ * bytes are skipped: they are never parsed, and only their brackets are checked. A path passes through arrays, and a
+ * path to an object or array keeps it completely. With `resource`, the paths are checked against its type, and the
+ * decoding has the resource with the type of the small objects. Throws a `TypeError` if a text is not a path.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createListWatch, createSharedInformer, lazyDecoding } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, {
+ *   metadata: { name: 'web', namespace: 'shop' },
+ *   spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'web:1' }] },
+ * });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const decoding = lazyDecoding({ resource: pods, project: ['spec.containers.image', 'status.phase'] });
+ * const informer = createSharedInformer(createListWatch(client, decoding.resource, { decoding }));
+ * informer.start();
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ * informer.indexer.getByKey('shop/web')?.spec; // => { containers: [{ image: 'web:1' }] }
+ * await informer.stop();
+ * ```
  */
-export function lazyDecoding(): Decoding {
+export function lazyDecoding<T extends KubernetesObject, const P extends QueryPath<T>>(
+  options: ProjectionOptions<T, P>,
+): ProjectedDecoding<Projected<T, P>>;
+export function lazyDecoding(
+  options?: LazyDecodingOptions & { readonly resource?: never },
+): Decoding;
+export function lazyDecoding({
+  resource,
+  project,
+}: LazyDecodingOptions & { readonly resource?: Resource } = {}): Decoding {
+  const paths = project === undefined ? undefined : createPathTree(project);
+  const readerOf = <T extends KubernetesObject>(context: DecodeContext<T>) =>
+    paths === undefined ? new LazyReader(context) : new ProjectionReader(context, paths);
   return {
+    ...(resource === undefined ? {} : { resource }),
     watch: <T extends KubernetesObject>(
       context: DecodeContext<T>,
-    ): Decoder<readonly WatchEvent<T>[]> => new WatchDecoder(context, new LazyReader(context)),
+    ): Decoder<readonly WatchEvent<T>[]> => new WatchDecoder(context, readerOf(context)),
     list: <T extends KubernetesObject>(context: DecodeContext<T>): Decoder<ListPart<T>> =>
-      new ListDecoder(context, new LazyReader(context)),
+      new ListDecoder(context, readerOf(context)),
   };
 }

@@ -6,6 +6,7 @@ import { StoredObjects } from '../differential/stored-objects.ts';
 import { COMMA } from '../json-scan.ts';
 import { parseText, textOf } from '../json-text.ts';
 import { type ObjectReader, type Unchanged, WholeReader } from '../object-reader.ts';
+import { ByteCopy } from './byte-copy.ts';
 import { accessorOf, LazyValue, lazyValuesOf, makeLazy } from './lazy-object.ts';
 import { isShort, ObjectMembers } from './object-members.ts';
 
@@ -21,9 +22,8 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
   readonly #members = new ObjectMembers();
   /** Whether each member of the object is parsed when it is first read. */
   readonly #isLazy: boolean[] = [];
-  /** The members that are parsed on receipt, side by side. */
-  #copy = new Uint8Array(4096);
-  #length = 0;
+  /** The members that are parsed on receipt. */
+  readonly #copy = new ByteCopy();
 
   constructor(context: DecodeContext<T>) {
     const { known, reuse, keepManagedFields } = context;
@@ -89,33 +89,22 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
 
   /** Returns the texts of the members that are not lazy, with commas between them. */
   #headText(bytes: Uint8Array): string {
-    const { names, froms, starts, ends, count, cutFrom, cutTo } = this.#members;
+    const { names, froms, starts, ends, count, managedFields } = this.#members;
     const isLazy = this.#isLazy;
     isLazy.length = count;
-    this.#length = 0;
+    this.#copy.length = 0;
     for (let index = 0; index < count; index++) {
       const from = froms[index] ?? 0;
       const end = ends[index] ?? 0;
       isLazy[index] = !HEAD.has(names[index] ?? '') && !isShort(bytes, starts[index] ?? 0, end);
       if (isLazy[index]) continue;
-      const isCut = !this.#keepManagedFields && from < cutFrom && cutTo <= end;
-      if (this.#length > 0) this.#copy[this.#length++] = COMMA;
-      this.#add(bytes, from, isCut ? cutFrom : end);
-      if (isCut) this.#add(bytes, cutTo, end);
+      const { from: cutFrom, to: cutTo, isFound } = managedFields;
+      const isCut = isFound && !this.#keepManagedFields && from < cutFrom && cutTo <= end;
+      if (this.#copy.length > 0) this.#copy.put(COMMA);
+      this.#copy.add(bytes, from, isCut ? cutFrom : end);
+      if (isCut) this.#copy.add(bytes, cutTo, end);
     }
-    return textOf(this.#copy, 0, this.#length);
-  }
-
-  #add(bytes: Uint8Array, from: number, to: number): void {
-    const length = this.#length + to - from;
-    // Capacity for the comma behind the member.
-    if (length >= this.#copy.length) {
-      const grown = new Uint8Array(length * 2);
-      grown.set(this.#copy.subarray(0, this.#length));
-      this.#copy = grown;
-    }
-    this.#copy.set(bytes.subarray(from, to), this.#length);
-    this.#length = length;
+    return this.#copy.text();
   }
 
   /** The values of the stored state of the object, of which those with the same text are used again. */

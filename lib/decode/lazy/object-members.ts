@@ -1,6 +1,5 @@
 /** Finds the members of an object in its bytes, and `managedFields` in its metadata, in one walk. */
 import {
-  CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
   COMMA,
@@ -10,9 +9,9 @@ import {
   QUOTE,
 } from '../json-scan.ts';
 import { textOf } from '../json-text.ts';
+import { ManagedFields } from './managed-fields.ts';
 
 const BACKSLASH = 0x5c;
-const MANAGED_FIELDS = 'managedFields';
 
 /** Names that JavaScript treats in another way than other names: their order, or their meaning. */
 const SPECIAL = /^(?:__proto__|\d+)$/;
@@ -27,28 +26,24 @@ export class ObjectMembers {
   readonly starts: number[] = [];
   readonly ends: number[] = [];
   count = 0;
-  /** The member `managedFields` with one of the commas beside it; -1 if there is none. */
-  cutFrom = -1;
-  cutTo = -1;
-  /** Whether the end of `managedFields` is guessed. */
-  #skips = true;
+  readonly managedFields: ManagedFields = new ManagedFields();
 
   /**
    * Reads the object between `from` and `to`. Returns `false` if it is not written as servers do: with white space
    * between its members, or with escaped, repeated or special names.
    */
   read(bytes: Uint8Array, from: number, to: number): boolean {
-    for (this.#skips = true; ; this.#skips = false) {
-      if (this.#read(bytes, from, to)) return true;
+    for (let guesses = true; ; guesses = false) {
+      if (this.#read(bytes, from, to, guesses)) return true;
       // The names have not been checked, so a later object must not count as known by them.
       this.names.length = 0;
-      if (this.cutFrom < 0 || !this.#skips) return false;
+      if (!guesses || !this.managedFields.isFound) return false;
     }
   }
 
-  #read(bytes: Uint8Array, from: number, to: number): boolean {
+  #read(bytes: Uint8Array, from: number, to: number, guesses: boolean): boolean {
     this.count = 0;
-    this.cutFrom = -1;
+    this.managedFields.isFound = false;
     if (bytes[from] !== OPEN_OBJECT) return false;
     let isKnown = true;
     for (let at = from + 1; ; at++) {
@@ -60,7 +55,7 @@ export class ObjectMembers {
       }
       const isMetadata = this.names[this.count] === 'metadata' && bytes[end + 1] === OPEN_OBJECT;
       const after = isMetadata
-        ? this.#metadata(bytes, end + 1, to)
+        ? this.managedFields.read(bytes, end + 1, to, guesses)
         : endOfValue(bytes, end + 1, to);
       if (after < 0) return false;
       this.froms[this.count] = at;
@@ -88,47 +83,6 @@ export class ObjectMembers {
     const areUnique = new Set(names).size === names.length;
     return areUnique && !names.some((name) => name.includes('\\') || SPECIAL.test(name));
   }
-
-  /** Reads the metadata. Returns the position after it; -1 if it is not written as servers do. */
-  #metadata(bytes: Uint8Array, start: number, to: number): number {
-    if (bytes[start + 1] === CLOSE_OBJECT) return start + 2;
-    for (let at = start + 1; ; at++) {
-      const end = bytes[at] === QUOTE ? endOfString(bytes, at, to) : -1;
-      if (end < 0 || bytes[end] !== COLON) return -1;
-      const isManaged = end - at === MANAGED_FIELDS.length + 2 && isManagedFields(bytes, at + 1);
-      const skipped = isManaged && this.#skips ? afterArray(bytes, end + 1) : -1;
-      const after = skipped > 0 ? skipped : endOfValue(bytes, end + 1, to);
-      if (after < 0) return -1;
-      const isLast = bytes[after] === CLOSE_OBJECT;
-      if (!isLast && bytes[after] !== COMMA) return -1;
-      if (isManaged) {
-        // With the comma behind the member, or with the one before it if it is the last.
-        this.cutFrom = isLast && at > start + 1 ? at - 1 : at;
-        this.cutTo = isLast ? after : after + 1;
-      }
-      if (isLast) return after + 1;
-      at = after;
-    }
-  }
-}
-
-/**
- * Guesses where `managedFields` end, which are the last member of the metadata and usually contain no other array.
- * With a wrong guess, more brackets are closed behind it than were opened, or a string does not end, so the object does
- * not end at its last byte.
- */
-function afterArray(bytes: Uint8Array, start: number): number {
-  const end = bytes.indexOf(CLOSE_ARRAY, start);
-  return end > 0 && bytes[end - 1] === CLOSE_OBJECT && bytes[end + 1] === CLOSE_OBJECT
-    ? end + 1
-    : -1;
-}
-
-function isManagedFields(bytes: Uint8Array, at: number): boolean {
-  for (let index = 0; index < MANAGED_FIELDS.length; index++) {
-    if (bytes[at + index] !== MANAGED_FIELDS.charCodeAt(index)) return false;
-  }
-  return true;
 }
 
 /** The longest text that is parsed on receipt. */

@@ -1,12 +1,13 @@
 /** `orderBy` of a query: its types, its one form, and the comparison. */
 import { isFields } from '../../meta/json-fields.ts';
+import type { Steps } from '../../meta/object-path/object-path.ts';
+import type { QueryPath } from '../../meta/object-path/typed-path.ts';
 import type { Stored } from '../../meta/stored.ts';
 import { checkedAs, checkedPath } from './condition.ts';
-import { type Steps, someAt } from './path.ts';
+import { someAt } from './path.ts';
 import { stepsOf } from './predicate.ts';
 import { type Comparable, compareRead, type Reading, readAsIs, readingOf } from './reading.ts';
 import { checkedKey, checkFields, refused, shown } from './refused.ts';
-import type { QueryPath } from './typed-path.ts';
 import type { CompareAs } from './where.ts';
 
 /** Orders by the value at a path. If there are several, by the least, and descending by the greatest. */

@@ -1,9 +1,11 @@
 /** Makes predicates of conditions. */
+
+import { formatPath, parsePath, type Steps } from '../../meta/object-path/object-path.ts';
+import type { Scalar } from '../../meta/object-path/typed-path.ts';
 import type { IndexFunc } from '../../store/index-funcs.ts';
 import type { QueryComparison, QueryCondition } from './condition.ts';
-import { formatPath, parsePath, type Steps, someAt } from './path.ts';
+import { someAt } from './path.ts';
 import { type Comparable, defaultAs, type Reading, readingOf } from './reading.ts';
-import type { Scalar } from './typed-path.ts';
 import type { CompareAs } from './where.ts';
 
 /** Decides about an object. `nowMs` is in milliseconds since the Unix epoch. */

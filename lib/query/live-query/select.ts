@@ -1,11 +1,11 @@
 /** `select` of a query: its types, its one form, and the projection. */
 import { isFields } from '../../meta/json-fields.ts';
+import type { QueryPath, ValueAt } from '../../meta/object-path/typed-path.ts';
 import type { Stored } from '../../meta/stored.ts';
 import { checkedPath } from './condition.ts';
 import { shownAt } from './path.ts';
 import { stepsOf } from './predicate.ts';
 import { checkedKey, checkFields, refused, shown } from './refused.ts';
-import type { QueryPath, ValueAt } from './typed-path.ts';
 
 /** The columns of a row, each with the path of its value. */
 export type Columns<T> = Readonly<Record<string, QueryPath<T>>>;

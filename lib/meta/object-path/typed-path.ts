@@ -2,7 +2,7 @@
  * The paths of a type, and the type of the value at a path. They are written out to a depth of six names, so that an
  * editor completes them and a wrong one does not compile. Below that, every path is accepted.
  */
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { KubernetesObject } from '../kubernetes-object.ts';
 
 /** A value that conditions compare. */
 export type Scalar = string | number | boolean;
@@ -67,7 +67,8 @@ export type PathTo<T, K> = Extract<Entries<T>, readonly [string, K]>[0];
  */
 export type QueryPath<T> = IsDescribed<T> extends true ? Entries<T>[0] : string;
 
-type Split<P extends string> = P extends `${infer Head}["${infer Name}"]${infer Rest}`
+/** The names along a path. */
+export type Split<P extends string> = P extends `${infer Head}["${infer Name}"]${infer Rest}`
   ? [...SplitDots<Head>, Name, ...(Rest extends `.${infer More}` ? Split<More> : Split<Rest>)]
   : SplitDots<P>;
 
