@@ -5,7 +5,7 @@ import { Difference } from '../../lib/decode/differential/difference.ts';
 import { KeptDocument, WordText } from '../../lib/decode/differential/document.ts';
 import { mismatch } from '../../lib/decode/differential/mismatch.ts';
 import { RecentDocuments } from '../../lib/decode/differential/recent-documents.ts';
-import { Shapes } from '../../lib/decode/differential/span.ts';
+import { Shapes } from '../../lib/decode/differential/shapes.ts';
 import { type Anything, bytes, pods } from './decoder.ts';
 
 /** A document that is kept with its value. */

@@ -5,11 +5,12 @@
  */
 
 import { endOfValue, OPEN_ARRAY, OPEN_OBJECT } from '../json-scan.ts';
-import { parseText, textOf } from '../json-text.ts';
 import { KeptDocument, WordText } from './document.ts';
 import { copyOf, memberOf } from './members.ts';
 import { mismatch } from './mismatch.ts';
-import { ARRAY, growMember, HEAD, MEMBER, makeSpan, type Shapes } from './span.ts';
+import { Scalars } from './scalars.ts';
+import type { Shapes } from './shapes.ts';
+import { ARRAY, growMember, HEAD, MEMBER, makeSpan } from './span.ts';
 
 /** Returned instead of a value if the members of an object or array are not those of the earlier one. */
 const OTHER_MEMBERS = { members: 'other' };
@@ -17,13 +18,15 @@ const OTHER_MEMBERS = { members: 'other' };
 /** Deeper members are parsed whole, so that no text overflows the stack. */
 const DEEPEST = 24;
 
+/** After so many times in which it had other members, a member is parsed whole. Its positions would be found in vain. */
+const PATIENCE = 4;
+
 /** Reads texts by comparing them with earlier documents, one after another. */
 export class Difference {
   readonly #shapes: Shapes;
   readonly #text = new WordText();
   #base: KeptDocument = new KeptDocument();
-  /** The text as a string, if each byte is a character; '' if it was not needed yet. */
-  #string = '';
+  readonly #scalars = new Scalars();
   /** The position after the value that was read last. */
   #end = 0;
 
@@ -37,12 +40,11 @@ export class Difference {
    * its text and value then.
    */
   read(document: KeptDocument, bytes: Uint8Array, at: number, to: number): unknown {
-    const root = document.root || makeSpan(document, 0, this.#shapes, 0);
+    const root = document.root || makeSpan(document, 0, this.#shapes);
     if (root === 0) return undefined;
     const text = this.#text;
     text.set(bytes, at, to);
     this.#base = document;
-    this.#string = '';
     let read: unknown = OTHER_MEMBERS;
     try {
       read = this.#members(root, 0, 0, document.value, 0, 0);
@@ -52,7 +54,7 @@ export class Difference {
     }
     if (document.root === 0) return undefined;
     document.set(bytes, at, to);
-    if (document.isFull) document.clearTable();
+    document.widen();
     document.value = read;
     return read;
   }
@@ -119,31 +121,23 @@ export class Difference {
     depth: number,
   ): unknown {
     const base = this.#base;
+    const { words } = base;
     const { bytes, length } = this.#text;
     const first = bytes[at];
     const nests = first === OPEN_OBJECT || first === OPEN_ARRAY;
     if (nests && first === base.bytes[baseAt] && depth < DEEPEST) {
-      let span = base.words[member + 2] ?? 0;
-      if (span <= 0) span = makeSpan(base, baseAt, this.#shapes, -span);
-      if (span !== 0) {
-        base.words[member + 2] = span;
+      const place = words[member + 2] ?? 0;
+      const span = place > 0 || place <= -PATIENCE ? place : makeSpan(base, baseAt, this.#shapes);
+      if (span > 0) {
+        words[member + 2] = span;
         const read = this.#members(span, baseAt, at, had, known, depth);
         if (read !== OTHER_MEMBERS) return read;
-        base.words[member + 2] = -span;
+        words[member + 2] = Math.min(0, place) - 1;
       }
-    } else base.words[member + 2] = -Math.abs(base.words[member + 2] ?? 0);
+    } else words[member + 2] = Math.min(0, words[member + 2] ?? 0);
     this.#end = endOfValue(bytes, at, length);
     // An empty object or array ends here, or the text is not JSON.
     if (this.#end < 0) return OTHER_MEMBERS;
-    return had === undefined ? undefined : parseText(this.#slice(at, this.#end), 'a member');
-  }
-
-  /** The text of a member. The whole text is converted once, because a conversion takes longer than a small slice. */
-  #slice(from: number, to: number): string {
-    const { bytes, length } = this.#text;
-    if (this.#string === '') this.#string = textOf(bytes, 0, length);
-    // Positions in the string are those in the bytes if all characters are ASCII.
-    if (this.#string.length === length) return this.#string.slice(from, to);
-    return textOf(bytes, from, to);
+    return had === undefined ? undefined : this.#scalars.read(bytes, at, this.#end);
   }
 }

@@ -3,8 +3,8 @@
  * buffer instead of many small objects, because reading scattered memory takes longer than comparing the text.
  */
 
-/** The room for positions, as a part of the text. */
-const TABLE_SHARE = 3;
+/** The room for positions at first, as a part of the text. It is doubled when it is full, up to the size of the text. */
+const TABLE_SHARE = 0.25;
 /** The least room for positions, in words. */
 const LEAST_TABLE = 64;
 /** Buffers are rounded up to this size, in bytes. */
@@ -51,6 +51,7 @@ export class KeptDocument extends WordText {
   /** Where the table begins and where its free part begins, in words. */
   #table = 0;
   #free = 0;
+  #share = TABLE_SHARE;
   /** Whether the table had no room, so that it must be made anew. */
   isFull = false;
 
@@ -85,9 +86,20 @@ export class KeptDocument extends WordText {
     return this.#table * 4;
   }
 
+  /** Makes the positions anew, with more room, if there was no room for some. */
+  widen(): void {
+    if (!this.isFull) return;
+    this.clearTable();
+    if (this.#share >= 1) return;
+    this.#share *= 2;
+    const { bytes, length } = this;
+    this.grow(length);
+    this.bytes.set(bytes.subarray(0, length));
+  }
+
   protected override grow(length: number): void {
     const text = Math.ceil((length * 17) / 16 / GRAIN) * GRAIN;
-    const table = Math.max(LEAST_TABLE * 4, Math.ceil(text / TABLE_SHARE / GRAIN) * GRAIN);
+    const table = Math.max(LEAST_TABLE * 4, Math.ceil((text * this.#share) / GRAIN) * GRAIN);
     this.allocate(text + table);
     this.#table = text / 4;
     this.clearTable();

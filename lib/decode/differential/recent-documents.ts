@@ -5,7 +5,7 @@
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { KeptDocument } from './document.ts';
-import { Shapes } from './span.ts';
+import { Shapes } from './shapes.ts';
 
 /** Objects of which one change was seen, by their hash. A later object with the same place takes it over. */
 const SEEN = 8_192;

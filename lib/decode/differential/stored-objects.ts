@@ -4,6 +4,7 @@ import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-o
 import { textOf } from '../json-text.ts';
 import { ObjectHead } from '../object-head.ts';
 import type { Unchanged } from '../object-reader.ts';
+import { isText } from './scalars.ts';
 
 /** The stored objects of one collection. */
 export class StoredObjects<T extends KubernetesObject> {
@@ -28,18 +29,10 @@ export class StoredObjects<T extends KubernetesObject> {
     const object = this.#known.get(key);
     if (object === undefined) return undefined;
     const isSame =
+      uid.to > uid.from &&
+      resourceVersion.to > resourceVersion.from &&
       isText(uidOf(object), bytes, uid.from, uid.to) &&
       isText(versionOf(object), bytes, resourceVersion.from, resourceVersion.to);
     return isSame ? { key, object } : undefined;
   }
-}
-
-/** Whether the bytes are this ASCII text, which is not empty. */
-function isText(text: string, bytes: Uint8Array, from: number, to: number): boolean {
-  if (text === '' || text.length !== to - from) return false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code !== bytes[from + at] || code > 0x7f) return false;
-  }
-  return true;
 }
