@@ -25,8 +25,9 @@ export class LineFramer {
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       if (this.#carry.length > 0) {
         this.#hold(chunk.subarray(from, end));
-        const line = this.#carry.take();
-        onLine(line, 0, line.length);
+        const { bytes, length } = this.#carry;
+        this.#carry.clear();
+        onLine(bytes, 0, length);
       } else {
         if (end - from > this.#maxBytes) this.#tooLong();
         onLine(chunk, from, end);

@@ -110,8 +110,9 @@ export class ItemFramer {
     this.#checkSize(this.#item.length + to - from);
     if (this.#item.length === 0) return onItem(chunk, from, to);
     this.#item.add(chunk.subarray(from, to));
-    const item = this.#item.take();
-    onItem(item, 0, item.length);
+    const { bytes, length } = this.#item;
+    this.#item.clear();
+    onItem(bytes, 0, length);
   }
 
   #checkSize(length: number): void {

@@ -46,10 +46,14 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
+interface HasLookup {
+  /** Unlike `getOwnPropertyDescriptor`, it makes no object for each member. */
+  __lookupGetter__(name: string): unknown;
+}
+
 function hasAccessor(object: object): boolean {
-  for (const name in object) {
-    if (Object.getOwnPropertyDescriptor(object, name)?.get !== undefined) return true;
-  }
+  const { __lookupGetter__: getterOf } = Object.prototype as unknown as HasLookup;
+  for (const name in object) if (getterOf.call(object, name) !== undefined) return true;
   return false;
 }
 

@@ -5,6 +5,7 @@
  */
 
 const SMALLEST = 4096;
+const LARGEST_KEPT = 65_536;
 
 /** A growing buffer. `take` empties it. */
 export class GatheredBytes {
@@ -25,6 +26,12 @@ export class GatheredBytes {
   /** The collected bytes, from the first one to `length`. Valid until the next call of a method. */
   get bytes(): Uint8Array {
     return this.#buffer;
+  }
+
+  /** Empties the buffer, and keeps it for the next bytes unless it is large. */
+  clear(): void {
+    if (this.#buffer.length > LARGEST_KEPT) this.drop();
+    else this.length = 0;
   }
 
   /** Returns the collected bytes and empties the buffer. */

@@ -16,29 +16,34 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'client, list-watch and informer',
     names: 'createClient, createListWatch, createSharedInformer',
-    budget: 45_600,
+    budget: 46_600,
     goal: [
       24_000,
-      'the goal is older than cutting `managedFields` from the bytes (0.9 kB), differential decoding (2.4), lists that reuse stored objects (0.6), the unchanged parts of objects (0.8), turns and ordered sets of live queries and demands that are asked again (0.4 kB), audits (2.2), proxies that hold events back (1.3), refresh (0.8) and overlapping watches (0.5); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
+      'the goal is older than cutting `managedFields` from the bytes (0.9 kB), differential decoding (2.7), lists that reuse stored objects (0.6), the unchanged parts of objects (0.8), requests without `managedFields` (0.4), turns and ordered sets of live queries and demands that are asked again (0.4 kB), audits (2.2), proxies that hold events back (1.3), refresh (0.8) and overlapping watches (0.5); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
     ],
   },
   {
     what: 'the bare pipe',
     names: 'createClient, createListWatch, reflect, deltaFifo, applyDeltas, createIndexer',
-    budget: 33_300,
-    goal: [18_000, 'list-watch and reflector take 21.8 of it, store and queue 5.9, the client 3.7'],
+    budget: 34_400,
+    goal: [18_000, 'list-watch and reflector take 24.0 of it, store and queue 5.9, the client 3.7'],
   },
   {
     what: 'list-watch and reflector',
     names: 'createListWatch, reflect',
-    budget: 23_300,
+    budget: 24_100,
     goal: [
       12_000,
-      'the reflector takes 7.9 kB of it, decoding 5.6; without proxies that hold events back, overlapping watches, refresh and the checks of selectors and answers it would be 14.8 kB',
+      'the reflector takes 7.9 kB of it, decoding 7.5; without proxies that hold events back, overlapping watches, refresh and the checks of selectors and answers it would be 14.8 kB',
     ],
   },
   { what: 'a work queue', names: 'createWorkQueue', budget: 2_000 },
-  { what: 'a store', names: 'createIndexer', budget: 2_000 },
+  {
+    what: 'a store',
+    names: 'createIndexer',
+    budget: 2_200,
+    goal: [2_000, 'an undo list and buckets that allocate nothing for each update take 0.2 kB'],
+  },
   {
     what: 'a view',
     names: 'toView',
@@ -57,10 +62,10 @@ describe('budgets', () => {
     expect(await bundleSize(names, entry)).toBeLessThanOrEqual(budget);
   });
 
-  it('X21: differential decoding adds at most 3000 bytes to decoding with JSON.parse', async () => {
+  it('X21: differential decoding adds at most 3000 bytes to a pipe that decodes with JSON.parse', async () => {
     const [differential, plain] = await Promise.all([
-      bundleSize('differentialDecoding'),
-      bundleSize('jsonDecoding'),
+      bundleSize('differentialDecoding, applyDeltas'),
+      bundleSize('jsonDecoding, applyDeltas'),
     ]);
     expect(differential - plain).toBeLessThanOrEqual(3_000);
   });
