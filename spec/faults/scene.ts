@@ -11,6 +11,7 @@ import {
   type IndexerReader,
   type InitialList,
   type ListWatchOptions,
+  lazyDecoding,
   type SharedInformer,
 } from 'rx-informer';
 import {
@@ -197,13 +198,14 @@ export async function createScene(stage: Stage): Promise<Scene> {
     scheduler,
   });
   const open = new BehaviorSubject(true);
+  const decoded = process.env['FAULT_DECODING'] === 'lazy' ? { decoding: lazyDecoding() } : {};
   const listWatches = scope.listWatches.map((each) => {
     const asked = {
       ...all,
       ...each,
       ...(refuses === 'none' ? {} : { transform: moods.transform }),
     };
-    const source = createListWatch(client, pods, { ...asked, scheduler });
+    const source = createListWatch(client, pods, { ...asked, ...decoded, scheduler });
     const polling = { scheduler, random: chance(9), intervalMs: pollMs };
     return polls ? createPollingListWatch(source, polling) : source;
   });

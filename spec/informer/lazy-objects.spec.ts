@@ -117,6 +117,22 @@ describe.each(Object.entries(ways))('an informer of lazy objects listed %s', (_w
     expect([before.status.phase, after.status.phase]).toEqual(['Pending', 'Running']);
   });
 
+  it('D34, S60: the unchanged parts of a member that was read are the same in a later state', async () => {
+    const { get, modify } = await synced(way);
+    const { spec } = get('a');
+    for (const phase of ['Running', 'Failed']) {
+      await modify('a', (pod) => {
+        pod.status = { phase };
+      });
+    }
+    expect(get('a').spec === spec).toBe(true);
+    await modify('a', (pod) => {
+      pod.spec.nodeName = 'n2';
+    });
+    expect(get('a').spec.containers === spec.containers).toBe(true);
+    expect([spec.nodeName, get('a').spec.nodeName]).toEqual(['n1', 'n2']);
+  });
+
   it('D31, S16: the guard freezes stored objects without reading them', async () => {
     const { get } = await synced({ ...way, mutationGuard: 'freeze' });
     const pod = get('a');

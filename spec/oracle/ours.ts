@@ -4,6 +4,7 @@ import {
   createListWatch,
   createSharedInformer,
   exponentialBackoff,
+  lazyDecoding,
   type ResourceEventHandler,
   type SharedInformer,
 } from 'rx-informer';
@@ -35,6 +36,7 @@ export class Ours {
     const listWatch = createListWatch(this.#client, configMaps, {
       ...(namespace === '' ? {} : { namespace }),
       ...(labelSelector === '' ? {} : { labelSelector }),
+      ...(process.env['ORACLE_DECODING'] === 'lazy' ? { decoding: lazyDecoding() } : {}),
     });
     this.informer = createSharedInformer(listWatch, {
       random: diceOf(seed, 2).random,

@@ -9,17 +9,24 @@ import { ApiError } from '../../meta/api-error.ts';
 import { deepFreeze } from '../../meta/deep-freeze.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 
 /** The value of a member, which may belong to several states of an object. */
 export class LazyValue {
   /** The JSON text; `undefined` once it is parsed. */
   text: string | undefined;
+  /** The value; before it is parsed, that of an earlier state of the object, of which equal parts are used again. */
   #value: unknown;
   #isFrozen = false;
 
   constructor(text: string | undefined, value?: unknown) {
     this.text = text;
     this.#value = value;
+  }
+
+  /** The value for the next state of the object, which has this text. */
+  next(text: string): LazyValue {
+    return text === this.text ? this : new LazyValue(text, this.#value);
   }
 
   /** Returns the value, frozen if its owner is frozen. Throws if the text is not JSON. */
@@ -33,12 +40,14 @@ export class LazyValue {
   }
 
   #parse(text: string, owner: object, name: string): void {
+    let parsed: unknown;
     try {
-      this.#value = JSON.parse(text);
+      parsed = JSON.parse(text);
     } catch {
       const message = `${shownKey(owner)}: the member ${JSON.stringify(name)} of ${text.length} characters is not JSON`;
       throw ApiError.local('Malformed', message);
     }
+    this.#value = reuseUnchanged(this.#value, parsed);
     this.text = undefined;
   }
 }

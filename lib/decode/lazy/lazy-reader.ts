@@ -80,8 +80,7 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
       if (accessor === undefined) return undefined;
       Object.defineProperty(object, name, accessor);
       const own = textOf(bytes, members.starts[index] ?? 0, members.ends[index] ?? 0);
-      const had = stored?.[values.length];
-      values.push(had?.text === own ? had : new LazyValue(own));
+      values.push(stored?.[values.length]?.next(own) ?? new LazyValue(own));
     }
     if (values.length > 0) makeLazy(object, values);
     return object;
