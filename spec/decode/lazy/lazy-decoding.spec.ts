@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { setFlagsFromString } from 'node:v8';
 import fc from 'fast-check';
 import { produce } from 'immer';
 import { ApiError, jsonDecoding, lazyDecoding } from 'rx-informer';
@@ -216,6 +217,20 @@ describe('copies of a lazy object', () => {
       expect(changed.status).toBe(pod.status);
       expect(changed.spec.containers).toBe(pod.spec.containers);
       expect(pod).toEqual(POD);
+    }
+  });
+
+  it('D31: objects of a shape share one hidden class, also those of other decodings, read or frozen', () => {
+    setFlagsFromString('--allow-natives-syntax');
+    const sameClass = new Function('a', 'b', 'return %HaveSameMap(a, b) && %HasFastProperties(a)');
+    setFlagsFromString('--no-allow-natives-syntax');
+    for (const shape of [POD, { ...POD, reason: 'x', involved: {}, count: 1 }]) {
+      const pods = [received(shape), received(shape, { decoding: lazyDecoding() })];
+      expect(sameClass(...pods)).toBe(true);
+      void pods[0]?.spec;
+      expect(sameClass(...pods)).toBe(true);
+      for (const pod of pods) deepFreeze(pod);
+      expect(sameClass(...pods)).toBe(true);
     }
   });
 
