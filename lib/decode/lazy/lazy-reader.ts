@@ -3,12 +3,14 @@ import type { KnownObjects } from '../../meta/known-objects.ts';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { DecodeContext } from '../decoding.ts';
 import { StoredObjects } from '../differential/stored-objects.ts';
-import { COMMA } from '../json-scan.ts';
+import { CLOSE_OBJECT, COMMA, OPEN_OBJECT } from '../json-scan.ts';
 import { parseText, textOf } from '../json-text.ts';
 import { type ObjectReader, type Unchanged, WholeReader } from '../object-reader.ts';
 import { ByteCopy } from './byte-copy.ts';
 import { accessorOf, LazyValue, lazyValuesOf, makeLazy } from './lazy-object.ts';
 import { isShort, ObjectMembers } from './object-members.ts';
+
+type Head = Record<string, unknown>;
 
 /** The members that are always parsed on receipt. */
 const HEAD: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata']);
@@ -56,9 +58,9 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
     const { names, count } = members;
     const isTyped = names[0] === 'kind' || names[0] === 'apiVersion';
     const text = this.#headText(bytes);
-    if (text === '') return undefined;
-    const opening = isTyped || typeMeta === '' ? '{' : typeMeta;
-    const head = parseText(`${opening}${text}}`, 'an object') as Record<string, unknown>;
+    if (text === '{}') return undefined;
+    const isWhole = isTyped || typeMeta === '';
+    const head = parseText(isWhole ? text : typeMeta + text.slice(1), 'an object') as Head;
     const stored = this.#storedValues(head);
     const isLazy = this.#isLazy;
     // The members that are parsed already are usually the first ones. If not, they are put in their places.
@@ -86,12 +88,13 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
     return object;
   }
 
-  /** Returns the texts of the members that are not lazy, with commas between them. */
+  /** Returns the text of an object of the members that are not lazy. */
   #headText(bytes: Uint8Array): string {
     const { names, froms, starts, ends, count, managedFields } = this.#members;
     const isLazy = this.#isLazy;
     isLazy.length = count;
     this.#copy.length = 0;
+    this.#copy.put(OPEN_OBJECT);
     for (let index = 0; index < count; index++) {
       const from = froms[index] ?? 0;
       const end = ends[index] ?? 0;
@@ -99,10 +102,11 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
       if (isLazy[index]) continue;
       const { from: cutFrom, to: cutTo, isFound } = managedFields;
       const isCut = isFound && !this.#keepManagedFields && from < cutFrom && cutTo <= end;
-      if (this.#copy.length > 0) this.#copy.put(COMMA);
+      if (this.#copy.length > 1) this.#copy.put(COMMA);
       this.#copy.add(bytes, from, isCut ? cutFrom : end);
       if (isCut) this.#copy.add(bytes, cutTo, end);
     }
+    this.#copy.put(CLOSE_OBJECT);
     return this.#copy.text();
   }
 
