@@ -61,6 +61,9 @@ export class ObjectHead {
     if (!isLast) this.#next = after + 1;
     const place = this.#placeOf(name + 1, end - name - 2);
     if (place === this.managedFields) {
+      // Before white space the end of the member is not known, so it is removed after parsing.
+      const isWhole = bytes[after] === CLOSE_OBJECT || (!isLast && bytes[after + 1] === QUOTE);
+      if (!isWhole) return;
       // With the comma behind the member, or with the one before it if it is the last.
       place.from = isLast && bytes[name - 1] === COMMA ? name - 1 : name;
       place.to = isLast ? after : after + 1;

@@ -195,4 +195,12 @@ describe('the metadata of a list', () => {
   ])('D8: the metadata may be missing: %s', (body) => {
     expect(list([body])).toMatchObject({ metadata: { resourceVersion: '' }, failure: undefined });
   });
+
+  it('D3: managed fields before white space and a comma are removed', () => {
+    const body =
+      '{"kind":"PodList","metadata":{},"items":[{"metadata":{"managedFields":[] ,"name":"a"}}]}';
+    const { out, failure } = list([body]);
+    expect(failure).toBeUndefined();
+    expect(out).toEqual([{ kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' } }]);
+  });
 });
