@@ -155,6 +155,16 @@ describe('the difference of two texts', () => {
   });
 });
 
+describe('the lists of names', () => {
+  it('D16: names that are not recognized again are not stored again each time', () => {
+    const own = new Shapes();
+    const text = bytes('{"k:\\"a":1}');
+    const positions = [1, 9, 10];
+    expect([own.of(text, positions), own.of(text, positions)]).toEqual([undefined, undefined]);
+    expect(own.of(bytes('{"a":1}'), [1, 5, 6])).toBe(0);
+  });
+});
+
 describe('mismatch', () => {
   it('D16: the first difference is found at any position and any distance', () => {
     const a = new WordText();
@@ -183,11 +193,11 @@ describe('the texts that are kept', () => {
   it('D17: their bytes stay within the limit, and a text that is used stays longest', () => {
     const recent = new RecentDocuments(64 * 1024);
     const text = new Uint8Array(2000);
-    recent.keep(-1, text, 0, text.length, {});
+    recent.keep(-1, '', text, 0, text.length, {});
     for (let hash = 0; hash < 500; hash++) {
-      recent.keep(hash, text, 0, text.length, {});
+      recent.keep(hash, '', text, 0, text.length, {});
       expect(recent.bytes).toBeLessThanOrEqual(64 * 1024);
-      expect(recent.find(-1)).toBeDefined();
+      expect(recent.find(-1, '')).toBeDefined();
     }
     expect(recent.count).toBeGreaterThan(20);
     for (let hash = -1; hash < 500; hash++) recent.drop(hash);
@@ -196,8 +206,8 @@ describe('the texts that are kept', () => {
 
   it('D17: a text that is a large part of the limit is not kept', () => {
     const recent = new RecentDocuments(64 * 1024);
-    recent.keep(1, new Uint8Array(10_000), 0, 10_000, {});
-    expect([recent.find(1), recent.bytes]).toEqual([undefined, 0]);
+    recent.keep(1, '', new Uint8Array(10_000), 0, 10_000, {});
+    expect([recent.find(1, ''), recent.bytes]).toEqual([undefined, 0]);
   });
 });
 
@@ -247,6 +257,25 @@ describe('differentialDecoding', () => {
     stored.set('a', wrong);
     expect(push('MODIFIED', pod(4, 'd'))).toEqual(pod(4, 'd'));
     expect(decoding.counts).toMatchObject({ compared: 2, parsed: 2 });
+  });
+
+  it('D17: collections that share a decoding and keep other fields have no values in common', () => {
+    const decoding = differentialDecoding();
+    const managed = (version: number) => {
+      const { kind: _kind, ...rest } = pod(version, 'a');
+      return { ...rest, metadata: { ...rest.metadata, managedFields: [{ manager: 'x' }] } };
+    };
+    const whole = decoding.watch<Anything>({ ...context, keepManagedFields: true });
+    const cut = decoding.watch<Anything>(context);
+    const other = decoding.watch<Anything>({ ...context, resource: { ...pods, kind: 'Other' } });
+    for (let version = 1; version < 4; version++) {
+      const text = line('MODIFIED', managed(version));
+      const { kind: _kind, ...bare } = pod(version, 'a');
+      expect(cut.push(text)).toMatchObject([{ object: bare }]);
+      expect(whole.push(text)).toMatchObject([{ object: managed(version) }]);
+      expect(other.push(text)).toMatchObject([{ object: { kind: 'Other' } }]);
+    }
+    expect(decoding.counts).toMatchObject({ compared: 3 });
   });
 
   it('D17: the text of a deleted object is dropped', () => {

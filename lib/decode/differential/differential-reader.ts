@@ -31,13 +31,23 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   readonly #known: KnownObjects<T> | undefined;
   readonly #head = new ObjectHead();
   readonly #difference: Difference;
+  /** What the admission makes of a value: whether it removes `managedFields`, and the type that it adds. */
+  readonly #form: string;
+  /** The start of hashes, so that objects of different forms do not displace each other. */
+  readonly #formHash: number;
 
   constructor(context: DecodeContext<T>, recent: RecentDocuments, counts: DecodeCounts) {
     this.#recent = recent;
     this.#counts = counts;
     this.#difference = new Difference(recent.shapes);
     this.#text = new ObjectText(context.keepManagedFields);
-    const { known, reuse, transform } = context;
+    const { known, reuse, transform, resource, projection, keepManagedFields } = context;
+    const { apiVersion, kind } = projection ?? resource;
+    this.#form = `${keepManagedFields} ${apiVersion} ${kind}`;
+    this.#formHash = [...this.#form].reduce(
+      (hash, character) => hashWith(hash, character.charCodeAt(0)),
+      0,
+    );
     // With a transform the stored object is not what was received.
     if (transform === undefined) this.#known = known;
     if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
@@ -53,8 +63,10 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     const head = this.#head;
     const recent = this.#recent;
     head.open(bytes, from, to);
-    const hash = head.find(head.uid) ? hashOf(bytes, head.uid.from, head.uid.to) : undefined;
-    const earlier = hash === undefined ? undefined : recent.find(hash);
+    const hash = head.find(head.uid)
+      ? hashOf(this.#formHash, bytes, head.uid.from, head.uid.to)
+      : undefined;
+    const earlier = hash === undefined ? undefined : recent.find(hash, this.#form);
     const compared = earlier && this.#compare(earlier, bytes, from, to);
     if (compared !== undefined) this.#counts.compared++;
     else this.#counts.parsed++;
@@ -62,7 +74,7 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     if (hash === undefined) return value;
     if (isLast) recent.drop(hash);
     else if (compared === undefined && (earlier !== undefined || recent.isSecond(hash))) {
-      recent.keep(hash, bytes, from, to, value);
+      recent.keep(hash, this.#form, bytes, from, to, value);
     }
     return value;
   }
@@ -82,8 +94,12 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
 }
 
 /** A hash of the bytes of a UID. An object with the hash of another one is compared with it in vain. */
-function hashOf(bytes: Uint8Array, from: number, to: number): number {
-  let hash = 0;
-  for (let at = from; at < to; at++) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
+function hashOf(start: number, bytes: Uint8Array, from: number, to: number): number {
+  let hash = start;
+  for (let at = from; at < to; at++) hash = hashWith(hash, bytes[at] ?? 0);
   return hash;
+}
+
+function hashWith(hash: number, code: number): number {
+  return (Math.imul(hash, 31) + code) | 0;
 }

@@ -22,6 +22,8 @@ function keyOf(object: KubernetesObject): string {
 /** A kept document, and whether it was used since it was last considered for eviction. */
 class Entry extends KeptDocument {
   isUsed = false;
+  /** The form of the value. */
+  form = '';
 }
 
 /** The kept documents by the hash of a UID. Two objects with one hash displace each other. */
@@ -46,9 +48,14 @@ export class RecentDocuments {
     return this.#entries.size;
   }
 
-  find(hash: number): KeptDocument | undefined {
+  /**
+   * Returns the document of this hash whose value has this form. Collections that share a decoding may receive the same
+   * objects and admit them in different forms.
+   */
+  find(hash: number, form: string): KeptDocument | undefined {
     const entry = this.#entries.get(hash);
-    if (entry !== undefined) entry.isUsed = true;
+    if (entry?.form !== form) return undefined;
+    entry.isUsed = true;
     return entry;
   }
 
@@ -61,12 +68,20 @@ export class RecentDocuments {
   }
 
   /** Keeps a copy of the text between `from` and `to` with its value. */
-  keep(hash: number, bytes: Uint8Array, from: number, to: number, value: unknown): void {
+  keep(
+    hash: number,
+    form: string,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    value: unknown,
+  ): void {
     if (to - from > this.#maxBytes * LARGEST_SHARE) return this.drop(hash);
     const entry = this.#entries.get(hash) ?? new Entry();
     const before = entry.size;
     entry.set(bytes, from, to);
     entry.clearTable();
+    entry.form = form;
     entry.value = value;
     entry.key = keyOf(value as KubernetesObject);
     this.#entries.set(hash, entry);

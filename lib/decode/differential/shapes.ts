@@ -19,7 +19,8 @@ export class Shapes {
 
   /**
    * Returns the shape of an object. Of each member, `positions` has where the name begins and where the value begins and
-   * ends. Returns `undefined` for a repeated name, a name with a backslash and `__proto__`, and if there are too many shapes.
+   * ends. Returns `undefined` for a repeated name, a name with an escape or with other characters than ASCII, and
+   * `__proto__`, and if there are too many shapes.
    */
   of(bytes: Uint8Array, positions: readonly number[]): number | undefined {
     const hash = hashOf(bytes, positions);
@@ -32,6 +33,8 @@ export class Shapes {
       names.push(parseText(textOf(bytes, from, value - 1), 'a name') as string);
     }
     if (names.some(isUnusual) || new Set(names).size < names.length) return undefined;
+    // Such a list would not be found again, but stored once more each time.
+    if (!isNamed(names, bytes, positions)) return undefined;
     if (this.#names.length >= MOST_SHAPES) return undefined;
     const shape = this.#names.push(names) - 1;
     this.#byHash.set(hash, [...candidates, shape]);
