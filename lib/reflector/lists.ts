@@ -33,9 +33,13 @@ export function healthy(state: ReflectorState, moment: Moment): ReflectorState {
   };
 }
 
-/** Whether equal versions of the stored objects and of the list mean equal content. */
+/**
+ * Whether equal versions of the stored objects and of the list mean equal content. After an older list they do not, even
+ * if the server has passed the last version when the list is requested again.
+ */
 function trustsVersions(state: ReflectorState, resourceVersion: string): boolean {
-  return state.refreshing !== 'doubting' && !isOlder(resourceVersion, state.resourceVersion);
+  const { refreshing, rereading, resourceVersion: seen } = state;
+  return refreshing !== 'doubting' && !rereading && !isOlder(resourceVersion, seen);
 }
 
 /**
@@ -43,7 +47,7 @@ function trustsVersions(state: ReflectorState, resourceVersion: string): boolean
  * must be requested again and parsed completely.
  */
 export function mustReread(state: ReflectorState, resourceVersion: string): boolean {
-  return state.reused && !trustsVersions(state, resourceVersion);
+  return state.reused && !state.rereading && !trustsVersions(state, resourceVersion);
 }
 
 /** Commits a complete list: the parts emitted so far and `objects`. */

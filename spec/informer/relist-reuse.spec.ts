@@ -9,6 +9,8 @@ import {
 } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import { mustReread, replaced } from '../../lib/reflector/lists.ts';
+import { initialState, type ReflectorConfig } from '../../lib/reflector/state.ts';
 import { pods, word } from '../reflector/rig.ts';
 import type { Pod } from '../reflector/script.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -101,5 +103,17 @@ describe('a kind that is polled', () => {
     await time.advance(60_000);
     expect([colour('a'), colour('b'), colour('c')]).toEqual(['green', 'blue', 'red']);
     await informer.stop();
+  });
+});
+
+describe('a list that was requested again because it was older', () => {
+  it('S9, D18: it is compared by its content, even if its version is newer by then, and not requested a third time', () => {
+    const state = { ...initialState(0), synced: true, resourceVersion: '10', rereading: true };
+    const config = { scope: undefined } as ReflectorConfig;
+    const [next, effects] = replaced(state, '12', [], [], config);
+    expect(effects).toMatchObject([{ type: 'emit', deltas: [{ trustVersions: false }] }]);
+    expect(next.rereading).toBe(false);
+    // A ListerWatcher of a user may mark its objects as unparsed whatever was requested.
+    expect(mustReread({ ...state, reused: true }, '5')).toBe(false);
   });
 });
