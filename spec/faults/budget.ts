@@ -24,6 +24,10 @@
  *
  * A client sends at most one probe per minute to find out whether a proxy holds events back.
  *
+ * A request that is answered with 406 or 415 and repeated at once, because the server may have refused the parameter of
+ * the Accept header (W72), counts as one request with its repetition. A client learns this once: only requests that it
+ * sent before the first such answer are repeated, and a repetition is not repeated again.
+ *
  * With the default backoff (0.8 s, doubled, up to 30 s) the budget of one minute is 8 cycles, 32 reads and 77
  * watches. The measured maxima are printed beside it.
  */
@@ -125,14 +129,44 @@ export interface Load {
   audits: number;
 }
 
+/**
+ * Returns the requests without those that were refused with 406 or 415 and repeated at once. `earlyMs` is how much later
+ * a repetition may be sent.
+ */
+function withoutRefused(seen: readonly Seen[], earlyMs: number): Seen[] {
+  const isRefused = ({ status }: Seen) => status === 406 || status === 415;
+  const learntMs = Math.min(...seen.filter(isRefused).map(({ answeredMs = 0 }) => answeredMs));
+  const refused = new Set<Seen>();
+  const repetitions = new Set<Seen>();
+  for (const [at, request] of seen.entries()) {
+    const { atMs, answeredMs = 0, who, generation, kind } = request;
+    if (!isRefused(request) || repetitions.has(request) || atMs > learntMs) continue;
+    const next = seen
+      .slice(at + 1)
+      .find(
+        (each) =>
+          each.kind === kind &&
+          each.who === who &&
+          each.generation === generation &&
+          each.atMs >= answeredMs &&
+          !repetitions.has(each),
+      );
+    if (next === undefined || next.atMs > answeredMs + earlyMs) continue;
+    refused.add(request);
+    repetitions.add(next);
+  }
+  return seen.filter((each) => !refused.has(each));
+}
+
 /** Records what exceeds the budget, and returns the busiest minute. */
 export function checkBudget(
-  seen: readonly Seen[],
+  requests: readonly Seen[],
   backoff: Backoff,
   wrong: string[],
   traits: ClientTraits = {},
 ): Load {
   const { earlyMs = 0 } = traits;
+  const seen = withoutRefused(requests, earlyMs);
   const load: Load = { reads: 0, watches: 0, audits: 0 };
   const probes = seen.filter(({ kind }) => kind === 'probe');
   for (const [at, { atMs }] of probes.entries()) {

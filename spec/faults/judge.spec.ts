@@ -209,4 +209,24 @@ describe('the budget', () => {
     checkBudget(early, usual, wrong);
     expect(wrong.length).toBe(1);
   });
+
+  it('W72: counts a request that is refused with 406 or 415 and repeated at once as one, once per client', () => {
+    const probe = (atMs: number, status = 200): Seen[] =>
+      seen([atMs], { kind: 'probe', status, answeredMs: atMs + 5 });
+    const wrongIn = (...requests: Seen[][]) => {
+      const wrong: string[] = [];
+      checkBudget(requests.flat(), usual, wrong);
+      return wrong.length;
+    };
+    expect(wrongIn(probe(0, 406), probe(5), probe(60_005))).toBe(0);
+    expect(wrongIn(probe(0, 415), probe(5, 415), probe(60_005))).toBe(0);
+    // A second repetition, a late one, one after another status, and one after the client has learnt.
+    expect(wrongIn(probe(0, 406), probe(5, 406), probe(10))).toBe(1);
+    expect(wrongIn(probe(0, 406), probe(6))).toBe(1);
+    expect(wrongIn(probe(0, 400), probe(5))).toBe(1);
+    expect(wrongIn(probe(0, 406), probe(5), probe(70_000, 406), probe(70_005))).toBe(1);
+    // A refused list does not excuse a probe.
+    const list = seen([0], { status: 406, answeredMs: 5 });
+    expect(wrongIn(list, probe(0), probe(5))).toBe(1);
+  });
 });
