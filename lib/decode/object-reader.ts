@@ -17,6 +17,11 @@ export interface ObjectReader<T> {
    * was deleted.
    */
   read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown;
+  /**
+   * The earlier state whose unchanged parts the object that was read last has already, at every depth; absent or
+   * `undefined` if there is none.
+   */
+  readonly basis?: T | undefined;
   /** Of an object of a list: returns the stored object if it has the UID and the version of the object in the bytes, which are not parsed. */
   unchanged?(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined;
   /**

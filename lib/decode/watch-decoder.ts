@@ -74,7 +74,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     }
     const { projection } = this.#context;
     if (projection !== undefined) this.#projected(projection, received);
-    this.#object(type, received, out);
+    this.#object(type, received, out, this.#reader.basis);
   }
 
   #wholeLine(line: string, out: WatchEvent<T>[]): void {
@@ -107,7 +107,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
   }
 
-  #object(type: ObjectEventType, received: unknown, out: WatchEvent<T>[]): void {
+  #object(type: ObjectEventType, received: unknown, out: WatchEvent<T>[], basis?: T): void {
     const isDeleted = type === 'DELETED';
     const admitted = this.#admit(received, isDeleted);
     if (admitted.verdict === 'skipped') return;
@@ -119,7 +119,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
       return;
     }
     const { key, object } = admitted;
-    if (!isDeleted) out.push({ type, key, object });
+    if (!isDeleted) out.push({ type, key, object, basis });
     else out.push({ type, key, object, resourceVersion: object.metadata?.resourceVersion ?? '' });
   }
 

@@ -22,6 +22,8 @@ export type WatchEvent<T> =
       readonly type: 'ADDED' | 'MODIFIED';
       readonly key: string;
       readonly object: T;
+      /** The earlier state whose unchanged parts `object` has already, at every depth. */
+      readonly basis?: T | undefined;
       /** Whether `object` is the stored one, which was not parsed again because its UID and version are equal. */
       readonly unparsed?: true;
     }

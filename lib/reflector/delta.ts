@@ -11,7 +11,13 @@ import type { ResourceVersion } from '../meta/resource-version.ts';
  * absent, the delta applies to all namespaces.
  */
 export type Delta<T> =
-  | { readonly type: 'added' | 'updated' | 'sync'; readonly key: string; readonly object: T }
+  | {
+      readonly type: 'added' | 'updated' | 'sync';
+      readonly key: string;
+      readonly object: T;
+      /** The earlier state whose unchanged parts `object` has already, at every depth. */
+      readonly basis?: T | undefined;
+    }
   | {
       readonly type: 'deleted';
       readonly key: string;

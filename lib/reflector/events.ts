@@ -72,7 +72,7 @@ export function readEvents<T>(
     if (event.type === 'REJECTED') deltas.push({ type: 'refused', key, refused: event.refused });
     else {
       const type = event.type === 'ADDED' ? 'added' : 'updated';
-      deltas.push({ type, key, object: event.object });
+      deltas.push({ type, key, object: event.object, basis: event.basis });
     }
     // It is not older, as was just checked.
     if (adopting && received !== '') resourceVersion = received;

@@ -86,7 +86,7 @@ export class Committer<T extends KubernetesObject> {
     switch (delta.type) {
       case 'added':
       case 'updated':
-        this.#put(delta.object, delta.key, 'watch', work);
+        this.#put(delta.object, delta.key, 'watch', work, delta.basis);
         return scopes.move(scopes.ofKey(delta.key), versionOf(delta.object));
       case 'deleted':
         this.#remove(delta, work);
@@ -181,14 +181,14 @@ export class Committer<T extends KubernetesObject> {
     }
   }
 
-  #put(object: T, givenKey: string | undefined, origin: Origin, work: Work<T>): void {
+  #put(object: T, givenKey: string | undefined, origin: Origin, work: Work<T>, basis?: T): void {
     const { refused } = this.#indexer;
     let key = givenKey ?? '';
     try {
       // The key of a watch event is reused, because the hash of another string would have to be computed again.
       if (!isKeyOf(key, object)) key = this.#indexer.keyOf(object);
       const had = this.#indexer.getByKey(key);
-      const next = successorOf<T>(had, object, origin);
+      const next = successorOf<T>(had, object, origin, basis);
       if (next !== undefined) {
         work.transaction.put(next, key);
         work.changes.stored(key, had, next as Stored<T>);

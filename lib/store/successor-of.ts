@@ -13,12 +13,13 @@ export type Origin = 'watch' | 'part' | 'trusting' | 'doubting';
 /**
  * Returns the object to store in place of `existing`, or `undefined` if `existing` stays. That is the received object,
  * whose unchanged parts are those of `existing`. Only an object of the same UID has parts of `existing`, because code
- * may keep what it knows of an object under one of its parts.
+ * may keep what it knows of an object under one of its parts. `basis` is the state whose parts `object` has already.
  */
 export function successorOf<T extends KubernetesObject>(
   existing: T | undefined,
   object: T,
   origin: Origin,
+  basis?: T,
 ): T | undefined {
   if (existing === undefined || uidOf(existing) !== uidOf(object)) return object;
   if (existing === object) return undefined;
@@ -29,7 +30,7 @@ export function successorOf<T extends KubernetesObject>(
   const isListed = origin === 'doubting' || origin === 'trusting';
   if (!isListed && isOlder(received, had)) return undefined;
   if (origin !== 'doubting' && had !== '' && had === received) return undefined;
-  const merged = reuseUnchanged(existing, object);
+  const merged = basis === existing ? object : reuseUnchanged(existing, object);
   if (merged === existing) return undefined;
   const comparesContent = origin === 'doubting' || (origin === 'trusting' && had === '');
   // The same members may be in another order. The parts that are reused need no second comparison.

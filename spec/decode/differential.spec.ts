@@ -52,6 +52,18 @@ describe('the difference of two texts', () => {
     expect(JSON.stringify(before)).toBe(JSON.stringify(pod(1, 'False')));
   });
 
+  it('S60: the parts of a member with other members than before are kept, too', () => {
+    const earlier = kept(JSON.stringify(pod(1, 'False')));
+    const before = earlier.value as ReturnType<typeof pod>;
+    const next = pod(2, 'False');
+    next.status.conditions.unshift({ type: 'Initialized', status: 'True' });
+    const now = compared(earlier, JSON.stringify(next)) as ReturnType<typeof pod>;
+    expect(now).toStrictEqual(next);
+    expect(
+      now.status.conditions.slice(1).map((each, at) => each === before.status.conditions[at]),
+    ).toEqual([true, true]);
+  });
+
   it('D16: the same text gives the same value', () => {
     const earlier = kept(JSON.stringify(pod(1, 'False')));
     expect(compared(earlier, JSON.stringify(pod(1, 'False')))).toBe(earlier.value);

@@ -4,6 +4,7 @@
  * any: one that is less similar only saves less.
  */
 
+import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 import { endOfValue, OPEN_ARRAY, OPEN_OBJECT } from '../json-scan.ts';
 import { KeptDocument, WordText } from './document.ts';
 import { copyOf, memberOf } from './members.ts';
@@ -138,6 +139,8 @@ export class Difference {
     this.#end = endOfValue(bytes, at, length);
     // An empty object or array ends here, or the text is not JSON.
     if (this.#end < 0) return OTHER_MEMBERS;
-    return had === undefined ? undefined : this.#scalars.read(bytes, at, this.#end);
+    if (had === undefined) return undefined;
+    const read = this.#scalars.read(bytes, at, this.#end);
+    return nests ? reuseUnchanged(had, read) : read;
   }
 }

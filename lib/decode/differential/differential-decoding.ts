@@ -10,7 +10,7 @@ import { RecentDocuments } from './recent-documents.ts';
 
 /** The options of {@link differentialDecoding}. */
 export interface DifferentialDecodingOptions {
-  /** How many bytes of recently changed objects are kept. 0 keeps none. @defaultValue 12 MiB */
+  /** How many bytes of recently changed objects are kept. 0 keeps none. @defaultValue 16 MiB */
   readonly maxBytes?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface DifferentialDecoding extends Decoding {
  * ```
  */
 export function differentialDecoding({
-  maxBytes = 12 * 2 ** 20,
+  maxBytes = 16 * 2 ** 20,
 }: DifferentialDecodingOptions = {}): DifferentialDecoding {
   const recent = new RecentDocuments(checkedTimes(maxBytes, 'maxBytes'));
   const counts: DecodeCounts = { compared: 0, parsed: 0, unchanged: 0 };

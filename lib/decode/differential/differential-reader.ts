@@ -31,6 +31,9 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   readonly #known: KnownObjects<T> | undefined;
   readonly #head = new ObjectHead();
   readonly #difference: Difference;
+  /** The stored object whose unchanged parts the value that was read last has; `undefined` if it has none. */
+  basis: T | undefined;
+  readonly #hasTransform: boolean;
   /** What the admission makes of a value: whether it removes `managedFields`, and the type that it adds. */
   readonly #form: string;
   /** The start of hashes, so that objects of different forms do not displace each other. */
@@ -49,7 +52,8 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
       0,
     );
     // With a transform the stored object is not what was received.
-    if (transform === undefined) this.#known = known;
+    this.#hasTransform = transform !== undefined;
+    if (!this.#hasTransform) this.#known = known;
     if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
   }
 
@@ -62,6 +66,7 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown {
     const head = this.#head;
     const recent = this.#recent;
+    this.basis = undefined;
     head.open(bytes, from, to);
     const hash = head.find(head.uid)
       ? hashOf(this.#formHash, bytes, head.uid.from, head.uid.to)
@@ -82,8 +87,10 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   #compare(earlier: KeptDocument, bytes: Uint8Array, from: number, to: number): unknown {
     if (this.#known !== undefined) adoptStored(earlier, this.#known);
     const before = earlier.size;
+    const basis = earlier.value as T;
     try {
       const value = this.#difference.read(earlier, bytes, from, to);
+      if (value !== undefined && !this.#hasTransform) this.basis = basis;
       this.#recent.resized(earlier, before);
       return value;
     } catch {

@@ -3,7 +3,7 @@
  * buffer instead of many small objects, because reading scattered memory takes longer than comparing the text.
  */
 
-/** The room for positions at first, as a part of the text. It is doubled when it is full, up to the size of the text. */
+/** The room for positions at first, as a part of the text. It grows when it is full. */
 const TABLE_SHARE = 0.25;
 /** The least room for positions, in words. */
 const LEAST_TABLE = 64;
@@ -91,7 +91,7 @@ export class KeptDocument extends WordText {
     if (!this.isFull) return;
     this.clearTable();
     if (this.#share >= 1) return;
-    this.#share *= 2;
+    this.#share *= 1.5;
     const { bytes, length } = this;
     this.grow(length);
     this.bytes.set(bytes.subarray(0, length));
