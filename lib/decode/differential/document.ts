@@ -46,6 +46,8 @@ export class KeptDocument extends WordText {
   value: unknown;
   /** The key of the object. */
   key = '';
+  /** How many more states are read before the store is looked at again. */
+  unchecked = 0;
   /** The stored object that was found to be another one. */
   rejected: unknown;
   /** Where the table begins and where its free part begins, in words. */

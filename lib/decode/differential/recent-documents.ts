@@ -83,6 +83,7 @@ export class RecentDocuments {
     entry.clearTable();
     entry.form = form;
     entry.value = value;
+    entry.unchecked = 0;
     entry.key = keyOf(value as KubernetesObject);
     this.#entries.set(hash, entry);
     this.resized(entry, before);
