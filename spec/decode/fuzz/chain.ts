@@ -5,7 +5,8 @@ import { change, cut, damaged } from './change.ts';
 import { IDENTITIES, type Member, object, setVersion, type Tree, textOf } from './document.ts';
 import { Random } from './random.ts';
 import { parsed } from './reference.ts';
-import { type Kind, randomSetting, Slot } from './slot.ts';
+import { type Kind, randomSetting } from './setting.ts';
+import { Slot } from './slot.ts';
 
 type Document = Tree & { members: Member[] };
 

@@ -4,54 +4,17 @@ import {
   type DecodeContext,
   type Decoder,
   type Decoding,
-  defineResource,
   jsonDecoding,
   type ListPart,
   type Skipped,
   type WatchEvent,
 } from 'rx-informer';
 import { metadataProjection } from '../../../lib/decode/projection.ts';
+import { reuseUnchanged } from '../../../lib/meta/reuse-unchanged.ts';
 import { successorOf } from '../../../lib/store/successor-of.ts';
 import type { Anything } from '../decoder.ts';
-import type { Random } from './random.ts';
 import { identityOf, parsed, Reference, type Shown } from './reference.ts';
-
-const things = defineResource<Anything>({
-  group: '',
-  version: 'v1',
-  plural: 'things',
-  kind: 'Thing',
-  namespaced: true,
-});
-
-export type Kind = 'Pod' | 'Node' | 'PartialObjectMetadata';
-
-/** How a slot decodes. */
-export interface Setting {
-  readonly kind: Kind;
-  readonly resourceKind?: '';
-  readonly keepManagedFields: boolean;
-  readonly transforms: boolean;
-  readonly stores: boolean;
-  readonly freezes: boolean;
-}
-
-export function randomSetting(random: Random): Setting {
-  const kind: Kind = random.of(['Pod', 'Pod', 'Pod', 'Node', 'PartialObjectMetadata']);
-  return {
-    kind,
-    ...(kind === 'Pod' && random.chance(0.15) ? { resourceKind: '' } : {}),
-    keepManagedFields: random.chance(0.3),
-    transforms: random.chance(0.2),
-    stores: random.chance(0.6),
-    freezes: random.chance(0.5),
-  };
-}
-
-function transform(object: Anything): Anything {
-  if (typeof object['spec'] === 'string') throw new Error('refused');
-  return { ...object, transformed: true };
-}
+import { type Setting, things, transform } from './setting.ts';
 
 function deepFreeze(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
@@ -76,10 +39,9 @@ function shownEvent(event: WatchEvent<Anything>): Shown {
     const { key, resourceVersion } = event.refused;
     return { type: event.type, key, resourceVersion };
   }
-  if (event.type === 'DELETED' && event.object !== undefined) {
-    return { type: event.type, key: event.key, object: event.object };
-  }
-  return { ...event };
+  if (event.type === 'BOOKMARK' || event.type === 'ERROR') return { ...event };
+  const { type, key, object } = event;
+  return object === undefined ? { ...event } : { type, key, object };
 }
 
 const messages = (skipped: readonly Skipped[]) =>
@@ -215,7 +177,11 @@ export class Slot {
       this.#stored.delete(key);
       return;
     }
-    const next = successorOf(this.#stored.get(key), object, 'watch');
+    const { basis } = event;
+    if (basis !== undefined && reuseUnchanged(basis, object) !== object) {
+      throw new Error(`${key}: an object lacks parts of its basis, which are equal`);
+    }
+    const next = successorOf(this.#stored.get(key), object, 'watch', basis);
     if (next === undefined) return;
     this.#remember(next);
     this.#stored.set(key, next);
