@@ -32,8 +32,9 @@ export function compareResourceVersion(a: string, b: string): -1 | 0 | 1 | undef
   return isBefore(a, b) ? -1 : 1;
 }
 
-/** The order of versions, for texts that need not be versions. */
+/** The order of versions, for values that need not be versions. */
 function isBefore(a: string, b: string): boolean {
+  if (typeof a !== 'string' || typeof b !== 'string') return false;
   return a.length === b.length ? a < b : a.length < b.length;
 }
 
