@@ -4,7 +4,6 @@ import { bytes } from '../decoder.ts';
 import { change, cut, damaged } from './change.ts';
 import { IDENTITIES, type Member, object, setVersion, type Tree, textOf } from './document.ts';
 import { Random } from './random.ts';
-import { parsed } from './reference.ts';
 import { type Kind, randomSetting } from './setting.ts';
 import { Slot } from './slot.ts';
 
@@ -101,19 +100,14 @@ class Chain {
         items.push(textOf(document, random, this.#spaces));
     }
     const encoded = items.map((item) => bytes(item));
-    let damage: 'none' | 'checked' | 'maybe' = 'none';
-    const first = encoded[0];
-    if (first !== undefined && random.chance(0.05)) {
-      const broken = damaged(first, random);
-      encoded[0] = broken;
-      const unsure = broken[0] !== 0x7b || Buffer.from(first).includes('managedFields');
-      damage = unsure || parsed(broken) !== undefined ? 'maybe' : 'checked';
-    }
+    const [first] = encoded;
+    const isDamaged = first !== undefined && random.chance(0.05);
+    if (isDamaged) encoded[0] = damaged(first, random);
     const listKind = slot.setting.kind === 'Node' ? 'NodeList' : 'PodList';
     const head = `{"kind":"${kind === 'PartialObjectMetadata' ? 'PartialObjectMetadataList' : listKind}","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`;
     const parts = encoded.flatMap((item, index) => (index === 0 ? [item] : [bytes(','), item]));
     const body = Buffer.concat([bytes(head), ...parts, bytes(']}')]);
-    slot.list(items, cut(body, random), random.chance(0.5), damage);
+    slot.list(items, cut(body, random), random.chance(0.5), isDamaged);
   }
 }
 

@@ -54,6 +54,16 @@ interface Read<Out> {
   readonly skipped: unknown;
 }
 
+function shownList({ out, failure, skipped }: Read<ListPart<Anything>>) {
+  return {
+    items: out.flatMap(({ items }) => items),
+    rejected: out.flatMap(({ rejected = [] }) => rejected.map(({ key }) => key)),
+    metadata: out.map(({ metadata }) => metadata),
+    failure,
+    skipped,
+  };
+}
+
 export class Slot {
   readonly setting: Setting;
   /** The results so far, with their texts. */
@@ -192,38 +202,32 @@ export class Slot {
     this.results.push([object, JSON.stringify(object)]);
   }
 
-  /** Reads a list of these items. `failed` says that one of them is not JSON. */
+  /** Reads a list of these items, of which one may be damaged. */
   list(
     items: readonly string[],
     body: readonly Uint8Array[],
     reuse: boolean,
-    damage: 'none' | 'checked' | 'maybe',
+    isDamaged: boolean,
   ): void {
     const [ownSkipped, plainSkipped]: [Skipped[], Skipped[]] = [[], []];
     const own = this.#decoding.list(this.#context(ownSkipped, reuse));
     const plain = jsonDecoding.list(this.#context(plainSkipped));
     const got = this.#read(own, body, true, ownSkipped);
+    const plainRead = this.#read(plain, body, true, plainSkipped);
     const had = new Set<unknown>(this.#stored.values());
     const gotItems = got.out.flatMap((part) => part.items);
-    const plainRead = this.#read(plain, body, true, plainSkipped);
     const isUnparsed = (each: Anything) => reuse && had.has(each);
-    if (got.out.some(({ unparsed }) => unparsed) !== gotItems.some(isUnparsed)) {
+    const someUnparsed = gotItems.some(isUnparsed);
+    if (got.out.some(({ unparsed }) => unparsed) !== someUnparsed) {
       throw new Error('a part is not marked as unparsed');
     }
-    if (!reuse) {
-      const shape = ({ out, failure, skipped }: Read<ListPart<Anything>>) => ({
-        items: out.flatMap((part) => part.items),
-        rejected: out.flatMap(({ rejected = [] }) => rejected.map(({ key }) => key)),
-        metadata: out.map(({ metadata }) => metadata),
-        failure,
-        skipped,
-      });
-      same('the list of the decoder that parses whole objects', shape(got), shape(plainRead));
+    if (!someUnparsed) {
+      const what = 'the list of the decoder that parses whole objects';
+      same(what, shownList(got), shownList(plainRead));
     }
     for (const item of gotItems) this.#remember(item);
-    if (damage === 'checked' && got.failure === undefined)
-      throw new Error('a list is accepted that is not JSON');
-    if (damage !== 'none') return;
+    // An item that is not parsed is not checked.
+    if (isDamaged) return;
     same('the failure of a list', got.failure, undefined);
     this.#compareItems(items, gotItems, isUnparsed);
   }
