@@ -26,7 +26,8 @@ const PATIENCE = 4;
 export class Difference {
   readonly #shapes: Shapes;
   readonly #text = new WordText();
-  #base: KeptDocument = new KeptDocument();
+  readonly #none = new KeptDocument();
+  #base: KeptDocument = this.#none;
   readonly #scalars = new Scalars();
   /** The position after the value that was read last. */
   #end = 0;
@@ -52,6 +53,8 @@ export class Difference {
     } finally {
       // Some positions are those of the new text.
       if (read === OTHER_MEMBERS || this.#end !== text.length) document.clearTable();
+      // An idle watch keeps no object that was deleted since.
+      this.#base = this.#none;
     }
     if (document.root === 0) return undefined;
     document.set(bytes, at, to);
