@@ -21,7 +21,17 @@ export const quoted = (text: string): string => JSON.stringify(text);
  */
 export const NAMES: readonly string[] = [
   ...['"a"', '"b"', '"c"', '"0"', '"1"', '"10"', '"-1"', '"01"', '"é"', '"😀"', '"\\u0061"', '","'],
-  ...['"a,b"', '"\\",\\""', '""', '"__proto__"', '"__pr\\u006fto__"', '"length"'],
+  ...[
+    '"a,b"',
+    '"\\",\\""',
+    '""',
+    '"a\\\\b"',
+    '"\\\\u0061"',
+    '"__proto__"',
+    '"__proto__"',
+    '"__pr\\u006fto__"',
+    '"length"',
+  ],
   ...[
     '"constructor"',
     '"toString"',

@@ -10,6 +10,7 @@ import {
   type WatchEvent,
 } from 'rx-informer';
 import { metadataProjection } from '../../../lib/decode/projection.ts';
+import { versionOf } from '../../../lib/meta/kubernetes-object.ts';
 import { reuseUnchanged } from '../../../lib/meta/reuse-unchanged.ts';
 import { successorOf } from '../../../lib/store/successor-of.ts';
 import type { Anything } from '../decoder.ts';
@@ -188,7 +189,9 @@ export class Slot {
       return;
     }
     const { basis } = event;
-    if (basis !== undefined && reuseUnchanged(basis, object) !== object) {
+    // With an equal version nothing is stored, so metadata of which only dropped managed fields differ do not matter.
+    const isNew = basis !== undefined && versionOf(basis) !== versionOf(object);
+    if (isNew && reuseUnchanged(basis, object) !== object) {
       throw new Error(`${key}: an object lacks parts of its basis, which are equal`);
     }
     const next = successorOf(this.#stored.get(key), object, 'watch', basis);
