@@ -7,7 +7,7 @@ import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
 import { concatMap, map, repeat, takeUntil, tap } from 'rxjs/operators';
 import type { Refused } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { isOlder } from '../meta/resource-version.ts';
+import { isOlder, type ResourceVersion } from '../meta/resource-version.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
 import { untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -60,8 +60,6 @@ export function createPollingListWatch<T extends KubernetesObject>(
     options.intervalMs ?? 30_000,
     'createPollingListWatch: intervalMs',
   );
-  /** The version of the last list of a watch. */
-  let newest = '';
   /** Whether the last list failed. If it did, the next watch must first show that the server is available again. */
   let failed = false;
   const noting = <V>(list: Observable<V>): Observable<V> =>
@@ -75,9 +73,10 @@ export function createPollingListWatch<T extends KubernetesObject>(
         },
       }),
     );
-  /** Emits `alive` for each part of a list, then the complete list. */
+  /** Emits `alive` for each part of a list, then the complete list. `last` has the last version that the watch saw. */
   const completeList = (
     request: WatchRequest<T>,
+    last: { resourceVersion: ResourceVersion },
     mayReuse: boolean,
   ): Observable<WatchSignal<T>> => {
     const { known, demand, onSkipped } = request;
@@ -103,10 +102,10 @@ export function createPollingListWatch<T extends KubernetesObject>(
         concatMap((progress): Observable<WatchSignal<T>> => {
           if (progress.kind === 'listed') {
             const { resourceVersion } = progress;
-            const isBack = isOlder(resourceVersion, newest || request.resourceVersion);
-            newest = resourceVersion;
+            const isBack = isOlder(resourceVersion, last.resourceVersion);
+            if (resourceVersion !== '') last.resourceVersion = resourceVersion;
             // The server may have been restored from a backup, so equal versions do not mean equal content.
-            if (reused && isBack) return completeList(request, false);
+            if (reused && isBack) return completeList(request, last, false);
             return of({ kind: 'listed', items, rejected, resourceVersion });
           }
           if (progress.kind === 'restart') [items, rejected, reused] = [[], [], false];
@@ -130,6 +129,8 @@ export function createPollingListWatch<T extends KubernetesObject>(
     mayOverlap: false,
     list: (request) => noting(lister.list(request)),
     watch: (request) => {
+      // A second watch may be at another version.
+      const last = { resourceVersion: request.resourceVersion };
       const poll = defer(() => {
         const waitMs = intervalMs * (1 + 0.2 * random());
         // No request is open between two lists, so the idle timeout of the reflector must be reset.
@@ -137,11 +138,11 @@ export function createPollingListWatch<T extends KubernetesObject>(
           map(() => alive),
           takeUntil(longTimer(waitMs, scheduler)),
         );
-        return concat(pause, completeList(request, request.reuse === true));
+        return concat(pause, completeList(request, last, request.reuse === true));
       });
       const opened = of<WatchSignal<T>>({ kind: 'opened' });
       const first = defer(() =>
-        failed ? concat(completeList(request, request.reuse === true), opened) : opened,
+        failed ? concat(completeList(request, last, request.reuse === true), opened) : opened,
       );
       return concat(first, poll.pipe(repeat()));
     },

@@ -175,6 +175,27 @@ describe('a kind that cannot be watched', () => {
     expect(requested).toEqual(['L0']);
   });
 
+  it('D18, S9: each of two watches notices that the server went back in time, and lists again without reuse', () => {
+    marbles(({ scheduler, flush }) => {
+      const reuses: unknown[] = [];
+      const polling = createPollingListWatch<Pod>(
+        {
+          list: ({ reuse }) => {
+            reuses.push(reuse);
+            return of({ ...listPart('7', ['a@5']), ...(reuse === true ? { unparsed: true } : {}) });
+          },
+        },
+        { scheduler, random: () => 0, intervalMs: 1_000 },
+      );
+      const watch = (resourceVersion: string) =>
+        polling.watch({ ...REQUEST, resourceVersion, reuse: true }).subscribe();
+      const runs = [watch('9'), watch('9'), watch('6')];
+      scheduler.schedule(() => runs.forEach((run) => void run.unsubscribe()), 1_500);
+      flush();
+      expect(reuses).toEqual([true, false, true, false, true]);
+    });
+  });
+
   it('W5: an invalid interval throws', () => {
     const { listerWatcher } = script({});
     for (const intervalMs of [0, -1, Number.NaN]) {
