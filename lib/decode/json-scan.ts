@@ -7,11 +7,13 @@ export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
 export const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
+export const BACKSLASH = 0x5c;
 export const CLOSE_ARRAY = 0x5d;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
-const SPACE = 0x20;
+export const SPACE = 0x20;
+/** The last ASCII character. */
+export const DELETE = 0x7f;
 
 /** Longer strings are searched natively. For shorter ones the call costs more than the loop. */
 const SHORT = 48;
@@ -68,6 +70,16 @@ export function endOfValue(bytes: Uint8Array, at: number, to: number): number {
     }
   }
   return -1;
+}
+
+/** Whether the bytes between `from` and `to` are this ASCII text. */
+export function isText(text: string, bytes: Uint8Array, from: number, to: number): boolean {
+  if (text.length !== to - from) return false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== bytes[from + at] || code > DELETE) return false;
+  }
+  return true;
 }
 
 /** Returns the end of a number or a word. */

@@ -6,6 +6,7 @@
 import { ApiError } from '../meta/api-error.ts';
 import { GatheredBytes } from '../transport/gathered-bytes.ts';
 import {
+  BACKSLASH,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
@@ -15,8 +16,6 @@ import {
   QUOTE,
 } from './json-scan.ts';
 import { textOf } from './json-text.ts';
-
-const BACKSLASH = 0x5c;
 
 /** Receives the bytes of one item, which are valid during the call. */
 export type OnItem = (bytes: Uint8Array, from: number, to: number) => void;

@@ -8,6 +8,7 @@ import {
   COMMA,
   endOfString,
   endOfValue,
+  isText,
   OPEN_OBJECT,
   QUOTE,
 } from './json-scan.ts';
@@ -75,20 +76,13 @@ export class ObjectHead {
 
   #placeOf(name: number, length: number): Place | undefined {
     const bytes = this.#bytes;
-    if (length === 3 && isWord(bytes, name, 'uid')) return this.uid;
-    if (length === 4 && isWord(bytes, name, 'name')) return this.name;
-    if (length === 9 && isWord(bytes, name, 'namespace')) return this.namespace;
-    if (length === 13 && isWord(bytes, name, 'managedFields')) return this.managedFields;
-    if (length === 15 && isWord(bytes, name, 'resourceVersion')) return this.resourceVersion;
+    if (isText('uid', bytes, name, name + length)) return this.uid;
+    if (isText('name', bytes, name, name + length)) return this.name;
+    if (isText('namespace', bytes, name, name + length)) return this.namespace;
+    if (isText('managedFields', bytes, name, name + length)) return this.managedFields;
+    if (isText('resourceVersion', bytes, name, name + length)) return this.resourceVersion;
     return undefined;
   }
-}
-
-function isWord(bytes: Uint8Array, from: number, word: string): boolean {
-  for (let at = 0; at < word.length; at++) {
-    if (bytes[from + at] !== word.charCodeAt(at)) return false;
-  }
-  return true;
 }
 
 /** Returns where the first member of `metadata` begins; -1 if there is none. */
@@ -97,7 +91,7 @@ function firstOfMetadata(bytes: Uint8Array, at: number, to: number): number {
   for (let next = at + 1; bytes[next] === QUOTE; next++) {
     const end = endOfString(bytes, next, to);
     if (end < 0 || bytes[end] !== COLON) return -1;
-    if (end - next === 10 && isWord(bytes, next + 1, 'metadata')) {
+    if (isText('metadata', bytes, next + 1, end - 1)) {
       return bytes[end + 1] === OPEN_OBJECT && bytes[end + 2] !== CLOSE_OBJECT ? end + 2 : -1;
     }
     next = endOfValue(bytes, end + 1, to);

@@ -1,5 +1,5 @@
 /** Finds the type and the object of a watch event in the bytes of its line, if the line is written as servers do. */
-import { CLOSE_OBJECT, OPEN_OBJECT, QUOTE } from './json-scan.ts';
+import { CLOSE_OBJECT, isText, OPEN_OBJECT, QUOTE } from './json-scan.ts';
 
 /** The types of events that have an object of the collection. */
 export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -9,10 +9,7 @@ const BEFORE_TYPE = '{"type":"';
 const BEFORE_OBJECT = ',"object":';
 
 function startsWith(bytes: Uint8Array, at: number, text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    if (bytes[at + index] !== text.charCodeAt(index)) return false;
-  }
-  return true;
+  return isText(text, bytes, at, at + text.length);
 }
 
 /** Returns the type of the event; `undefined` if the line is of another form. */

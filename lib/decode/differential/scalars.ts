@@ -2,12 +2,9 @@
  * `Scalars`, which reads the short values that change most often (versions, times, counts, words) from their bytes,
  * without a text for `JSON.parse`. Equal strings are shared: most times and reasons occur again and again.
  */
-import { QUOTE } from '../json-scan.ts';
+import { BACKSLASH, DELETE, isText, QUOTE, SPACE } from '../json-scan.ts';
 import { parseText, textOf } from '../json-text.ts';
 
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
-const DELETE = 0x7f;
 const ZERO = 0x30;
 const NINE = 0x39;
 
@@ -62,14 +59,4 @@ function integerOf(bytes: Uint8Array, from: number, to: number): number {
     value = value * 10 + digit;
   }
   return value;
-}
-
-/** Whether the bytes are this ASCII text. */
-export function isText(text: string, bytes: Uint8Array, from: number, to: number): boolean {
-  if (text.length !== to - from) return false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code !== bytes[from + at] || code > DELETE) return false;
-  }
-  return true;
 }

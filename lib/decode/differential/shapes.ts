@@ -1,6 +1,7 @@
 /** `Shapes`, the lists of names that objects have, so that each list is stored once for all documents. */
+
+import { isText } from '../json-scan.ts';
 import { parseText, textOf } from '../json-text.ts';
-import { isText } from './scalars.ts';
 
 /** More lists of names are not remembered: objects with other names are parsed completely. */
 const MOST_SHAPES = 4_096;

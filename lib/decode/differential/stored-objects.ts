@@ -1,10 +1,10 @@
 /** Finds the stored object that the bytes of an object are a copy of, by its UID and version. */
 import type { KnownObjects } from '../../meta/known-objects.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
+import { isText } from '../json-scan.ts';
 import { textOf } from '../json-text.ts';
 import { ObjectHead } from '../object-head.ts';
 import type { Unchanged } from '../object-reader.ts';
-import { isText } from './scalars.ts';
 
 /** The stored objects of one collection. */
 export class StoredObjects<T extends KubernetesObject> {

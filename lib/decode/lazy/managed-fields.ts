@@ -6,6 +6,7 @@ import {
   COMMA,
   endOfString,
   endOfValue,
+  isText,
   OPEN_ARRAY,
   QUOTE,
 } from '../json-scan.ts';
@@ -29,7 +30,7 @@ export class ManagedFields {
     for (let at = start + 1; ; at++) {
       const end = bytes[at] === QUOTE ? endOfString(bytes, at, to) : -1;
       if (end < 0 || bytes[end] !== COLON) return -1;
-      const isManaged = end - at === NAME.length + 2 && isNamed(bytes, at + 1);
+      const isManaged = isText(NAME, bytes, at + 1, end - 1);
       const guessed = isManaged && guesses ? guessedEnd(bytes, end + 1) : -1;
       const after = guessed < 0 ? endOfValue(bytes, end + 1, to) : guessed;
       if (after < 0) return -1;
@@ -45,13 +46,6 @@ export class ManagedFields {
       at = after;
     }
   }
-}
-
-function isNamed(bytes: Uint8Array, at: number): boolean {
-  for (let index = 0; index < NAME.length; index++) {
-    if (bytes[at + index] !== NAME.charCodeAt(index)) return false;
-  }
-  return true;
 }
 
 /**

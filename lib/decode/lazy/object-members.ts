@@ -1,17 +1,18 @@
 /** Finds the members of an object in its bytes, and `managedFields` in its metadata, in one walk. */
 import {
+  BACKSLASH,
   CLOSE_OBJECT,
   COLON,
   COMMA,
   endOfString,
   endOfValue,
+  isText,
   OPEN_OBJECT,
   QUOTE,
+  SPACE,
 } from '../json-scan.ts';
 import { textOf } from '../json-text.ts';
 import { ManagedFields } from './managed-fields.ts';
-
-const BACKSLASH = 0x5c;
 
 /** Names that JavaScript treats in another way than other names: their order, or their meaning. */
 const SPECIAL = /^(?:__proto__|\d+)$/;
@@ -71,11 +72,7 @@ export class ObjectMembers {
   /** Whether the next name is that of the member at the same position of the object before. */
   #isNamed(bytes: Uint8Array, at: number, end: number): boolean {
     const name = this.names[this.count];
-    if (name === undefined || name.length !== end - at - 2) return false;
-    for (let index = 0; index < name.length; index++) {
-      if (bytes[at + 1 + index] !== name.charCodeAt(index)) return false;
-    }
-    return true;
+    return name !== undefined && isText(name, bytes, at + 1, end - 1);
   }
 
   #areUsual(): boolean {
@@ -90,7 +87,6 @@ const SHORT = 64;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
-const SPACE = 0x20;
 const WORDS = ['true', 'false', 'null'];
 
 /**

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { DecodeContext } from '../decoding.ts';
 import { StoredObjects } from '../differential/stored-objects.ts';
 import {
+  BACKSLASH,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
@@ -19,7 +20,6 @@ import { ByteCopy } from './byte-copy.ts';
 import { ManagedFields } from './managed-fields.ts';
 import { DEEPEST, type PathTree, reduce } from './path-tree.ts';
 
-const BACKSLASH = 0x5c;
 const WHOLE: PathTree = new Map();
 const METADATA: PathTree = new Map();
 const UNUSUAL: PathTree = new Map();
