@@ -3,7 +3,7 @@
  * changes earlier in the same pop.
  */
 import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
-import type { KnownObjects, RefusedState } from '../meta/known-objects.ts';
+import { areListed, type KnownObjects, type RefusedState } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 
@@ -123,14 +123,9 @@ export class Overlay<T> {
     return this.#over.has(key) || this.#refused.get(key) !== undefined;
   }
 
-  /** Whether all known objects are listed. Counts them, because reading all keys would allocate for each. */
+  /** Whether all known objects are listed. */
   isWithin(listed: ReadonlyMap<string, T>): boolean {
-    if (this.#over.size > 0) return false;
-    let found = 0;
-    listed.forEach((_object, key) => {
-      if (this.#known.get(key) !== undefined) found++;
-    });
-    return found === this.#known.size;
+    return this.#over.size === 0 && areListed(this.#known, listed);
   }
 
   keys(): Iterable<string> {

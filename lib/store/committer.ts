@@ -7,6 +7,7 @@ import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
 import { listedObjects } from '../delta/relist.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope, isKeyOf } from '../meta/key.ts';
+import { areListed } from '../meta/known-objects.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
@@ -154,7 +155,7 @@ export class Committer<T extends KubernetesObject> {
     listed: ReadonlyMap<string, T> | undefined,
     work: Work<T>,
   ): void {
-    if (listed !== undefined && this.#holdsOnly(listed)) return;
+    if (listed !== undefined && areListed(this.#indexer, listed)) return;
     const kept = new Set<string | undefined>(delta.rejected?.map(({ key }) => key));
     if (listed === undefined) for (const object of delta.objects) kept.add(this.#keyOf(object));
     // Removing keys while iterating over them is safe for a Map.
@@ -162,15 +163,6 @@ export class Committer<T extends KubernetesObject> {
       if (listed?.has(key) || kept.has(key) || !inScope(key, delta.scope)) continue;
       this.#remove({ key, finalStateUnknown: true }, work);
     }
-  }
-
-  /** Whether all stored objects are listed. Counts them, because reading all keys would allocate for each. */
-  #holdsOnly(listed: ReadonlyMap<string, T>): boolean {
-    let found = 0;
-    listed.forEach((_object, key) => {
-      if (this.#indexer.has(key)) found++;
-    });
-    return found === this.#indexer.size;
   }
 
   #keyOf(object: T): string | undefined {
