@@ -22,7 +22,7 @@ export interface ObjectReader<T> {
    * `undefined` if there is none.
    */
   readonly basis?: T | undefined;
-  /** Of an object of a list: returns the stored object if it has the UID and the version of the object in the bytes, which are not parsed. */
+  /** Returns the stored object if the bytes of an object of a list have its UID and version. They are not parsed. */
   unchanged?(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined;
   /**
    * Reads an item of a list. `typeMeta` is the text to put in place of the opening brace of an item without a type.

@@ -13,7 +13,7 @@ const refusing = /* @__PURE__ */ new WeakSet<Pick<KubeClient, 'send'>>();
 const JSON_TYPE = 'application/json';
 const DROP = ';drop=metadata.managedFields';
 
-/** What a request accepts. */
+/** The representations that a request accepts. */
 export interface Accepted {
   /** The kind of a projection: `Table`, `PartialObjectMetadata` or its list. Absent: complete objects. */
   readonly as?: string | undefined;

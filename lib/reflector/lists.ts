@@ -3,7 +3,8 @@ import type { Refused } from '../decode/watch-event.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Step } from '../rx/machine.ts';
 import type { Delta } from './delta.ts';
-import { scoped } from './failures.ts';
+import { aborting, scoped } from './failures.ts';
+import { relist } from './requests.ts';
 import type {
   Moment,
   ReflectorConfig,
@@ -48,6 +49,15 @@ function trustsVersions(state: ReflectorState, resourceVersion: string): boolean
  */
 export function mustReread(state: ReflectorState, resourceVersion: string): boolean {
   return state.reused && !state.rereading && !trustsVersions(state, resourceVersion);
+}
+
+/** Requests the list again. It is parsed completely this time. */
+export function reread<T>(
+  state: ReflectorState,
+  moment: Moment,
+  config: ReflectorConfig,
+): Step<ReflectorState, ReflectorEffect<T>> {
+  return aborting(relist<T>({ ...state, rereading: true }, moment, config), config);
 }
 
 /** Commits a complete list: the parts emitted so far and `objects`. */

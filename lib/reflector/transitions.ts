@@ -6,7 +6,7 @@ import { ApiError } from '../meta/api-error.ts';
 import type { Step } from '../rx/machine.ts';
 import { readEvents, readStream } from './events.ts';
 import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
-import { emit, healthy, mustReread, relisted, replaced, replacing } from './lists.ts';
+import { emit, healthy, mustReread, relisted, replaced, replacing, reread } from './lists.ts';
 import {
   noteRefresh,
   refreshAnswered,
@@ -100,11 +100,6 @@ function watchEvents<T>(
     return [next, [...emit(deltas), ...effects]];
   }
   return [live, emit(deltas)];
-}
-
-/** Requests the list again. It is parsed completely this time. */
-function reread<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
-  return aborting(relist<T>({ ...state, rereading: true }, moment, config), config);
 }
 
 function streamEvents<T>(

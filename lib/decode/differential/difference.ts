@@ -3,7 +3,6 @@
  * value, and only the others are parsed. The result is the value that `JSON.parse` gives, and the earlier text may be
  * any: one that is less similar only saves less.
  */
-
 import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 import { endOfValue, OPEN_ARRAY, OPEN_OBJECT } from '../json-scan.ts';
 import { KeptDocument, WordText } from './document.ts';

@@ -34,7 +34,7 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   /** The stored object whose unchanged parts the value that was read last has; `undefined` if it has none. */
   basis: T | undefined;
   readonly #hasTransform: boolean;
-  /** What the admission makes of a value: whether it removes `managedFields`, and the type that it adds. */
+  /** The changes that the admission makes to every value: it may remove `managedFields`, and adds the type. */
   readonly #form: string;
   /** The start of hashes, so that objects of different forms do not displace each other. */
   readonly #formHash: number;

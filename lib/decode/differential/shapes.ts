@@ -34,7 +34,7 @@ export class Shapes {
       names.push(parseText(textOf(bytes, from, value - 1), 'a name') as string);
     }
     if (names.some(isUnusual) || new Set(names).size < names.length) return undefined;
-    // Such a list would not be found again, but stored once more each time.
+    // A list of names that `isNamed` does not recognize would be stored again each time.
     if (!isNamed(names, bytes, positions)) return undefined;
     if (this.#names.length >= MOST_SHAPES) return undefined;
     const shape = this.#names.push(names) - 1;

@@ -30,6 +30,7 @@ export const ARRAY = -1;
 
 /** Larger objects are not compared member by member. */
 const MOST_MEMBERS = 256;
+
 /**
  * Makes the span of the object or array that begins at `at`, in valid JSON. Returns its place, or 0 if there is no room
  * for it or if the text is unusual: white space, a repeated name, and the name `__proto__`.
