@@ -25,12 +25,15 @@ describe('the pipe from a real server', () => {
   let api: RawApi;
   let client: RecordedClient;
   let namespaces: readonly string[];
+  /** The server's own watches. Those of an earlier test may still be closing when the next begins. */
+  let watchesOfOthers: number;
 
   beforeAll(async () => {
     cluster = await openCluster();
     api = await openRawApi(cluster.kubeconfig);
     client = await openRecordedClient({ file: cluster.kubeconfig });
     namespaces = await fillNamespaces(api, { namespaces: 3, objects: OBJECTS, labels });
+    watchesOfOthers = await api.openWatches(configMaps);
   });
   afterAll(async () => {
     await client?.close();
@@ -116,7 +119,6 @@ describe('the pipe from a real server', () => {
   it('I7: after stop() the server has none of our watches open, and none is opened again', async () => {
     const own = await clientFromKubeConfig({ file: cluster.kubeconfig });
     onTestFinished(() => own.close());
-    const before = await api.openWatches(configMaps);
     const informers = namespaces.map((namespace) =>
       createSharedInformer(createListWatch(own, configMaps, { namespace })),
     );
@@ -125,19 +127,20 @@ describe('the pipe from a real server', () => {
         timeout: 10_000,
         interval: 100,
       });
+    await watches(watchesOfOthers);
     for (const informer of informers) informer.start();
     for (const informer of informers) await informer.whenSynced({ timeoutMs: 30_000 });
-    await watches(before + informers.length);
+    await watches(watchesOfOthers + informers.length);
 
     await informers[0]?.stop();
-    await watches(before + informers.length - 1);
+    await watches(watchesOfOthers + informers.length - 1);
     // The third informer is not stopped. Closing the client ends its watch, which must not be opened again.
     await informers[1]?.stop();
     await own.close();
-    await watches(before);
+    await watches(watchesOfOthers);
     expect(informers[2]?.status.error?.reason).toBe('Stopped');
     await informers[2]?.stop();
-    expect(await api.openWatches(configMaps)).toBe(before);
+    expect(await api.openWatches(configMaps)).toBe(watchesOfOthers);
   });
 
   it('I7: a process whose informer and client are closed ends by itself', async () => {
