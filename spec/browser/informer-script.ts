@@ -1,8 +1,8 @@
-/** Bundles `informer-page.ts` and its imports into one script. */
+/** Bundles the script of a test page, with its imports, into one file. */
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-export async function informerScript(): Promise<string> {
+export async function informerScript(entry = 'informer-page.ts'): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: 'warn',
@@ -11,7 +11,7 @@ export async function informerScript(): Promise<string> {
     build: {
       write: false,
       lib: {
-        entry: fileURLToPath(new URL('informer-page.ts', import.meta.url)),
+        entry: fileURLToPath(new URL(entry, import.meta.url)),
         formats: ['iife'],
         name: 'bundle',
       },
