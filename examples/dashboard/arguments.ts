@@ -9,6 +9,10 @@ export interface DashboardOptions {
   readonly embedded: boolean;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Shows only this namespace. Left out: all of them. */
+  readonly namespace?: string;
+  /** Forwards no edits to the cluster. @defaultValue false */
+  readonly readOnly?: boolean;
   /** Pods of the embedded cluster. */
   readonly objects: number;
   /** Changes per second in the embedded cluster. */
@@ -34,10 +38,18 @@ function integer(from: number, to: number): (text: string) => number {
   };
 }
 
+/** The name of a namespace becomes a part of paths, so it is checked like one. */
+function namespaceName(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be the name of a namespace.');
+}
+
 function command(): Command {
   return (
     new Command('npm start --')
-      .description('Shows the pods of a cluster, live. Without a cluster it shows an embedded one.')
+      .description(
+        'Shows the objects of a cluster, live. Without a cluster it shows an embedded one.',
+      )
       .option('--port <number>', 'port on 127.0.0.1; 0 takes a free one', integer(0, 65_535))
       .option('--open', 'open the page in a browser', false)
       .addOption(
@@ -47,6 +59,8 @@ function command(): Command {
       )
       .option('--kubeconfig <file>', 'kubeconfig of the cluster')
       .option('--context <name>', 'context of the kubeconfig')
+      .option('--namespace <name>', 'show only this namespace', namespaceName)
+      .option('--read-only', 'forward no edits to the cluster', false)
       .option('--objects <number>', 'pods of the embedded cluster', integer(1, 100_000), 1000)
       .option('--rate <number>', 'changes per second in the embedded cluster', integer(0, 5000), 20)
       .option('--seed <number>', 'seed of the embedded cluster', integer(0, 2 ** 31), 1)

@@ -30,22 +30,27 @@ const DEFAULT_PORT = 8011;
 export async function startDashboard(options: DashboardOptions, say: Say): Promise<Dashboard> {
   const choice = await chooseCluster(options);
   const folder = await buildPage(() => say('Building the page …'));
-  const files = await readPageFiles(folder, 'cluster' in choice ? 'real' : 'embedded');
+  const type = 'cluster' in choice ? 'real' : 'embedded';
+  const files = await readPageFiles(folder, type, options.namespace);
   let embedded: EmbeddedCluster | undefined;
   if ('embeddedBecause' in choice) {
     say(`Showing the embedded cluster, because ${choice.embeddedBecause}.`);
     embedded = await createEmbeddedCluster(options);
   } else {
-    say(`Showing the pods of ${choice.cluster.name}.`);
+    const { namespace } = options;
+    const shown = namespace === undefined ? '' : `the namespace ${namespace} of `;
+    say(`Showing ${shown}${choice.cluster.name}.`);
   }
   const client =
     'cluster' in choice
       ? choice.cluster.client
       : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0 });
-  const proxy = createClusterProxy(client);
+  const rules = { namespace: options.namespace, readOnly: options.readOnly };
+  const proxy = createClusterProxy(client, rules);
   const serve = (port: number) =>
     serveDashboard({
       proxy,
+      rules,
       files,
       cluster: 'cluster' in choice ? choice.cluster.name : 'embedded cluster',
       port,

@@ -1,11 +1,13 @@
 /**
- * The proxy from the page to the cluster. It forwards only the list and the watch of pods, and no other path, verb or
- * parameter. It does not forward the browser's cookies and tokens, and the cluster's credentials never reach the
- * page.
+ * The proxy from the page to the cluster. It forwards what `allowed-requests.ts` allows, and drops every other
+ * parameter and header: the browser's cookies and tokens do not reach the cluster, and the cluster's credentials do
+ * not reach the page.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ApiError, type KubeClient, whenDrained } from 'rx-informer';
+import { ApiError, type KubeClient, type TransportRequest, whenDrained } from 'rx-informer';
+import { type AllowedRequest, judge, type ProxyRules } from './server/allowed-requests.ts';
 import { answerStatus, answerText } from './server/answer.ts';
+import { BodyRefused, type ForwardedBody, readForwardedBody } from './server/forwarded-body.ts';
 import { securityHeaders } from './server/guard.ts';
 
 /** The traffic of a proxy, for the summary line. */
@@ -25,24 +27,11 @@ export interface ClusterProxy {
 }
 
 const ROOTS = /^\/(api|apis)(\/|$)/;
-/**
- * The only path that is forwarded. Secrets, logs, exec and proxies have other paths, so they need no list of their
- * own.
- */
-const SHOWN = '/api/v1/pods';
-/** The query parameters that an informer sends. */
-const PARAMETERS = [
-  'allowWatchBookmarks',
-  'continue',
-  'limit',
-  'resourceVersion',
-  'resourceVersionMatch',
-  'sendInitialEvents',
-  'timeoutSeconds',
-  'watch',
-];
-/** The only projection that is forwarded: the page audits itself with lists of metadata. */
-const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const JSON_ONLY = 'application/json';
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const METADATA_LIST = METADATA.replace('Metadata;', 'MetadataList;');
+/** Asks the server to leave a part out of the objects that no page shows. */
+const DROP = ';drop=metadata.managedFields';
 const PASSED_ON = ['retry-after', 'warning'];
 const JSON_TYPE = /^application\/json\b/;
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -70,39 +59,64 @@ function headersOf(head: { header(name: string): string | null }): Record<string
   return headers;
 }
 
+function queryOf({ searchParams }: URL, parameters: readonly string[]): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const name of parameters) {
+    const value = searchParams.get(name);
+    if (value !== null) query[name] = value;
+  }
+  return query;
+}
+
+const isTrue = (value: string | undefined) => value === '1' || value === 'true';
+
+/** The representation that is requested: the one that the page asks for, if it is one of objects or of metadata. */
+function acceptOf(
+  { use, metadataOnly }: AllowedRequest,
+  isWatch: boolean,
+  asked: string | undefined,
+): string {
+  if (use === 'log') return '*/*';
+  if (use !== 'collection' && use !== 'object') return JSON_ONLY;
+  const metadata = use === 'collection' && !isWatch ? METADATA_LIST : METADATA;
+  const types = [metadata, `${metadata}${DROP}`];
+  if (!metadataOnly) types.unshift(JSON_ONLY, `${JSON_ONLY}${DROP}, ${JSON_ONLY}`);
+  return types.find((type) => type === asked) ?? types[0] ?? JSON_ONLY;
+}
+
+/** The request that is sent to the cluster. */
+function forwarded(
+  request: IncomingMessage,
+  url: URL,
+  allowed: AllowedRequest,
+  sent: ForwardedBody | undefined,
+): TransportRequest {
+  const query = queryOf(url, allowed.parameters);
+  const isWatch = isTrue(query['watch']);
+  const isList = allowed.use === 'collection' && !isWatch;
+  const accept = acceptOf(allowed, isWatch, request.headers.accept);
+  return {
+    method: request.method ?? 'GET',
+    path: url.pathname,
+    query,
+    headers: { accept, ...(sent === undefined ? {} : { 'content-type': sent.contentType }) },
+    ...(sent === undefined ? {} : { body: sent.body }),
+    ...(accept.startsWith(METADATA_LIST) ? { acceptGzip: true } : {}),
+    // A followed log can be silent for days, like a watch.
+    use: isWatch || isTrue(query['follow']) ? 'watch' : isList ? 'list' : 'call',
+  };
+}
+
 /** A proxy over a client, which holds the credentials. */
-export function createClusterProxy(client: KubeClient): ClusterProxy {
+export function createClusterProxy(client: KubeClient, rules: ProxyRules = {}): ClusterProxy {
   const traffic = { watches: 0, events: 0 };
 
-  function forward(request: IncomingMessage, response: ServerResponse, url: URL): void {
-    if (request.method !== 'GET') {
-      const sentence = `This dashboard only reads: ${request.method} is not forwarded.`;
-      answerText(response, 405, sentence, { allow: 'GET' });
-      return;
-    }
-    if (url.pathname !== SHOWN) {
-      answerText(response, 403, `This dashboard forwards nothing but ${SHOWN}.`);
-      return;
-    }
-    const query: Record<string, string> = {};
-    for (const name of PARAMETERS) {
-      const value = url.searchParams.get(name);
-      if (value !== null) query[name] = value;
-    }
-    const isWatch = ['1', 'true'].includes(query.watch ?? '');
-    const isMetadata = !isWatch && request.headers.accept === METADATA;
+  function send(response: ServerResponse, request: TransportRequest): void {
+    const isWatch = isTrue(request.query?.['watch']);
     if (isWatch) traffic.watches++;
     const subscription = client
-      .send({
-        method: 'GET',
-        path: SHOWN,
-        query,
-        headers: { accept: isMetadata ? METADATA : 'application/json' },
-        ...(isMetadata ? { acceptGzip: true } : {}),
-        use: isWatch ? 'watch' : 'list',
-        // Reads further when the browser has received what was written.
-        demand: whenDrained(response),
-      })
+      // Reads further when the browser has received what was written.
+      .send({ ...request, demand: whenDrained(response) })
       .subscribe({
         next(event) {
           if (event.kind === 'head') {
@@ -125,6 +139,35 @@ export function createClusterProxy(client: KubeClient): ClusterProxy {
       if (isWatch) traffic.watches--;
       subscription.unsubscribe();
     });
+  }
+
+  async function sendWithBody(
+    request: IncomingMessage,
+    response: ServerResponse,
+    url: URL,
+    allowed: AllowedRequest,
+  ): Promise<void> {
+    try {
+      const sent = await readForwardedBody(request, allowed.use, rules);
+      send(response, forwarded(request, url, allowed, sent));
+    } catch (error) {
+      // The page has closed the connection, unless the body was refused.
+      if (!(error instanceof BodyRefused)) response.destroy();
+      else answerText(response, error.code, error.message, { connection: 'close' });
+    }
+  }
+
+  function forward(request: IncomingMessage, response: ServerResponse, url: URL): void {
+    const allowed = judge(request.method ?? '', url.pathname, rules);
+    if ('sentence' in allowed) {
+      const { code, sentence, allow } = allowed;
+      request.resume();
+      answerText(response, code, sentence, allow === undefined ? {} : { allow });
+    } else if (allowed.use === 'write' || allowed.use === 'review') {
+      void sendWithBody(request, response, url, allowed);
+    } else {
+      send(response, forwarded(request, url, allowed, undefined));
+    }
   }
 
   return { traffic, owns: (path) => ROOTS.test(path), forward };

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { EmbeddedCluster } from './embedded-cluster.ts';
 import type { ClusterProxy } from './proxy.ts';
+import type { ProxyRules } from './server/allowed-requests.ts';
 import { answerJson, answerText } from './server/answer.ts';
 import { readControl } from './server/control.ts';
 import { refusal } from './server/guard.ts';
@@ -19,6 +20,8 @@ export interface DashboardServerOptions {
   /** The cluster's name to display. */
   readonly cluster: string;
   readonly embedded?: EmbeddedCluster;
+  /** The restrictions of the proxy, as the page must know them. */
+  readonly rules?: ProxyRules;
   /** 0: any free port. */
   readonly port: number;
 }
@@ -41,14 +44,18 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-function infoOf(cluster: string, embedded: EmbeddedCluster | undefined): DashboardInfo {
-  if (embedded === undefined) return { cluster };
-  return { cluster, embedded: { pods: embedded.pods, rate: embedded.rate } };
+function infoOf({ cluster, embedded, rules }: DashboardServerOptions): DashboardInfo {
+  return {
+    cluster,
+    ...(rules?.namespace === undefined ? {} : { namespace: rules.namespace }),
+    ...(rules?.readOnly ? { readOnly: true } : {}),
+    ...(embedded === undefined ? {} : { embedded: { pods: embedded.pods, rate: embedded.rate } }),
+  };
 }
 
 /** Serves the dashboard on 127.0.0.1. Rejects if the port is taken. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<DashboardServer> {
-  const { proxy, files, cluster, embedded } = options;
+  const { proxy, files, embedded } = options;
   const pages = new PageClients();
   let port = options.port;
 
@@ -73,7 +80,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     }
     if (pathname === '/dashboard/info') {
       pages.saw(searchParams.get('page') ?? '');
-      return (response) => answerJson(response, 200, infoOf(cluster, embedded));
+      return (response) => answerJson(response, 200, infoOf(options));
     }
     if (embedded !== undefined && pathname === '/embedded/truth') {
       const truth = embedded.truth(searchParams.get('resourceVersion') ?? '');

@@ -1,4 +1,4 @@
-/** `npm start`: shows the pods of a cluster in a browser, live. `npm start -- --help` lists the options. */
+/** `npm start`: shows the objects of a cluster in a browser, live. `npm start -- --help` lists the options. */
 import { type DashboardOptions, HelpShown, readArguments, UsageError } from './arguments.ts';
 import { ClusterError } from './choose-cluster.ts';
 import { type Dashboard, startDashboard } from './dashboard.ts';

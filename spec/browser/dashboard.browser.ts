@@ -292,7 +292,7 @@ describe('requests of other pages', () => {
     });
     expect(write).toEqual({
       status: 405,
-      text: 'This dashboard only reads: POST is not forwarded.\n',
+      text: 'This dashboard does not forward POST to this path.\n',
     });
     const rebound = await page.goto(`http://rebound.example:${port}/`);
     expect(rebound?.status()).toBe(403);

@@ -22,6 +22,15 @@ test('numeric options are parsed', () => {
   });
 });
 
+test('the namespace to show and the refusal of edits are options', () => {
+  expect(readArguments(['--namespace', 'shop', '--read-only'])).toMatchObject({
+    namespace: 'shop',
+    readOnly: true,
+  });
+  expect(readArguments([])).toMatchObject({ readOnly: false });
+  expect(readArguments([])).not.toHaveProperty('namespace');
+});
+
 test.each([
   [['--port', 'http'], /--port/],
   [['--port', '70000'], /--port/],
@@ -31,6 +40,8 @@ test.each([
   [['extra'], /argument/],
   [['--embedded', '--context', 'kind'], /--embedded/],
   [['--kubeconfig'], /--kubeconfig/],
+  [['--namespace', 'Shop/../secrets'], /--namespace/],
+  [['--namespace', ''], /--namespace/],
 ])('%j is refused with one sentence', (argv, about) => {
   const refused = () => readArguments(argv);
   expect(refused).toThrow(UsageError);

@@ -198,7 +198,7 @@ describe('forwarded requests', () => {
     const { status, body, headers } = await ask('/api/v1/pods', { method });
     expect(status).toBe(405);
     expect(headers.allow).toBe('GET');
-    expect(body).toMatch(/only reads/);
+    expect(body).toMatch(/^This dashboard does not forward [A-Z]+ to this path\.\n$/);
     expect(sent).toEqual([]);
   });
 
@@ -206,16 +206,13 @@ describe('forwarded requests', () => {
     '/api/v1/namespaces/a/pods/b/exec?command=id&stdout=true',
     '/api/v1/namespaces/a/pods/b/attach',
     '/api/v1/namespaces/a/pods/b/portforward',
-    '/api/v1/namespaces/a/pods/b/log',
     '/api/v1/namespaces/a/services/b/proxy/x',
     '/api/v1/nodes/a/prox%79/',
     '/api/v1/proxy/nodes/a',
     '/api/v1/secrets',
     '/api/v1/namespaces/a/secrets/b',
-    '/api/v1/configmaps',
     '/api/v1/pods/',
     '/api/v1/PODS',
-    '/apis/apps/v1/deployments',
     '/api',
   ])('%s is refused', async (path) => {
     expect((await ask(path)).status).toBe(403);

@@ -21,10 +21,14 @@ function html(content: Buffer, values: Readonly<Record<string, string>>): string
     .replaceAll(/%([A-Z_]+)%/g, (mark, name: string) => values[name] ?? mark);
 }
 
-/** Reads all files of a folder. The page learns from a placeholder which type of cluster it shows. */
+/**
+ * Reads all files of a folder. The page learns from placeholders which type of cluster it shows, and to which
+ * namespace it is restricted, if it is.
+ */
 export async function readPageFiles(
   folder: string,
   cluster: 'embedded' | 'real',
+  namespace = '',
 ): Promise<PageFiles> {
   const files = new Map<string, Buffer>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -40,7 +44,7 @@ export async function readPageFiles(
     if (name === '/index.html') {
       const nonce = randomBytes(16).toString('base64');
       response.writeHead(200, { ...securityHeaders(nonce), 'content-type': type });
-      response.end(html(content, { STYLE_NONCE: nonce, CLUSTER: cluster }));
+      response.end(html(content, { STYLE_NONCE: nonce, CLUSTER: cluster, NAMESPACE: namespace }));
       return true;
     }
     // The names of assets contain a hash of their content.

@@ -10,6 +10,10 @@ export type FaultName = (typeof faultNames)[number];
 export interface DashboardInfo {
   /** The name of the cluster to display. */
   readonly cluster: string;
+  /** Set if only this namespace is shown. Requests for other namespaces, and for all of them, are refused. */
+  readonly namespace?: string;
+  /** Set if edits are refused. */
+  readonly readOnly?: true;
   /** Set for the embedded server only. */
   readonly embedded?: { readonly pods: number; readonly rate: number };
 }

@@ -1,0 +1,131 @@
+/**
+ * Decides which requests to the cluster are forwarded: reads of the kinds that the page shows, logs, edits of one
+ * object, and reviews of the user's own rights. Everything else is refused. Secrets, tokens, exec, proxies and
+ * discovery need no list of their own, because no pattern of this file matches their paths.
+ */
+import { rootOf, type ShownKind, shownKinds } from '../shared/kinds.ts';
+
+/** The restrictions of the command line. */
+export interface ProxyRules {
+  /** Only this namespace is shown. */
+  readonly namespace?: string | undefined;
+  /** No edit is forwarded. */
+  readonly readOnly?: boolean | undefined;
+}
+
+/** A request that is forwarded. */
+export interface AllowedRequest {
+  readonly use: 'collection' | 'object' | 'log' | 'write' | 'review';
+  /** Only the metadata of the objects is requested. */
+  readonly metadataOnly: boolean;
+  /** The query parameters that are forwarded. All others are dropped. */
+  readonly parameters: readonly string[];
+}
+
+/** The reason why a request is not forwarded. */
+export interface RefusedRequest {
+  readonly code: 403 | 405;
+  readonly sentence: string;
+  /** The methods that this path has, for a 405. */
+  readonly allow?: string;
+}
+
+interface Target {
+  readonly kind: ShownKind;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly isLog: boolean;
+}
+
+/** The only path to which a POST is forwarded. */
+export const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+
+const PATH =
+  /^(?<root>\/api\/v1|\/apis\/[a-z.]+\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+))?(?<log>\/log)?$/;
+/** A name of an object: DNS labels joined by dots. Such a name has no escapes, slashes or double dots. */
+const NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+const parameters = {
+  collection: [
+    ...['allowWatchBookmarks', 'continue', 'fieldSelector', 'labelSelector', 'limit'],
+    ...['resourceVersion', 'resourceVersionMatch', 'sendInitialEvents', 'timeoutSeconds', 'watch'],
+  ],
+  object: [],
+  log: [
+    ...['container', 'follow', 'limitBytes', 'previous', 'sinceSeconds', 'sinceTime'],
+    ...['tailLines', 'timestamps'],
+  ],
+  write: ['dryRun', 'fieldManager', 'fieldValidation'],
+  review: [],
+};
+
+const kindOf = new Map(shownKinds.map((kind) => [`${rootOf(kind)}/${kind.plural}`, kind]));
+
+function targetOf(path: string): Target | undefined {
+  const { root, namespace, plural, name, log } = PATH.exec(path)?.groups ?? {};
+  const kind = kindOf.get(`${root}/${plural}`);
+  if (kind === undefined) return undefined;
+  for (const each of [namespace, name]) {
+    if (each !== undefined && !NAME.test(each)) return undefined;
+  }
+  // An object of a namespaced kind has a namespace, and one of the others has none.
+  if (namespace !== undefined && !kind.namespaced) return undefined;
+  if (namespace === undefined && kind.namespaced && name !== undefined) return undefined;
+  const isLog = log !== undefined;
+  if (isLog && (kind.plural !== 'pods' || name === undefined)) return undefined;
+  return { kind, namespace, name, isLog };
+}
+
+function methodsOf({ kind, name, isLog }: Target, { readOnly }: ProxyRules): readonly string[] {
+  const isEditable = kind.editable && name !== undefined && !isLog && !readOnly;
+  return isEditable ? ['GET', 'PATCH', 'PUT'] : ['GET'];
+}
+
+function isInside({ kind, namespace, name }: Target, only: string): boolean {
+  return (kind.plural === 'namespaces' ? name : namespace) === only;
+}
+
+function outside(path: string, only: string): RefusedRequest {
+  const sentence = `This dashboard shows only the namespace ${only}; ${path} is outside of it.`;
+  return { code: 403, sentence };
+}
+
+/** Decides whether a request is forwarded. `path` is the path as it was sent, without the query. */
+export function judge(
+  method: string,
+  path: string,
+  rules: ProxyRules,
+): AllowedRequest | RefusedRequest {
+  const isReview = path === REVIEWS;
+  const target = targetOf(path);
+  if (!isReview && target === undefined) {
+    return {
+      code: 403,
+      sentence: 'This dashboard forwards only requests for the kinds that it shows.',
+    };
+  }
+  const { namespace: only } = rules;
+  if (target !== undefined && only !== undefined && !isInside(target, only)) {
+    return outside(path, only);
+  }
+  const methods = target === undefined ? ['POST'] : methodsOf(target, rules);
+  if (!methods.includes(method)) {
+    const sentence = rules.readOnly
+      ? `This dashboard only reads: ${method} is not forwarded.`
+      : `This dashboard does not forward ${method} to this path.`;
+    return { code: 405, sentence, allow: methods.join(', ') };
+  }
+  const use = purposeOf(method, target);
+  return {
+    use,
+    metadataOnly: target?.kind.metadataOnly === true,
+    parameters: parameters[use],
+  };
+}
+
+function purposeOf(method: string, target: Target | undefined): AllowedRequest['use'] {
+  if (target === undefined) return 'review';
+  if (method !== 'GET') return 'write';
+  if (target.isLog) return 'log';
+  return target.name === undefined ? 'collection' : 'object';
+}
