@@ -24,7 +24,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['controller'],
 ];
 /** The edges may import rows; no row imports an edge, and no edge imports another. */
-const EDGES = ['resources', 'testing', 'node'];
+const EDGES = ['resources', 'testing', 'node', 'react'];
 
 interface Import {
   readonly file: string;
@@ -122,6 +122,7 @@ describe('architecture', () => {
       undici: (file) => file.startsWith('lib/node/'),
       '@kubernetes/client-node': (file) => file.startsWith('lib/node/'),
       'json-schema-to-typescript': (file) => file === 'lib/node/crd-types.ts',
+      react: (file) => file.startsWith('lib/react/'),
       yaml: (file) => file === 'lib/node/command.ts',
     };
     const wrong = imports().filter(({ file, target }) => {
@@ -142,7 +143,7 @@ describe('architecture', () => {
   });
 
   it('begins each file with a comment on its purpose', () => {
-    const opening = /^(#!.*\n)?(\/\/\/ <reference [^>]*>\n)*\s*\/\*\*/;
+    const opening = /^(#!.*\n)?(\/\/\/ <reference [^>]*>\n)*('use client';\n)?\s*\/\*\*/;
     expect(own.filter((file) => !opening.test(sources.get(file) ?? ''))).toEqual([]);
   });
 

@@ -20,7 +20,9 @@ function idsOf(text: string): string[] {
 }
 
 const laws = lawsOf(readFileSync(`${root}docs/laws.md`, 'utf8'));
-const tests = globSync('spec/**/*.{spec,contract,e2e,browser,oracle,packed}.ts', { cwd: root })
+const tests = globSync('spec/**/*.{spec,contract,e2e,browser,oracle,packed}.{ts,tsx}', {
+  cwd: root,
+})
   .filter((file) => !file.startsWith('spec/laws') && !file.includes('generated'))
   .flatMap((file) => idsOf(readFileSync(`${root}${file}`, 'utf8')).map((id) => ({ file, id })));
 

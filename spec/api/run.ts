@@ -51,6 +51,7 @@ const texts: Readonly<Record<string, string>> = {
   resources: withoutBodies(surfaces.surfaceOf('resources/index.d.ts', core)),
   testing: surfaces.surfaceOf('testing/index.d.ts', core),
   node: surfaces.surfaceOf('node/index.d.ts', core),
+  react: surfaces.surfaceOf('react/index.d.ts', core),
 };
 const check = process.argv.includes('--check');
 for (const [name, text] of Object.entries(texts)) {
@@ -69,7 +70,7 @@ for (const [name, text] of Object.entries(texts)) {
   }
 }
 if (check) {
-  const entries = ['', 'resources/', 'testing/', 'node/'].map(
+  const entries = ['', 'resources/', 'testing/', 'node/', 'react/'].map(
     (name) => `${emitted}/${name}index.d.ts`,
   );
   const modules = ['--module', 'nodenext', '--target', 'es2023'];

@@ -2,8 +2,9 @@
  * Tests the packed library in projects of consumers: in Node 22 and 24, as ESM and through `require()`, with bundlers
  * and with compilers.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { build as esbuild } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundlers, writePage } from './bundlers.ts';
 import { type Consumer, installConsumer, root, run } from './consumer.ts';
@@ -64,6 +65,27 @@ describe.concurrent('the packed library', () => {
       expect(await printed(consumer.nodes[major], path)).toBe('same\n');
     });
   }
+
+  it("V11: the React entry begins with 'use client', and the core contains nothing of it", async ({
+    expect,
+  }) => {
+    const dist = join(consumer.folder, 'node_modules/rx-informer/dist');
+    const text = (name: string) => readFileSync(join(dist, name), 'utf8');
+    for (const name of ['react/index.js', 'modules/react/index.js']) {
+      expect(text(name).startsWith("'use client'") || text(name).startsWith('"use client"')).toBe(
+        true,
+      );
+    }
+    const core = await esbuild({
+      stdin: { contents: "export * from 'rx-informer';", resolveDir: consumer.folder },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      logLevel: 'silent',
+    });
+    expect(core.outputFiles[0]?.text).toContain('createSharedInformer');
+    expect(core.outputFiles[0]?.text).not.toMatch(/useSyncExternalStore|use client/);
+  });
 
   for (const [bundler, bundle] of Object.entries(bundlers)) {
     it(`T41: bundles with ${bundler}, and the script prints what the programs print`, async ({

@@ -80,6 +80,15 @@ describe('budgets', () => {
     expect(both - (await bundleSize('createListWatch'))).toBeGreaterThan(1_000);
   });
 
+  it('X21: the React hooks add at most 3000 bytes to live queries over a factory', async () => {
+    const [alone, both] = await Promise.all([
+      bundleSize('createInformerFactory, createLiveQueries, liveQuery, animationFrames'),
+      bundleSize('InformerProvider, useInformer, useList', 'lib/react/index.ts'),
+    ]);
+    expect(both - alone).toBeLessThanOrEqual(3_000);
+    expect(both - alone).toBeGreaterThan(500);
+  });
+
   it('X21: a goal is listed only with a budget above it', () => {
     for (const { budget, goal = [0] } of BUDGETS) expect(goal[0]).toBeLessThan(budget);
   });

@@ -29,12 +29,12 @@ function initialFiles({ metafile: { outputs } }: Built): string[] {
   return files;
 }
 
-/** The download size: minified, then compressed with brotli, without rxjs. */
+/** The download size: minified, then compressed with brotli, without react and rxjs. */
 export async function bundleSize(names: string, entry = 'lib/index.ts'): Promise<number> {
   const built: Built = await build({
     ...settings,
     stdin: { contents: `export { ${names} } from './${entry}';`, resolveDir: root },
-    external: ['rxjs', 'rxjs/*'],
+    external: ['react', 'rxjs', 'rxjs/*'],
   });
   const initial = initialFiles(built);
   const counted = built.outputFiles.filter(({ path }) =>

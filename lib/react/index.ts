@@ -1,0 +1,12 @@
+'use client';
+/** React hooks over live queries, views and informers. */
+
+export type { ProvidedFactoryOptions } from './provided.ts';
+export { InformerProvider, type InformerProviderProps } from './provider.ts';
+export type { ListResult, StatusResult } from './row-result.ts';
+export { type ObjectScope, useInformer } from './use-informer.ts';
+export { type ListOptionsOf, useList } from './use-list.ts';
+export { type ObjectRef, type ObjectResult, useObject } from './use-object.ts';
+export { useQuery } from './use-query.ts';
+export { type StatusOf, useStatus } from './use-status.ts';
+export { useView } from './use-view.ts';

@@ -1,0 +1,140 @@
+/** What a provider holds: a client, a factory, and the live queries of its hooks. */
+import { asyncScheduler, type Subscription } from 'rxjs';
+import { createInformerFactory } from '../factory/create-informer-factory.ts';
+import { informersOfFactory } from '../factory/factory-informers.ts';
+import type { InformerFactory } from '../factory/informer-factory.ts';
+import type { InformerFactoryOptions } from '../factory/options.ts';
+import { createLiveQueries, type LiveQueries } from '../factory/queries/create-live-queries.ts';
+import type { SharedInformers } from '../factory/shared-informers.ts';
+import type { InformerStatus } from '../informer/status/status.ts';
+import type { LiveQuery } from '../query/live-query/live-query.ts';
+import { mergeInformerStatus } from '../query/view/informers.ts';
+import { animationFrames } from '../rx/demands/animation-frames.ts';
+import { reportUnhandled } from '../rx/report-unhandled.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { blockingError, NO_RESULT, type StatusResult } from './row-result.ts';
+import { ViewSource } from './row-source.ts';
+
+/** Options of the factory that a provider makes. Without `name`, because two of one name would exist for a moment. */
+export type ProvidedFactoryOptions = Omit<InformerFactoryOptions, 'name'>;
+
+interface Known {
+  /** Weak, because nobody would remove the source of a render that was discarded. */
+  readonly source: WeakRef<ViewSource<unknown>>;
+  isUsed: boolean;
+  leftAtMs: number | undefined;
+}
+
+/** How many sources there may be before those that are no longer referenced are looked for. */
+const SWEEP_SIZE = 64;
+
+export class Provided {
+  readonly client: KubeClient;
+  readonly factory: InformerFactory;
+  readonly queries: LiveQueries;
+  readonly #informers: SharedInformers;
+  readonly #isOwn: boolean;
+  readonly #passedMs: () => number;
+  readonly #known = new Map<string, Known>();
+  readonly #used = new Map<LiveQuery, ViewSource<unknown>>();
+  readonly #listeners = new Set<() => void>();
+  #sweepAt = SWEEP_SIZE;
+  #stopping: Subscription | undefined;
+  #holders = 0;
+  #status: StatusResult | undefined;
+
+  constructor(client: KubeClient, given: InformerFactory | ProvidedFactoryOptions = {}) {
+    const isFactory = 'acquire' in given;
+    this.client = client;
+    this.#isOwn = !isFactory;
+    this.factory = isFactory ? given : createInformerFactory(client, given);
+    this.#informers = informersOfFactory('InformerProvider', this.factory);
+    this.queries = createLiveQueries(this.factory, { ready: animationFrames() });
+    this.#passedMs = stopwatch(this.#informers.scheduler);
+  }
+
+  /** The source of a query: the same one for equal queries while it is used, and for the linger after that. */
+  source<Row>(query: LiveQuery<Row>): ViewSource<Row> {
+    const { key } = query;
+    const known = this.#known.get(key);
+    const present = known === undefined || this.#isOver(known) ? undefined : known.source.deref();
+    if (present !== undefined) return present as unknown as ViewSource<Row>;
+    const source = new ViewSource<unknown>(this.queries.view(query), {
+      used: (isUsed) => this.#note(query, source, entry, isUsed),
+      changed: () => this.#changed(),
+    });
+    const entry: Known = { source: new WeakRef(source), isUsed: false, leftAtMs: undefined };
+    if (this.#known.size >= this.#sweepAt) this.#sweep();
+    this.#known.set(key, entry);
+    return source as unknown as ViewSource<Row>;
+  }
+
+  /** Calls the listener when the status of a query in use may have changed. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  };
+
+  /** The status of all queries in use, merged. */
+  readonly getStatus = (): StatusResult => {
+    this.#status ??= this.#mergedStatus();
+    return this.#status;
+  };
+
+  /** Keeps the provider's own factory until the returned function is called. */
+  hold(): () => void {
+    this.#stopping?.unsubscribe();
+    this.#holders++;
+    return () => {
+      this.#holders--;
+      if (this.#holders > 0 || !this.#isOwn) return;
+      // StrictMode runs effects twice in one task, and must not stop what the second run uses.
+      this.#stopping = asyncScheduler.schedule(() => {
+        this.factory.stop().catch(reportUnhandled);
+      });
+    };
+  }
+
+  #note(query: LiveQuery, source: ViewSource<unknown>, entry: Known, isUsed: boolean): void {
+    entry.isUsed = isUsed;
+    entry.leftAtMs = isUsed ? undefined : this.#passedMs();
+    if (isUsed) this.#used.set(query, source);
+    else this.#used.delete(query);
+    this.#changed();
+  }
+
+  /** The rows of a view that has been left for longer than the linger are outdated. */
+  #isOver({ leftAtMs }: Known): boolean {
+    return leftAtMs !== undefined && this.#passedMs() - leftAtMs > this.#informers.lingerMs;
+  }
+
+  #changed(): void {
+    this.#status = undefined;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #mergedStatus(): StatusResult {
+    const results = [...this.#used.values()].map((source) => source.getSnapshot());
+    if (results.length === 0) return NO_RESULT;
+    const entries = [...this.#used.keys()].flatMap(({ from }) => this.#informers.entriesOf(from));
+    const running = [...new Set(entries)].filter(
+      ({ informer }) => informer.status.phase !== 'idle',
+    );
+    const statuses: readonly InformerStatus[] = running.map(({ informer }) => informer.status);
+    const rejected = Object.freeze(results.flatMap(({ status }) => status.rejected));
+    const status = Object.freeze({ ...mergeInformerStatus(statuses), rejected });
+    const synced = results.every((result) => result.synced);
+    const error =
+      results.find((result) => result.error !== undefined)?.error ?? blockingError(status);
+    return Object.freeze({ synced, status, error });
+  }
+
+  #sweep(): void {
+    for (const [key, entry] of this.#known) {
+      if (this.#isOver(entry) || entry.source.deref() === undefined) this.#known.delete(key);
+    }
+    this.#sweepAt = Math.max(SWEEP_SIZE, 2 * this.#known.size);
+  }
+}

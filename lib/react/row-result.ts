@@ -1,0 +1,57 @@
+/** What the hooks return: immutable values, which are the same objects until something that they show has changed. */
+import type { InformerStatus } from '../informer/status/status.ts';
+import type { Stored } from '../meta/stored.ts';
+import type { ViewSnapshot, ViewStatus } from '../query/view/view.ts';
+
+/** What {@link useStatus} returns. */
+export interface StatusResult {
+  /** Whether the complete answer has been received. */
+  readonly synced: boolean;
+  readonly status: ViewStatus;
+  /**
+   * Why there is no answer, or no longer a current one, although the informer keeps trying: the server refuses the
+   * requests (`status.blocked`). Also the error of a view whose pipe has failed. Failures that a retry alone can heal
+   * are in `status.error` only.
+   */
+  readonly error: Error | undefined;
+}
+
+/** What {@link useList}, {@link useQuery} and {@link useView} return. It never changes. */
+export interface ListResult<Row> extends StatusResult {
+  /** The rows. A row is the same object until it changes, and the array is the same until a row changes. */
+  readonly rows: readonly Stored<Row>[];
+  /** The number of rows without `limit` and `offset`. */
+  readonly total: number;
+  /** Whether the rows answer the former arguments, because the answer to the present ones is not complete yet. */
+  readonly stale: boolean;
+}
+
+const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
+const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ rejected: NO_ROWS });
+
+/** The answer without a request: on a server, and if there is nothing to ask. */
+export const NO_RESULT: ListResult<never> = /* @__PURE__ */ Object.freeze({
+  rows: NO_ROWS,
+  total: 0,
+  synced: false,
+  stale: false,
+  status: NO_STATUS,
+  error: undefined,
+});
+
+/** The error of a status that blocks the answer. */
+export function blockingError({
+  blocked,
+  error,
+}: Pick<Partial<InformerStatus>, 'blocked' | 'error'>): Error | undefined {
+  return blocked === undefined ? undefined : error;
+}
+
+/** The result that a snapshot gives. `failure` is the error of the pipe, if it has failed. */
+export function resultOf<Row>(
+  { rows, total, synced, status }: ViewSnapshot<Row>,
+  failure: Error | undefined,
+): ListResult<Row> {
+  const error = failure ?? blockingError(status);
+  return Object.freeze({ rows, total, synced, stale: false, status, error });
+}

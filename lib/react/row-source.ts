@@ -1,0 +1,128 @@
+/** A source of rows for hooks: a view with its results, which any number of components share. */
+import { asyncScheduler, Subscription } from 'rxjs';
+import type { View } from '../query/view/view.ts';
+import { type ListResult, NO_RESULT, resultOf } from './row-result.ts';
+
+/** What `useSyncExternalStore` takes. The methods work without the object. */
+export interface RowSource<Row> {
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly getSnapshot: () => ListResult<Row>;
+}
+
+/** The source of a hook that has nothing to ask. */
+export const SKIPPED: RowSource<never> = {
+  subscribe: () => () => undefined,
+  getSnapshot: () => NO_RESULT,
+};
+
+function asError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
+}
+
+/** Told of the use of a source. */
+export interface SourceObserver {
+  /** The source has its first listener, or has lost its last one. */
+  used(isUsed: boolean): void;
+  /** The result has changed. */
+  changed(): void;
+}
+
+/** The rows of a view. The view is subscribed with the first listener. */
+export class ViewSource<Row> implements RowSource<Row> {
+  readonly #view: View<Row>;
+  readonly #observer: SourceObserver | undefined;
+  readonly #listeners = new Map<object, () => void>();
+  #held: Subscription | undefined;
+  #leaving: Subscription | undefined;
+  #failure: Error | undefined;
+  #result: ListResult<Row> | undefined;
+  #snapshot: unknown;
+
+  constructor(view: View<Row>, observer?: SourceObserver) {
+    this.#view = view;
+    this.#observer = observer;
+  }
+
+  readonly getSnapshot = (): ListResult<Row> => {
+    const snapshot = this.#view.getSnapshot();
+    if (this.#result === undefined || this.#snapshot !== snapshot) {
+      this.#snapshot = snapshot;
+      this.#result = resultOf(snapshot, this.#failure);
+    }
+    return this.#result;
+  };
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    // One listener may subscribe several times.
+    const entry = {};
+    this.#leaving?.unsubscribe();
+    if (this.#held === undefined) this.#hold();
+    this.#listeners.set(entry, listener);
+    return () => {
+      if (!this.#listeners.delete(entry) || this.#listeners.size > 0) return;
+      // StrictMode unsubscribes and subscribes again in one task, which must not end a run that does not linger.
+      this.#leaving = asyncScheduler.schedule(() => {
+        this.#held?.unsubscribe();
+        this.#held = undefined;
+        this.#observer?.used(false);
+      });
+    };
+  };
+
+  #hold(): void {
+    const held = new Subscription();
+    this.#held = held;
+    this.#failure = undefined;
+    this.#result = undefined;
+    const error = (cause: unknown) => {
+      this.#failure = asError(cause);
+      this.#result = undefined;
+      this.#notify();
+    };
+    held.add(this.#view.status$.subscribe({ error }));
+    held.add(this.#view.subscribe(() => this.#notify()));
+    this.#observer?.used(true);
+  }
+
+  #notify(): void {
+    for (const listener of [...this.#listeners.values()]) listener();
+    this.#observer?.changed();
+  }
+}
+
+const sources = /* @__PURE__ */ new WeakMap<object, ViewSource<unknown>>();
+
+/** The source of a view: the same one for all components that use the view. */
+export function sourceOfView<Row>(view: View<Row>): ViewSource<Row> {
+  const known = sources.get(view) ?? new ViewSource<unknown>(view);
+  sources.set(view, known);
+  return known as ViewSource<Row>;
+}
+
+/** A source whose rows are those of the former arguments until its own answer is complete. */
+export class SucceedingSource<Row> implements RowSource<Row> {
+  readonly subscribe: RowSource<Row>['subscribe'];
+  readonly #source: RowSource<Row>;
+  #former: ListResult<Row> | undefined;
+  #now: ListResult<Row> | undefined;
+  #shown: ListResult<Row> | undefined;
+
+  constructor(source: RowSource<Row>, former: ListResult<Row>) {
+    this.#source = source;
+    this.#former = former;
+    this.subscribe = source.subscribe;
+  }
+
+  readonly getSnapshot = (): ListResult<Row> => {
+    const now = this.#source.getSnapshot();
+    // Later the answer may be incomplete again, for example after a restart. Then its own rows stand.
+    if (now.synced) this.#former = undefined;
+    if (this.#former === undefined) return now;
+    if (this.#now !== now || this.#shown === undefined) {
+      const { rows, total } = this.#former;
+      this.#now = now;
+      this.#shown = Object.freeze({ ...now, rows, total, stale: true });
+    }
+    return this.#shown;
+  };
+}

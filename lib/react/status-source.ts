@@ -1,0 +1,73 @@
+/** Sources of a status for hooks: of rows, and of an informer. */
+import { type Observable, Subscription } from 'rxjs';
+import type { InformerStatus } from '../informer/status/status.ts';
+import { blockingError, NO_RESULT, type StatusResult } from './row-result.ts';
+import type { RowSource } from './row-source.ts';
+
+/** What `useSyncExternalStore` takes. */
+export interface StatusSource {
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly getSnapshot: () => StatusResult;
+}
+
+/** The status of a source of rows, which changes less often than the rows. */
+export function statusOfRows(source: RowSource<unknown>): StatusSource {
+  let shown: StatusResult | undefined;
+  const getSnapshot = (): StatusResult => {
+    const { synced, status, error } = source.getSnapshot();
+    if (shown?.synced !== synced || shown.status !== status || shown.error !== error) {
+      shown = Object.freeze({ synced, status, error });
+    }
+    return shown;
+  };
+  return { subscribe: source.subscribe, getSnapshot };
+}
+
+/** The part of an informer that is read. */
+export interface InformerWithStatus {
+  readonly status$: Observable<InformerStatus>;
+  readonly status: InformerStatus;
+}
+
+/** The status of an informer over any number of stops and starts. Does not start it. */
+export function statusOfInformer(informer: InformerWithStatus): StatusSource {
+  let of: InformerStatus | undefined;
+  let shown: StatusResult | undefined;
+  const getSnapshot = (): StatusResult => {
+    const { status } = informer;
+    if (shown !== undefined && of === status) return shown;
+    of = status;
+    const rejected = NO_RESULT.status.rejected;
+    const error = blockingError(status);
+    shown = Object.freeze({
+      synced: status.synced,
+      status: Object.freeze({ ...status, rejected }),
+      error,
+    });
+    return shown;
+  };
+  const subscribe = (listener: () => void): (() => void) => {
+    const all = new Subscription();
+    let isSubscribing = true;
+    const follow = () => {
+      const run = new Subscription();
+      all.add(run);
+      isSubscribing = true;
+      const next = () => {
+        if (!isSubscribing) listener();
+      };
+      // A stop completes the status; the next subscription is that of the next run.
+      const complete = () => {
+        all.remove(run);
+        if (isSubscribing || all.closed) return;
+        follow();
+        listener();
+      };
+      run.add(informer.status$.subscribe({ next, complete }));
+      isSubscribing = false;
+    };
+    follow();
+    return () => all.unsubscribe();
+  };
+  return { subscribe, getSnapshot };
+}

@@ -1,0 +1,112 @@
+/** `useInformer`, an informer of the provider's factory. */
+import { useState, useSyncExternalStore } from 'react';
+import { asyncScheduler, Subscription } from 'rxjs';
+import type { InformerFactory } from '../factory/informer-factory.ts';
+import { type InformerScope, identityOf, readScope } from '../factory/scope.ts';
+import type { SharedInformer } from '../informer/shared-informer.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
+import { useProvided } from './provider.ts';
+
+/** The scope of {@link useInformer}: complete objects. */
+export type ObjectScope = Omit<InformerScope, 'as'>;
+
+type AnyInformer = SharedInformer<KubernetesObject>;
+
+/** Holds an informer and keeps it running while it has a listener. */
+class InformerSource {
+  readonly #acquire: () => { readonly informer: AnyInformer; release(): void };
+  #listeners = 0;
+  #held: Subscription | undefined;
+  #informer: AnyInformer | undefined;
+  #leaving: Subscription | undefined;
+
+  constructor(factory: InformerFactory, resource: Resource<KubernetesObject>, scope: ObjectScope) {
+    this.#acquire = () => factory.acquire(resource, scope);
+  }
+
+  readonly getSnapshot = (): AnyInformer | undefined => this.#informer;
+
+  // The listener is not needed, because the informer changes only while nobody listens.
+  readonly subscribe = (): (() => void) => {
+    this.#leaving?.unsubscribe();
+    this.#listeners++;
+    if (this.#held === undefined) this.#hold();
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      this.#listeners--;
+      if (this.#listeners > 0) return;
+      // StrictMode unsubscribes and subscribes again in one task.
+      this.#leaving = asyncScheduler.schedule(() => {
+        this.#held?.unsubscribe();
+        this.#held = undefined;
+        this.#informer = undefined;
+      });
+    };
+  };
+
+  #hold(): void {
+    const { informer, release } = this.#acquire();
+    this.#informer = informer;
+    const held = new Subscription();
+    this.#held = held;
+    held.add(release);
+    held.add(informer.changes$.subscribe());
+  }
+}
+
+const none = () => () => undefined;
+const noInformer = () => undefined;
+
+/**
+ * Returns an informer of the provider's factory, for a pipe of your own, and keeps it running while the component is
+ * mounted. It is `undefined` during the first render, because nothing is started in a render, on a server, and without
+ * a resource. Scopes are compared by content. Throws as {@link useQuery} does, and a `TypeError` if the scope is
+ * impossible.
+ *
+ * @example
+ * ```ts no-run
+ * import { useMemo } from 'react';
+ * import { animationFrames, count, liveGroupBy, toView } from 'rx-informer';
+ * import { useInformer, useView } from 'rx-informer/react';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * function PodsPerNode() {
+ *   const informer = useInformer(pods, { namespace: 'shop' });
+ *   const view = useMemo(
+ *     () =>
+ *       informer?.changes$.pipe(
+ *         liveGroupBy(({ spec }) => spec?.nodeName, { pods: count() }),
+ *         toView({ ready: animationFrames() }),
+ *       ),
+ *     [informer],
+ *   );
+ *   return useView(view).rows.map(({ key, pods }) => `${key}: ${pods}`).join(', ');
+ * }
+ * PodsPerNode();
+ * ```
+ */
+export function useInformer<T extends KubernetesObject>(
+  resource: Resource<T> | undefined,
+  scope: ObjectScope = {},
+): SharedInformer<T> | undefined {
+  const { factory } = useProvided('useInformer');
+  const any = resource as unknown as Resource<KubernetesObject> | undefined;
+  const identity = any === undefined ? '' : identityOf(any, readScope(any, scope, {}));
+  const begin = () => ({
+    factory,
+    identity,
+    source: any === undefined ? undefined : new InformerSource(factory, any, scope),
+  });
+  const [held, setHeld] = useState(begin);
+  let now = held;
+  if (held.factory !== factory || held.identity !== identity) {
+    now = begin();
+    setHeld(now);
+  }
+  const { subscribe = none, getSnapshot = noInformer } = now.source ?? {};
+  const informer = useSyncExternalStore(subscribe, getSnapshot, noInformer);
+  return informer as unknown as SharedInformer<T> | undefined;
+}

@@ -1,0 +1,85 @@
+/** `useObject`, one object. */
+import { useMemo } from 'react';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
+import type { Stored } from '../meta/stored.ts';
+import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
+import { useProvided } from './provider.ts';
+import type { ListResult, StatusResult } from './row-result.ts';
+import { askedOf } from './use-query.ts';
+import { useRows } from './use-rows.ts';
+
+/** Which object {@link useObject} returns. */
+export interface ObjectRef {
+  /** Leave it out for a cluster-scoped resource, or to use the namespace of the factory. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  /** Only this object: another one that is created under its name later is not returned. */
+  readonly uid?: string | undefined;
+}
+
+/** What {@link useObject} returns. It never changes. */
+export interface ObjectResult<T> extends StatusResult {
+  /** `undefined` before the first answer, and if there is no such object (`synced` is true then). */
+  readonly object: Stored<T> | undefined;
+  /** Whether `object` is that of the former arguments. */
+  readonly stale: boolean;
+}
+
+function queryOf(resource: Resource<KubernetesObject>, ref: ObjectRef): LiveQuery {
+  const { namespace, name, uid } = ref;
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError(
+      `useObject: name is ${JSON.stringify(name)}; it must be the name of an object`,
+    );
+  }
+  return liveQuery({
+    from: resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`,
+    ...(uid === undefined ? {} : { where: { path: 'metadata.uid', eq: uid } }),
+  } as never) as unknown as LiveQuery;
+}
+
+function objectOf<T>({ rows, synced, stale, status, error }: ListResult<T>): ObjectResult<T> {
+  return Object.freeze({ object: rows[0], synced, stale, status, error });
+}
+
+/**
+ * Returns one object, and renders again when it changes. If an informer of the factory runs that has the object, it is
+ * read there. Otherwise the object is watched alone, by `metadata.name`.
+ *
+ * With `uid` an object that was deleted and created again counts as gone. While the answer to changed arguments is not
+ * complete, the former object stands, with `stale: true`. `undefined` as the resource or the reference asks for nothing.
+ * Throws as {@link useQuery} does.
+ *
+ * @example
+ * ```ts
+ * import { createElement } from 'react';
+ * import { renderToString } from 'react-dom/server';
+ * import { createClient } from 'rx-informer';
+ * import { InformerProvider, useObject } from 'rx-informer/react';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * function Phase() {
+ *   const { object, synced } = useObject(pods, { namespace: 'shop', name: 'web-0' });
+ *   if (!synced) return 'loading';
+ *   return object?.status?.phase ?? 'gone';
+ * }
+ * const client = createClient({ baseUrl: 'http://localhost:8001' });
+ * renderToString(createElement(InformerProvider, { client }, createElement(Phase))); // => 'loading'
+ * ```
+ */
+export function useObject<T extends KubernetesObject>(
+  resource: Resource<T> | undefined,
+  ref: ObjectRef | undefined,
+): ObjectResult<T> {
+  const provided = useProvided('useObject');
+  const query =
+    resource === undefined || ref === undefined
+      ? undefined
+      : queryOf(resource as unknown as Resource<KubernetesObject>, ref);
+  const asked = query === undefined ? undefined : askedOf(provided, query as LiveQuery<T>);
+  const result = useRows(asked);
+  return useMemo(() => objectOf(result), [result]);
+}

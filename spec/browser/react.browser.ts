@@ -1,0 +1,93 @@
+/** Tests the React hooks in Chromium, with React 18.3 and 19. The scenarios run within the page, with a fake API server. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { reactScript } from './react/react-script.ts';
+import type { Scenarios } from './react/scenarios.ts';
+
+declare const scenarios: Scenarios;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+describe.each(['18.3', '19'] as const)('React %s', (version) => {
+  let script: string;
+  let page: Page;
+  const errors: string[] = [];
+  beforeAll(async () => {
+    script = await reactScript(version);
+  });
+  beforeEach(async () => {
+    errors.length = 0;
+    page = await browser.newPage();
+    page.on('pageerror', ({ message }) => errors.push(message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text());
+    });
+    await page.setContent('<!doctype html><title>hooks</title>');
+    await page.addScriptTag({ content: script });
+  });
+  afterEach(async () => {
+    await page.close();
+    expect(errors).toEqual([]);
+  });
+
+  it('V1: is the version that the page has', async () => {
+    expect(await page.evaluate(() => scenarios.reactVersion())).toContain(version);
+  });
+
+  it.each([0, 30_000])('V2: StrictMode opens one watch (linger %d ms)', async (lingerMs) => {
+    const { mounted, requests } = await page.evaluate(
+      (linger) => scenarios.strictMode({ isStrict: true, lingerMs: linger }),
+      lingerMs,
+    );
+    expect(mounted).toEqual({ watches: 1, open: 1 });
+    expect(requests).toEqual(['list', 'watch']);
+  });
+
+  it('V3: one changed object of 1,000 renders one row and the container', async () => {
+    const { rendered, containers } = await page.evaluate(() => scenarios.oneOfThousand());
+    expect(rendered).toEqual(['pod-0500']);
+    expect(containers).toBe(1);
+  });
+
+  it('V4: on changed arguments the old rows stand, marked stale, until the new answer is synced', async () => {
+    expect(await page.evaluate(() => scenarios.changedArguments())).toEqual([
+      'web synced ',
+      'web  stale',
+      'gold synced ',
+      '  ',
+    ]);
+  });
+
+  it('V5: options written in place are compared by content', async () => {
+    expect(await page.evaluate(() => scenarios.optionsInPlace())).toEqual({ watches: 1, open: 1 });
+  });
+
+  it('V6: useObject watches one object by its name, and with a uid a recreated object is gone', async () => {
+    const { selectors, seen } = await page.evaluate(() => scenarios.oneObject());
+    expect(selectors).toEqual(['metadata.name=web']);
+    expect(seen).not.toContain('Pending');
+  });
+
+  it('V6: useObject reads the informer of a list that has the object', async () => {
+    expect(await page.evaluate(() => scenarios.coveredObject())).toBe(1);
+  });
+
+  it('V7: the error that blocks is in the result and in the status', async () => {
+    expect(await page.evaluate(() => scenarios.forbidden())).toBe(
+      '0 false ApiError ApiError forbidden',
+    );
+  });
+
+  it('V8: useStatus renders only if the status changes', async () => {
+    expect(await page.evaluate(() => scenarios.quietStatus())).toBe(0);
+  });
+
+  it('V9: another client begins with its own informers, and those of the former one are stopped', async () => {
+    expect(await page.evaluate(() => scenarios.anotherClient())).toBe(1);
+  });
+});

@@ -1,0 +1,93 @@
+/** Tests the sources beneath the hooks, without React. */
+import { type ChangeSet, toView } from 'rx-informer';
+import { changeSet } from 'rx-informer/testing';
+import { BehaviorSubject, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { SucceedingSource, sourceOfView, ViewSource } from '../../lib/react/row-source.ts';
+
+const pod = (name: string) => ({ metadata: { name, uid: name } });
+type Pod = ReturnType<typeof pod>;
+const macrotask = () => new Promise((resolve) => setTimeout(resolve));
+
+describe('a source of rows', () => {
+  it('V3: returns the same immutable result until something changes', () => {
+    const changes$ = new BehaviorSubject(changeSet({ added: [pod('a')] }));
+    const source = new ViewSource(toView(changes$));
+    const leave = source.subscribe(() => undefined);
+    const result = source.getSnapshot();
+    expect(source.getSnapshot()).toBe(result);
+    expect(Object.isFrozen(result)).toBe(true);
+    changes$.next(changeSet({ added: [pod('b')] }));
+    expect(result.rows.length).toBe(1);
+    expect(source.getSnapshot().rows[0]).toBe(result.rows[0]);
+    expect(source.getSnapshot().total).toBe(2);
+    leave();
+  });
+
+  it('V2: stays subscribed if its last listener leaves and another one comes in the same task', async () => {
+    let subscriptions = 0;
+    const changes$ = new Subject<ChangeSet<Pod>>();
+    const source = sourceOfView(toView(changes$));
+    expect(sourceOfView(toView(changes$))).not.toBe(source);
+    const subscribe = () => {
+      subscriptions += changes$.observed ? 0 : 1;
+      return source.subscribe(() => undefined);
+    };
+    subscribe()();
+    const leave = subscribe();
+    await macrotask();
+    expect(changes$.observed).toBe(true);
+    leave();
+    leave();
+    await macrotask();
+    expect(changes$.observed).toBe(false);
+    expect(subscriptions).toBe(1);
+  });
+
+  it('V2: each listener counts, also one that subscribes twice', async () => {
+    const changes$ = new Subject<ChangeSet<Pod>>();
+    const source = new ViewSource(toView(changes$));
+    let calls = 0;
+    const listener = () => void calls++;
+    const leaves = [source.subscribe(listener), source.subscribe(listener)];
+    leaves[0]?.();
+    changes$.next(changeSet({ added: [pod('a')] }));
+    expect(calls).toBe(1);
+    leaves[1]?.();
+    await macrotask();
+    expect(changes$.observed).toBe(false);
+  });
+
+  it('V7: the error of a pipe is in the result, and the rows stay', () => {
+    const changes$ = new Subject<ChangeSet<Pod>>();
+    const source = new ViewSource(toView(changes$));
+    let calls = 0;
+    source.subscribe(() => void calls++);
+    changes$.next(changeSet({ added: [pod('a')] }));
+    changes$.error(new Error('the pipe broke'));
+    expect(source.getSnapshot().error?.message).toBe('the pipe broke');
+    expect(source.getSnapshot().rows.length).toBe(1);
+    expect(calls).toBe(2);
+  });
+
+  it('V4: the rows of the former source stand until the first complete answer, and never come back', () => {
+    const [one$, other$] = [new Subject<ChangeSet<Pod>>(), new Subject<ChangeSet<Pod>>()];
+    const one = new ViewSource(toView(one$));
+    one.subscribe(() => undefined);
+    one$.next(changeSet({ added: [pod('a')] }));
+    const source = new SucceedingSource(new ViewSource(toView(other$)), one.getSnapshot());
+    source.subscribe(() => undefined);
+    const shown = () => {
+      const { rows, stale, synced } = source.getSnapshot();
+      expect(source.getSnapshot()).toBe(source.getSnapshot());
+      return { names: rows.map(({ metadata }) => metadata.name).join(), stale, synced };
+    };
+    expect(shown()).toEqual({ names: 'a', stale: true, synced: false });
+    other$.next(changeSet({ added: [pod('b')], reset: true, synced: false }));
+    expect(shown()).toEqual({ names: 'a', stale: true, synced: false });
+    other$.next(changeSet({ added: [pod('c')], synced: true }));
+    expect(shown()).toEqual({ names: 'b,c', stale: false, synced: true });
+    other$.next(changeSet({ added: [pod('d')], reset: true, synced: false }));
+    expect(shown()).toEqual({ names: 'd', stale: false, synced: false });
+  });
+});

@@ -1,0 +1,87 @@
+/** Tests the hooks in a server render, where nothing is committed. */
+import type { ReactElement } from 'react';
+import { renderToString } from 'react-dom/server';
+import { createClient, createInformerFactory, liveQuery, toView } from 'rx-informer';
+import {
+  InformerProvider,
+  useInformer,
+  useList,
+  useObject,
+  useQuery,
+  useStatus,
+  useView,
+} from 'rx-informer/react';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { Observable } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+
+function render(element: ReactElement): { readonly text: string; readonly server: FakeApiServer } {
+  const server = createFakeApiServer();
+  server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  // A started factory starts each informer that is requested.
+  const factory = createInformerFactory(client);
+  factory.start();
+  const app = (
+    <InformerProvider client={client} factory={factory}>
+      {element}
+    </InformerProvider>
+  );
+  return { text: renderToString(app), server };
+}
+
+describe('a server render', () => {
+  it('V10: gives the empty answer, without a request and without a subscription', async () => {
+    let subscriptions = 0;
+    const view = toView(
+      new Observable<never>(() => {
+        subscriptions++;
+      }),
+    );
+    function All() {
+      const list = useList(pods, { namespace: 'shop' });
+      const query = useQuery(liveQuery({ from: pods }));
+      const own = useView(view);
+      const { object, synced } = useObject(pods, { namespace: 'shop', name: 'web' });
+      const informer = useInformer(pods);
+      const status = useStatus();
+      return JSON.stringify([list, query.rows, own.rows, object, synced, informer, status]);
+    }
+    const { text, server } = render(<All />);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(JSON.parse(text.replaceAll('&quot;', '"'))).toEqual([
+      { rows: [], total: 0, synced: false, stale: false, status: { rejected: [] } },
+      [],
+      [],
+      null,
+      false,
+      null,
+      { rows: [], total: 0, synced: false, stale: false, status: { rejected: [] } },
+    ]);
+    expect(server.requests).toEqual([]);
+    expect(subscriptions).toBe(0);
+  });
+
+  it('V5: a function without a key is refused, and the message says what to pass', () => {
+    const where = { project: () => 1 };
+    const Wrong = () => useList(pods, { select: where as never }).total;
+    expect(() => render(<Wrong />)).toThrow(
+      'liveQuery: select.key is undefined; it must be text that names the function',
+    );
+    const Bare = () => useList(pods, { where: (() => true) as never }).total;
+    expect(() => render(<Bare />)).toThrow(/liveQuery: where is a function/);
+  });
+
+  it('V10: a hook without a provider says so', () => {
+    const Lost = () => useList(pods).total;
+    expect(() => renderToString(<Lost />)).toThrow(
+      'useList: there is no <InformerProvider> above this component',
+    );
+  });
+
+  it('V6: the name of an object must not be empty', () => {
+    const Nameless = () => String(useObject(pods, { name: '' }).synced);
+    expect(() => render(<Nameless />)).toThrow('useObject: name is ""');
+  });
+});
