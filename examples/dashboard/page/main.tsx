@@ -4,7 +4,7 @@ import './page.css';
 import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { podQueries } from './cluster/live-pods.ts';
+import { start } from './cluster/cluster.ts';
 import { App } from './layout/app.tsx';
 import { theme } from './theme.ts';
 
@@ -14,7 +14,7 @@ if (root === null) throw new Error('index.html has no #root');
 // The page allows only styles that carry the nonce of this response.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 
-const stop = podQueries.start();
+const stop = start();
 window.addEventListener('pagehide', (event) => {
   if (!event.persisted) stop();
 });

@@ -1,8 +1,9 @@
 /**
- * Describes the informer's status in words: the current activity, since when, and whether the data on screen may be
+ * Describes the status of the informers in words: the current activity, since when, and whether the data on screen may be
  * old.
  */
 import type { InformerStatus } from 'rx-informer';
+import { errorMeaning, errorWords } from './error-words.ts';
 
 /** The appearance of a status. */
 export type StatusTone = 'live' | 'busy' | 'stale' | 'stopped';
@@ -16,6 +17,8 @@ export interface StatusWords {
   readonly progress?: number;
 }
 
+type Status = Partial<InformerStatus>;
+
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const number = new Intl.NumberFormat('en-US');
 
@@ -26,13 +29,18 @@ const blockedWords = {
   'wrong-kind': 'Another kind than requested',
 } as const;
 
-function showing(status: InformerStatus): string {
+/** Whether the data on screen follows the server now. */
+export function isLive({ live, heldBack }: Status): boolean {
+  return live === true && heldBack === undefined;
+}
+
+function showing(status: Status, nowMs: number): string {
   if (!status.synced) return 'nothing to show yet';
-  return `showing data from ${clock.format(status.staleSinceMs ?? status.sinceMs)}`;
+  return `showing data from ${clock.format(status.staleSinceMs ?? status.sinceMs ?? nowMs)}`;
 }
 
 /** The result of the last audit, as an addition to another text. */
-function audited({ audit }: InformerStatus): string {
+function audited({ audit }: Status): string {
   if (typeof audit !== 'object') return '';
   const { lastAt, differed, error } = audit;
   const found = differed === 0 ? '' : `, ${number.format(differed)} differed and were repaired`;
@@ -42,66 +50,68 @@ function audited({ audit }: InformerStatus): string {
     : `, compared with the server at ${clock.format(lastAt)}${found}`;
 }
 
-function loading(status: InformerStatus): StatusWords {
-  const { loaded = 0, remaining } = status;
-  if (status.synced && status.relists > 0) {
-    return { tone: 'busy', headline: 'Relisting', detail: showing(status) };
+function loading(status: Status, what: string, nowMs: number): StatusWords {
+  const { loaded = 0, remaining, relists = 0 } = status;
+  if (status.synced && relists > 0) {
+    return { tone: 'busy', headline: 'Reading the list again', detail: showing(status, nowMs) };
   }
   if (remaining === undefined || loaded === 0) {
-    const detail = loaded === 0 ? 'waiting for the server' : `${number.format(loaded)} pods so far`;
+    const detail =
+      loaded === 0 ? 'waiting for the server' : `${number.format(loaded)} ${what} so far`;
     return { tone: 'busy', headline: 'Loading', detail };
   }
   const total = loaded + remaining;
   return {
     tone: 'busy',
     headline: 'Loading',
-    detail: `${number.format(loaded)} of ${number.format(total)} pods`,
+    detail: `${number.format(loaded)} of ${number.format(total)} ${what}`,
     progress: loaded / total,
   };
 }
 
-function waiting(status: InformerStatus, nowMs: number): StatusWords {
-  const seconds = Math.ceil(Math.max(0, (status.nextRetryAtMs ?? nowMs) - nowMs) / 1000);
-  const cause = status.error?.message ?? 'connection lost';
-  if (status.blocked !== undefined) {
-    return { tone: 'stale', headline: blockedWords[status.blocked], detail: cause };
+function waiting(status: Status, nowMs: number): StatusWords {
+  const { error, blocked, nextRetryAtMs = nowMs } = status;
+  if (blocked !== undefined) {
+    const detail = error === undefined ? 'the server refuses the list' : errorWords(error);
+    return { tone: 'stale', headline: blockedWords[blocked], detail };
   }
+  const seconds = Math.ceil(Math.max(0, nextRetryAtMs - nowMs) / 1000);
+  const cause = error === undefined ? 'The connection was lost' : errorMeaning(error);
   return {
     tone: 'stale',
     headline: seconds > 0 ? `Reconnecting in ${seconds} s` : 'Reconnecting',
-    detail: `${cause} — ${showing(status)}`,
+    detail: `${cause} — ${showing(status, nowMs)}`,
   };
 }
 
-/** Describes a status. `resourceVersion` is that of the data on screen. */
-export function statusWords(
-  status: InformerStatus,
-  resourceVersion: string,
-  nowMs: number,
-): StatusWords {
-  switch (status.phase) {
+/** Describes a status. `what` names the objects, such as `Pods`. */
+export function statusWords(status: Status, what: string, nowMs: number): StatusWords {
+  const { phase = 'idle', heldBack, sinceMs = nowMs } = status;
+  switch (phase) {
     case 'idle':
-      return { tone: 'stopped', headline: 'Idle', detail: 'no subscriber' };
+      return { tone: 'busy', headline: 'Starting', detail: 'nothing was requested yet' };
     case 'stopped':
-      return { tone: 'stopped', headline: 'Stopped', detail: showing(status) };
+      return { tone: 'stopped', headline: 'Stopped', detail: showing(status, nowMs) };
     case 'queued':
-      return { tone: 'busy', headline: 'Waiting for a connection', detail: showing(status) };
+      return {
+        tone: 'busy',
+        headline: 'Waiting for a connection',
+        detail: showing(status, nowMs),
+      };
     case 'listing':
     case 'streaming':
-      return loading(status);
+      return loading(status, what, nowMs);
     case 'backoff':
       return waiting(status, nowMs);
     case 'paused':
-      return { tone: 'stale', headline: 'Paused', detail: showing(status) };
+      return { tone: 'stale', headline: 'Paused', detail: showing(status, nowMs) };
     case 'connecting':
-      return { tone: 'busy', headline: 'Connecting', detail: showing(status) };
+      return { tone: 'busy', headline: 'Connecting', detail: showing(status, nowMs) };
     case 'watching': {
-      if (status.heldBack !== undefined) {
-        return { tone: 'stale', headline: 'Late', detail: status.heldBack.message };
+      if (heldBack !== undefined) {
+        return { tone: 'stale', headline: 'Late', detail: heldBack.message };
       }
-      const since = `watching since ${clock.format(status.sinceMs)}`;
-      const version = resourceVersion || status.resourceVersion;
-      const detail = `${since}, resourceVersion ${version}${audited(status)}`;
+      const detail = `every change is shown since ${clock.format(sinceMs)}${audited(status)}`;
       return { tone: 'live', headline: 'Live', detail };
     }
   }

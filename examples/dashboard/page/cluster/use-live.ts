@@ -1,9 +1,8 @@
 /** React hooks for the live data. Each hook renders its component only if its own part has changed. */
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import type { InformerStatus, View, ViewSnapshot } from 'rx-informer';
-import type { Pod } from 'rx-informer/resources';
+import { useCallback, useSyncExternalStore } from 'react';
+import type { View, ViewSnapshot } from 'rx-informer';
 import type { BehaviorSubject } from 'rxjs';
-import { informer, podQueries } from './live-pods.ts';
+import { type PageState, page$ } from './page-state.ts';
 
 /** A part of a view. `select` must give equal parts the same identity. */
 export function useView<T, P>(view: View<T>, select: (snapshot: ViewSnapshot<T>) => P): P {
@@ -22,23 +21,7 @@ export function useValue<T>(value$: BehaviorSubject<T>): T {
   return useSyncExternalStore(subscribe, () => value$.value);
 }
 
-/** The number of all pods. */
-export function usePodCount(): number {
-  return useView(podQueries.totals, ({ rows }) => rows[0]?.pods ?? 0);
-}
-
-/** The informer's current status. */
-export function useStatus(): InformerStatus | undefined {
-  const [status, setStatus] = useState<InformerStatus>();
-  useEffect(() => {
-    const subscription = informer.status$.subscribe(setStatus);
-    return () => subscription.unsubscribe();
-  }, []);
-  return status;
-}
-
-/** The current state of one pod; `undefined` once it is deleted. */
-export function usePod(uid: string): Pod | undefined {
-  const [one] = useState(() => podQueries.pods.select(uid));
-  return useSyncExternalStore(one.subscribe, one.getSnapshot);
+/** The state of the page in its URL. */
+export function usePage(): PageState {
+  return useValue(page$);
 }

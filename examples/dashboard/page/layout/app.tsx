@@ -1,47 +1,71 @@
 /** The layout of the page. */
 import { AppShell } from '@mantine/core';
-import { useState } from 'react';
+import { useDisclosure } from '@mantine/hooks';
+import { useEffect } from 'react';
 import { useInfo } from '../cluster/use-info.ts';
-import { NamespaceCounts } from '../panels/namespace-counts.tsx';
-import { PhaseCounts } from '../panels/phase-counts.tsx';
-import { PodDetails } from '../panels/pod-details.tsx';
-import { ServerPanel } from '../panels/server-panel.tsx';
+import { usePage } from '../cluster/use-live.ts';
+import { Details } from '../details/details.tsx';
+import { kindOf } from '../kinds/index.ts';
+import { useActivity } from '../panels/activity-log.tsx';
+import { SidePanel } from '../panels/side-panel.tsx';
+import { Sidebar } from '../panels/sidebar.tsx';
 import { StatusLine } from '../panels/status-line.tsx';
+import { ToneTiles } from '../panels/tone-tiles.tsx';
 import { FilterBar } from '../table/filter-bar.tsx';
-import { PodTable } from '../table/pod-table.tsx';
+import { LiveTable } from '../table/live-table.tsx';
+import { TableProvider } from '../table/use-table.tsx';
 import classes from './app.module.css';
 import { Header } from './header.tsx';
 
 export function App() {
+  return (
+    <TableProvider>
+      <Shell />
+    </TableProvider>
+  );
+}
+
+function Shell() {
   const info = useInfo();
-  const [selected, select] = useState<string>();
+  const { kind, object, panel } = usePage();
+  const [menuIsOpen, menu] = useDisclosure(false);
+  const { title } = kindOf(kind);
+  useActivity();
+  useEffect(() => {
+    document.title = `${object?.name ?? title} — rx-informer`;
+  }, [object, title]);
+  const isHidden = panel === '';
   return (
     <AppShell
       header={{ height: 56 }}
-      navbar={{ width: 204, breakpoint: 'md', collapsed: { mobile: true } }}
-      {...(info?.embedded === undefined
-        ? {}
-        : { aside: { width: 260, breakpoint: 'lg', collapsed: { mobile: true } } })}
+      navbar={{ width: 204, breakpoint: 'md', collapsed: { mobile: !menuIsOpen } }}
+      aside={{
+        width: 320,
+        breakpoint: 'lg',
+        collapsed: { desktop: isHidden, mobile: isHidden },
+      }}
     >
       <AppShell.Header className={classes.bar}>
-        <Header cluster={info?.cluster} />
+        <Header info={info} menuIsOpen={menuIsOpen} onMenu={menu.toggle} />
       </AppShell.Header>
-      <AppShell.Navbar className={classes.side} aria-label="Namespaces">
-        <NamespaceCounts />
+      <AppShell.Navbar className={classes.side} aria-label="Kinds and namespaces">
+        <Sidebar onChoice={menu.close} />
       </AppShell.Navbar>
       <AppShell.Main className={classes.main}>
         <StatusLine />
-        <PhaseCounts />
+        <ToneTiles />
         <FilterBar />
-        <PodTable selected={selected} onSelect={select} />
+        <div className={classes.content}>
+          <LiveTable key={kind} />
+          {object !== undefined && (
+            <Details key={`${object.kind}/${object.uid}/${object.name}`} of={object} />
+          )}
+        </div>
       </AppShell.Main>
-      {info?.embedded !== undefined && (
-        <AppShell.Aside className={classes.side} aria-label="The embedded server">
-          <ServerPanel rate={info.embedded.rate} />
+      {!isHidden && (
+        <AppShell.Aside className={classes.side} aria-label="Panel">
+          <SidePanel info={info} />
         </AppShell.Aside>
-      )}
-      {selected !== undefined && (
-        <PodDetails key={selected} uid={selected} onClose={() => select(undefined)} />
       )}
     </AppShell>
   );

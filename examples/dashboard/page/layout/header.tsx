@@ -1,53 +1,108 @@
-/** The header: the title, the name of the cluster, and the switch between light and dark. */
+/** The header: the menu on a phone, the name of the cluster, the panels, and the switch between light and dark. */
 import {
   ActionIcon,
   Badge,
+  Burger,
+  Button,
   Group,
-  Text,
   Title,
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
+import type { DashboardInfo } from '../../shared/messages.ts';
+import { go } from '../cluster/page-state.ts';
+import { usePage } from '../cluster/use-live.ts';
+import { kindOf } from '../kinds/index.ts';
 import classes from './header.module.css';
-import { MoonIcon, SunIcon } from './icons.tsx';
+import { GaugeIcon, MoonIcon, SunIcon, UnplugIcon } from './icons.tsx';
 
-export function Header({ cluster }: { readonly cluster: string | undefined }) {
+export function Header(props: {
+  readonly info: DashboardInfo | undefined;
+  readonly menuIsOpen: boolean;
+  readonly onMenu: () => void;
+}) {
+  const { info, menuIsOpen, onMenu } = props;
+  const page = usePage();
+  return (
+    <Group h="100%" px="md" gap="sm" justify="space-between" wrap="nowrap">
+      <Group gap="sm" wrap="nowrap" className={classes.left}>
+        <Burger
+          opened={menuIsOpen}
+          onClick={onMenu}
+          hiddenFrom="md"
+          size="sm"
+          aria-label={menuIsOpen ? 'Close the menu' : 'Open the menu of kinds and namespaces'}
+        />
+        <Mark />
+        <Title order={1} className={classes.title}>
+          {kindOf(page.kind).title}
+        </Title>
+        {info !== undefined && (
+          <Badge variant="default" radius="sm" tt="none" fw={500} className={classes.cluster}>
+            {info.cluster}
+          </Badge>
+        )}
+      </Group>
+      <Group gap="xs" wrap="nowrap">
+        <PanelButton panel="queries" label="Queries" icon={<GaugeIcon />} />
+        {info?.embedded !== undefined && (
+          <PanelButton panel="server" label="Demo server" icon={<UnplugIcon />} />
+        )}
+        <SchemeButton />
+      </Group>
+    </Group>
+  );
+}
+
+function PanelButton(props: {
+  readonly panel: string;
+  readonly label: string;
+  readonly icon: React.ReactNode;
+}) {
+  const { panel, label, icon } = props;
+  const isOpen = usePage().panel === panel;
+  const shared = {
+    variant: isOpen ? 'light' : 'default',
+    'aria-pressed': isOpen,
+    onClick: () => go({ panel: isOpen ? '' : panel }),
+  };
+  return (
+    <>
+      <Button {...shared} size="xs" leftSection={icon} visibleFrom="sm">
+        {label}
+      </Button>
+      <ActionIcon {...shared} size="lg" aria-label={label} hiddenFrom="sm">
+        {icon}
+      </ActionIcon>
+    </>
+  );
+}
+
+function SchemeButton() {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');
   const other = scheme === 'dark' ? 'light' : 'dark';
   return (
-    <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-      <Group gap="sm" wrap="nowrap">
-        <svg className={classes.mark} viewBox="0 0 32 32" aria-hidden="true">
-          <circle cx="16" cy="16" r="2.6" />
-          <path d="M10.6 21.4a7.6 7.6 0 0 1 0-10.8M21.4 10.6a7.6 7.6 0 0 1 0 10.8" />
-          <path
-            className={classes.faint}
-            d="M6.6 25.4a13.3 13.3 0 0 1 0-18.8M25.4 6.6a13.3 13.3 0 0 1 0 18.8"
-          />
-        </svg>
-        <Title order={1} className={classes.title}>
-          Pods
-        </Title>
-        {cluster !== undefined && (
-          <Badge variant="default" radius="sm" tt="none" fw={500} className={classes.cluster}>
-            {cluster}
-          </Badge>
-        )}
-      </Group>
-      <Group gap="md" wrap="nowrap">
-        <Text size="xs" c="dimmed" visibleFrom="sm">
-          rx-informer runs in this page
-        </Text>
-        <ActionIcon
-          variant="default"
-          size="lg"
-          aria-label={`Switch to ${other} colours`}
-          onClick={() => setColorScheme(other)}
-        >
-          {scheme === 'dark' ? <SunIcon /> : <MoonIcon />}
-        </ActionIcon>
-      </Group>
-    </Group>
+    <ActionIcon
+      variant="default"
+      size="lg"
+      aria-label={`Switch to ${other} colours`}
+      onClick={() => setColorScheme(other)}
+    >
+      {scheme === 'dark' ? <SunIcon /> : <MoonIcon />}
+    </ActionIcon>
+  );
+}
+
+function Mark() {
+  return (
+    <svg className={classes.mark} viewBox="0 0 32 32" aria-hidden="true">
+      <circle cx="16" cy="16" r="2.6" />
+      <path d="M10.6 21.4a7.6 7.6 0 0 1 0-10.8M21.4 10.6a7.6 7.6 0 0 1 0 10.8" />
+      <path
+        className={classes.faint}
+        d="M6.6 25.4a13.3 13.3 0 0 1 0-18.8M25.4 6.6a13.3 13.3 0 0 1 0 18.8"
+      />
+    </svg>
   );
 }

@@ -39,3 +39,7 @@ export const AlertIcon = icon(
 );
 export const InboxIcon = icon(<path d="M4 13 6.5 5h11L20 13v6H4ZM4 13h5l1.5 3h3L15 13h5" />);
 export const FilterIcon = icon(<path d="M3 5h18l-7 8v6l-4-2v-4Z" />);
+export const RightIcon = icon(<path d="m9 6 6 6-6 6" />);
+export const ColumnsIcon = icon(<path d="M4 5h16v14H4ZM10 5v14M15 5v14" />);
+export const PauseIcon = icon(<path d="M8 5v14M16 5v14" />);
+export const PlayIcon = icon(<path d="M7 5v14l12-7Z" />);

@@ -1,14 +1,15 @@
-/** The log of the informer's recent status changes, with their times. */
+/** The log of the recent status changes, with their times. */
 import { Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
-import { informer } from '../cluster/live-pods.ts';
+import { useEffect } from 'react';
+import { BehaviorSubject } from 'rxjs';
+import { errorWords } from '../cluster/error-words.ts';
 import { statusWords } from '../cluster/status-words.ts';
+import { useValue } from '../cluster/use-live.ts';
+import { useTableQueries } from '../table/use-table.tsx';
 import classes from './server-panel.module.css';
 
 const KEPT = 30;
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-
-let count = 0;
 
 interface Line {
   readonly id: number;
@@ -16,21 +17,29 @@ interface Line {
   readonly text: string;
 }
 
-export function ActivityLog() {
-  const [lines, setLines] = useState<readonly Line[]>([]);
+/** Kept outside of the component, because the panel can be closed. */
+const lines$ = new BehaviorSubject<readonly Line[]>([]);
+
+/** Records the status changes of the table. */
+export function useActivity(): void {
+  const { kind, queries } = useTableQueries();
   useEffect(() => {
-    let last = '';
-    const subscription = informer.status$.subscribe((status) => {
-      const { headline } = statusWords(status, status.resourceVersion, Date.now());
-      const cause = status.phase === 'backoff' ? `: ${status.error?.message ?? ''}` : '';
-      const text = headline + cause;
-      if (text === last) return;
-      last = text;
-      const line = { id: count++, atMs: Date.now(), text };
-      setLines((before) => [line, ...before].slice(0, KEPT));
+    const subscription = queries.table.status$.subscribe((status) => {
+      const { headline } = statusWords(status, kind.title, Date.now());
+      const isFailure = status.phase === 'backoff' && status.error !== undefined;
+      const cause = isFailure && status.error ? `: ${errorWords(status.error)}` : '';
+      const text = `${kind.title}: ${headline}${cause}`;
+      const [last] = lines$.value;
+      if (text === last?.text) return;
+      const line = { id: (last?.id ?? 0) + 1, atMs: Date.now(), text };
+      lines$.next([line, ...lines$.value].slice(0, KEPT));
     });
     return () => subscription.unsubscribe();
-  }, []);
+  }, [kind, queries]);
+}
+
+export function ActivityLog() {
+  const lines = useValue(lines$);
   return (
     <section aria-labelledby="log">
       <Text component="h2" id="log" className={classes.heading}>

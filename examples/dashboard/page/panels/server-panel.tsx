@@ -2,7 +2,7 @@
  * The controls of the embedded server: its rate of changes, its faults, and the comparison of the page with the
  * server.
  */
-import { Button, Divider, ScrollArea, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Button, Divider, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Control, FaultName } from '../../shared/messages.ts';
 import {
@@ -60,37 +60,35 @@ async function control(message: Control): Promise<void> {
 
 export function ServerPanel({ rate }: { readonly rate: number }) {
   return (
-    <ScrollArea className={classes.scroll} type="auto">
-      <Stack gap="md">
-        <Rate rate={rate} />
-        <Divider />
-        <section aria-labelledby="faults">
-          <Text component="h2" id="faults" className={classes.heading}>
-            Disturb the server
-          </Text>
-          <Stack gap={6}>
-            {faults.map(({ name, label, what, Icon }) => (
-              <Button
-                key={name}
-                variant="default"
-                size="xs"
-                justify="flex-start"
-                leftSection={<Icon />}
-                data-fault={name}
-                title={what}
-                onClick={() => void control({ fault: name })}
-              >
-                {label}
-              </Button>
-            ))}
-          </Stack>
-        </section>
-        <Divider />
-        <TruthCheck />
-        <Divider />
-        <ActivityLog />
-      </Stack>
-    </ScrollArea>
+    <Stack gap="md">
+      <Rate rate={rate} />
+      <Divider />
+      <section aria-labelledby="faults">
+        <Text component="h2" id="faults" className={classes.heading}>
+          Disturb the server
+        </Text>
+        <Stack gap={6}>
+          {faults.map(({ name, label, what, Icon }) => (
+            <Button
+              key={name}
+              variant="default"
+              size="xs"
+              justify="flex-start"
+              leftSection={<Icon />}
+              data-fault={name}
+              title={what}
+              onClick={() => void control({ fault: name })}
+            >
+              {label}
+            </Button>
+          ))}
+        </Stack>
+      </section>
+      <Divider />
+      <TruthCheck />
+      <Divider />
+      <ActivityLog />
+    </Stack>
   );
 }
 

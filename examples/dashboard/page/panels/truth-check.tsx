@@ -1,24 +1,39 @@
 /** Compares the page with the server, which shows whether a change was lost. */
 import { Button, Text } from '@mantine/core';
 import { useCallback, useEffect, useState } from 'react';
-import { checkTruth, type Verdict } from '../cluster/check-truth.ts';
+import { TruthChecker, type Verdict } from '../cluster/check-truth.ts';
 import { AlertIcon, CheckIcon } from '../layout/icons.tsx';
 import classes from './server-panel.module.css';
 
 const EVERY_MS = 2000;
 const number = new Intl.NumberFormat('en-US');
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 export function TruthCheck() {
+  const [checker] = useState(() => new TruthChecker());
   const [verdict, setVerdict] = useState<Verdict>();
+  /** The last verdict, which says nothing about now. */
+  const [last, setLast] = useState<Verdict>();
   const check = useCallback(
-    () => void checkTruth().then(setVerdict, () => setVerdict(undefined)),
-    [],
+    () =>
+      void checker.check().then(
+        (next) => {
+          setVerdict(next);
+          if (next !== undefined) setLast(next);
+        },
+        () => setVerdict(undefined),
+      ),
+    [checker],
   );
   useEffect(() => {
+    const stop = checker.start();
     const timer = setInterval(check, EVERY_MS);
     check();
-    return () => clearInterval(timer);
-  }, [check]);
+    return () => {
+      clearInterval(timer);
+      stop();
+    };
+  }, [checker, check]);
   return (
     <section aria-labelledby="truth">
       <Text component="h2" id="truth" className={classes.heading}>
@@ -31,26 +46,38 @@ export function TruthCheck() {
         data-ahead={verdict?.ahead}
         data-version={verdict?.resourceVersion}
       >
-        {verdict === undefined ? (
-          'Nothing to compare yet.'
-        ) : (
-          <>
-            {verdict.equal ? <CheckIcon /> : <AlertIcon />}
-            <span>
-              Page equals server: <b>{verdict.equal ? 'yes' : 'no'}</b> (
-              {number.format(verdict.count)} pods)
-              <Text size="xs" c="dimmed">
-                at resourceVersion {verdict.resourceVersion}
-                {verdict.ahead > 0 &&
-                  `; ${number.format(verdict.ahead)} ${verdict.ahead === 1 ? 'change' : 'changes'} not received yet`}
-              </Text>
-            </span>
-          </>
-        )}
+        {verdict === undefined ? <NotCompared last={last} /> : <Compared verdict={verdict} />}
       </div>
       <Button variant="default" size="xs" mt={6} fullWidth onClick={check}>
         Check now
       </Button>
     </section>
+  );
+}
+
+function NotCompared({ last }: { readonly last: Verdict | undefined }) {
+  if (last === undefined) return 'Nothing to compare yet.';
+  return (
+    <span>
+      Not compared, because the page is not connected now. It was last compared at{' '}
+      {clock.format(last.atMs)}, when it {last.equal ? 'equalled' : 'differed from'} the server.
+    </span>
+  );
+}
+
+function Compared({ verdict }: { readonly verdict: Verdict }) {
+  const { equal, count, ahead, atMs } = verdict;
+  const later = `${number.format(ahead)} ${ahead === 1 ? 'change' : 'changes'}`;
+  return (
+    <>
+      {equal ? <CheckIcon /> : <AlertIcon />}
+      <span>
+        Page equals server: <b>{equal ? 'yes' : 'no'}</b> ({number.format(count)} pods)
+        <Text size="xs" className={classes.quiet}>
+          at {clock.format(atMs)}
+          {ahead > 0 && `; ${later} not received yet`}
+        </Text>
+      </span>
+    </>
   );
 }

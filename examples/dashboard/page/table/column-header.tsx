@@ -1,13 +1,13 @@
 /** A column header: a button that sorts, and the sort order for screen readers. */
 import { UnstyledButton } from '@mantine/core';
 import { FlexRender, type Header, type SortDirection } from '@tanstack/react-table';
+import type { Row } from '../kinds/kind.ts';
 import { DownIcon, UpIcon } from '../layout/icons.tsx';
-import type { PodRow } from '../pods/pod-row.ts';
-import type { features } from './columns.tsx';
-import classes from './pod-table.module.css';
+import type { features } from './cells.tsx';
+import classes from './table.module.css';
 
 interface ColumnHeaderProps {
-  readonly header: Header<typeof features, PodRow>;
+  readonly header: Header<typeof features, Row>;
   readonly sorted: false | SortDirection;
 }
 

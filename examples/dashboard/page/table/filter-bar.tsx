@@ -1,89 +1,125 @@
-/** The inputs of the filter (text, phase, namespace), and the number of matching pods. */
-import { Button, CloseButton, Group, Select, Text, TextInput } from '@mantine/core';
-import { podQueries } from '../cluster/live-pods.ts';
-import { usePodCount, useValue, useView } from '../cluster/use-live.ts';
-import { SearchIcon } from '../layout/icons.tsx';
-import { isOpen, noFilter } from '../pods/filter.ts';
+/** The filter box, the chosen namespace and status, the pause of updates, and the number of matching rows. */
+import { Button, CloseButton, Pill, Select, Text, TextInput, Tooltip } from '@mantine/core';
+import { paused$ } from '../cluster/cluster.ts';
+import { go, noFilter } from '../cluster/page-state.ts';
+import { usePage, useValue, useView } from '../cluster/use-live.ts';
+import { PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
+import { ColumnMenu } from './column-menu.tsx';
+import { parseFilter } from './filter.ts';
 import classes from './filter-bar.module.css';
+import { useTableQueries } from './use-table.tsx';
 
 const number = new Intl.NumberFormat('en-US');
-
-function names(counts: readonly { readonly key: string }[], chosen: string): string[] {
-  const keys = counts.map(({ key }) => key);
-  return chosen === '' || keys.includes(chosen) ? keys : [...keys, chosen];
-}
+const HINT = 'Words, labels (app=web, tier in (a, b)) and fields (spec.nodeName=node-001)';
 
 export function FilterBar() {
-  const { filter$ } = podQueries;
-  const filter = useValue(filter$);
-  const phases = useView(podQueries.phases, ({ rows }) => rows);
-  const namespaces = useView(podQueries.namespaces, ({ rows }) => rows);
-  const open = isOpen(filter);
+  const { kind, queries } = useTableQueries();
+  const { filter, namespace, tone, status } = usePage();
+  const statuses = useView(queries.statuses, ({ rows }) => rows);
+  const { problem } = parseFilter(filter);
+  const names = statuses.map(({ key, count }) => ({ value: key, label: `${key} (${count})` }));
+  const options =
+    status === '' || statuses.some(({ key }) => key === status)
+      ? names
+      : [...names, { value: status, label: `${status} (0)` }];
+  const isOpen = [filter, namespace, tone, status].every((text) => text === '');
   return (
-    <Group gap="sm" className={classes.bar} role="search" aria-label="Filter pods">
-      <TextInput
-        className={classes.text}
-        aria-label="Filter by name, namespace, node or owner"
-        placeholder="Filter by name, namespace, node or owner"
-        leftSection={<SearchIcon />}
-        value={filter.text}
-        onChange={(event) => filter$.next({ ...filter, text: event.currentTarget.value })}
-        rightSection={
-          filter.text !== '' && (
-            <CloseButton
-              size="sm"
-              aria-label="Clear the text"
-              onClick={() => filter$.next({ ...filter, text: '' })}
-            />
-          )
-        }
-      />
-      <Select
-        className={classes.phase}
-        aria-label="Phase"
-        placeholder="Any phase"
-        data={names(phases, filter.phase)}
-        value={filter.phase || null}
-        onChange={(phase) => filter$.next({ ...filter, phase: phase ?? '', trouble: false })}
-        clearable
-      />
-      <Select
-        className={classes.namespace}
-        aria-label="Namespace"
-        placeholder="Any namespace"
-        data={names(namespaces, filter.namespace)}
-        value={filter.namespace || null}
-        onChange={(namespace) => filter$.next({ ...filter, namespace: namespace ?? '' })}
-        searchable
-        clearable
-      />
+    <search className={classes.bar} aria-label={`Filter ${kind.title}`}>
+      <Tooltip label={HINT} openDelay={600} withinPortal={false}>
+        <TextInput
+          className={classes.text}
+          aria-label={`Filter ${kind.title}: ${HINT}`}
+          placeholder="Filter: words, app=web, spec.nodeName=node-001"
+          leftSection={<SearchIcon />}
+          value={filter}
+          error={problem}
+          onChange={(event) => go({ filter: event.currentTarget.value })}
+          rightSection={
+            filter !== '' && (
+              <CloseButton
+                size="sm"
+                aria-label="Clear the text"
+                onClick={() => go({ filter: '' })}
+              />
+            )
+          }
+        />
+      </Tooltip>
+      {'status' in kind.tones || kind.columns.some(({ id }) => id === 'status') ? (
+        <Select
+          className={classes.status}
+          aria-label="Status"
+          placeholder="Any status"
+          data={options}
+          value={status || null}
+          onChange={(next) => go({ status: next ?? '' })}
+          comboboxProps={{ withinPortal: false }}
+          searchable
+          clearable
+          clearButtonProps={{ 'aria-label': 'Clear the status' }}
+        />
+      ) : null}
+      <ColumnMenu />
+      <PauseButton />
+      {namespace !== '' && (
+        <Pill
+          withRemoveButton
+          onRemove={() => go({ namespace: '' })}
+          removeButtonProps={{
+            'aria-label': `Show all namespaces, not only ${namespace}`,
+            'aria-hidden': false,
+            tabIndex: 0,
+          }}
+        >
+          {`Namespace ${namespace}`}
+        </Pill>
+      )}
       <Shown />
-      {!open && (
-        <Button variant="subtle" size="compact-sm" onClick={() => filter$.next(noFilter)}>
+      {!isOpen && (
+        <Button variant="subtle" size="compact-sm" onClick={() => go(noFilter)}>
           Clear filters
         </Button>
       )}
-    </Group>
+    </search>
+  );
+}
+
+/** Lets the user read a table whose rows would move otherwise. The changes are folded until it goes on. */
+function PauseButton() {
+  const isPaused = useValue(paused$);
+  return (
+    <Button
+      variant={isPaused ? 'filled' : 'default'}
+      className={classes.pause}
+      aria-pressed={isPaused}
+      leftSection={isPaused ? <PlayIcon /> : <PauseIcon />}
+      onClick={() => paused$.next(!isPaused)}
+    >
+      {isPaused ? 'Resume updates' : 'Pause updates'}
+    </Button>
   );
 }
 
 function Shown() {
-  const shown = useView(podQueries.table, ({ total }) => total);
-  const rejected = useView(podQueries.table, ({ status }) => status.rejected);
-  const total = usePodCount();
+  const { kind, queries } = useTableQueries();
+  const shown = useView(queries.shown, ({ rows }) => rows[0]?.count ?? 0);
+  const all = useView(queries.all, ({ rows }) => rows[0]?.count ?? 0);
+  const synced = useView(queries.table, (snapshot) => snapshot.synced);
+  const rejected = useView(queries.table, ({ status }) => status.rejected);
+  const what = kind.isTree ? 'applications' : kind.title;
+  if (!synced) return null;
   return (
-    <Text size="sm" c="dimmed" className={classes.shown} data-testid="shown">
-      {shown === total
-        ? `${number.format(total)} pods`
-        : `${number.format(shown)} of ${number.format(total)} pods`}
+    <Text size="sm" className={classes.shown} data-testid="shown">
+      {shown === all
+        ? `${number.format(all)} ${what}`
+        : `${number.format(shown)} of ${number.format(all)} ${what}`}
       {rejected.length > 0 && (
-        <Text
-          span
-          c="orange"
+        <span
+          className={classes.unreadable}
           title={rejected.map(({ key, error }) => `${key}: ${error}`).join('\n')}
         >
           {`, ${number.format(rejected.length)} unreadable`}
-        </Text>
+        </span>
       )}
     </Text>
   );

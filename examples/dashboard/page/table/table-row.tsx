@@ -1,18 +1,31 @@
-/** One row of the table. It renders again only if its pod, its position or its highlighting has changed. */
-import { FlexRender, type Row } from '@tanstack/react-table';
+/** One row of the table. It renders again only if its object, its position or its highlighting has changed. */
+import { type ColumnDef, FlexRender, type Row as TanStackRow } from '@tanstack/react-table';
 import { memo } from 'react';
-import type { PodRow } from '../pods/pod-row.ts';
-import type { features } from './columns.tsx';
-import classes from './pod-table.module.css';
+import type { Row } from '../kinds/kind.ts';
+import type { features } from './cells.tsx';
+import classes from './table.module.css';
 
 interface TableRowProps {
-  readonly row: Row<typeof features, PodRow>;
+  readonly row: TanStackRow<typeof features, Row>;
+  readonly columns: readonly ColumnDef<typeof features, Row>[];
   readonly index: number;
   /** Distance from the top of the list, in pixels. */
   readonly top: number;
   readonly active: boolean;
   readonly selected: boolean;
-  readonly onSelect: (uid: string) => void;
+  readonly onSelect: (row: Row) => void;
+}
+
+/** The place of a row in a tree, for screen readers. */
+function placeOf({ depth, branch, position }: Row): object {
+  if (depth === undefined) return {};
+  const [at, size] = String(position).split('/').map(Number);
+  return {
+    'aria-level': Number(depth) + 1,
+    'aria-posinset': at,
+    'aria-setsize': depth === 0 ? -1 : size,
+    ...(branch === '' ? {} : { 'aria-expanded': branch === 'open' }),
+  };
 }
 
 // The table creates new `Row` objects for each window, so the comparison uses `original`.
@@ -23,20 +36,21 @@ export const TableRow = memo(
       // biome-ignore lint/a11y/useFocusableInteractive: the focus stays on the grid, which names the active row
       // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles Enter
       <div
-        id={`pod-${row.id}`}
+        id={`row-${row.id}`}
         role="row"
         className={classes.row}
         aria-rowindex={index + 2}
         aria-selected={selected}
+        {...placeOf(row.original)}
         data-active={active}
         data-uid={row.id}
         style={{ transform: `translateY(${top}px)` }}
-        onClick={() => onSelect(row.id)}
+        onClick={() => onSelect(row.original)}
       >
         {row.getAllCells().map((cell) => (
           // biome-ignore lint/a11y/useSemanticElements: the grid is made of <div>
           // biome-ignore lint/a11y/useFocusableInteractive: the focus stays on the grid
-          <div key={cell.id} role="gridcell" className={classes.cell}>
+          <div key={cell.id} role="gridcell" className={classes.cell} data-column={cell.column.id}>
             <FlexRender cell={cell} />
           </div>
         ))}
@@ -45,6 +59,7 @@ export const TableRow = memo(
   },
   (before, after) =>
     before.row.original === after.row.original &&
+    before.columns === after.columns &&
     before.index === after.index &&
     before.top === after.top &&
     before.active === after.active &&

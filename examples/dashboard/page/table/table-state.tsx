@@ -1,43 +1,53 @@
 /** The placeholder for an empty table: loading, failed, an empty cluster, or a filter that matches nothing. */
 import { Button, EmptyState, Loader } from '@mantine/core';
-import { podQueries } from '../cluster/live-pods.ts';
+import { retryNow } from '../cluster/cluster.ts';
+import { errorWords } from '../cluster/error-words.ts';
+import { go, noFilter } from '../cluster/page-state.ts';
 import { statusWords } from '../cluster/status-words.ts';
-import { usePodCount, useStatus, useView } from '../cluster/use-live.ts';
+import { useView } from '../cluster/use-live.ts';
 import { AlertIcon, FilterIcon, InboxIcon } from '../layout/icons.tsx';
-import { noFilter } from '../pods/filter.ts';
-import classes from './pod-table.module.css';
+import classes from './table.module.css';
+import { useTableQueries } from './use-table.tsx';
 
 export function TableState() {
-  const status = useStatus();
-  const total = usePodCount();
-  const synced = useView(podQueries.table, (snapshot) => snapshot.synced);
-  if (total > 0) {
+  const { kind, queries } = useTableQueries();
+  const status = useView(queries.table, (snapshot) => snapshot.status);
+  const synced = useView(queries.table, (snapshot) => snapshot.synced);
+  const all = useView(queries.all, ({ rows }) => rows[0]?.count ?? 0);
+  const what = kind.title;
+  if (all > 0) {
     return (
       <EmptyState
         className={classes.state}
         icon={<FilterIcon size={28} />}
         withIndicatorBackground
-        title="No pod matches the filter"
-        description="Matching pods will appear here automatically."
+        title={`Nothing in ${what} matches the filter`}
+        description="Matching rows will appear here automatically."
       >
-        <Button variant="light" size="xs" onClick={() => podQueries.filter$.next(noFilter)}>
+        <Button variant="light" size="xs" onClick={() => go(noFilter)}>
           Clear filters
         </Button>
       </EmptyState>
     );
   }
-  if (status?.error !== undefined) {
-    const { headline } = statusWords(status, '', Date.now());
+  if (status.error !== undefined) {
+    const { headline } = statusWords(status, what, Date.now());
     return (
       <EmptyState
         className={classes.state}
         icon={<AlertIcon size={28} />}
         variant="light"
         color="orange"
-        title={status.blocked === undefined ? 'The pods could not be read yet' : headline}
-        description={status.error.message}
+        title={
+          status.blocked === undefined ? `The list of ${what} could not be read yet` : headline
+        }
+        description={errorWords(status.error)}
         role="alert"
-      />
+      >
+        <Button variant="light" size="xs" onClick={() => retryNow([kind.resource])}>
+          Retry now
+        </Button>
+      </EmptyState>
     );
   }
   if (synced) {
@@ -46,8 +56,8 @@ export function TableState() {
         className={classes.state}
         icon={<InboxIcon size={28} />}
         withIndicatorBackground
-        title="There are no pods in this cluster"
-        description="New pods will appear here automatically."
+        title={`There are no ${what} in this cluster`}
+        description="New ones will appear here automatically."
       />
     );
   }
@@ -55,7 +65,7 @@ export function TableState() {
     <EmptyState
       className={classes.state}
       icon={<Loader size="sm" />}
-      title="Loading the list of pods"
+      title={`Loading ${what}`}
       description="Rows appear as they arrive."
     />
   );

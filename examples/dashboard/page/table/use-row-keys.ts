@@ -1,25 +1,38 @@
 /**
- * The keyboard navigation of the table: arrows, Page Up and Down, Home and End move the active row, Enter opens it.
+ * The keyboard navigation of the table: arrows, Page Up and Down, Home and End move the active row, Enter opens it, and in
+ * a tree Right and Left show and hide its children.
  */
 import type { Virtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useState } from 'react';
-import { podQueries } from '../cluster/live-pods.ts';
-import type { PodRow } from '../pods/pod-row.ts';
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useCallback,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { useValue } from '../cluster/use-live.ts';
+import type { Row } from '../kinds/kind.ts';
+import { toggle } from '../kinds/tree.ts';
+import { idOf } from './table-queries.ts';
+import { useTableQueries } from './use-table.tsx';
 
 interface RowKeysOptions {
   /** The rendered rows. */
-  readonly rows: readonly PodRow[];
+  readonly rows: readonly Row[];
   readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
-  readonly onSelect: (uid: string) => void;
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  readonly open: (row: Row) => void;
 }
 
-/** The active row, and the handler of the keys that move it. */
+/** The active row, and the handlers that move it. */
 export interface RowKeys {
   /** The UID of the active row. */
   readonly active: string | undefined;
   /** The id of its element; `undefined` while it is not rendered. */
   readonly activeId: string | undefined;
   readonly onKeyDown: (event: KeyboardEvent<HTMLDivElement>) => void;
+  readonly onSelect: (row: Row) => void;
 }
 
 const steps: Readonly<Record<string, number>> = {
@@ -31,25 +44,53 @@ const steps: Readonly<Record<string, number>> = {
   End: Number.POSITIVE_INFINITY,
 };
 
-/** Follows the active pod by its UID, so that it stays active while rows move around it. */
-export function useRowKeys({ rows, virtualizer, onSelect }: RowKeysOptions): RowKeys {
-  const [active, setActive] = useState<string>();
-  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    const order = podQueries.order$.value;
-    if (event.target !== event.currentTarget || order === undefined) return;
-    const index = active === undefined ? -1 : order.indexOf(active);
-    if (event.key === 'Enter' && active !== undefined && index !== -1) {
-      event.preventDefault();
-      onSelect(active);
-      return;
+/** Follows the active row by its id, so that it stays active, and on screen, while rows move around it. */
+export function useRowKeys({ rows, virtualizer, scroller, open }: RowKeysOptions): RowKeys {
+  const { queries } = useTableQueries();
+  const order = useValue(queries.order$);
+  const [activeRow, setActive] = useState<string>();
+  const index = activeRow === undefined ? -1 : (order?.indexOf(activeRow) ?? -1);
+  const latest = useRef(open);
+  latest.current = open;
+
+  // If the active row is on screen and rows before it come or go, the view moves with it.
+  const before = useRef(index);
+  useLayoutEffect(() => {
+    const moved = index - before.current;
+    const { scrollElement, options } = virtualizer;
+    const height = options.estimateSize(0);
+    const top = before.current * height - (scrollElement?.scrollTop ?? 0);
+    const wasVisible = top >= 0 && top < (scrollElement?.clientHeight ?? 0);
+    if (before.current !== -1 && index !== -1 && moved !== 0 && wasVisible && !isMoving.current) {
+      scroller.current?.scrollBy({ top: moved * height });
     }
+    isMoving.current = false;
+    before.current = index;
+  }, [index, virtualizer, scroller]);
+  /** Whether the user has moved the active row, rather than the cluster. */
+  const isMoving = useRef(false);
+
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (event.target !== event.currentTarget || order === undefined) return;
+    const row = order.at(index);
     const step = steps[event.key];
-    if (step === undefined || order.size === 0) return;
+    if (event.key === 'Enter' && row !== undefined) open(row);
+    else if (event.key === 'ArrowRight' && row?.['branch'] === 'closed') toggle(row.uid, true);
+    else if (event.key === 'ArrowLeft' && row?.['branch'] === 'open') toggle(row.uid, false);
+    else if (step !== undefined && order.size > 0) {
+      const to = Math.min(order.size - 1, Math.max(0, index + step));
+      isMoving.current = true;
+      setActive(order.idAt(to));
+      virtualizer.scrollToIndex(to);
+    } else return;
     event.preventDefault();
-    const to = Math.min(order.size - 1, Math.max(0, index + step));
-    setActive(order.idAt(to));
-    virtualizer.scrollToIndex(to);
   };
+  const onSelect = useCallback((row: Row) => {
+    isMoving.current = true;
+    setActive(idOf(row));
+    latest.current(row);
+  }, []);
+  const active = order?.at(index)?.uid;
   const isRendered = rows.some(({ uid }) => uid === active);
-  return { active, activeId: isRendered ? `pod-${active}` : undefined, onKeyDown };
+  return { active, activeId: isRendered ? `row-${active}` : undefined, onKeyDown, onSelect };
 }

@@ -4,9 +4,7 @@
  * pkg/printers/internalversion/printers.go, printPod.
  */
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
-
-/** The appearance of a status: healthy, in progress, in trouble, ended. */
-export type Tone = 'good' | 'busy' | 'bad' | 'done';
+import type { Tone } from './kind.ts';
 
 /** The columns of a pod that show its status. */
 export interface PodStatus {

@@ -4,30 +4,30 @@
  */
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useMemo, useRef } from 'react';
-import { podQueries } from '../cluster/live-pods.ts';
-import { useValue, useView } from '../cluster/use-live.ts';
-import type { SortKey } from '../pods/order.ts';
+import { type CSSProperties, useLayoutEffect, useMemo, useRef } from 'react';
+import { go } from '../cluster/page-state.ts';
+import { usePage, useValue, useView } from '../cluster/use-live.ts';
+import type { Row } from '../kinds/kind.ts';
+import { columnsOf, features } from './cells.tsx';
 import { ColumnHeader } from './column-header.tsx';
-import { columns, features } from './columns.tsx';
-import classes from './pod-table.module.css';
+import { shownColumns } from './column-menu.tsx';
+import classes from './table.module.css';
 import { TableRow } from './table-row.tsx';
 import { TableState } from './table-state.tsx';
 import { useRowKeys } from './use-row-keys.ts';
+import { useTableQueries } from './use-table.tsx';
 
 /** The height of a row, in pixels; the style sheet repeats it. */
 const ROW_HEIGHT = 34;
 
-interface PodTableProps {
-  readonly selected: string | undefined;
-  readonly onSelect: (uid: string) => void;
-}
+const onSelect = ({ kind: ofRow, uid, namespace, name }: Row, kind: string) =>
+  go({ object: { kind: String(ofRow ?? kind), uid, namespace, name } });
 
-export function PodTable({ selected, onSelect }: PodTableProps) {
-  const { table: view, sort$ } = podQueries;
-  const { rows, total, synced } = useView(view, (snapshot) => snapshot);
-  const sort = useValue(sort$);
-  const { offset } = useValue(podQueries.range$);
+export function LiveTable() {
+  const { kind, queries } = useTableQueries();
+  const page = usePage();
+  const { rows, total, synced } = useView(queries.table, (snapshot) => snapshot);
+  const { offset } = useValue(queries.range$);
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: total,
@@ -40,9 +40,12 @@ export function PodTable({ selected, onSelect }: PodTableProps) {
   const last = items.at(-1)?.index ?? first - 1;
   // Before the browser paints, so that no row is missing while the user scrolls.
   useLayoutEffect(() => {
-    podQueries.range$.next({ offset: first, limit: last + 1 - first });
-  }, [first, last]);
+    queries.range$.next({ offset: first, limit: last + 1 - first });
+  }, [queries, first, last]);
+  const sort = page.sort ?? kind.sort;
   const sorting = useMemo<SortingState>(() => [{ id: sort.key, desc: sort.descending }], [sort]);
+  const shown = useMemo(() => shownColumns(kind, page.columns), [kind, page.columns]);
+  const columns = useMemo(() => columnsOf(shown), [shown]);
   const table = useTable({
     features,
     columns,
@@ -54,28 +57,32 @@ export function PodTable({ selected, onSelect }: PodTableProps) {
     state: { sorting },
     onSortingChange: (update) => {
       const [next] = typeof update === 'function' ? update(sorting) : update;
-      if (next !== undefined) sort$.next({ key: next.id as SortKey, descending: next.desc });
+      if (next !== undefined) go({ sort: { key: next.id, descending: next.desc } });
     },
   });
-  const keys = useRowKeys({ rows, virtualizer, onSelect });
+  const open = (row: Row) => onSelect(row, kind.id);
+  const keys = useRowKeys({ rows, virtualizer, scroller, open });
   return (
-    // biome-ignore lint/a11y/useSemanticElements: rows are placed by transforms, which a <table> does not allow
+    // Rows are placed by transforms, which a <table> does not allow.
+    // biome-ignore lint/a11y/noStaticElementInteractions: the role is grid or treegrid
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: see above
     <div
       ref={scroller}
       className={classes.scroller}
-      role="grid"
-      aria-label="Pods"
-      aria-rowcount={total + 1}
-      aria-colcount={columns.length}
+      style={widthsOf(shown)}
+      role={kind.isTree ? 'treegrid' : 'grid'}
+      aria-label={kind.title}
+      aria-rowcount={synced ? total + 1 : -1}
+      aria-colcount={shown.length}
       aria-activedescendant={keys.activeId}
       aria-busy={!synced}
       tabIndex={0}
       onKeyDown={keys.onKeyDown}
     >
-      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a grid has no element of its own */}
       <div className={classes.head} role="rowgroup">
         {table.getHeaderGroups().map((group) => (
-          // biome-ignore lint/a11y/useSemanticElements: see above
+          // biome-ignore lint/a11y/useSemanticElements: a grid has no element of its own
           // biome-ignore lint/a11y/useFocusableInteractive: the focus stays on the grid
           <div key={group.id} className={classes.row} role="row" aria-rowindex={1}>
             {group.headers.map((header) => (
@@ -87,7 +94,7 @@ export function PodTable({ selected, onSelect }: PodTableProps) {
       {total === 0 ? (
         <TableState />
       ) : (
-        // biome-ignore lint/a11y/useSemanticElements: see above
+        // biome-ignore lint/a11y/useSemanticElements: a grid has no element of its own
         <div
           className={classes.body}
           role="rowgroup"
@@ -97,15 +104,25 @@ export function PodTable({ selected, onSelect }: PodTableProps) {
             <TableRow
               key={row.id}
               row={row}
+              columns={columns}
               index={offset + at}
               top={(offset + at) * ROW_HEIGHT}
               active={row.id === keys.active}
-              selected={row.id === selected}
-              onSelect={onSelect}
+              selected={row.id === page.object?.uid}
+              onSelect={keys.onSelect}
             />
           ))}
         </div>
       )}
     </div>
   );
+}
+
+/** The widths of the columns, which the style sheet reads. */
+function widthsOf(columns: ReturnType<typeof shownColumns>): CSSProperties {
+  const tracks = columns.map(({ width, grow }) =>
+    grow ? `minmax(${width}px, ${grow}fr)` : `${width}px`,
+  );
+  const least = columns.reduce((sum, { width }) => sum + width, 0);
+  return { '--columns': tracks.join(' '), '--least': `${least}px` } as CSSProperties;
 }

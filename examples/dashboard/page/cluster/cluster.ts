@@ -1,0 +1,84 @@
+/**
+ * The connection of the page to the cluster: one client, one factory of informers, and the live queries over them. All
+ * parts of the page share the informers, which list and watch over `fetch`.
+ */
+import {
+  allOf,
+  atMostEvery,
+  conflateByKey,
+  createClient,
+  createInformerFactory,
+  createLiveQueries,
+  type Demand,
+  forResource,
+  type KubernetesObject,
+  type Resource,
+} from 'rx-informer';
+import { events } from 'rx-informer/resources';
+import { BehaviorSubject, filter } from 'rxjs';
+
+/** The shortest time between two renderings of changed rows, in milliseconds, so that time is left for input. */
+const PAINT_EVERY_MS = 200;
+
+/** How long an informer runs on after the user has left its page, so that coming back costs no list. */
+const LINGER_MS = 30_000;
+
+/** The period of the audit, in milliseconds: an event that was lost without an error is found within this time. */
+const AUDIT_PERIOD_MS = 600_000;
+
+const meta = (name: string) =>
+  document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+
+/** The embedded cluster sends a bookmark every two seconds, a real one every minute. */
+const timeouts =
+  meta('cluster') === 'embedded' ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {};
+
+/** The only namespace of the page, or '' for all. */
+export const onlyNamespace = meta('namespace');
+
+export const client = createClient({ baseUrl: window.location.origin });
+
+const factory = createInformerFactory(client, {
+  ...timeouts,
+  lingerMs: LINGER_MS,
+  audit: { periodMs: AUDIT_PERIOD_MS },
+  ...(onlyNamespace === '' ? {} : { namespaces: [onlyNamespace] }),
+  resources: [
+    // The details of an object read its events through this index.
+    forResource(events, {
+      indexers: {
+        object: ({ involvedObject }) => (involvedObject.uid ? [involvedObject.uid] : []),
+      },
+    }),
+  ],
+});
+
+export const queries = createLiveQueries(factory);
+
+/** Whether the user has paused the table. */
+export const paused$ = new BehaviorSubject(false);
+
+/** Open at most five times per second, and never while the table is paused. The changes in between are folded. */
+function untilPainted(): Demand {
+  const unpaused: Demand = () =>
+    paused$.value ? paused$.pipe(filter((isPaused) => !isPaused)) : null;
+  return allOf(unpaused, atMostEvery(PAINT_EVERY_MS));
+}
+
+/** Paces a stream for the screen. */
+export const paced = <T>() => conflateByKey<T>({ ready: untilPainted() });
+
+/** Starts the informers as soon as they are used. The returned function stops them. */
+export function start(): () => void {
+  factory.start();
+  return () => void factory.stop();
+}
+
+/** Sends a request of these resources immediately instead of waiting. The status shows the outcome. */
+export function retryNow(resources: readonly Resource<KubernetesObject>[]): void {
+  for (const resource of resources) {
+    const { informer, release } = factory.acquire(resource);
+    if (!informer.status.live) informer.refresh().catch(() => undefined);
+    release();
+  }
+}

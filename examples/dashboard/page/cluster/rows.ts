@@ -1,0 +1,61 @@
+/** The rows of a kind as live queries, and what they cost. */
+import { type ChangeStream, type LiveQuery, liveQuery, liveShare } from 'rx-informer';
+import { tap } from 'rxjs';
+import type { Kind, Row, Streams } from '../kinds/kind.ts';
+import { paced, queries } from './cluster.ts';
+
+/** What the server or a running informer selects. */
+export interface Selectors {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+}
+
+/** The work of a query since it began. */
+export class Cost {
+  /** Change sets, and the changes in them. */
+  sets = 0;
+  changes = 0;
+  /** The time from a change set to the end of its last step, in milliseconds: all of them, and the longest. */
+  totalMs = 0;
+  longestMs = 0;
+  #beganMs = 0;
+
+  begin(): void {
+    this.#beganMs = performance.now();
+  }
+
+  end(changes: number): void {
+    const ms = performance.now() - this.#beganMs;
+    this.sets++;
+    this.changes += changes;
+    this.totalMs += ms;
+    this.longestMs = Math.max(this.longestMs, ms);
+  }
+}
+
+/** The query of a kind as data: what is read from the server, and the row that is made of each object. */
+export function queryOf(kind: Kind, selectors?: Selectors): LiveQuery<Row> {
+  const { labelSelector = '', fieldSelector = '' } = selectors ?? {};
+  return liveQuery({
+    from: kind.resource,
+    ...(labelSelector === '' ? {} : { labelSelector }),
+    ...(fieldSelector === '' ? {} : { fieldSelector }),
+    select: { key: `row of ${kind.resource.plural}`, project: kind.row },
+  });
+}
+
+const streams: Streams = {
+  rows: (kind) => queries.stream(queryOf(kind) as LiveQuery<Row, false>).pipe(paced()),
+  objects: (resource) => queries.stream(liveQuery({ from: resource })).pipe(paced()),
+};
+
+/** The rows of a kind, with what other kinds add to them. */
+export function rowsOf(kind: Kind, cost: Cost, selectors?: Selectors): ChangeStream<Row> {
+  const query = queryOf(kind, selectors) as LiveQuery<Row, false>;
+  const rows$ = queries.stream(query).pipe(paced<Row>());
+  const joined$ = kind.join?.(rows$, streams) ?? rows$;
+  return joined$.pipe(
+    tap(() => cost.begin()),
+    liveShare(),
+  );
+}

@@ -1,0 +1,189 @@
+/** What belongs to an object: its ReplicaSets and pods by selector, and the events of all of them. */
+import { useState } from 'react';
+import {
+  type KubernetesObject,
+  type LabelSelectorObject,
+  type LiveQuery,
+  liveQuery,
+  type Stored,
+} from 'rx-informer';
+import { type Event, events, pods, replicaSets } from 'rx-informer/resources';
+import { eventRow, seenMs } from '../kinds/events.ts';
+import type { Kind, Row } from '../kinds/kind.ts';
+import { byValue } from '../kinds/order.ts';
+import { podRow } from '../kinds/pods.ts';
+import { replicaSetKind } from '../kinds/workloads.ts';
+import { Age, StatusBadge } from '../table/cells.tsx';
+import classes from './details.module.css';
+import { ObjectLink } from './facts.tsx';
+import { Section } from './pairs.tsx';
+import { useQuery } from './use-query.ts';
+
+/** How many lines a list shows before the user asks for all. */
+const FEW = 6;
+
+interface ChildrenProps {
+  readonly kind: Kind;
+  readonly object: Stored<KubernetesObject>;
+}
+
+interface Selecting {
+  readonly spec?: { readonly selector?: LabelSelectorObject | Readonly<Record<string, string>> };
+}
+
+/** The label selector of an object. That of a Service is a plain map. */
+function selectorOf(kind: Kind, object: KubernetesObject): LabelSelectorObject | undefined {
+  const selector = (object as Selecting).spec?.selector;
+  if (selector === undefined) return undefined;
+  if (kind.id !== 'services') return selector;
+  return { matchLabels: selector as Readonly<Record<string, string>> };
+}
+
+export function Children({ kind, object }: ChildrenProps) {
+  if (kind.id === 'events') return null;
+  const selector = selectorOf(kind, object);
+  if (kind.id === 'nodes') return <NodeEvents name={object.metadata.name} />;
+  if (selector === undefined) return <Events uids={[object.metadata.uid]} />;
+  return <Selected kind={kind} object={object} selector={selector} />;
+}
+
+const worstFirst = { bad: 0, busy: 1, good: 2, done: 3 };
+
+const rank = ({ tone }: Row) => worstFirst[tone];
+
+function Selected(props: ChildrenProps & { readonly selector: LabelSelectorObject }) {
+  const { kind, object, selector } = props;
+  const { namespace = '', uid } = object.metadata;
+  const selected = useQuery(
+    liveQuery({
+      from: pods,
+      namespace,
+      labelSelector: selector,
+      select: { key: 'row of pods', project: podRow },
+      orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
+    }),
+  );
+  const sets = useQuery(
+    liveQuery({
+      from: replicaSets,
+      namespace,
+      where: { path: 'metadata.ownerReferences.uid', eq: uid },
+      select: { key: 'row of replicasets', project: replicaSetKind.row as never },
+    }) as LiveQuery<Row>,
+  );
+  const shownSets = sets.rows.filter(({ tone }) => tone !== 'done');
+  const uids = [uid, ...[...shownSets, ...selected.rows].map((row) => row.uid)];
+  return (
+    <>
+      {kind.id === 'deployments' && (
+        <RowList title="ReplicaSets" kind="replicasets" rows={shownSets} />
+      )}
+      <RowList title="Pods" kind="pods" rows={selected.rows} />
+      <Events uids={uids} />
+    </>
+  );
+}
+
+function RowList(props: {
+  readonly title: string;
+  readonly kind: string;
+  readonly rows: readonly Row[];
+}) {
+  const { title, kind, rows } = props;
+  const [showsAll, showAll] = useState(false);
+  return (
+    <Section title={`${title} (${rows.length})`}>
+      <ul className={classes.lines}>
+        {rows
+          .slice(0, showsAll ? undefined : FEW)
+          .map(({ uid, name, namespace, status, tone, ...row }) => (
+            <li key={uid}>
+              <StatusBadge tone={tone} text={status} />
+              <span className={classes.text}>
+                <ObjectLink of={{ kind, uid, name, namespace }} text={name} />
+              </span>
+              <span className={classes.age}>{row['ready']} ready</span>
+            </li>
+          ))}
+      </ul>
+      <More count={rows.length} isOpen={showsAll} onOpen={() => showAll(true)} />
+    </Section>
+  );
+}
+
+function More(props: {
+  readonly count: number;
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+}) {
+  if (props.isOpen || props.count <= FEW) return null;
+  return (
+    <button type="button" className={classes.more} onClick={props.onOpen}>
+      Show all {props.count}
+    </button>
+  );
+}
+
+const newestFirst = {
+  key: 'newest first',
+  compare: (a: Event, b: Event) => byValue(seenMs(b), seenMs(a)),
+};
+
+/** The events about objects. For one object an index is read. */
+function Events({ uids }: { readonly uids: readonly string[] }) {
+  const [uid] = uids;
+  const where =
+    uids.length === 1 && uid !== undefined
+      ? { index: 'object', eq: uid }
+      : { path: 'involvedObject.uid' as const, in: [...uids].sort() };
+  const select = { key: 'row of events', project: eventRow };
+  return <EventList query={liveQuery({ from: events, where, select, orderBy: newestFirst })} />;
+}
+
+/** The events of a node have its name in place of its UID. */
+function NodeEvents({ name }: { readonly name: string }) {
+  const where = {
+    and: [
+      { path: 'involvedObject.kind' as const, eq: 'Node' },
+      { path: 'involvedObject.name' as const, eq: name },
+    ],
+  };
+  const select = { key: 'row of events', project: eventRow };
+  return <EventList query={liveQuery({ from: events, where, select, orderBy: newestFirst })} />;
+}
+
+function EventList({ query }: { readonly query: LiveQuery<Row> }) {
+  const { rows, synced, status } = useQuery(query);
+  const [showsAll, showAll] = useState(false);
+  return (
+    <Section title="Events">
+      {rows.length === 0 && (
+        <p className={classes.quiet}>
+          {synced
+            ? 'No event is known.'
+            : status.error
+              ? 'The events cannot be read.'
+              : 'Loading …'}
+        </p>
+      )}
+      <ul className={classes.lines}>
+        {rows.slice(0, showsAll ? undefined : FEW).map((row) => (
+          <li key={row.uid}>
+            <StatusBadge tone={row.tone} text={row.status} />
+            <span className={classes.text}>
+              {row['message']}
+              {Number(row['count']) > 1 && ` (${row['count']} times)`}
+              {query.where !== undefined && 'path' in query.where && (
+                <span className={classes.quiet}> — {row['object']}</span>
+              )}
+            </span>
+            <span className={classes.age}>
+              <Age sinceMs={Number(row['seenMs'])} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      <More count={rows.length} isOpen={showsAll} onOpen={() => showAll(true)} />
+    </Section>
+  );
+}

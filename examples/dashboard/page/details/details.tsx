@@ -1,0 +1,128 @@
+/** The details of one object, live. If the object is deleted, its last known state stays visible. */
+import { Alert, Button, CloseButton, Loader, SegmentedControl } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import type { KubernetesObject, Stored } from 'rx-informer';
+import type { Pod } from 'rx-informer/resources';
+import { go, type ObjectName } from '../cluster/page-state.ts';
+import { usePage } from '../cluster/use-live.ts';
+import { kindOf } from '../kinds/index.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { StatusBadge } from '../table/cells.tsx';
+import classes from './details.module.css';
+import { isEditable } from './draft.ts';
+import { EditObject } from './edit-object.tsx';
+import { Logs } from './logs.tsx';
+import { Overview } from './overview.tsx';
+import { useObject } from './use-query.ts';
+import { YamlView } from './yaml-view.tsx';
+
+const close = () => {
+  go({ object: undefined, tab: '' });
+  // The keyboard continues where it was before the details were opened.
+  document.querySelector<HTMLElement>('[role=grid],[role=treegrid]')?.focus();
+};
+
+export function Details({ of }: { readonly of: ObjectName }) {
+  const kind = kindOf(of.kind);
+  const { object, isDeleted, successor, synced } = useObject(kind, of);
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus(), []);
+  const row = object && kind.row(object as never);
+  return (
+    <section
+      className={classes.pane}
+      role="dialog"
+      aria-label={`${kind.resource.kind} ${of.name}`}
+      onKeyDown={(event) => event.key === 'Escape' && !event.defaultPrevented && close()}
+    >
+      <div className={classes.head}>
+        <div className={classes.heading}>
+          <span className={classes.kind}>
+            {kind.resource.kind}
+            {of.namespace !== '' && ` in ${of.namespace}`}
+          </span>
+          <h2 ref={title} tabIndex={-1} className={classes.title}>
+            {of.name}
+          </h2>
+          {row !== undefined && row.status !== '' && (
+            <StatusBadge
+              tone={isDeleted ? 'done' : row.tone}
+              text={isDeleted ? 'Deleted' : row.status}
+            />
+          )}
+        </div>
+        <CloseButton aria-label="Close the details" onClick={close} />
+      </div>
+      {isDeleted && (
+        <Deleted of={of} kind={kind} isKnown={object !== undefined} successor={successor} />
+      )}
+      {object === undefined && !synced && (
+        <Loader size="sm" m="lg" aria-label="Loading the object" />
+      )}
+      {object !== undefined && <Body kind={kind} object={object} isDeleted={isDeleted} />}
+    </section>
+  );
+}
+
+function Deleted(props: {
+  readonly of: ObjectName;
+  readonly kind: Kind;
+  readonly isKnown: boolean;
+  readonly successor: Stored<KubernetesObject> | undefined;
+}) {
+  const { of, kind, isKnown, successor } = props;
+  const what = kind.resource.kind;
+  return (
+    <Alert color="orange" mx="md" mb="sm" role="status" title={`This ${what} was deleted`}>
+      {isKnown ? 'Its last known state is shown below. ' : 'Nothing is known of it any more. '}
+      {successor !== undefined && (
+        <>
+          A new {what} has the same name.{' '}
+          <Button
+            size="compact-xs"
+            variant="light"
+            onClick={() => go({ object: { ...of, uid: successor.metadata.uid } })}
+          >
+            Show the new one
+          </Button>
+        </>
+      )}
+    </Alert>
+  );
+}
+
+function Body(props: {
+  readonly kind: Kind;
+  readonly object: Stored<KubernetesObject>;
+  readonly isDeleted: boolean;
+}) {
+  const { kind, object, isDeleted } = props;
+  const { tab } = usePage();
+  const tabs = [
+    { value: '', label: 'Overview' },
+    ...(kind.id === 'pods' ? [{ value: 'logs', label: 'Logs' }] : []),
+    { value: 'yaml', label: 'YAML' },
+    ...(isEditable(kind.resource) && !isDeleted ? [{ value: 'edit', label: 'Edit' }] : []),
+  ];
+  const shown = tabs.some(({ value }) => value === tab) ? tab : '';
+  return (
+    <>
+      <div className={classes.tabs}>
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label="Part of the details"
+          data={tabs}
+          value={shown}
+          onChange={(next) => go({ tab: next })}
+        />
+      </div>
+      <div className={classes.body} data-testid="details">
+        {shown === '' && <Overview kind={kind} object={object} />}
+        {shown === 'logs' && <Logs pod={object as Stored<Pod>} isDeleted={isDeleted} />}
+        {shown === 'yaml' && <YamlView object={object} />}
+        {shown === 'edit' && <EditObject kind={kind} object={object} />}
+      </div>
+    </>
+  );
+}

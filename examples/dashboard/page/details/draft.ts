@@ -1,0 +1,62 @@
+/** A draft of an object as YAML: what the user sees, what has changed, and the write. */
+import {
+  createResourceClient,
+  type KubernetesObject,
+  type Resource,
+  type Stored,
+} from 'rx-informer';
+import { parse, stringify } from 'yaml';
+import { client } from '../cluster/cluster.ts';
+
+type Fields = Record<string, unknown>;
+
+/** The kinds that the dashboard's proxy lets the page write. */
+const EDITABLE = [
+  ...['pods', 'services', 'nodes'],
+  ...['deployments', 'statefulsets', 'daemonsets', 'jobs'],
+];
+
+export function isEditable({ plural }: Resource<never>): boolean {
+  return EDITABLE.includes(plural);
+}
+
+/** The text of a draft. The status belongs to the server, and its version is sent as a condition of the write. */
+export function draftText(object: Stored<KubernetesObject>): string {
+  const { status: _status, metadata, ...rest } = object as Stored<KubernetesObject> & Fields;
+  const { resourceVersion: _version, generation: _generation, ...named } = metadata;
+  const { apiVersion, kind, ...fields } = rest;
+  return stringify({ apiVersion, kind, metadata: named, ...fields }, { lineWidth: 0 });
+}
+
+/** The object of a text. Throws an error whose message names the line. */
+export function readDraft(text: string): Fields {
+  const value: unknown = parse(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  throw new Error('The text must be a YAML object with apiVersion, kind, metadata and so on.');
+}
+
+/** Sets the fields of a draft to those of the edited text; only fields that the text has shown are removed. */
+function assign(draft: Fields, edited: Fields, shown: Fields): void {
+  for (const name of Object.keys(shown)) if (!(name in edited)) delete draft[name];
+  for (const [name, value] of Object.entries(edited)) {
+    if (name === 'metadata') assign(draft[name] as Fields, value as Fields, shown[name] as Fields);
+    else draft[name] = value;
+  }
+}
+
+/**
+ * Sends what differs between the object and the edited text, as a patch that applies only to the version that the user
+ * has seen. Rejects with a conflict (409) if somebody else has changed the object since.
+ */
+export async function sendDraft(
+  resource: Resource<never>,
+  object: Stored<KubernetesObject>,
+  text: string,
+): Promise<void> {
+  const edited = readDraft(text);
+  const shown = readDraft(draftText(object));
+  const recipe = (draft: object) => assign(draft as Fields, edited, shown);
+  await createResourceClient(client, resource as Resource<KubernetesObject>).edit(object, recipe, {
+    attempts: 1,
+  });
+}

@@ -1,0 +1,143 @@
+/** Edits an object: a draft, its difference, and the write, which never overwrites the change of somebody else. */
+import { Alert, Button, Group, Textarea } from '@mantine/core';
+import { structuredPatch } from 'diff';
+import { useState } from 'react';
+import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
+import { errorWords } from '../cluster/error-words.ts';
+import type { Kind } from '../kinds/kind.ts';
+import classes from './details.module.css';
+import { draftText, readDraft, sendDraft } from './draft.ts';
+
+interface EditObjectProps {
+  readonly kind: Kind;
+  readonly object: Stored<KubernetesObject>;
+}
+
+type Outcome = { readonly isGood: boolean; readonly text: string };
+
+function problemOf(text: string): string | undefined {
+  try {
+    readDraft(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export function EditObject({ kind, object }: EditObjectProps) {
+  /** The version that the draft began with. */
+  const [base, setBase] = useState(object);
+  const [text, setText] = useState(() => draftText(object));
+  const [reviews, review] = useState(false);
+  const [isSending, setSending] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome>();
+  const before = draftText(base);
+  const problem = problemOf(text);
+  const isOutdated = draftText(object) !== before;
+  const startAgain = () => {
+    setBase(object);
+    setText(draftText(object));
+    setOutcome(undefined);
+    review(false);
+  };
+  const send = async () => {
+    setSending(true);
+    try {
+      await sendDraft(kind.resource, base, text);
+      setOutcome({ isGood: true, text: 'The server has accepted the change.' });
+      review(false);
+    } catch (error) {
+      setOutcome({ isGood: false, text: errorWords(ApiError.from(error, 'The change')) });
+    } finally {
+      setSending(false);
+    }
+  };
+  return (
+    <>
+      {isOutdated && !outcome?.isGood && (
+        <Alert color="orange" mb="sm" title="The object has changed since you began">
+          Your draft can be sent only for the newest version.{' '}
+          <Button size="compact-xs" variant="light" onClick={startAgain}>
+            Start again from the newest version
+          </Button>
+        </Alert>
+      )}
+      {outcome !== undefined && (
+        <Alert
+          color={outcome.isGood ? 'teal' : 'red'}
+          mb="sm"
+          role="status"
+          title={outcome.isGood ? 'Saved' : 'Not saved'}
+        >
+          {outcome.text}
+          {outcome.isGood && (
+            <Button size="compact-xs" variant="light" ml="sm" onClick={startAgain}>
+              Edit again
+            </Button>
+          )}
+        </Alert>
+      )}
+      {reviews ? (
+        <Difference before={before} after={text} />
+      ) : (
+        <Textarea
+          aria-label="Draft as YAML"
+          autosize
+          minRows={12}
+          spellCheck={false}
+          classNames={{ input: classes.draft }}
+          value={text}
+          error={problem}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+      )}
+      <Group gap="sm" mt="sm">
+        {reviews ? (
+          <>
+            <Button size="xs" loading={isSending} onClick={() => void send()}>
+              Send the change
+            </Button>
+            <Button size="xs" variant="default" onClick={() => review(false)}>
+              Back to the draft
+            </Button>
+          </>
+        ) : (
+          <Button
+            size="xs"
+            disabled={problem !== undefined || text === before || outcome?.isGood === true}
+            onClick={() => review(true)}
+          >
+            Review the change
+          </Button>
+        )}
+        {!reviews && text !== before && (
+          <Button size="xs" variant="subtle" onClick={startAgain}>
+            Discard the draft
+          </Button>
+        )}
+      </Group>
+    </>
+  );
+}
+
+const signs: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' };
+
+function Difference({ before, after }: { readonly before: string; readonly after: string }) {
+  const { hunks } = structuredPatch('object', 'draft', before, after, '', '', { context: 3 });
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by the keyboard
+    <section className={classes.code} tabIndex={0} aria-label="Difference" data-testid="difference">
+      {hunks.map(({ oldStart, lines }) => (
+        <div key={oldStart}>
+          <div className={classes.quiet}>from line {oldStart}</div>
+          {lines.map((line, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change their places
+            <div key={at} data-change={signs[line[0] ?? '']}>
+              {line}
+            </div>
+          ))}
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+/** The overview of an object: why it is in trouble, its facts, conditions, pods and events. */
+import { Alert } from '@mantine/core';
+import type { KubernetesObject, Stored } from 'rx-informer';
+import type { Kind } from '../kinds/kind.ts';
+import { Age, StatusBadge } from '../table/cells.tsx';
+import { Children } from './children.tsx';
+import classes from './details.module.css';
+import { factsOf } from './facts.tsx';
+import { Pairs, Section } from './pairs.tsx';
+import { conditionsOf, troublesOf } from './troubles.ts';
+
+interface OverviewProps {
+  readonly kind: Kind;
+  readonly object: Stored<KubernetesObject>;
+}
+
+export function Overview({ kind, object }: OverviewProps) {
+  const troubles = troublesOf(object);
+  const { labels = {}, annotations = {} } = object.metadata;
+  return (
+    <>
+      {troubles.map(({ title, text }) => (
+        <Alert key={title} color="red" title={title} className={classes.trouble}>
+          {text}
+        </Alert>
+      ))}
+      <Children kind={kind} object={object} />
+      {factsOf(object).map(({ title, facts }) => (
+        <Pairs key={title} title={title} pairs={facts} />
+      ))}
+      <Conditions object={object} />
+      <Pairs title="Labels" pairs={labels} />
+      <Pairs title="Annotations" pairs={annotations} />
+    </>
+  );
+}
+
+function Conditions({ object }: { readonly object: KubernetesObject }) {
+  const conditions = conditionsOf(object);
+  if (conditions.length === 0) return null;
+  return (
+    <Section title="Conditions">
+      <ul className={classes.lines}>
+        {conditions.map(({ type, status, isBad, reason, message, sinceMs }) => (
+          <li key={type}>
+            <StatusBadge tone={isBad ? 'bad' : 'good'} text={type} />
+            <span className={classes.text}>
+              {status === 'True' ? 'yes' : status === 'False' ? 'no' : 'unknown'}
+              {reason && `, ${reason}`}
+              {message && `: ${message}`}
+            </span>
+            <span className={classes.age}>
+              <Age sinceMs={sinceMs} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

@@ -1,0 +1,41 @@
+/** Sections of the details. */
+import { Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import classes from './details.module.css';
+
+export function Section(props: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className={classes.section} aria-label={props.title}>
+      <Title order={3} className={classes.subtitle}>
+        {props.title}
+      </Title>
+      {props.children}
+    </section>
+  );
+}
+
+/** Names with their values; values that are absent are left out. */
+export function Pairs(props: {
+  readonly title: string;
+  readonly pairs: Readonly<Record<string, ReactNode>>;
+}) {
+  const entries = Object.entries(props.pairs).filter(([, value]) => value);
+  return (
+    <Section title={props.title}>
+      {entries.length === 0 ? (
+        <Text size="sm" className={classes.quiet}>
+          None
+        </Text>
+      ) : (
+        <dl className={classes.pairs}>
+          {entries.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Section>
+  );
+}

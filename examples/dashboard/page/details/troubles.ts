@@ -1,0 +1,80 @@
+/** The reasons why an object is not as it should be, from its conditions and the states of its containers. */
+import type { KubernetesObject } from 'rx-informer';
+import type { ContainerStatus, Pod } from 'rx-informer/resources';
+import type { ConditionLike } from '../kinds/workloads.ts';
+
+/** One reason. */
+export interface Trouble {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A condition and whether its status is a bad one. */
+export interface Condition extends ConditionLike {
+  readonly isBad: boolean;
+  readonly sinceMs: number;
+}
+
+/** Conditions that are good while they are false. */
+const GOOD_WHEN_FALSE =
+  /Pressure$|Failure$|^NetworkUnavailable$|^Failed$|^Suspended$|^FailureTarget$|^DisruptionTarget$|^PodResize/;
+
+interface WithConditions {
+  readonly status?: {
+    readonly conditions?: readonly (ConditionLike & { readonly lastTransitionTime?: string })[];
+  };
+}
+
+/** The conditions of an object. */
+export function conditionsOf(object: KubernetesObject): readonly Condition[] {
+  const { conditions = [] } = (object as WithConditions).status ?? {};
+  return conditions.map((condition) => ({
+    ...condition,
+    isBad: (condition.status === 'True') === GOOD_WHEN_FALSE.test(condition.type),
+    sinceMs: Date.parse(condition.lastTransitionTime ?? '') || 0,
+  }));
+}
+
+/** What a container waits for, or why it ended. */
+function containerTroubles({ name, state, lastState, ready }: ContainerStatus): Trouble[] {
+  const { waiting, terminated } = state ?? {};
+  const found: Trouble[] = [];
+  if (
+    waiting?.reason &&
+    waiting.reason !== 'ContainerCreating' &&
+    waiting.reason !== 'PodInitializing'
+  ) {
+    const text = waiting.message ?? 'The container waits to be started again.';
+    found.push({ title: `Container ${name}: ${waiting.reason}`, text });
+  }
+  const ended = terminated ?? (ready ? undefined : lastState?.terminated);
+  if (ended !== undefined && ended.exitCode !== 0) {
+    const cause = [`exit code ${ended.exitCode}`, ended.message].filter(Boolean).join(': ');
+    found.push({
+      title: `Container ${name} ended: ${ended.reason ?? 'Error'}`,
+      text: `It ended with ${cause}. Its log says more.`,
+    });
+  }
+  return found;
+}
+
+/** The reasons, the most direct ones first. */
+export function troublesOf(object: KubernetesObject): readonly Trouble[] {
+  const {
+    initContainerStatuses = [],
+    containerStatuses = [],
+    phase,
+    reason,
+    message,
+  } = (object as Pod).status ?? {};
+  if (phase === 'Succeeded') return [];
+  const containers = [...initContainerStatuses, ...containerStatuses].flatMap(containerTroubles);
+  const own = reason && message ? [{ title: reason, text: message }] : [];
+  const conditions = conditionsOf(object)
+    .filter(({ isBad, message: text }) => isBad && text)
+    .map(({ type, reason: why, message: text = '' }) => ({
+      title: why && why !== type ? `${type}: ${why}` : type,
+      text,
+    }));
+  return [...own, ...containers, ...conditions];
+}

@@ -1,0 +1,51 @@
+/** The object as YAML. The lines of the last change are marked. */
+import { Button, CopyButton } from '@mantine/core';
+import { diffLines } from 'diff';
+import { useMemo, useState } from 'react';
+import type { KubernetesObject } from 'rx-informer';
+import { stringify } from 'yaml';
+import classes from './details.module.css';
+
+interface Line {
+  readonly id: string;
+  readonly text: string;
+  readonly isNew: boolean;
+}
+
+function linesOf(before: string, now: string): readonly Line[] {
+  return diffLines(before, now)
+    .filter(({ removed }) => !removed)
+    .flatMap(({ value, added }) =>
+      value
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((text) => ({ text, isNew: added })),
+    )
+    .map((line, at) => ({ ...line, id: `${at}` }));
+}
+
+export function YamlView({ object }: { readonly object: KubernetesObject }) {
+  const text = useMemo(() => stringify(object, { lineWidth: 0 }), [object]);
+  const [shown, setShown] = useState({ before: text, now: text });
+  if (shown.now !== text) setShown({ before: shown.now, now: text });
+  const lines = useMemo(() => linesOf(shown.before, shown.now), [shown]);
+  return (
+    <>
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <Button size="compact-xs" variant="default" onClick={copy}>
+            {copied ? 'Copied' : 'Copy'}
+          </Button>
+        )}
+      </CopyButton>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by the keyboard */}
+      <section className={classes.code} tabIndex={0} aria-label="YAML" data-testid="yaml">
+        {lines.map(({ id, text: line, isNew }) => (
+          <div key={id} data-new={isNew}>
+            {line || ' '}
+          </div>
+        ))}
+      </section>
+    </>
+  );
+}

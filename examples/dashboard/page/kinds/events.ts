@@ -1,0 +1,57 @@
+/** Events as rows, each with the present state of the pod that it is about. */
+import { liveJoin } from 'rx-informer';
+import { type Event, events } from 'rx-informer/resources';
+import { defineKind, namespaceColumn, type Row, rowOf, textOf } from './kind.ts';
+import { podKind } from './pods.ts';
+
+/** When an event was last seen, in milliseconds since the Unix epoch. */
+export function seenMs({ series, lastTimestamp, eventTime, metadata }: Event): number {
+  const time = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
+  return Date.parse(time ?? '') || 0;
+}
+
+export function eventRow(event: Event): Row {
+  const { reason = '', message = '', involvedObject: about, type, count, series } = event;
+  const row = rowOf(event, { status: reason, tone: type === 'Warning' ? 'bad' : 'done' });
+  const object = `${about.kind ?? ''}/${about.name ?? ''}`;
+  return {
+    ...row,
+    seenMs: seenMs(event),
+    message,
+    object,
+    objectUid: about.uid ?? '',
+    objectNow: '',
+    count: series?.count ?? count ?? 1,
+    text: textOf(`${row.namespace}/${object}`, reason, message),
+  };
+}
+
+export const eventKind = defineKind({
+  id: 'events',
+  title: 'Events',
+  resource: events,
+  sort: { key: 'seenMs', descending: true },
+  tones: { bad: 'Warnings', done: 'Normal' },
+  columns: [
+    { id: 'status', title: 'Reason', type: 'status', width: 172 },
+    { id: 'seenMs', title: 'Seen', type: 'age', width: 66, largestFirst: true },
+    { id: 'message', title: 'Message', type: 'text', width: 300, grow: 3 },
+    { id: 'object', title: 'Object', type: 'owner', width: 190, grow: 1 },
+    { id: 'objectNow', title: 'Object now', type: 'text', width: 130 },
+    { ...namespaceColumn, grow: 0 },
+    { id: 'count', title: 'Count', type: 'number', width: 66, largestFirst: true },
+  ],
+  row: eventRow,
+  // By UID, because an object that was deleted and created again has the same name.
+  join: (rows$, { rows }) =>
+    rows$.pipe(
+      liveJoin(rows(podKind), {
+        on: { left: ({ objectUid }) => String(objectUid), right: ({ uid }) => uid },
+        one: true,
+        project: (event, pod): Row => {
+          const isPod = String(event['object']).startsWith('Pod/');
+          return { ...event, objectNow: pod?.status ?? (isPod ? 'deleted' : '') };
+        },
+      }),
+    ),
+});

@@ -1,0 +1,36 @@
+/** The kinds of the page, in the order of the sidebar. */
+import { eventKind } from './events.ts';
+import type { Kind } from './kind.ts';
+import { nodeKind } from './nodes.ts';
+import { namespaceKind, serviceKind } from './others.ts';
+import { podKind } from './pods.ts';
+import { treeKind } from './tree.ts';
+import {
+  daemonSetKind,
+  deploymentKind,
+  jobKind,
+  replicaSetKind,
+  statefulSetKind,
+} from './workloads.ts';
+
+/** The groups of the sidebar. */
+export const kindGroups: readonly { readonly title: string; readonly kinds: readonly Kind[] }[] = [
+  { title: 'Overview', kinds: [treeKind, eventKind] },
+  {
+    title: 'Workloads',
+    kinds: [podKind, deploymentKind, replicaSetKind, statefulSetKind, daemonSetKind, jobKind],
+  },
+  { title: 'Cluster', kinds: [nodeKind, namespaceKind, serviceKind] },
+];
+
+const all = kindGroups.flatMap(({ kinds }) => kinds);
+
+/** The kind of a name in the URL; pods if there is none. */
+export function kindOf(id: string): Kind {
+  return all.find((kind) => kind.id === id) ?? podKind;
+}
+
+/** The kind whose objects have this `kind`, such as `ReplicaSet`. */
+export function kindNamed(name: string): Kind | undefined {
+  return all.find((kind) => kind.resource.kind === name && kind !== treeKind);
+}

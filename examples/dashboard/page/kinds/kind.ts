@@ -1,0 +1,135 @@
+/** The description of a kind: its rows, its columns, and the joins that add to them. A new kind is one more file. */
+import type { ChangeStream, KubernetesObject, OwnerReference, Resource, Stored } from 'rx-informer';
+
+/** The appearance of a row: healthy, in progress, in trouble, ended. */
+export type Tone = 'good' | 'busy' | 'bad' | 'done';
+
+/** The fields that the rows of all kinds have. */
+export interface CommonFields {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly status: string;
+  readonly tone: Tone;
+  readonly createdMs: number;
+  /** The object that controls this one, such as `ReplicaSet/web`; '' if there is none. */
+  readonly owner: string;
+  readonly ownerUid: string;
+}
+
+/**
+ * One object as a row of a table: small, flat, and with prepared sort keys, so that sorting, filtering and rendering do
+ * not read the complete object again. A row is replaced only if one of its fields has changed.
+ */
+export interface Row extends CommonFields {
+  /** The text that the words of the filter are searched in, in lower case. */
+  readonly text: string;
+  readonly [column: string]: string | number;
+}
+
+/** One column. Its `id` is the field of the row that it shows and, without `by`, the field that it sorts by. */
+export interface Column {
+  readonly id: string;
+  readonly title: string;
+  readonly type: 'name' | 'status' | 'text' | 'number' | 'age' | 'owner' | 'share';
+  /** The least width in pixels. */
+  readonly width: number;
+  /** The part of the free width that the column takes. @defaultValue 0 */
+  readonly grow?: number;
+  readonly by?: string;
+  /** Whether the first click on the header sorts the largest values to the top. */
+  readonly largestFirst?: boolean;
+  /** Whether the column is hidden until the user chooses it. */
+  readonly optional?: boolean;
+}
+
+/** A column and a direction. */
+export interface Sort {
+  readonly key: string;
+  readonly descending: boolean;
+}
+
+/** The streams of rows that a kind may join with its own. */
+export interface Streams {
+  /** The rows of another kind, without a filter. */
+  rows(kind: Kind): ChangeStream<Row>;
+  /** The complete objects of a resource. */
+  objects<T extends KubernetesObject>(resource: Resource<T>): ChangeStream<T>;
+}
+
+/** A kind that the page shows. */
+export interface Kind<T extends KubernetesObject = never> {
+  /** The name in the URL. */
+  readonly id: string;
+  readonly title: string;
+  readonly resource: Resource<T>;
+  readonly columns: readonly Column[];
+  readonly sort: Sort;
+  readonly tones: Partial<Readonly<Record<Tone, string>>>;
+  /** Makes the row of an object. */
+  row(object: Stored<T>): Row;
+  /** Adds to the rows what other kinds say about them. */
+  join?(rows$: ChangeStream<Row>, streams: Streams): ChangeStream<Row>;
+  /** Whether the kind is a tree, whose rows keep their places below each other. */
+  readonly isTree?: boolean;
+}
+
+/** Infers the type of the objects from the resource. */
+export function defineKind<T extends KubernetesObject>(kind: Kind<T>): Kind {
+  return kind as unknown as Kind;
+}
+
+/** The fields of an object that the rows of all kinds have. */
+export function rowOf(
+  object: KubernetesObject,
+  state: { readonly status: string; readonly tone: Tone },
+): CommonFields {
+  const { name = '', namespace = '', uid, creationTimestamp = '' } = object.metadata ?? {};
+  const owner = ownerOf(object);
+  return {
+    uid: uid ?? `${namespace}/${name}`,
+    name,
+    namespace,
+    status: state.status,
+    tone: state.tone,
+    createdMs: Date.parse(creationTimestamp) || 0,
+    owner: owner === undefined ? '' : `${owner.kind}/${owner.name}`,
+    ownerUid: owner?.uid ?? '',
+  };
+}
+
+/** The owner that controls an object, otherwise its first owner. */
+export function ownerOf({ metadata }: KubernetesObject): OwnerReference | undefined {
+  const owners = metadata?.ownerReferences ?? [];
+  return owners.find((reference) => reference.controller) ?? owners[0];
+}
+
+/** The searchable text of a row. */
+export function textOf(...parts: readonly string[]): string {
+  return parts.join(' ').toLowerCase();
+}
+
+export const nameColumn: Column = { id: 'name', title: 'Name', type: 'name', width: 172, grow: 2 };
+export const statusColumn: Column = { id: 'status', title: 'Status', type: 'status', width: 148 };
+export const ageColumn: Column = {
+  id: 'createdMs',
+  title: 'Age',
+  type: 'age',
+  width: 66,
+  largestFirst: true,
+};
+export const namespaceColumn: Column = {
+  id: 'namespace',
+  title: 'Namespace',
+  type: 'text',
+  width: 104,
+  grow: 0.4,
+};
+export const ownerColumn: Column = {
+  id: 'owner',
+  title: 'Owner',
+  type: 'owner',
+  width: 168,
+  grow: 1.6,
+};
+export const byName: Sort = { key: 'name', descending: false };

@@ -1,0 +1,118 @@
+/** Nodes as rows, with the number of their pods and what these request of them. */
+import {
+  count,
+  liveGroupBy,
+  liveJoin,
+  type ParsedQuantity,
+  parseQuantity,
+  podRequests,
+  sum,
+} from 'rx-informer';
+import { type Node, nodes, type Pod, pods } from 'rx-informer/resources';
+import {
+  ageColumn,
+  byName,
+  defineKind,
+  nameColumn,
+  type Row,
+  rowOf,
+  statusColumn,
+  type Tone,
+  textOf,
+} from './kind.ts';
+
+const cores = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
+/** A node that reports pressure, or that is not ready, is in trouble. */
+function nodeState({ spec, status }: Node): { readonly status: string; readonly tone: Tone } {
+  const conditions = status?.conditions ?? [];
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const pressure = conditions.find(({ type, status: now }) => type !== 'Ready' && now === 'True');
+  if (ready !== undefined && ready.status !== 'True') return { status: 'NotReady', tone: 'bad' };
+  if (pressure !== undefined) return { status: pressure.type, tone: 'bad' };
+  if (spec?.unschedulable) return { status: 'Cordoned', tone: 'busy' };
+  return { status: ready === undefined ? 'Unknown' : 'Ready', tone: ready ? 'good' : 'busy' };
+}
+
+function amount(text: string | number | undefined): ParsedQuantity {
+  return parseQuantity(text ?? 0);
+}
+
+/** The row of a node, before its pods are known. */
+function nodeRow(node: Node): Row {
+  const row = rowOf(node, nodeState(node));
+  const { allocatable = {}, nodeInfo } = node.status ?? {};
+  return {
+    ...row,
+    pods: 0,
+    cpuMilli: amount(allocatable['cpu']).milli,
+    memoryBytes: amount(allocatable['memory']).value,
+    cpu: 0,
+    cpuText: '',
+    memory: 0,
+    memoryText: '',
+    version: nodeInfo?.kubeletVersion ?? '',
+    text: textOf(row.name),
+  };
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+const gi = (bytes: number) => cores.format(bytes / 2 ** 30);
+
+export const nodeKind = defineKind({
+  id: 'nodes',
+  title: 'Nodes',
+  resource: nodes,
+  sort: byName,
+  tones: { good: 'Ready', busy: 'Cordoned', bad: 'In trouble' },
+  columns: [
+    { ...nameColumn, width: 140, grow: 1 },
+    { ...statusColumn, width: 128 },
+    { id: 'pods', title: 'Pods', type: 'number', width: 66, largestFirst: true },
+    { id: 'cpu', title: 'CPU requested', type: 'share', width: 170, grow: 1, largestFirst: true },
+    {
+      id: 'memory',
+      title: 'Memory requested',
+      type: 'share',
+      width: 170,
+      grow: 1,
+      largestFirst: true,
+    },
+    ageColumn,
+    { id: 'version', title: 'Version', type: 'text', width: 96 },
+  ],
+  row: nodeRow,
+  join: (rows$, { objects }) =>
+    rows$.pipe(
+      liveJoin(
+        objects(pods).pipe(
+          // A pod that has ended requests nothing any more, and one without a node is in no group.
+          liveGroupBy((pod) => (hasEnded(pod) ? undefined : pod.spec?.nodeName), {
+            pods: count(),
+            // Thousandths of a core, because sums of integers are exact.
+            cpu: sum((pod) => podRequests(pod).cpu.milli),
+            memory: sum((pod) => podRequests(pod).memory.value),
+          }),
+        ),
+        {
+          on: { left: ({ name }) => name, right: ({ key }) => key },
+          one: true,
+          project: (row, asked): Row => {
+            const { pods: podCount = 0, cpu = 0, memory = 0 } = asked ?? {};
+            const [cpuMilli, memoryBytes] = [Number(row['cpuMilli']), Number(row['memoryBytes'])];
+            return {
+              ...row,
+              pods: podCount,
+              cpu: cpuMilli === 0 ? 0 : cpu / cpuMilli,
+              cpuText: `${cores.format(cpu / 1000)} of ${cores.format(cpuMilli / 1000)}`,
+              memory: memoryBytes === 0 ? 0 : memory / memoryBytes,
+              memoryText: `${gi(memory)} of ${gi(memoryBytes)} GiB`,
+            };
+          },
+        },
+      ),
+    ),
+});

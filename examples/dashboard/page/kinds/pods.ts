@@ -1,0 +1,52 @@
+/** Pods as rows. */
+import { type Pod, pods } from 'rx-informer/resources';
+import {
+  ageColumn,
+  byName,
+  defineKind,
+  nameColumn,
+  namespaceColumn,
+  ownerColumn,
+  type Row,
+  rowOf,
+  statusColumn,
+  textOf,
+} from './kind.ts';
+import { podStatus } from './pod-status.ts';
+
+/** The row of a pod. */
+export function podRow(pod: Pod): Row {
+  const { text, tone, ready, containers, restarts } = podStatus(pod);
+  const row = rowOf(pod, { status: text, tone });
+  const node = pod.spec?.nodeName ?? '';
+  return {
+    ...row,
+    phase: pod.status?.phase ?? 'Unknown',
+    ready: `${ready}/${containers}`,
+    readyShare: containers === 0 ? 0 : ready / containers + containers / 1e6,
+    restarts,
+    node,
+    ip: pod.status?.podIP ?? '',
+    text: textOf(`${row.namespace}/${row.name}`, node, row.owner),
+  };
+}
+
+export const podKind = defineKind({
+  id: 'pods',
+  title: 'Pods',
+  resource: pods,
+  sort: byName,
+  tones: { good: 'Running', busy: 'In progress', bad: 'In trouble', done: 'Completed' },
+  columns: [
+    nameColumn,
+    statusColumn,
+    { id: 'ready', title: 'Ready', type: 'text', width: 62, by: 'readyShare' },
+    { id: 'restarts', title: 'Restarts', type: 'number', width: 82, largestFirst: true },
+    ageColumn,
+    namespaceColumn,
+    { id: 'node', title: 'Node', type: 'text', width: 92, grow: 0.4 },
+    ownerColumn,
+    { id: 'ip', title: 'Pod IP', type: 'text', width: 104, optional: true },
+  ],
+  row: podRow,
+});

@@ -1,0 +1,93 @@
+/** What the table reads from where, and what that costs. */
+import { Code, Text } from '@mantine/core';
+import { explain } from 'rx-informer';
+import { useClockText } from '../cluster/clock.ts';
+import { queries as liveQueries } from '../cluster/cluster.ts';
+import { type Cost, queryOf } from '../cluster/rows.ts';
+import { useView } from '../cluster/use-live.ts';
+import { useTableQueries } from '../table/use-table.tsx';
+import classes from './server-panel.module.css';
+
+const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
+/** The steps behind the query; docs/queries.md lists the cost of each. */
+const steps = [
+  ['conflateByKey', 'at most five change sets per second'],
+  ['liveFilter', 'the words, the namespace and the status: one test per changed row'],
+  ['liveGroupBy', 'the counts: one addition per changed row'],
+  ['liveSort', 'O(log n) comparisons per changed row'],
+  ['liveWindow', 'the rows on screen'],
+] as const;
+
+export function QueriesPanel() {
+  const { kind, selectors, queries, cost } = useTableQueries();
+  const objects = useView(queries.all, ({ rows }) => rows[0]?.count ?? 0);
+  const shown = useView(queries.table, ({ rows }) => rows.length);
+  const query = queryOf(kind, selectors);
+  return (
+    <section aria-labelledby="queries" className={classes.queries}>
+      <Text component="h2" id="queries" className={classes.heading}>
+        The query of {kind.title}
+      </Text>
+      <Code block data-testid="explain">
+        {liveQueries.explain(query).text}
+      </Code>
+      <Text component="h3" className={classes.heading} mt="md">
+        Then, in this page
+      </Text>
+      <ul className={classes.steps}>
+        {kind.join !== undefined && (
+          <li>
+            <b>liveJoin</b> what other kinds say about each row
+          </li>
+        )}
+        {steps.map(([name, what]) => (
+          <li key={name}>
+            <b>{name}</b> {what}
+          </li>
+        ))}
+      </ul>
+      <Text component="h3" className={classes.heading} mt="md">
+        Cost so far
+      </Text>
+      <CostTable cost={cost} objects={objects} shown={shown} />
+      <Text component="h3" className={classes.heading} mt="md">
+        Without a running informer
+      </Text>
+      <Code block>{explain(query).text}</Code>
+    </section>
+  );
+}
+
+function CostTable(props: {
+  readonly cost: Cost;
+  readonly objects: number;
+  readonly shown: number;
+}) {
+  const { cost, objects, shown } = props;
+  const text = useClockText(() =>
+    JSON.stringify([
+      ['Objects in the informer', number.format(objects)],
+      ['Rows made for the screen', number.format(shown)],
+      ['Change sets', number.format(cost.sets)],
+      ['Changed rows', number.format(cost.changes)],
+      [
+        'Time per changed row',
+        `${number.format((cost.totalMs * 1000) / Math.max(1, cost.changes))} µs`,
+      ],
+      ['Longest change set', `${number.format(cost.longestMs)} ms`],
+    ]),
+  );
+  return (
+    <table className={classes.cost} data-testid="cost">
+      <tbody>
+        {(JSON.parse(text) as [string, string][]).map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{value}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

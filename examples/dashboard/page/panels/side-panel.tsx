@@ -1,0 +1,39 @@
+/** The panel at the side: the queries of the table, and the controls of the embedded server. */
+import { CloseButton, ScrollArea, SegmentedControl } from '@mantine/core';
+import type { DashboardInfo } from '../../shared/messages.ts';
+import { go } from '../cluster/page-state.ts';
+import { usePage } from '../cluster/use-live.ts';
+import { ActivityLog } from './activity-log.tsx';
+import { QueriesPanel } from './queries-panel.tsx';
+import classes from './server-panel.module.css';
+import { ServerPanel } from './server-panel.tsx';
+
+export function SidePanel({ info }: { readonly info: DashboardInfo | undefined }) {
+  const { panel } = usePage();
+  const names = [
+    { value: 'queries', label: 'Queries' },
+    { value: 'activity', label: 'Activity' },
+    ...(info?.embedded === undefined ? [] : [{ value: 'server', label: 'Demo server' }]),
+  ];
+  return (
+    <>
+      <div className={classes.head}>
+        <SegmentedControl
+          size="xs"
+          aria-label="Panel"
+          data={names}
+          value={panel}
+          onChange={(next) => go({ panel: next })}
+        />
+        <CloseButton aria-label="Close the panel" onClick={() => go({ panel: '' })} />
+      </div>
+      <ScrollArea className={classes.scroll} type="auto">
+        {panel === 'queries' && <QueriesPanel />}
+        {panel === 'activity' && <ActivityLog />}
+        {panel === 'server' && info?.embedded !== undefined && (
+          <ServerPanel rate={info.embedded.rate} />
+        )}
+      </ScrollArea>
+    </>
+  );
+}

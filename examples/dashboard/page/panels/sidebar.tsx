@@ -1,0 +1,79 @@
+/** The sidebar: the kinds, and the namespaces with the number of their rows. */
+import { NavLink, ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { onlyNamespace } from '../cluster/cluster.ts';
+import { go, goToKind } from '../cluster/page-state.ts';
+import { usePage, useView } from '../cluster/use-live.ts';
+import { kindGroups } from '../kinds/index.ts';
+import { useTableQueries } from '../table/use-table.tsx';
+import classes from './sidebar.module.css';
+
+const number = new Intl.NumberFormat('en-US');
+
+/** `onChoice` is called after each choice, so that a menu on a phone can close. */
+export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
+  const { kind } = useTableQueries();
+  const isServed = (namespaced: boolean) => namespaced || onlyNamespace === '';
+  return (
+    <ScrollArea className={classes.scroll} type="auto">
+      {kindGroups.map(({ title, kinds }) => (
+        <section key={title} aria-label={title}>
+          <Text component="h2" className={classes.heading}>
+            {title}
+          </Text>
+          {kinds
+            .filter(({ resource }) => isServed(resource.namespaced))
+            .map(({ id, title: name }) => (
+              <NavLink
+                key={id}
+                href={id === 'pods' ? '?' : `?kind=${id}`}
+                label={name}
+                className={classes.kind}
+                active={kind.id === id}
+                aria-current={kind.id === id ? 'page' : undefined}
+                onClick={(event) => {
+                  // A click with a modifier opens a new tab.
+                  if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+                  event.preventDefault();
+                  goToKind(id);
+                  onChoice();
+                }}
+              />
+            ))}
+        </section>
+      ))}
+      {kind.resource.namespaced && <Namespaces onChoice={onChoice} />}
+    </ScrollArea>
+  );
+}
+
+function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
+  const { queries } = useTableQueries();
+  const namespaces = useView(queries.namespaces, ({ rows }) => rows);
+  const { namespace } = usePage();
+  const most = Math.max(1, ...namespaces.map(({ count }) => count));
+  return (
+    <section aria-label="Namespaces">
+      <Text component="h2" className={classes.heading}>
+        In namespace
+      </Text>
+      <ul className={classes.list}>
+        {namespaces.map(({ key, count }) => (
+          <li key={key}>
+            <UnstyledButton
+              className={classes.namespace}
+              aria-pressed={namespace === key}
+              onClick={() => {
+                go({ namespace: namespace === key ? '' : key });
+                onChoice();
+              }}
+            >
+              <span className={classes.name}>{key}</span>
+              <span className={classes.count}>{number.format(count)}</span>
+              <span className={classes.bar} style={{ transform: `scaleX(${count / most})` }} />
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,136 @@
+/** The cells of a table, by the type of their column. The ids of the columns are the sort keys; the query sorts. */
+import {
+  type ColumnDef,
+  createColumnHelper,
+  rowSortingFeature,
+  tableFeatures,
+} from '@tanstack/react-table';
+import { ageText, useClockText } from '../cluster/clock.ts';
+import type { Column, Row } from '../kinds/kind.ts';
+import { toggle } from '../kinds/tree.ts';
+import { DownIcon, RightIcon } from '../layout/icons.tsx';
+import classes from './cells.module.css';
+
+/** The features of TanStack Table that the table uses: columns and the state of sorting. */
+export const features = tableFeatures({ rowSortingFeature });
+
+const helper = createColumnHelper<typeof features, Row>();
+
+/** The columns for TanStack Table. */
+export function columnsOf(columns: readonly Column[]): ColumnDef<typeof features, Row>[] {
+  return columns.map((column) =>
+    helper.accessor((row) => row[column.id], {
+      id: column.id,
+      header: column.title,
+      sortDescFirst: column.largestFirst ?? false,
+      cell: ({ row }) => <Cell column={column} row={row.original} />,
+    }),
+  ) as ColumnDef<typeof features, Row>[];
+}
+
+function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
+  const value = row[column.id] ?? '';
+  switch (column.type) {
+    case 'name':
+      return <Name row={row} />;
+    case 'status':
+      return <StatusBadge tone={row.tone} text={row.status} />;
+    case 'age':
+      return <Age sinceMs={Number(value)} />;
+    case 'number':
+      return <span className={value === 0 ? classes.faint : undefined}>{value}</span>;
+    case 'owner':
+      return <Owner text={String(value)} />;
+    case 'share':
+      return <Share share={Number(value)} text={String(row[`${column.id}Text`])} />;
+    case 'text':
+      if (value === '') return <span className={classes.faint}>none</span>;
+      return <span title={String(value)}>{value}</span>;
+  }
+}
+
+/** Names differ at their ends, so a long name is shortened before its last characters. */
+export function ShortName({ text }: { readonly text: string }) {
+  const at = Math.max(text.length - 7, 0);
+  return (
+    <span className={classes.short} title={text}>
+      <span className={classes.start}>{text.slice(0, at)}</span>
+      <span>{text.slice(at)}</span>
+    </span>
+  );
+}
+
+function Name({ row }: { readonly row: Row }) {
+  const { depth, branch } = row;
+  if (depth === undefined) return <ShortName text={row.name} />;
+  return (
+    <span className={classes.branch} style={{ paddingLeft: Number(depth) * 18 }}>
+      {/* The arrow keys do the same for the keyboard, which moves over rows and not over their parts. */}
+      <span
+        className={classes.twist}
+        aria-hidden="true"
+        onClick={(event) => {
+          if (branch === '') return;
+          event.stopPropagation();
+          toggle(row.uid);
+        }}
+      >
+        {branch === 'open' && <DownIcon size={14} />}
+        {branch === 'closed' && <RightIcon size={14} />}
+      </span>
+      <ShortName text={row.name} />
+    </span>
+  );
+}
+
+/** A status in the colour of its tone. */
+export function StatusBadge({ tone, text }: { readonly tone: string; readonly text: string }) {
+  return (
+    <span className={classes.badge} data-tone={tone} title={text}>
+      <span className={classes.badgeText}>{text}</span>
+    </span>
+  );
+}
+
+/** The time since a moment, as kubectl prints it. */
+export function Age({ sinceMs }: { readonly sinceMs: number }) {
+  return useClockText((now) => (sinceMs === 0 ? '' : ageText(now - sinceMs)));
+}
+
+/** The short names of kubectl. */
+const shortKinds: Readonly<Record<string, string>> = {
+  ReplicaSet: 'rs',
+  Deployment: 'deploy',
+  StatefulSet: 'sts',
+  DaemonSet: 'ds',
+  Job: 'job',
+  Pod: 'pod',
+  Node: 'node',
+};
+
+function Owner({ text }: { readonly text: string }) {
+  if (text === '') return <span className={classes.faint}>none</span>;
+  const [kind = '', name = ''] = text.split('/');
+  return (
+    <span className={classes.owner} title={text}>
+      <span className={classes.kind}>{shortKinds[kind] ?? kind}/</span>
+      <ShortName text={name} />
+    </span>
+  );
+}
+
+function Share({ share, text }: { readonly share: number; readonly text: string }) {
+  const tone = share > 0.9 ? 'bad' : share > 0.75 ? 'busy' : 'good';
+  return (
+    <span
+      className={classes.share}
+      data-tone={tone}
+      title={`${text} (${Math.round(share * 100)} %)`}
+    >
+      <span className={classes.track}>
+        <span className={classes.fill} style={{ transform: `scaleX(${Math.min(1, share)})` }} />
+      </span>
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,46 @@
+/** The choice of columns, which is kept in the URL. */
+import { ActionIcon, Menu } from '@mantine/core';
+import { go } from '../cluster/page-state.ts';
+import { usePage } from '../cluster/use-live.ts';
+import type { Column, Kind } from '../kinds/kind.ts';
+import { CheckIcon, ColumnsIcon } from '../layout/icons.tsx';
+import { useTableQueries } from './use-table.tsx';
+
+/** The columns that are shown: those of the URL, in the order of the kind, or those that are not optional. */
+export function shownColumns(kind: Kind, chosen: readonly string[] | undefined): readonly Column[] {
+  const shown = kind.columns.filter(({ id, optional }) =>
+    chosen === undefined ? !optional : chosen.includes(id),
+  );
+  return shown.length === 0 ? kind.columns.slice(0, 1) : shown;
+}
+
+export function ColumnMenu() {
+  const { kind } = useTableQueries();
+  const { columns } = usePage();
+  const shown = shownColumns(kind, columns).map(({ id }) => id);
+  const toggle = (id: string) =>
+    go({ columns: shown.includes(id) ? shown.filter((each) => each !== id) : [...shown, id] });
+  return (
+    <Menu position="bottom-end" closeOnItemClick={false} withinPortal={false}>
+      <Menu.Target>
+        <ActionIcon variant="default" size={36} aria-label="Choose columns">
+          <ColumnsIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {/* The first column names the row. */}
+        {kind.columns.slice(1).map(({ id, title }) => (
+          <Menu.Item
+            key={id}
+            role="menuitemcheckbox"
+            aria-checked={shown.includes(id)}
+            rightSection={shown.includes(id) && <CheckIcon size={14} />}
+            onClick={() => toggle(id)}
+          >
+            {title}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

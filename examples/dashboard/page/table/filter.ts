@@ -1,0 +1,42 @@
+/** The filter box: words, label selectors (`app=web`, `tier in (a, b)`) and field selectors (`spec.nodeName=node-1`). */
+import { parseFieldSelector, parseLabelSelector } from 'rx-informer';
+import type { Row } from '../kinds/kind.ts';
+
+/** What the text of a filter box means. */
+export interface ParsedFilter {
+  /** In lower case. A row must contain all of them, in any order. */
+  readonly words: readonly string[];
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  /** Why a selector is not valid, in the words of the library. */
+  readonly problem?: string;
+}
+
+/** A term with `in (…)`, or everything up to the next space. */
+const TERM = /[^\s()]+\s+(?:not)?in\s*\([^)]*\)|\S+/g;
+/** Paths begin with one of these fields of an object. */
+const FIELD = /^(metadata|spec|status|involvedObject|type|reason)(\.[\w.]+)?(=|==|!=)/;
+const LABEL = /[=()]|^!\w/;
+
+/** Reads the text of a filter box. A selector that is not valid selects nothing and is reported. */
+export function parseFilter(text: string): ParsedFilter {
+  const terms = text.match(TERM) ?? [];
+  const fields = terms.filter((term) => FIELD.test(term));
+  const labels = terms.filter((term) => !FIELD.test(term) && LABEL.test(term));
+  const words = terms.filter((term) => !FIELD.test(term) && !LABEL.test(term));
+  try {
+    return {
+      words: words.map((word) => word.toLowerCase()),
+      labelSelector: parseLabelSelector(labels.join(',')).toString(),
+      fieldSelector: parseFieldSelector(fields.join(',')).toString(),
+    };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return { words: [], labelSelector: '', fieldSelector: '', problem };
+  }
+}
+
+/** The predicate of the words. */
+export function testOf(words: readonly string[]): (row: Row) => boolean {
+  return ({ text }) => words.every((word) => text.includes(word));
+}

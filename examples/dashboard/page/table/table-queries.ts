@@ -1,0 +1,126 @@
+/**
+ * The live queries of a table. Each step narrows the one before it, and the counts stand between the steps, so that they
+ * say how many rows a further choice would leave. All of them begin with one stream of rows, so that one commit changes
+ * the table and the counts in the same turn. The cost of a commit is proportional to its changes.
+ */
+import {
+  type ChangeStream,
+  count,
+  type GroupRow,
+  liveFilter,
+  liveGroupBy,
+  liveShare,
+  liveSort,
+  liveWindow,
+  type OrderedChangeStream,
+  type RowOrder,
+  toView,
+  type View,
+} from 'rx-informer';
+import { BehaviorSubject, distinctUntilChanged, map, type Observable, Subscription } from 'rxjs';
+import type { PageState } from '../cluster/page-state.ts';
+import type { Kind, Row } from '../kinds/kind.ts';
+import { byValue, orderOf } from '../kinds/order.ts';
+import { parseFilter, testOf } from './filter.ts';
+
+/** The positions of the rows that the table shows. */
+export interface RowRange {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+const perGroup = { count: count<Row>() };
+
+/** A key and the number of its rows. */
+export type Count = GroupRow<typeof perGroup>;
+
+/** The children in a tree are not counted. */
+const isCounted = (row: Row) => !row['depth'];
+
+/** The id of a row in the streams. */
+export const idOf = (row: Row) =>
+  row['rootId'] === undefined ? row.uid : `${row['rootId']}/${row.uid}`;
+
+/** The queries of a table and their parameters. */
+export class TableQueries {
+  readonly range$ = new BehaviorSubject<RowRange>({ offset: 0, limit: 50 });
+  /** All matching rows, in order. The table shows a window of them. */
+  readonly order$ = new BehaviorSubject<RowOrder<Row> | undefined>(undefined);
+
+  /** The rows of {@link range$}; `total` counts the rows that match the filter. */
+  readonly table: View<Row>;
+  /** One row with the number of all objects; none if there are none. */
+  readonly all: View<Count>;
+  readonly shown: View<Count>;
+  readonly namespaces: View<Count>;
+  readonly tones: View<Count>;
+  readonly statuses: View<Count>;
+  readonly #sorted$: OrderedChangeStream<Row>;
+
+  /** `rows$` are those that the selectors of the filter select, and `everything$` all rows of the kind. */
+  constructor(
+    kind: Kind,
+    rows$: ChangeStream<Row>,
+    everything$: ChangeStream<Row>,
+    page$: Observable<PageState>,
+  ) {
+    const of = <V>(field: (page: PageState) => V) => page$.pipe(map(field), distinctUntilChanged());
+    const words$ = of(({ filter }) => parseFilter(filter).words.join(' '));
+    const found$ = rows$.pipe(
+      liveFilter(words$.pipe(map((words) => testOf(words.split(' '))))),
+      liveShare(),
+    );
+    const inNamespace$ = found$.pipe(
+      liveFilter(
+        of(({ namespace }) => namespace).pipe(
+          map((namespace) => (row: Row) => namespace === '' || row.namespace === namespace),
+        ),
+      ),
+      liveShare(),
+    );
+    const state$ = page$.pipe(
+      distinctUntilChanged((one, other) => one.tone === other.tone && one.status === other.status),
+    );
+    const matching$ = inNamespace$.pipe(
+      liveFilter(
+        state$.pipe(
+          map(
+            ({ tone, status }) =>
+              (row: Row) =>
+                (tone === '' || row.tone === tone) && (status === '' || row.status === status),
+          ),
+        ),
+      ),
+      liveShare(),
+    );
+    this.#sorted$ = matching$.pipe(
+      liveSort(of(({ sort }) => sort).pipe(map((sort = kind.sort) => orderOf(sort, kind.columns)))),
+      liveShare(),
+    );
+    const offset$ = this.range$.pipe(map(({ offset }) => offset));
+    const limit$ = this.range$.pipe(map(({ limit }) => limit));
+    this.table = this.#sorted$.pipe(liveWindow(offset$, limit$), toView());
+    const countsBy = (stream$: ChangeStream<Row>, key: (row: Row) => string): View<Count> =>
+      stream$.pipe(
+        liveGroupBy((row: Row) => (isCounted(row) ? key(row) : undefined), perGroup),
+        liveSort((one: Count, other: Count) => byValue(one.key, other.key)),
+        toView(),
+      );
+    this.all = countsBy(everything$, () => 'all');
+    this.shown = countsBy(matching$, () => 'shown');
+    this.namespaces = countsBy(found$, ({ namespace }) => namespace);
+    this.tones = countsBy(inNamespace$, ({ tone }) => tone);
+    this.statuses = countsBy(inNamespace$, ({ status }) => status);
+  }
+
+  /** Keeps all queries up to date, also those that no component reads. The returned function ends that. */
+  start(): () => void {
+    const held = new Subscription();
+    held.add(this.#sorted$.subscribe(({ order }) => this.order$.next(order)));
+    const { table, all, shown, namespaces, tones, statuses } = this;
+    for (const view of [table, all, shown, namespaces, tones, statuses]) {
+      held.add(view.subscribe(() => undefined));
+    }
+    return () => held.unsubscribe();
+  }
+}

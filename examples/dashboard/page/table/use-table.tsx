@@ -1,0 +1,54 @@
+/** The queries of the table that the page shows, for all components that read them. */
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { paused$ } from '../cluster/cluster.ts';
+import { page$ } from '../cluster/page-state.ts';
+import { Cost, rowsOf, type Selectors } from '../cluster/rows.ts';
+import { usePage } from '../cluster/use-live.ts';
+import { kindOf } from '../kinds/index.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { parseFilter } from './filter.ts';
+import { TableQueries } from './table-queries.ts';
+
+/** A kind, the selectors of the filter, and the queries for them. */
+export interface Table {
+  readonly kind: Kind;
+  readonly selectors: Selectors;
+  readonly queries: TableQueries;
+  readonly cost: Cost;
+}
+
+const TableContext = createContext<Table | undefined>(undefined);
+
+/** Starts the queries of the kind in the URL. Its children are rendered as soon as the queries run. */
+export function TableProvider({ children }: { readonly children: ReactNode }) {
+  const page = usePage();
+  const kind = kindOf(page.kind);
+  const { labelSelector, fieldSelector } = parseFilter(page.filter);
+  const [table, setTable] = useState<Table>();
+  useEffect(() => {
+    const cost = new Cost();
+    const selectors = { labelSelector, fieldSelector };
+    // Subscribed first, so that the informer has all objects and a selector is evaluated locally.
+    const everything$ = rowsOf(kind, new Cost());
+    const isEverything = labelSelector === '' && fieldSelector === '';
+    const rows$ = rowsOf(kind, cost, selectors);
+    const queries = new TableQueries(kind, rows$, isEverything ? rows$ : everything$, page$);
+    const stop = queries.start();
+    // The last subscriber of the rows, so that all steps are done when it is called.
+    const metered = rows$.subscribe(({ changes }) => cost.end(changes.length));
+    paused$.next(false);
+    setTable({ kind, selectors, queries, cost });
+    return () => {
+      metered.unsubscribe();
+      stop();
+    };
+  }, [kind, labelSelector, fieldSelector]);
+  return table?.kind === kind && <TableContext value={table}>{children}</TableContext>;
+}
+
+/** The table of the page. */
+export function useTableQueries(): Table {
+  const table = useContext(TableContext);
+  if (table === undefined) throw new Error('this component is outside of the TableProvider');
+  return table;
+}
