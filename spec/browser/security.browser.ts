@@ -54,7 +54,7 @@ async function openDashboard(
       here.violations.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sample}`),
     );
   });
-  await page.goto(dashboard.url);
+  await page.goto(`${dashboard.url}?panel=server`);
   await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: 30_000 });
   return { page, cluster };
 }

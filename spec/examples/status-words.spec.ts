@@ -2,6 +2,7 @@
 import { ApiError, type InformerStatus } from 'rx-informer';
 import { describe, expect, test } from 'vitest';
 import { ageText } from '../../examples/dashboard/page/cluster/clock.ts';
+import { errorMeaning, errorWords } from '../../examples/dashboard/page/cluster/error-words.ts';
 import { statusWords } from '../../examples/dashboard/page/cluster/status-words.ts';
 
 const noon = new Date(2026, 10, 21, 12, 4).getTime();
@@ -21,17 +22,17 @@ const calm: InformerStatus = {
 };
 
 function said(status: Partial<InformerStatus>): string {
-  const { headline, detail } = statusWords({ ...calm, ...status }, '', noon + 60_000);
+  const { headline, detail } = statusWords({ ...calm, ...status }, 'Pods', noon + 60_000);
   return `${headline} — ${detail}`;
 }
 
 describe('statusWords', () => {
   test('live', () => {
-    expect(said({})).toBe('Live — watching since 12:04, resourceVersion 8123');
+    expect(said({})).toBe('Live — every change is shown since 12:04');
   });
 
   test('I92: live, and compared with the server', () => {
-    const live = 'Live — watching since 12:04, resourceVersion 8123';
+    const live = 'Live — every change is shown since 12:04';
     expect(said({ audit: 'unsupported' })).toBe(live);
     const audit = { compared: 500, differed: 0 };
     expect(said({ audit })).toBe(live);
@@ -51,9 +52,9 @@ describe('statusWords', () => {
   test('loading, with and without a known total', () => {
     const listing = { phase: 'listing', synced: false } as const;
     expect(said(listing)).toBe('Loading — waiting for the server');
-    expect(said({ ...listing, loaded: 500 })).toBe('Loading — 500 pods so far');
+    expect(said({ ...listing, loaded: 500 })).toBe('Loading — 500 Pods so far');
     expect(said({ ...listing, loaded: 4500, remaining: 5500 })).toBe(
-      'Loading — 4,500 of 10,000 pods',
+      'Loading — 4,500 of 10,000 Pods',
     );
   });
 
@@ -64,7 +65,9 @@ describe('statusWords', () => {
       nextRetryAtMs: noon + 63_000,
       error: ApiError.local('Network', 'connection lost'),
     };
-    expect(said(status)).toBe('Reconnecting in 3 s — connection lost — showing data from 12:04');
+    expect(said(status)).toBe(
+      'Reconnecting in 3 s — The server cannot be reached — showing data from 12:04',
+    );
   });
 
   test('W22: late, because of a proxy', () => {
@@ -75,7 +78,31 @@ describe('statusWords', () => {
   test('blocked', () => {
     const error = ApiError.fromStatus({ message: 'jane may not list pods' }, 403);
     const status: Partial<InformerStatus> = { phase: 'backoff', blocked: 'forbidden', error };
-    expect(said({ ...status, synced: false })).toBe('Forbidden — jane may not list pods');
+    expect(said({ ...status, synced: false })).toBe(
+      'Forbidden — You do not have permission for this (jane may not list pods).',
+    );
+  });
+});
+
+describe('errorWords', () => {
+  test('explain an error before they quote the server', () => {
+    const expired = { message: 'too old resource version: 15215 (15217)', reason: 'Expired' };
+    expect(errorWords(ApiError.fromStatus(expired, 410))).toBe(
+      'The server no longer keeps the changes since the last connection, so the complete list is read again (too old resource version: 15215 (15217)).',
+    );
+    const status: Partial<InformerStatus> = {
+      phase: 'backoff',
+      error: ApiError.fromStatus(expired, 410),
+      nextRetryAtMs: noon,
+    };
+    expect(said(status)).not.toContain('15215');
+  });
+
+  test('have a meaning for each code of the API server', () => {
+    for (const code of [400, 401, 403, 404, 405, 409, 410, 422, 429, 500, 502, 503, 504]) {
+      const error = ApiError.fromStatus({ message: 'm' }, code);
+      expect(errorMeaning(error), String(code)).not.toBe('The request failed');
+    }
   });
 });
 

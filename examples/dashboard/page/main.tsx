@@ -4,7 +4,8 @@ import './page.css';
 import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { start } from './cluster/cluster.ts';
+import { InformerProvider } from 'rx-informer/react';
+import { client, factory, start } from './cluster/cluster.ts';
 import { App } from './layout/app.tsx';
 import { theme } from './theme.ts';
 
@@ -22,7 +23,9 @@ window.addEventListener('pagehide', (event) => {
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-      <App />
+      <InformerProvider client={client} factory={factory}>
+        <App />
+      </InformerProvider>
     </MantineProvider>
   </StrictMode>,
 );

@@ -38,7 +38,7 @@ export const onlyNamespace = meta('namespace');
 
 export const client = createClient({ baseUrl: window.location.origin });
 
-const factory = createInformerFactory(client, {
+export const factory = createInformerFactory(client, {
   ...timeouts,
   lingerMs: LINGER_MS,
   audit: { periodMs: AUDIT_PERIOD_MS },
@@ -53,6 +53,7 @@ const factory = createInformerFactory(client, {
   ],
 });
 
+/** The queries of the table. The other components use the hooks of `rx-informer/react`. */
 export const queries = createLiveQueries(factory);
 
 /** Whether the user has paused the table. */

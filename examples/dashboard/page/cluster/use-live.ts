@@ -1,13 +1,7 @@
-/** React hooks for the live data. Each hook renders its component only if its own part has changed. */
+/** React hooks for the state of the page. The hooks for live data are those of `rx-informer/react`. */
 import { useCallback, useSyncExternalStore } from 'react';
-import type { View, ViewSnapshot } from 'rx-informer';
 import type { BehaviorSubject } from 'rxjs';
 import { type PageState, page$ } from './page-state.ts';
-
-/** A part of a view. `select` must give equal parts the same identity. */
-export function useView<T, P>(view: View<T>, select: (snapshot: ViewSnapshot<T>) => P): P {
-  return useSyncExternalStore(view.subscribe, () => select(view.getSnapshot()));
-}
 
 /** The current value, such as a parameter of the queries. */
 export function useValue<T>(value$: BehaviorSubject<T>): T {

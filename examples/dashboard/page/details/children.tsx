@@ -7,6 +7,7 @@ import {
   liveQuery,
   type Stored,
 } from 'rx-informer';
+import { useQuery } from 'rx-informer/react';
 import { type Event, events, pods, replicaSets } from 'rx-informer/resources';
 import { eventRow, seenMs } from '../kinds/events.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
@@ -17,7 +18,6 @@ import { Age, StatusBadge } from '../table/cells.tsx';
 import classes from './details.module.css';
 import { ObjectLink } from './facts.tsx';
 import { Section } from './pairs.tsx';
-import { useQuery } from './use-query.ts';
 
 /** How many lines a list shows before the user asks for all. */
 const FEW = 6;

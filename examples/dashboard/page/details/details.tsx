@@ -1,8 +1,9 @@
 /** The details of one object, live. If the object is deleted, its last known state stays visible. */
 import { Alert, Button, CloseButton, Loader, SegmentedControl } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import type { KubernetesObject, Stored } from 'rx-informer';
+import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
+import { errorWords } from '../cluster/error-words.ts';
 import { go, type ObjectName } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
@@ -13,7 +14,7 @@ import { isEditable } from './draft.ts';
 import { EditObject } from './edit-object.tsx';
 import { Logs } from './logs.tsx';
 import { Overview } from './overview.tsx';
-import { useObject } from './use-query.ts';
+import { useLastObject } from './use-last-object.ts';
 import { YamlView } from './yaml-view.tsx';
 
 const close = () => {
@@ -24,7 +25,7 @@ const close = () => {
 
 export function Details({ of }: { readonly of: ObjectName }) {
   const kind = kindOf(of.kind);
-  const { object, isDeleted, successor, synced } = useObject(kind, of);
+  const { object, isDeleted, successor, synced, error } = useLastObject(kind, of);
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
   const row = object && kind.row(object as never);
@@ -56,7 +57,12 @@ export function Details({ of }: { readonly of: ObjectName }) {
       {isDeleted && (
         <Deleted of={of} kind={kind} isKnown={object !== undefined} successor={successor} />
       )}
-      {object === undefined && !synced && (
+      {object === undefined && error !== undefined && (
+        <Alert color="orange" mx="md" title="The object cannot be read">
+          {errorWords(ApiError.from(error, 'The object'))}
+        </Alert>
+      )}
+      {object === undefined && !synced && error === undefined && (
         <Loader size="sm" m="lg" aria-label="Loading the object" />
       )}
       {object !== undefined && <Body kind={kind} object={object} isDeleted={isDeleted} />}

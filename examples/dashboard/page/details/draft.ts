@@ -6,18 +6,14 @@ import {
   type Stored,
 } from 'rx-informer';
 import { parse, stringify } from 'yaml';
+import { shownKinds } from '../../shared/kinds.ts';
 import { client } from '../cluster/cluster.ts';
 
 type Fields = Record<string, unknown>;
 
-/** The kinds that the dashboard's proxy lets the page write. */
-const EDITABLE = [
-  ...['pods', 'services', 'nodes'],
-  ...['deployments', 'statefulsets', 'daemonsets', 'jobs'],
-];
-
-export function isEditable({ plural }: Resource<never>): boolean {
-  return EDITABLE.includes(plural);
+/** Whether the proxy of the dashboard lets the page write objects of this kind. */
+export function isEditable({ group, plural }: Resource<never>): boolean {
+  return shownKinds.some((kind) => kind.group === group && kind.plural === plural && kind.editable);
 }
 
 /** The text of a draft. The status belongs to the server, and its version is sent as a condition of the write. */

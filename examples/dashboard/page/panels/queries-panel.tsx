@@ -1,10 +1,10 @@
 /** What the table reads from where, and what that costs. */
 import { Code, Text } from '@mantine/core';
 import { explain } from 'rx-informer';
+import { useView } from 'rx-informer/react';
 import { useClockText } from '../cluster/clock.ts';
 import { queries as liveQueries } from '../cluster/cluster.ts';
 import { type Cost, queryOf } from '../cluster/rows.ts';
-import { useView } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './server-panel.module.css';
 
@@ -21,8 +21,8 @@ const steps = [
 
 export function QueriesPanel() {
   const { kind, selectors, queries, cost } = useTableQueries();
-  const objects = useView(queries.all, ({ rows }) => rows[0]?.count ?? 0);
-  const shown = useView(queries.table, ({ rows }) => rows.length);
+  const objects = useView(queries.all).rows[0]?.count ?? 0;
+  const shown = useView(queries.table).rows.length;
   const query = queryOf(kind, selectors);
   return (
     <section aria-labelledby="queries" className={classes.queries}>

@@ -1,8 +1,9 @@
 /** The sidebar: the kinds, and the namespaces with the number of their rows. */
 import { NavLink, ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { useView } from 'rx-informer/react';
 import { onlyNamespace } from '../cluster/cluster.ts';
 import { go, goToKind } from '../cluster/page-state.ts';
-import { usePage, useView } from '../cluster/use-live.ts';
+import { usePage } from '../cluster/use-live.ts';
 import { kindGroups } from '../kinds/index.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './sidebar.module.css';
@@ -48,7 +49,7 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
 
 function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
   const { queries } = useTableQueries();
-  const namespaces = useView(queries.namespaces, ({ rows }) => rows);
+  const namespaces = useView(queries.namespaces).rows;
   const { namespace } = usePage();
   const most = Math.max(1, ...namespaces.map(({ count }) => count));
   return (

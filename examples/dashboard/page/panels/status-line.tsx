@@ -1,9 +1,10 @@
 /** Shows the status of the informers of the table in words: live, loading, reconnecting, or the reason for a refusal. */
 import { Button, Paper, Progress, Text } from '@mantine/core';
+import { useView } from 'rx-informer/react';
 import { useClockText } from '../cluster/clock.ts';
 import { paused$, retryNow } from '../cluster/cluster.ts';
 import { type StatusWords, statusWords } from '../cluster/status-words.ts';
-import { useValue, useView } from '../cluster/use-live.ts';
+import { useValue } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './status-line.module.css';
 
@@ -11,7 +12,7 @@ const number = new Intl.NumberFormat('en-US');
 
 export function StatusLine() {
   const { kind, queries } = useTableQueries();
-  const status = useView(queries.table, (snapshot) => snapshot.status);
+  const status = useView(queries.table).status;
   const isPaused = useValue(paused$);
   // The words can contain a countdown, so the clock renders them again if they have changed.
   const text = useClockText((now) => JSON.stringify(statusWords(status, kind.title, now)));

@@ -1,7 +1,8 @@
 /** The number of rows per state. Each count is a button that filters by its state. */
 import { UnstyledButton } from '@mantine/core';
+import { useView } from 'rx-informer/react';
 import { go } from '../cluster/page-state.ts';
-import { usePage, useView } from '../cluster/use-live.ts';
+import { usePage } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './tone-tiles.module.css';
 
@@ -9,8 +10,8 @@ const number = new Intl.NumberFormat('en-US');
 
 export function ToneTiles() {
   const { kind, queries } = useTableQueries();
-  const tones = useView(queries.tones, ({ rows }) => rows);
-  const synced = useView(queries.table, (snapshot) => snapshot.synced);
+  const tones = useView(queries.tones).rows;
+  const synced = useView(queries.table).synced;
   const { tone } = usePage();
   const counts = new Map(tones.map(({ key, count }) => [key, count]));
   const names = Object.entries(kind.tones);

@@ -51,7 +51,7 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
 
 /** Names differ at their ends, so a long name is shortened before its last characters. */
 export function ShortName({ text }: { readonly text: string }) {
-  const at = Math.max(text.length - 7, 0);
+  const at = Math.max(text.length - 6, 0);
   return (
     <span className={classes.short} title={text}>
       <span className={classes.start}>{text.slice(0, at)}</span>

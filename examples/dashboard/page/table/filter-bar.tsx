@@ -1,8 +1,9 @@
 /** The filter box, the chosen namespace and status, the pause of updates, and the number of matching rows. */
 import { Button, CloseButton, Pill, Select, Text, TextInput, Tooltip } from '@mantine/core';
+import { useView } from 'rx-informer/react';
 import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
-import { usePage, useValue, useView } from '../cluster/use-live.ts';
+import { usePage, useValue } from '../cluster/use-live.ts';
 import { PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
 import { ColumnMenu } from './column-menu.tsx';
 import { parseFilter } from './filter.ts';
@@ -15,7 +16,7 @@ const HINT = 'Words, labels (app=web, tier in (a, b)) and fields (spec.nodeName=
 export function FilterBar() {
   const { kind, queries } = useTableQueries();
   const { filter, namespace, tone, status } = usePage();
-  const statuses = useView(queries.statuses, ({ rows }) => rows);
+  const statuses = useView(queries.statuses).rows;
   const { problem } = parseFilter(filter);
   const names = statuses.map(({ key, count }) => ({ value: key, label: `${key} (${count})` }));
   const options =
@@ -102,10 +103,10 @@ function PauseButton() {
 
 function Shown() {
   const { kind, queries } = useTableQueries();
-  const shown = useView(queries.shown, ({ rows }) => rows[0]?.count ?? 0);
-  const all = useView(queries.all, ({ rows }) => rows[0]?.count ?? 0);
-  const synced = useView(queries.table, (snapshot) => snapshot.synced);
-  const rejected = useView(queries.table, ({ status }) => status.rejected);
+  const shown = useView(queries.shown).rows[0]?.count ?? 0;
+  const all = useView(queries.all).rows[0]?.count ?? 0;
+  const synced = useView(queries.table).synced;
+  const rejected = useView(queries.table).status.rejected;
   const what = kind.isTree ? 'applications' : kind.title;
   if (!synced) return null;
   return (

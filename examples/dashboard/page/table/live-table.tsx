@@ -5,8 +5,9 @@
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useLayoutEffect, useMemo, useRef } from 'react';
+import { useView } from 'rx-informer/react';
 import { go } from '../cluster/page-state.ts';
-import { usePage, useValue, useView } from '../cluster/use-live.ts';
+import { usePage, useValue } from '../cluster/use-live.ts';
 import type { Row } from '../kinds/kind.ts';
 import { columnsOf, features } from './cells.tsx';
 import { ColumnHeader } from './column-header.tsx';
@@ -26,7 +27,7 @@ const onSelect = ({ kind: ofRow, uid, namespace, name }: Row, kind: string) =>
 export function LiveTable() {
   const { kind, queries } = useTableQueries();
   const page = usePage();
-  const { rows, total, synced } = useView(queries.table, (snapshot) => snapshot);
+  const { rows, total, synced } = useView(queries.table);
   const { offset } = useValue(queries.range$);
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({

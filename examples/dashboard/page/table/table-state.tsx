@@ -1,19 +1,19 @@
 /** The placeholder for an empty table: loading, failed, an empty cluster, or a filter that matches nothing. */
 import { Button, EmptyState, Loader } from '@mantine/core';
+import { useView } from 'rx-informer/react';
 import { retryNow } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { statusWords } from '../cluster/status-words.ts';
-import { useView } from '../cluster/use-live.ts';
 import { AlertIcon, FilterIcon, InboxIcon } from '../layout/icons.tsx';
 import classes from './table.module.css';
 import { useTableQueries } from './use-table.tsx';
 
 export function TableState() {
   const { kind, queries } = useTableQueries();
-  const status = useView(queries.table, (snapshot) => snapshot.status);
-  const synced = useView(queries.table, (snapshot) => snapshot.synced);
-  const all = useView(queries.all, ({ rows }) => rows[0]?.count ?? 0);
+  const status = useView(queries.table).status;
+  const synced = useView(queries.table).synced;
+  const all = useView(queries.all).rows[0]?.count ?? 0;
   const what = kind.title;
   if (all > 0) {
     return (

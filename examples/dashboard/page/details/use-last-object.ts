@@ -1,0 +1,36 @@
+/** Follows one object and keeps its last state. */
+import { useState } from 'react';
+import type { KubernetesObject, Resource, Stored } from 'rx-informer';
+import { useObject } from 'rx-informer/react';
+import type { ObjectName } from '../cluster/page-state.ts';
+import type { Kind } from '../kinds/kind.ts';
+
+/** An object, or what was last known of it. */
+export interface LastObject {
+  /** The present object, or its last state if it was deleted. */
+  readonly object: Stored<KubernetesObject> | undefined;
+  readonly isDeleted: boolean;
+  /** The object that has the name of the deleted one now. */
+  readonly successor: Stored<KubernetesObject> | undefined;
+  readonly synced: boolean;
+  readonly error: Error | undefined;
+}
+
+/** With a UID, an object that was created again under the same name is another one. */
+export function useLastObject(kind: Kind, of: ObjectName): LastObject {
+  const { name, namespace } = of;
+  const target = namespace === '' ? { name } : { name, namespace };
+  const found = useObject(kind.resource as Resource<KubernetesObject>, target);
+  const [last, setLast] = useState<Stored<KubernetesObject>>();
+  const uid = of.uid || last?.metadata.uid;
+  const isSame = uid === undefined || found.object?.metadata.uid === uid;
+  const now = isSame ? found.object : undefined;
+  if (now !== undefined && now !== last) setLast(now);
+  return {
+    object: now ?? last,
+    isDeleted: found.synced && now === undefined,
+    successor: isSame ? undefined : found.object,
+    synced: found.synced,
+    error: found.error,
+  };
+}
