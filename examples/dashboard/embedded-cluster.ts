@@ -1,5 +1,5 @@
 /**
- * An embedded cluster: a fake API server on a real socket, with a simulated world of pods. Its faults are those of
+ * An embedded cluster: a fake API server on a real socket, with a simulated world of workloads. Its faults are those of
  * real connections.
  */
 import type { Stored } from 'rx-informer';
@@ -7,10 +7,18 @@ import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { Ledger } from './embedded/ledger.ts';
 import { createPace } from './embedded/pace.ts';
+import { populate } from './embedded/populate.ts';
 import { Random } from './embedded/random.ts';
 import { Director } from './embedded/stories.ts';
-import { type PodWriter, World } from './embedded/world.ts';
+import { World } from './embedded/world.ts';
 import type { FaultName, Truth } from './shared/messages.ts';
+
+/** Writes pods. */
+export interface PodWriter {
+  create(pod: Pod): Stored<Pod>;
+  update(pod: Stored<Pod>): Stored<Pod>;
+  delete(pod: Stored<Pod>): void;
+}
 
 /** The options of an embedded cluster. */
 export interface EmbeddedClusterOptions {
@@ -39,6 +47,8 @@ export interface EmbeddedCluster {
   close(): Promise<void>;
 }
 
+/** How often the status of controllers follows their pods, in milliseconds. */
+const ROLLUP_EVERY_MS = 500;
 /** How long a lasting fault lasts, in milliseconds. */
 const FAULT_MS = 3000;
 
@@ -46,30 +56,11 @@ function refOf({ metadata }: Stored<Pod>): { name: string; namespace: string } {
   return { name: metadata.name, namespace: metadata.namespace ?? 'default' };
 }
 
-/** A writer that records every change in the ledger. */
-function recordingWriter(server: FakeApiServer, ledger: Ledger): PodWriter {
-  const { objects } = server;
-  const record = (before: Stored<Pod> | undefined, after: Stored<Pod> | undefined) => {
-    if (before !== after) ledger.record(before, after, objects.resourceVersion);
-    return after;
-  };
+function writerOf({ objects }: FakeApiServer): PodWriter {
   return {
-    create(pod) {
-      const created = objects.create(pods, pod);
-      record(undefined, created);
-      return created;
-    },
-    update(pod) {
-      const before = objects.get(pods, refOf(pod));
-      const updated = objects.update(pods, pod);
-      record(before, objects.get(pods, refOf(pod)));
-      return updated;
-    },
-    delete(pod) {
-      const before = objects.get(pods, refOf(pod));
-      objects.delete(pods, refOf(pod));
-      return record(before, objects.get(pods, refOf(pod)));
-    },
+    create: (pod) => objects.create(pods, pod),
+    update: (pod) => objects.update(pods, pod),
+    delete: (pod) => objects.delete(pods, refOf(pod)),
   };
 }
 
@@ -115,13 +106,16 @@ export async function createEmbeddedCluster(
     random: () => chance.next(),
   });
   const ledger = new Ledger();
-  const writer = recordingWriter(server, ledger);
-  const world = new World(writer, { objects, seed });
+  server.objects.onChange(pods, (change) => ledger.record(change));
+  const world = new World(server, { objects, seed, isTroubled: true });
+  populate(world, objects);
   const director = new Director(world, objects);
   // Some stories run before the page opens, so that it shows pods in every state.
   for (let step = 0; step < objects / 4; step++) director.step();
+  world.rollup.flush();
   const served = await server.serve({ port: 0 });
   const pace = createPace(() => director.step(), options.rate);
+  const counting = setInterval(() => world.rollup.flush(), ROLLUP_EVERY_MS);
   const healings = new Set<NodeJS.Timeout>();
   return {
     baseUrl: served.url,
@@ -138,7 +132,7 @@ export async function createEmbeddedCluster(
       pace.rate = rate;
     },
     list: () => server.objects.list(pods),
-    writer,
+    writer: writerOf(server),
     hurt(fault) {
       const heal = hurt(server, fault);
       if (heal === undefined) return;
@@ -151,6 +145,7 @@ export async function createEmbeddedCluster(
     truth: (resourceVersion) => ledger.truth(resourceVersion),
     async close() {
       pace.stop();
+      clearInterval(counting);
       for (const timer of healings) clearTimeout(timer);
       await served.close();
     },

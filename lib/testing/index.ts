@@ -38,7 +38,13 @@ export type { Served, ServeOptions } from './http/serve.ts';
 export type { PodLogs } from './pod-log.ts';
 export { seededRandom } from './seeded-random.ts';
 export { defaultResources, type ResourceTraits } from './served-resource.ts';
-export type { ObjectRef, ServerObject, ServerObjects, WriteOptions } from './server-objects.ts';
+export type {
+  ObjectRef,
+  ServerChange,
+  ServerObject,
+  ServerObjects,
+  WriteOptions,
+} from './server-objects.ts';
 export type { MarbleLimits } from './streams/bounded-scheduler.ts';
 export { type ChangeSetInit, changeSet } from './streams/change-set.ts';
 export {

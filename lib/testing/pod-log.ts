@@ -24,6 +24,9 @@ interface PodFields extends KubernetesObject {
   readonly spec?: Partial<Record<string, readonly { readonly name: string }[]>>;
 }
 
+/** Fewer logs are never swept. */
+const LEAST_SWEPT = 1000;
+
 const encoder = /* @__PURE__ */ new TextEncoder();
 
 function containersOf(pod: StoredObject): string[] {
@@ -54,6 +57,8 @@ export class PodLogs {
   readonly #now: () => number;
   /** By UID and container, so that a new pod of the same name starts with an empty log. */
   readonly #streams = new Map<string, Stream>();
+  /** The number of logs at which the logs of deleted pods are removed. */
+  #sweepAt = LEAST_SWEPT;
   readonly #listeners = new Set<() => void>();
 
   /** @internal */
@@ -66,7 +71,18 @@ export class PodLogs {
     const key = `${uid}/${container}`;
     const stream = this.#streams.get(key) ?? { lines: [], ended: false };
     this.#streams.set(key, stream);
+    if (this.#streams.size >= this.#sweepAt) this.#sweep();
     return stream;
+  }
+
+  /** Removes the logs of deleted pods. Runs each time the number of logs has doubled, so that its cost is spread. */
+  #sweep(): void {
+    const pods = this.#log.collections.get('pods')?.objects.values() ?? [];
+    const alive = new Set([...pods].map(({ metadata }) => metadata.uid));
+    for (const key of this.#streams.keys()) {
+      if (!alive.has(key.slice(0, key.lastIndexOf('/')))) this.#streams.delete(key);
+    }
+    this.#sweepAt = Math.max(LEAST_SWEPT, this.#streams.size * 2);
   }
 
   #find({ name, namespace = 'default' }: ObjectRef, container: string | undefined): Stream {
@@ -99,6 +115,11 @@ export class PodLogs {
   end(pod: ObjectRef, container?: string): void {
     this.#find(pod, container).ended = true;
     this.#notify();
+  }
+
+  /** The number of containers whose logs are held. The logs of deleted pods are removed now and then. */
+  get size(): number {
+    return this.#streams.size;
   }
 
   /** The number of requests that follow a log now. */

@@ -24,6 +24,14 @@ export interface WriteOptions {
   readonly silent?: boolean | undefined;
 }
 
+/** One change of an object of the fake server. A deletion has no `after`, a creation has no `before`. */
+export interface ServerChange<T extends KubernetesObject> {
+  readonly before?: ServerObject<T> | undefined;
+  readonly after?: ServerObject<T> | undefined;
+  /** The version of the change. */
+  readonly resourceVersion: string;
+}
+
 /** An object as the server stores it: frozen, with name, UID and resourceVersion. */
 export type ServerObject<T extends KubernetesObject> = T & StoredObject;
 
@@ -150,6 +158,32 @@ export class ServerObjects {
     if (namespace === undefined) return objects as unknown as ServerObject<T>[];
     const own = objects.filter(({ metadata }) => metadata.namespace === namespace);
     return own as unknown as ServerObject<T>[];
+  }
+
+  /**
+   * Calls a listener synchronously after each change of a resource, whether a request or a method of this class made
+   * it. The listener must not write. Returns a function that removes the listener.
+   */
+  onChange<T extends KubernetesObject>(
+    resource: Resource<T>,
+    listener: (change: ServerChange<T>) => void,
+  ): () => void {
+    const collection = this.#collection(resource);
+    let position = collection.end;
+    const read = () => {
+      for (; position < collection.end; position++) {
+        const entry = collection.entry(position);
+        if (entry === undefined) continue;
+        const { type, object, previous } = entry;
+        listener({
+          resourceVersion: object.metadata.resourceVersion,
+          before: previous as ServerObject<T> | undefined,
+          after: type === 'DELETED' ? undefined : (object as unknown as ServerObject<T>),
+        });
+      }
+    };
+    collection.listeners.add(read);
+    return () => void collection.listeners.delete(read);
   }
 
   /** Uses up versions without changes, like writes to other resources. Returns the newest version. */

@@ -86,6 +86,18 @@ describe('logs of a fake server', () => {
     expect(await text()).toBe('');
   });
 
+  it('of deleted pods do not accumulate', () => {
+    const { logs, objects } = createFakeApiServer();
+    for (let count = 0; count < 5000; count++) {
+      const ref = { namespace: 'shop', name: `job-${count}` };
+      objects.create(pods, { metadata: ref });
+      logs.append(ref, 'done');
+      if (count > 10) objects.delete(pods, ref);
+    }
+    expect(logs.size).toBeLessThan(1001);
+    expect(logs.size).toBeGreaterThan(10);
+  });
+
   it('A9: leave nothing behind when the follower unsubscribes', async () => {
     const { server, ask } = open('c');
     const abort = new AbortController();

@@ -60,6 +60,29 @@ describe('objects of a fake server', () => {
     expect(() => createFakeApiServer({ initialResourceVersion: '0' })).toThrow(TypeError);
   });
 
+  it('report each change synchronously, whoever made it, until the listener is removed', async () => {
+    const server = createFakeApiServer();
+    const changes: string[] = [];
+    const text = (one?: { metadata: { labels?: Readonly<Record<string, string>> | undefined } }) =>
+      one === undefined ? '-' : (one.metadata.labels?.['app'] ?? 'none');
+    const remove = server.objects.onChange(pods, ({ before, after, resourceVersion }) => {
+      expect(resourceVersion).toBe(server.objects.resourceVersion);
+      changes.push(`${text(before)}>${text(after)}`);
+    });
+    const ref = { namespace: 'shop', name: 'seen' };
+    server.objects.create(pods, { metadata: { ...ref, labels: { app: 'a' } } });
+    await server.fetch('http://fake/api/v1/namespaces/shop/pods/seen', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ metadata: { labels: { app: 'b' } } }),
+    });
+    server.objects.delete(pods, ref);
+    expect(changes).toEqual(['->a', 'a>b', 'b>-']);
+    remove();
+    server.objects.create(pods, { metadata: ref });
+    expect(changes).toHaveLength(3);
+  });
+
   it('can change without an event to a watch', async () => {
     const server = createFakeApiServer();
     const wire = await Wire.open(server.fetch);

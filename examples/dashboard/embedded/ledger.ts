@@ -2,8 +2,8 @@
  * Records the state of the server at each recent version, as a count and a fingerprint. So a page can be compared
  * with the server at the version that the page shows, although the cluster has changed since.
  */
-import type { Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
+import type { ServerChange, ServerObject } from 'rx-informer/testing';
 import { versionHash, withHash, withoutHash } from '../shared/fingerprint.ts';
 import type { Truth } from '../shared/messages.ts';
 
@@ -15,7 +15,7 @@ interface Entry {
 
 const KEPT = 50_000;
 
-function hashOf(pod: Stored<Pod>): number {
+function hashOf(pod: ServerObject<Pod>): number {
   return versionHash(pod.metadata.uid, pod.metadata.resourceVersion);
 }
 
@@ -34,8 +34,8 @@ export class Ledger {
     return this.#entries.at(-1)?.count ?? 0;
   }
 
-  /** Records one change at `version`. Without `before` the pod was created, without `after` it was deleted. */
-  record(before: Stored<Pod> | undefined, after: Stored<Pod> | undefined, version: string): void {
+  /** Records one change of a pod. */
+  record({ before, after, resourceVersion }: ServerChange<Pod>): void {
     let { count, fingerprint } = this.#entries.at(-1) ?? { count: 0, fingerprint: 0 };
     if (before !== undefined) {
       count--;
@@ -46,7 +46,7 @@ export class Ledger {
       fingerprint = withHash(fingerprint, hashOf(after));
     }
     this.#changes++;
-    this.#entries.push({ version: Number(version), count, fingerprint });
+    this.#entries.push({ version: Number(resourceVersion), count, fingerprint });
     if (this.#entries.length > KEPT * 2) this.#entries = this.#entries.slice(-KEPT);
   }
 

@@ -26,8 +26,10 @@ export class Random {
   /** A UID in the usual format. */
   uid(): string {
     const hex = (digits: number) =>
-      Array.from({ length: digits }, () => this.below(16).toString(16)).join('');
-    return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
+      this.below(16 ** digits)
+        .toString(16)
+        .padStart(digits, '0');
+    return `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(6)}${hex(6)}`;
   }
 
   /** Random letters, as the API server appends them to `generateName`. */

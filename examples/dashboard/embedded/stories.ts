@@ -1,22 +1,35 @@
 /**
- * The events in the embedded cluster: rollouts, crash loops, drains, jobs. Each story is a generator that changes one
- * pod per step, so that any number of stories can run at any rate.
+ * The events in the embedded cluster: rollouts, crashes, drains, jobs. Each story is a generator that changes one pod
+ * per step, so that any number of stories can run at any rate.
  */
-import type { Owner } from './pod-shapes.ts';
-import type { Resident, World } from './world.ts';
+import { apps, jobNames } from './catalogue.ts';
+import type { NodeState } from './cluster-shapes.ts';
+import { createOwner, nextVersion } from './controllers.ts';
+import { isOutdated, type Owner, type Resident } from './owners.ts';
+import type { World } from './world.ts';
 
 /** Makes one change per step. */
 export type Story = Generator<void, void, void>;
 
 const isWell = ({ pod }: Resident) => pod.status?.phase === 'Running';
+const isReplaceable = (resident: Resident) =>
+  isWell(resident) && resident.owner.kind !== 'DaemonSet';
 
-function* start(world: World, owner: Owner, node?: string): Story {
-  const resident = world.create(owner, node);
+/** Creates a pod and starts it. Its pulls fail at first if the world is in trouble. */
+function* start(world: World, owner: Owner, node?: NodeState, ordinal?: number): Story {
+  const resident = world.create(owner, { node, ordinal });
+  const tells = world.tells();
+  const { app, template } = owner;
+  const { namespace, name } = resident.pod.metadata;
   yield;
+  if (tells) {
+    const message = `Successfully assigned ${namespace}/${name} to ${resident.pod.spec?.nodeName}`;
+    world.tell(resident, { reason: 'Scheduled', message, component: 'default-scheduler' });
+  }
   world.turn(resident, { to: 'creating' });
   yield;
-  if (world.random.next() < 0.04) {
-    const image = owner.image.replace(/:.*/, ':typo');
+  if (world.isTroubled && world.random.next() < 0.04) {
+    const image = template.image.replace(/:.*/, ':typo');
     const message = `Back-off pulling image "${image}"`;
     world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message });
     yield;
@@ -25,6 +38,12 @@ function* start(world: World, owner: Owner, node?: string): Story {
     world.turn(resident, { to: 'creating' });
     yield;
   }
+  if (tells) {
+    const message = `Container image "${template.image}" already present on machine`;
+    world.tell(resident, { reason: 'Pulled', message });
+    world.tell(resident, { reason: 'Created', message: `Created container: ${app}` });
+    world.tell(resident, { reason: 'Started', message: `Started container ${app}` });
+  }
   world.turn(resident, { to: 'starting' });
   yield;
   world.turn(resident, { to: 'running' });
@@ -32,85 +51,121 @@ function* start(world: World, owner: Owner, node?: string): Story {
   resident.busy = false;
 }
 
+/** Deletes a pod. Its container stops, and then the pod is removed. */
 function* stop(world: World, resident: Resident): Story {
+  if (world.tells()) {
+    const message = `Stopping container ${resident.owner.app}`;
+    world.tell(resident, { reason: 'Killing', message });
+  }
   world.end(resident);
   yield;
+  if (isWell(resident)) {
+    world.turn(resident, { to: 'stopped' });
+    yield;
+  }
   world.remove(resident);
   yield;
 }
 
+/** Replaces a pod by one of the newest template. */
+function* replace(
+  world: World,
+  resident: Resident,
+  { node, surges = false }: { node?: NodeState; surges?: boolean } = {},
+): Story {
+  const { owner } = resident;
+  const next = owner.deployment?.current ?? owner;
+  if (next !== owner) world.scale(next, 1);
+  const ordinal = Number(/\d+$/.exec(resident.pod.metadata.name)?.[0] ?? 0);
+  if (surges) yield* start(world, next, node);
+  if (next !== owner) world.scale(owner, -1);
+  yield* stop(world, resident);
+  if (!surges) yield* start(world, next, node, ordinal);
+}
+
+/** Ends the reservation of a pod. If its deployment has got a new template in the meantime, the pod is replaced. */
+function* release(world: World, resident: Resident): Story {
+  if (isOutdated(resident)) yield* replace(world, resident);
+  else resident.busy = false;
+}
+
 /** A new version replaces pods of the old one, one by one. */
 function* rollout(world: World): Story {
-  const first = world.hold((resident) => isWell(resident) && resident.owner.kind === 'ReplicaSet');
-  if (first === undefined) return;
-  const before = first.owner;
-  const after = world.nextVersion(before);
-  const old = world.residents.filter(({ owner, busy }) => owner === before && !busy);
+  const first = world.hold(
+    (resident) => isWell(resident) && resident.owner.deployment !== undefined,
+  );
+  const deployment = first?.owner.deployment;
+  if (first === undefined || deployment === undefined) return;
+  if (!isOutdated(first)) {
+    const { name, namespace, uid, replicas } = deployment;
+    const next = nextVersion(world, deployment);
+    const message = `Scaled up replica set ${next.name} from 0 to ${Math.ceil(replicas / 4)}`;
+    world.events.record(
+      { kind: 'Deployment', apiVersion: 'apps/v1', name, namespace, uid },
+      { reason: 'ScalingReplicaSet', message, component: 'deployment-controller' },
+    );
+  }
+  const old = [...first.owner.residents].filter(({ busy }) => !busy);
   for (const resident of old) resident.busy = true;
   // Some rollouts create before they delete, others the reverse. The number of pods stays the same.
   const surges = world.random.next() < 0.5;
-  for (const resident of [first, ...old]) {
-    if (surges) yield* start(world, after);
-    yield* stop(world, resident);
-    if (!surges) yield* start(world, after);
-  }
+  for (const resident of [first, ...old]) yield* replace(world, resident, { surges });
 }
 
-/** A container fails repeatedly and recovers in the end. */
-function* crashLoop(world: World): Story {
+/** A container fails and is restarted: once, or repeatedly if the world is in trouble. */
+function* crash(world: World): Story {
   const resident = world.hold(isWell);
   if (resident === undefined) return;
-  const times = 1 + world.random.below(6);
+  const { name, namespace, uid } = resident.pod.metadata;
+  const { app } = resident.owner;
+  const times = world.isTroubled ? 1 + world.random.below(6) : 1;
   for (let time = 0; time < times; time++) {
-    world.turn(resident, { to: 'crashed' });
+    world.turn(resident, { to: 'crashed', reason: 'Error', exitCode: 1 });
     yield;
-    world.turn(resident, { to: 'backing-off' });
-    yield;
-    if (world.random.next() < 0.5) {
-      world.turn(resident, { to: 'starting' });
+    if (times > 1) {
+      const wait = `back-off ${10 * 2 ** Math.min(time, 5)}s restarting failed container=${app}`;
+      const message = `${wait} pod=${name}_${namespace}(${uid})`;
+      world.turn(resident, { to: 'backing-off', message });
       yield;
     }
+    world.turn(resident, { to: 'starting' });
+    yield;
   }
   world.turn(resident, { to: 'running' });
   yield;
-  resident.busy = false;
+  yield* release(world, resident);
 }
 
 /** A node is drained: its pods are deleted and created again on other nodes. */
 function* drain(world: World): Story {
   const node = world.random.pick(world.nodes);
   const residents = world.residents.filter(
-    (resident) => !resident.busy && isWell(resident) && resident.pod.spec?.nodeName === node,
+    (resident) => !resident.busy && isReplaceable(resident) && world.nodeOf(resident) === node,
   );
+  if (residents.length === 0 || node.cordoned || world.nodes.some(({ cordoned }) => cordoned))
+    return;
   for (const resident of residents) resident.busy = true;
-  for (const resident of residents) {
-    const elsewhere = world.random.pick(world.nodes.filter((other) => other !== node));
-    yield* stop(world, resident);
-    yield* start(world, resident.owner, elsewhere);
-  }
+  world.cordon(node, true);
+  for (const resident of residents) yield* replace(world, resident);
+  world.cordon(node, false);
 }
 
 /** A job runs until it ends, and an earlier job is deleted. */
 function* job(world: World): Story {
-  const names = ['report', 'backup', 'reindex', 'invoice-run', 'thumbnail-batch'];
-  const { namespace } = world.random.pick(world.owners);
-  const owner = world.newOwner(namespace, world.random.pick(names), 'Job');
+  const name = `${world.random.pick(jobNames)}-${world.random.suffix(6)}`;
+  const plan = { name, desired: 1, createdMs: Date.now() };
+  const owner = createOwner(world, 'Job', world.random.pick(apps), plan);
   const resident = world.create(owner);
   yield;
   world.turn(resident, { to: 'creating' });
   yield;
   world.turn(resident, { to: 'running' });
   yield;
-  if (world.random.next() < 0.12) {
-    const message = 'the container used more memory than it may';
-    world.turn(resident, { to: 'failed', reason: 'OOMKilled', message });
-  } else {
-    world.turn(resident, { to: 'completed' });
-  }
+  const fails = world.isTroubled && world.random.next() < 0.12;
+  if (fails) world.turn(resident, { to: 'failed', reason: 'OOMKilled', exitCode: 137 });
+  else world.turn(resident, { to: 'completed' });
   yield;
   resident.busy = false;
-  const at = world.owners.indexOf(owner);
-  if (at !== -1) world.owners.splice(at, 1);
   const earlier = world.hold(
     (other) => other.owner.kind === 'Job' && other !== resident && !isWell(other),
   );
@@ -122,16 +177,20 @@ function* job(world: World): Story {
 function* blip(world: World): Story {
   const resident = world.hold(isWell);
   if (resident === undefined) return;
+  if (world.tells()) {
+    const message = 'Readiness probe failed: HTTP probe failed with statuscode: 503';
+    world.tell(resident, { type: 'Warning', reason: 'Unhealthy', message });
+  }
   world.turn(resident, { to: 'starting' });
   yield;
   world.turn(resident, { to: 'running' });
   yield;
-  resident.busy = false;
+  yield* release(world, resident);
 }
 
 const plots: readonly (readonly [weight: number, plot: (world: World) => Story])[] = [
   [30, rollout],
-  [26, crashLoop],
+  [26, crash],
   [4, drain],
   [16, job],
   [24, blip],

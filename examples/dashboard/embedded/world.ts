@@ -1,69 +1,61 @@
-/** The simulated cluster that stories change: nodes, owners and pods. */
+/** The simulated cluster that stories change: nodes, controllers and pods. */
 import type { Stored } from 'rx-informer';
-import type { Pod } from 'rx-informer/resources';
-import { newPod, type Owner, type PodTurn, turned } from './pod-shapes.ts';
+import { daemonSets, jobs, nodes, type Pod, pods } from 'rx-informer/resources';
+import type { FakeApiServer } from 'rx-informer/testing';
+import { NODE_MILLI_CPU, type NodeState } from './cluster-shapes.ts';
+import { EventRecorder, type Happening } from './event-recorder.ts';
+import type { Owner, Resident } from './owners.ts';
+import { milliCpuOf, newPod, podName } from './pod-shapes.ts';
+import { type PodTurn, turned } from './pod-turns.ts';
 import { Random } from './random.ts';
+import { Rollup } from './rollup.ts';
 
-/** A pod that a story can reserve. At most one story holds a pod at a time. */
-export interface Resident {
-  pod: Stored<Pod>;
-  owner: Owner;
-  busy: boolean;
+/** How a pod is created. */
+export interface PodPlan {
+  /** Left out: a node with capacity. `null`: none, until the scheduler finds one. */
+  readonly node?: NodeState | undefined | null;
+  /** The number of a stateful set's pod. */
+  readonly ordinal?: number | undefined;
+  readonly createdMs?: number | undefined;
+  /** The state of a pod that exists before the first story. */
+  readonly already?: PodTurn | undefined;
 }
 
-/** Writes pods. */
-export interface PodWriter {
-  create(pod: Pod): Stored<Pod>;
-  update(pod: Stored<Pod>): Stored<Pod>;
-  /** Deletes a pod. A pod that a finalizer keeps is marked as terminating and returned. */
-  delete(pod: Stored<Pod>): Stored<Pod> | undefined;
+/** The options of a world. */
+export interface WorldOptions {
+  readonly seed: number;
+  /** The number of pods. */
+  readonly objects: number;
+  readonly isTroubled: boolean;
 }
 
-const apps: readonly (readonly [namespace: string, app: string, share: number])[] = [
-  ['shop', 'storefront', 9],
-  ['shop', 'cart', 6],
-  ['shop', 'checkout', 5],
-  ['shop', 'catalogue', 6],
-  ['payments', 'ledger', 4],
-  ['payments', 'card-gateway', 4],
-  ['payments', 'fraud-score', 3],
-  ['search', 'query', 6],
-  ['search', 'indexer', 4],
-  ['identity', 'login', 4],
-  ['identity', 'sessions', 3],
-  ['media', 'thumbnailer', 5],
-  ['media', 'transcoder', 4],
-  ['messaging', 'broker', 3],
-  ['messaging', 'mail-sender', 3],
-  ['analytics', 'collector', 6],
-  ['analytics', 'aggregator', 4],
-  ['observability', 'metrics-agent', 4],
-  ['observability', 'log-shipper', 4],
-  ['platform', 'ingress', 3],
-  ['platform', 'dns', 2],
-];
-const DAY_MS = 86_400_000;
+/** How long after its creation a pod has started that exists before the first story. */
+const STARTED_AFTER_MS = 20_000;
 
 /** The state that stories change. */
 export class World {
   readonly random: Random;
-  readonly nodes: readonly string[];
-  readonly owners: Owner[] = [];
+  readonly nodes: NodeState[] = [];
   readonly residents: Resident[] = [];
-  readonly #writer: PodWriter;
+  readonly events: EventRecorder;
+  readonly rollup: Rollup;
+  readonly server: FakeApiServer;
+  /** Whether ordinary stories contain trouble. It would hide seeded faults, which have their own. */
+  readonly isTroubled: boolean;
   readonly #objects: number;
+  #addresses = 0;
 
-  constructor(writer: PodWriter, options: { readonly seed: number; readonly objects: number }) {
-    this.#writer = writer;
-    this.#objects = options.objects;
-    this.random = new Random(options.seed);
-    const count = Math.max(3, Math.ceil(options.objects / 60));
-    this.nodes = Array.from(
-      { length: count },
-      (_, index) => `node-${String(index + 1).padStart(3, '0')}`,
-    );
-    // Leaves capacity for the pods that rollouts and jobs add temporarily.
-    this.#populate(Math.max(1, Math.floor(options.objects * 0.99)));
+  constructor(server: FakeApiServer, options: WorldOptions) {
+    const { seed, objects, isTroubled } = options;
+    this.isTroubled = isTroubled;
+    // The fake server does not serve daemon sets by itself.
+    server.addResource(daemonSets);
+    this.server = server;
+    this.#objects = objects;
+    this.random = new Random(seed);
+    const most = Math.min(3000, Math.max(500, objects));
+    this.events = new EventRecorder(server.objects, this.random, most);
+    this.rollup = new Rollup(server.objects);
   }
 
   /** Whether the world has more pods than it should. */
@@ -71,51 +63,110 @@ export class World {
     return this.residents.length > this.#objects * 1.005;
   }
 
-  newOwner(namespace: string, app: string, kind: Owner['kind']): Owner {
-    const hash = this.random.suffix(kind === 'Job' ? 6 : 9);
-    const owner: Owner = {
-      kind,
-      name: kind === 'StatefulSet' || kind === 'DaemonSet' ? app : `${app}-${hash}`,
-      namespace,
-      app,
-      image: `registry.example/${namespace}/${app}:${1 + this.random.below(4)}.${this.random.below(20)}.${this.random.below(10)}`,
-      sidecar: namespace === 'payments' || namespace === 'identity',
-      uid: this.random.uid(),
-    };
-    this.owners.push(owner);
-    return owner;
+  /** Whether a story records its ordinary events. In a large cluster few do, so that the rest can be read. */
+  tells(): boolean {
+    return this.random.next() < 1000 / this.#objects;
   }
 
-  /** Replaces an owner by its next version, as in a rollout. */
-  nextVersion(owner: Owner): Owner {
-    const at = this.owners.indexOf(owner);
-    if (at !== -1) this.owners.splice(at, 1);
-    return this.newOwner(owner.namespace, owner.app, owner.kind);
+  /** Changes the number of pods that an owner should have. */
+  scale(owner: Owner, by: number): void {
+    owner.desired += by;
+    this.rollup.mark(owner);
   }
 
-  create(owner: Owner, node: string = this.random.pick(this.nodes), createdMs?: number): Resident {
-    const pod = newPod(owner, node, this.random, createdMs ?? Date.now());
-    const resident = { pod: this.#writer.create(pod), owner, busy: true };
+  /** A node with capacity for a pod of the owner: the emptier one of two, as a scheduler would prefer. */
+  nodeFor(owner: Owner): NodeState {
+    const free = (node: NodeState) =>
+      node.cordoned ? -1 : NODE_MILLI_CPU - node.requested - milliCpuOf(owner.template);
+    const [one, other] = [this.random.pick(this.nodes), this.random.pick(this.nodes)];
+    const better = free(one) >= free(other) ? one : other;
+    if (free(better) >= 0) return better;
+    return this.nodes.find((node) => free(node) >= 0) ?? better;
+  }
+
+  create(owner: Owner, plan: PodPlan = {}): Resident {
+    const { node, ordinal = 0, createdMs = Date.now(), already } = plan;
+    const chosen = node === undefined ? this.nodeFor(owner) : (node ?? undefined);
+    const name = podName(owner, this.random, ordinal);
+    const fresh = newPod(owner, { name, uid: this.random.uid(), node: chosen?.name }, createdMs);
+    const first =
+      already === undefined
+        ? fresh
+        : turned(fresh, already, createdMs + STARTED_AFTER_MS, this.#addressesOf(fresh, chosen));
+    const pod = this.server.objects.create(pods, first);
+    const resident = { pod: pod as Stored<Pod>, owner, busy: true };
+    if (chosen !== undefined) chosen.requested += milliCpuOf(owner.template);
     this.residents.push(resident);
+    owner.residents.add(resident);
+    this.rollup.mark(owner);
     return resident;
   }
 
+  nodeOf({ pod }: Resident): NodeState | undefined {
+    const name = pod.spec?.nodeName;
+    // The number in the name is the position of the node.
+    return name === undefined ? undefined : this.nodes[Number(name.slice('node-'.length)) - 1];
+  }
+
   turn(resident: Resident, turn: PodTurn, nowMs: number = Date.now()): void {
-    resident.pod = this.#writer.update(turned(resident.pod, turn, nowMs));
+    const { objects } = this.server;
+    // Read again, because a page may have edited the pod.
+    const pod = objects.get(pods, resident.pod.metadata);
+    if (pod === undefined) return;
+    const addresses = this.#addressesOf(pod, this.nodeOf(resident));
+    resident.pod = objects.update(pods, turned(pod, turn, nowMs, addresses)) as Stored<Pod>;
+    this.rollup.mark(resident.owner);
+  }
+
+  /** The addresses that a pod gets on its node. A pod keeps those that it has. */
+  #addressesOf({ status }: Pod, node: NodeState | undefined) {
+    if (status?.podIP !== undefined || node === undefined) return {};
+    const number = this.#addresses++;
+    const podIP = `10.${64 + ((number >> 16) & 63)}.${(number >> 8) & 255}.${number & 255}`;
+    return { hostIP: node.ip, podIP };
   }
 
   /** Deletes the pod, which terminates until `remove`. */
   end(resident: Resident): void {
-    resident.pod = this.#writer.delete(resident.pod) ?? resident.pod;
+    const { objects } = this.server;
+    const ref = resident.pod.metadata;
+    if (objects.get(pods, ref) === undefined) return;
+    objects.delete(pods, ref);
+    resident.pod = (objects.get(pods, ref) as Stored<Pod> | undefined) ?? resident.pod;
+    this.rollup.mark(resident.owner);
   }
 
   /** Removes the finalizer, so that the server removes the pod. */
   remove(resident: Resident): void {
-    const { finalizers: _, ...metadata } = resident.pod.metadata ?? {};
-    this.#writer.update({ ...resident.pod, metadata });
+    const { objects } = this.server;
+    const { owner } = resident;
+    const pod = objects.get(pods, resident.pod.metadata);
+    if (pod !== undefined) {
+      const { finalizers: _, ...metadata } = pod.metadata;
+      objects.update(pods, { ...pod, metadata });
+    }
+    const node = this.nodeOf(resident);
+    if (node !== undefined) node.requested -= milliCpuOf(owner.template);
+    owner.residents.delete(resident);
     const at = this.residents.indexOf(resident);
     const last = this.residents.pop();
     if (last !== undefined && last !== resident) this.residents[at] = last;
+    this.rollup.mark(owner);
+    if (owner.kind === 'Job' && owner.residents.size === 0) objects.delete(jobs, owner);
+  }
+
+  /** Excludes a node from scheduling, or includes it again. */
+  cordon(node: NodeState, isCordoned: boolean): void {
+    node.cordoned = isCordoned;
+    this.server.objects.modify(nodes, node, (draft) => {
+      draft.spec = { ...draft.spec, ...(isCordoned ? { unschedulable: true } : {}) };
+      if (!isCordoned) delete draft.spec.unschedulable;
+    });
+    const reason = isCordoned ? 'NodeNotSchedulable' : 'NodeSchedulable';
+    const message = `Node ${node.name} status is now: ${reason}`;
+    const { name, uid } = node;
+    const happening = { reason, message, component: 'kubelet', host: name };
+    this.events.record({ kind: 'Node', apiVersion: 'v1', name, uid }, happening);
   }
 
   /** Reserves a suitable pod that no story holds. */
@@ -129,29 +180,20 @@ export class World {
     return undefined;
   }
 
-  #populate(objects: number): void {
-    const shares = apps.reduce((sum, [, , share]) => sum + share, 0);
-    const owners: Owner[] = [];
-    for (const [namespace, app, share] of apps) {
-      const isDaemon = namespace === 'observability';
-      const kind = isDaemon ? 'DaemonSet' : app === 'broker' ? 'StatefulSet' : 'ReplicaSet';
-      // Larger clusters have more deployments, and not only more replicas.
-      const copies = Math.max(1, Math.round((objects * share) / shares / 40));
-      for (let copy = 0; copy < copies; copy++) {
-        const name = copy === 0 ? app : `${app}-${copy + 1}`;
-        owners.push(...Array<Owner>(share).fill(this.newOwner(namespace, name, kind)));
-      }
-    }
-    for (let job = 0; job < Math.ceil(owners.length / 60); job++) {
-      owners.push(this.newOwner(this.random.pick(apps)[0], 'backup', 'Job'));
-    }
-    const nowMs = Date.now();
-    for (let index = 0; index < objects; index++) {
-      const createdMs = nowMs - this.random.next() ** 3 * 20 * DAY_MS - 60_000;
-      const resident = this.create(this.random.pick(owners), undefined, createdMs);
-      const isDone = resident.owner.kind === 'Job';
-      this.turn(resident, { to: isDone ? 'completed' : 'running' }, createdMs + 20_000);
-      resident.busy = false;
-    }
+  /** Records an event of a pod. The component defaults to the kubelet of its node. */
+  tell(
+    resident: Resident,
+    happening: Omit<Happening, 'component'> & { readonly component?: string },
+    nowMs?: number,
+  ): void {
+    const { metadata, spec } = resident.pod;
+    const { name, namespace = 'default', uid } = metadata;
+    const isKubelet = happening.component === undefined;
+    const pod = { kind: 'Pod', apiVersion: 'v1', name, namespace, uid };
+    this.events.record(
+      isKubelet ? { ...pod, fieldPath: `spec.containers{${resident.owner.app}}` } : pod,
+      { component: 'kubelet', ...happening, host: isKubelet ? spec?.nodeName : undefined },
+      nowMs,
+    );
   }
 }

@@ -1,0 +1,112 @@
+/** Creates the controllers of pods, and gives deployments new versions. */
+import { daemonSets, deployments, jobs, replicaSets, statefulSets } from 'rx-informer/resources';
+import { type App, hasSidecar } from './catalogue.ts';
+import type { Deployment, Owner, Template } from './owners.ts';
+import {
+  newDaemonSet,
+  newDeployment,
+  newJob,
+  newReplicaSet,
+  newStatefulSet,
+  withTemplate,
+} from './workload-shapes.ts';
+import type { World } from './world.ts';
+
+/** Old replica sets without pods that a deployment keeps. */
+const KEPT_REVISIONS = 2;
+
+/** A new template of an application, of a random version. */
+export function newTemplate(
+  { random }: World,
+  { namespace, app, milliCpu, memoryMi }: App,
+): Template {
+  const version = `${1 + random.below(4)}.${random.below(20)}.${random.below(10)}`;
+  const image = `registry.example/${namespace}/${app}:${version}`;
+  return { image, sidecar: hasSidecar({ namespace }), milliCpu, memoryMi };
+}
+
+function replicaSetOf(
+  world: World,
+  deployment: Omit<Deployment, 'current'>,
+  template: Template,
+  desired: number,
+): Owner {
+  const { name, namespace } = deployment;
+  return {
+    kind: 'ReplicaSet',
+    name: `${name}-${world.random.suffix(9)}`,
+    ...{ namespace, app: name, template, desired },
+    uid: world.random.uid(),
+    deployment: deployment as Deployment,
+    residents: new Set(),
+  };
+}
+
+/** Creates a deployment and its replica set, without pods. */
+export function createDeployment(
+  world: World,
+  app: App,
+  plan: { readonly name: string; readonly replicas: number; readonly createdMs: number },
+  template: Template = newTemplate(world, app),
+): Deployment {
+  const { name, replicas, createdMs } = plan;
+  const { namespace } = app;
+  const uid = world.random.uid();
+  const bare = { name, namespace, app, uid, replicas, revision: 1, replicaSets: [] as Owner[] };
+  const current = replicaSetOf(world, bare, template, replicas);
+  const deployment: Deployment = Object.assign(bare, { current });
+  deployment.replicaSets.push(current);
+  const { objects } = world.server;
+  objects.create(deployments, newDeployment(deployment, createdMs));
+  objects.create(replicaSets, newReplicaSet(current, deployment, createdMs));
+  world.rollup.mark(current);
+  return deployment;
+}
+
+/** Gives a deployment a new template, and with it a new replica set without pods. */
+export function nextVersion(
+  world: World,
+  deployment: Deployment,
+  template: Template = newTemplate(world, deployment.app),
+  createdMs: number = Date.now(),
+): Owner {
+  const { objects } = world.server;
+  const owner = replicaSetOf(world, deployment, template, 0);
+  deployment.current = owner;
+  deployment.revision++;
+  deployment.replicaSets.push(owner);
+  objects.create(replicaSets, newReplicaSet(owner, deployment, createdMs));
+  const object = objects.get(deployments, deployment);
+  if (object !== undefined) objects.update(deployments, withTemplate(object, deployment));
+  world.rollup.mark(owner);
+  const empty = deployment.replicaSets.filter(({ residents }) => residents.size === 0);
+  // The new replica set is empty, too.
+  for (const old of empty.slice(0, -1 - KEPT_REVISIONS)) {
+    deployment.replicaSets.splice(deployment.replicaSets.indexOf(old), 1);
+    objects.delete(replicaSets, old);
+  }
+  return owner;
+}
+
+/** Creates a controller that is not a replica set. `desired` is its number of pods. */
+export function createOwner(
+  world: World,
+  kind: 'StatefulSet' | 'DaemonSet' | 'Job',
+  app: App,
+  plan: { readonly name: string; readonly desired: number; readonly createdMs: number },
+): Owner {
+  const { name, desired, createdMs } = plan;
+  const owner: Owner = {
+    ...{ kind, name, desired, namespace: app.namespace, app: name },
+    template: newTemplate(world, app),
+    uid: world.random.uid(),
+    deployment: undefined,
+    residents: new Set(),
+  };
+  const { objects } = world.server;
+  if (kind === 'StatefulSet') objects.create(statefulSets, newStatefulSet(owner, createdMs));
+  else if (kind === 'DaemonSet') objects.create(daemonSets, newDaemonSet(owner, createdMs));
+  else objects.create(jobs, newJob(owner, createdMs));
+  world.rollup.mark(owner);
+  return owner;
+}

@@ -1,0 +1,70 @@
+/** The controllers of pods, as the simulation keeps them beside the objects of the server. */
+import type { Stored } from 'rx-informer';
+import type { Container, Pod } from 'rx-informer/resources';
+import type { App } from './catalogue.ts';
+
+/** A pod that a story can reserve. At most one story holds a pod at a time. */
+export interface Resident {
+  pod: Stored<Pod>;
+  readonly owner: Owner;
+  busy: boolean;
+}
+
+/** What the pods of an owner consist of. */
+export interface Template {
+  readonly image: string;
+  readonly sidecar: boolean;
+  readonly milliCpu: number;
+  readonly memoryMi: number;
+  /** Fields of the first container that differ from the usual ones. */
+  readonly container?: Partial<Container>;
+}
+
+/** The controller of pods. */
+export interface Owner {
+  readonly kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job';
+  readonly name: string;
+  readonly namespace: string;
+  readonly app: string;
+  readonly uid: string;
+  readonly template: Template;
+  readonly deployment: Deployment | undefined;
+  readonly residents: Set<Resident>;
+  /** `spec.replicas`. */
+  desired: number;
+}
+
+/** A deployment and its replica sets. */
+export interface Deployment {
+  readonly name: string;
+  readonly namespace: string;
+  readonly app: App;
+  readonly uid: string;
+  readonly replicaSets: Owner[];
+  /** The replica set of the newest template. */
+  current: Owner;
+  revision: number;
+  replicas: number;
+  /** The reason why pods cannot be created, if they cannot. */
+  failure?: string;
+  /** Whether a rollout has not finished within its deadline. */
+  isStuck?: boolean;
+}
+
+/** Whether a controller counts the pod: it has not ended and is not being deleted. */
+export function isActive({ pod }: Resident): boolean {
+  const phase = pod.status?.phase;
+  const isGone = pod.metadata.deletionTimestamp !== undefined;
+  return !isGone && phase !== 'Succeeded' && phase !== 'Failed';
+}
+
+/** Whether the pod is ready. */
+export function isReady({ pod }: Resident): boolean {
+  const conditions = pod.status?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+/** Whether a pod of a deployment has an older template than its deployment. */
+export function isOutdated({ owner }: Resident): boolean {
+  return owner.deployment !== undefined && owner.deployment.current !== owner;
+}
