@@ -48,7 +48,8 @@ export interface EditCalls<T> {
 // A separate instance, because the shared one freezes the base of a draft, and the base belongs to the caller.
 const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
 
-function drafted<T extends KubernetesObject>(base: T, recipe: (draft: Draft<T>) => void): T {
+/** The object with the changes of a recipe. Throws a `TypeError` if the recipe returns a Promise. */
+export function drafted<T extends KubernetesObject>(base: T, recipe: (draft: Draft<T>) => void): T {
   return immer.produce(base, (draft) => {
     // Other return values are ignored, because `(draft) => draft.spec.replicas++` returns a number.
     const returned: unknown = recipe(draft as Draft<T>);

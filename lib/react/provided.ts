@@ -1,18 +1,21 @@
 /** What a provider holds: a client, a factory, and the live queries of its hooks. */
-import { asyncScheduler, type Subscription } from 'rxjs';
+import { asyncScheduler, defer, EMPTY, type Subscription } from 'rxjs';
+import { share } from 'rxjs/operators';
 import { createInformerFactory } from '../factory/create-informer-factory.ts';
 import { informersOfFactory } from '../factory/factory-informers.ts';
 import type { InformerFactory } from '../factory/informer-factory.ts';
 import type { InformerFactoryOptions } from '../factory/options.ts';
-import { createLiveQueries, type LiveQueries } from '../factory/queries/create-live-queries.ts';
+import { type LiveQueries, layeredQueries } from '../factory/queries/create-live-queries.ts';
 import type { SharedInformers } from '../factory/shared-informers.ts';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { LiveQuery } from '../query/live-query/live-query.ts';
 import { mergeInformerStatus } from '../query/view/informers.ts';
+import type { Demand } from '../rx/demand.ts';
 import { animationFrames } from '../rx/demands/animation-frames.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { Overlay } from './overlay.ts';
 import { blockingError, NO_RESULT, type StatusResult } from './row-result.ts';
 import { ViewSource } from './row-source.ts';
 
@@ -29,11 +32,20 @@ interface Known {
 /** How many sources there may be before those that are no longer referenced are looked for. */
 const SWEEP_SIZE = 64;
 
+/** One frame for all queries, so that React renders all of their changes at once. */
+function commonFrames(): Demand {
+  const frames = animationFrames();
+  const frame$ = defer(() => frames() ?? EMPTY).pipe(share());
+  return () => frame$;
+}
+
 export class Provided {
   readonly client: KubeClient;
   readonly factory: InformerFactory;
   readonly queries: LiveQueries;
-  readonly #informers: SharedInformers;
+  /** The edits that the queries show before the watch has them. */
+  readonly overlay: Overlay = new Overlay();
+  readonly informers: SharedInformers;
   readonly #isOwn: boolean;
   readonly #passedMs: () => number;
   readonly #known = new Map<string, Known>();
@@ -49,9 +61,9 @@ export class Provided {
     this.client = client;
     this.#isOwn = !isFactory;
     this.factory = isFactory ? given : createInformerFactory(client, given);
-    this.#informers = informersOfFactory('InformerProvider', this.factory);
-    this.queries = createLiveQueries(this.factory, { ready: animationFrames() });
-    this.#passedMs = stopwatch(this.#informers.scheduler);
+    this.informers = informersOfFactory('InformerProvider', this.factory);
+    this.queries = layeredQueries(this.factory, { ready: commonFrames() }, this.overlay);
+    this.#passedMs = stopwatch(this.informers.scheduler);
   }
 
   /** The source of a query: the same one for equal queries while it is used, and for the linger after that. */
@@ -107,7 +119,7 @@ export class Provided {
 
   /** The rows of a view that has been left for longer than the linger are outdated. */
   #isOver({ leftAtMs }: Known): boolean {
-    return leftAtMs !== undefined && this.#passedMs() - leftAtMs > this.#informers.lingerMs;
+    return leftAtMs !== undefined && this.#passedMs() - leftAtMs > this.informers.lingerMs;
   }
 
   #changed(): void {
@@ -118,7 +130,7 @@ export class Provided {
   #mergedStatus(): StatusResult {
     const results = [...this.#used.values()].map((source) => source.getSnapshot());
     if (results.length === 0) return NO_RESULT;
-    const entries = [...this.#used.keys()].flatMap(({ from }) => this.#informers.entriesOf(from));
+    const entries = [...this.#used.keys()].flatMap(({ from }) => this.informers.entriesOf(from));
     const running = [...new Set(entries)].filter(
       ({ informer }) => informer.status.phase !== 'idle',
     );

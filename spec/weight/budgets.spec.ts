@@ -80,13 +80,17 @@ describe('budgets', () => {
     expect(both - (await bundleSize('createListWatch'))).toBeGreaterThan(1_000);
   });
 
-  it('X21: the React hooks add at most 3000 bytes to live queries over a factory', async () => {
-    const [alone, both] = await Promise.all([
-      bundleSize('createInformerFactory, createLiveQueries, liveQuery, animationFrames'),
-      bundleSize('InformerProvider, useInformer, useList', 'lib/react/index.ts'),
+  it('X21: the React hooks add at most 3500 bytes to live queries over a factory, and edits at most 2200 to a client', async () => {
+    const queries = 'createInformerFactory, createLiveQueries, liveQuery, animationFrames';
+    const hooks = 'InformerProvider, useInformer, useList, useObject, useQuery, useStatus, useView';
+    const [core, list, client, edit] = await Promise.all([
+      bundleSize(queries),
+      bundleSize(hooks, 'lib/react/index.ts'),
+      bundleSize(`${queries}, createResourceClient`),
+      bundleSize(`${hooks}, useEdit`, 'lib/react/index.ts'),
     ]);
-    expect(both - alone).toBeLessThanOrEqual(3_000);
-    expect(both - alone).toBeGreaterThan(500);
+    expect(list - core).toBeLessThanOrEqual(3_500);
+    expect(edit - list).toBeLessThanOrEqual(client - core + 2_200);
   });
 
   it('X21: a goal is listed only with a budget above it', () => {

@@ -10,6 +10,7 @@ import type { DynamicInformerFactory } from '../create-dynamic-informer-factory.
 import { informersOfFactory } from '../factory-informers.ts';
 import type { InformerFactory } from '../informer-factory.ts';
 import { explanationOf, type QueryExplanation } from './explain.ts';
+import type { Layer } from './pipeline.ts';
 import { planOf } from './plan.ts';
 import { QueryChannel } from './query-channel.ts';
 import { RunningQuery } from './running-query.ts';
@@ -95,6 +96,15 @@ export function createLiveQueries(
   factory: InformerFactory | DynamicInformerFactory,
   options: LiveQueriesOptions = {},
 ): LiveQueries {
+  return layeredQueries(factory, options);
+}
+
+/** Live queries that see the objects of the informers through a layer. */
+export function layeredQueries(
+  factory: InformerFactory | DynamicInformerFactory,
+  options: LiveQueriesOptions,
+  layer?: Layer,
+): LiveQueries {
   const informers = informersOfFactory('createLiveQueries', factory);
   const { ready, mutationGuard, lingerMs = informers.lingerMs } = options;
   checkedDuration(lingerMs, 'createLiveQueries: lingerMs');
@@ -112,7 +122,7 @@ export function createLiveQueries(
     const onEnd = () => {
       if (pipelines.get(query.key)?.running === running) pipelines.delete(query.key);
     };
-    const parts = { query, plans, informers, lingerMs, scheduler, onEnd };
+    const parts = { query, plans, informers, lingerMs, scheduler, layer, onEnd };
     const running = new RunningQuery(parts);
     pipelines.set(query.key, { running, channel });
     return running;

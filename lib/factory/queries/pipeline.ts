@@ -4,8 +4,10 @@ import { takeUntil, tap } from 'rxjs/operators';
 import { parseFieldSelector } from '../../meta/field-selector.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { parseLabelSelector } from '../../meta/label-selector.ts';
+import type { Stored } from '../../meta/stored.ts';
 import type { LiveOptions } from '../../query/engine/operator.ts';
 import { answerOf, filteredBy } from '../../query/live-query/answer.ts';
+import type { QueryCondition } from '../../query/live-query/condition.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { type IndexFuncs, type Predicate, predicateOf } from '../../query/live-query/predicate.ts';
 import { liveShare } from '../../query/operators/live-share.ts';
@@ -43,16 +45,60 @@ function scopePredicates({ namespaces, labelSelector, fieldSelector }: LocalScop
   return predicates;
 }
 
+/** A layer between the informers and the queries that shows objects otherwise than the informers have them. */
+export interface Layer {
+  /**
+   * The objects of a source as they are shown. `find` returns the object that the source has under a key, at the end of
+   * a turn. Each subscription of the result begins with all objects.
+   */
+  through(
+    source: Observable<ChangeSet<KubernetesObject>>,
+    find: (key: string) => Stored<KubernetesObject> | undefined,
+  ): Observable<ChangeSet<KubernetesObject>>;
+}
+
+/** The options of a pipeline. */
+export interface PipelineOptions extends LiveOptions {
+  readonly layer?: Layer | undefined;
+}
+
+/** What a plan reads of its informer, and the predicates that remain. */
+interface Read {
+  readonly source: Observable<ChangeSet<KubernetesObject>>;
+  readonly predicates: readonly Predicate[];
+  /** Whether the informer shares the objects itself. */
+  readonly isShared: boolean;
+}
+
 function read(
   { informer }: Hold,
   { index, local, where }: SourcePlan,
-  options: LiveOptions,
-): Observable<ChangeSet<KubernetesObject>> {
-  const indices = informer.indexer.getIndexers() as unknown as IndexFuncs;
-  const predicates = where.map((condition) => predicateOf(condition, indices));
-  const source =
-    index === undefined ? informer.changes$ : liveIndex(informer, index.name, index.value, options);
-  return filteredBy([...scopePredicates(local), ...predicates], source, options);
+  { layer, ...options }: PipelineOptions,
+): Read {
+  const { indexer } = informer;
+  const indices = indexer.getIndexers() as unknown as IndexFuncs;
+  const predicates = [
+    ...scopePredicates(local),
+    ...where.map((condition) => predicateOf(condition, indices)),
+  ];
+  const isShared = index === undefined;
+  const source = isShared
+    ? informer.changes$
+    : liveIndex(informer, index.name, index.value, options);
+  if (layer === undefined) return { source, predicates, isShared };
+  // An object may leave the value of the index by what the layer shows of it.
+  const hasValue = isShared
+    ? undefined
+    : predicateOf({ index: index.name, eq: index.value } as QueryCondition, indices);
+  const find = (key: string) => {
+    const object = indexer.getByKey(key);
+    return object === undefined || hasValue?.(object, 0) === false ? undefined : object;
+  };
+  return {
+    source: layer.through(source, find),
+    predicates: hasValue === undefined ? predicates : [hasValue, ...predicates],
+    isShared,
+  };
 }
 
 /** The objects of all sources. Completes with the first of them, because the rows of a stopped informer are outdated. */
@@ -71,14 +117,14 @@ function united(
 export function answerFrom(
   query: LiveQuery,
   sources: readonly (readonly [Hold, SourcePlan])[],
-  options: LiveOptions,
+  options: PipelineOptions,
 ): Observable<AnyChangeSet<unknown>> {
+  const reads = sources.map(([hold, plan]) => read(hold, plan, options));
   const objects = united(
-    sources.map(([hold, plan]) => read(hold, plan, options)),
+    reads.map(({ source, predicates }) => filteredBy(predicates, source, options)),
     options,
   );
   const answer = answerOf(query, objects, options);
-  // An informer shares its objects itself.
-  const isShared = sources.some(([{ informer }]) => informer.changes$ === answer);
+  const isShared = reads.some((each) => each.isShared && each.source === answer);
   return isShared ? answer : (liveShare()(answer) as Observable<AnyChangeSet<unknown>>);
 }

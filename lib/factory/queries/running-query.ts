@@ -7,7 +7,7 @@ import { mergeInformerStatus } from '../../query/view/informers.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Hold, SharedInformers } from '../shared-informers.ts';
-import { answerFrom, holdInformer } from './pipeline.ts';
+import { answerFrom, holdInformer, type Layer } from './pipeline.ts';
 import type { SourcePlan } from './plan.ts';
 
 export interface RunningQueryParts {
@@ -16,6 +16,7 @@ export interface RunningQueryParts {
   readonly informers: SharedInformers;
   readonly lingerMs: number;
   readonly scheduler: SchedulerLike;
+  readonly layer?: Layer | undefined;
   /** Called when nobody uses the pipeline any more. */
   onEnd(): void;
 }
@@ -34,12 +35,12 @@ export class RunningQuery {
   #hasEnded = false;
 
   constructor(parts: RunningQueryParts) {
-    const { query, plans, informers, scheduler } = parts;
+    const { query, plans, informers, scheduler, layer } = parts;
     this.#parts = parts;
     this.plans = plans;
     this.#holds = plans.map((plan) => holdInformer(informers, query, plan));
     const sources = this.#holds.map((hold, at) => [hold, plans[at] as SourcePlan] as const);
-    this.#shared = answerFrom(query, sources, { scheduler });
+    this.#shared = answerFrom(query, sources, { scheduler, layer });
     this.lineage = lineageOf(this.#shared);
   }
 

@@ -1,0 +1,152 @@
+/** Sends the edits of a provider, one after another for each object, and shows their drafts until the watch has them. */
+import type { Subscription } from 'rxjs';
+import { createResourceClient } from '../client/create-resource-client.ts';
+import { type Draft, drafted, type EditOptions } from '../client/edit.ts';
+import { addressOf, isObject, type ObjectTarget } from '../client/object-target.ts';
+import type { SharedInformers } from '../factory/shared-informers.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { metaNamespaceKeyFunc } from '../meta/key.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
+import { type Resource, resourceName } from '../meta/resource.ts';
+import { isOlder } from '../meta/resource-version.ts';
+import type { Stored } from '../meta/stored.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import type { Overlay } from './overlay.ts';
+
+type AnyObject = Stored<KubernetesObject>;
+
+/** The parts of a provider that an editor uses. */
+export interface EditorParts {
+  readonly client: KubeClient;
+  readonly informers: SharedInformers;
+  readonly overlay: Overlay;
+}
+
+/** One edit. */
+export interface EditRequest<T extends KubernetesObject> {
+  readonly resource: Resource<T>;
+  readonly target: ObjectTarget;
+  readonly recipe: (draft: Draft<T>) => void;
+  readonly options: EditOptions;
+  readonly timeoutMs: number;
+}
+
+/** The draft of an edit, while it is shown. */
+interface ShownDraft {
+  readonly uid: string;
+  readonly key: string;
+  readonly id: number;
+}
+
+export class Editor {
+  readonly #parts: EditorParts;
+  /** The last edit of each object, settled when the next one may be sent. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor(parts: EditorParts) {
+    this.#parts = parts;
+  }
+
+  /** Shows the draft immediately, sends the edit, and returns the server's answer. */
+  async edit<T extends KubernetesObject>(request: EditRequest<T>): Promise<Stored<T>> {
+    const { overlay } = this.#parts;
+    const { resource, target, recipe, options } = request;
+    const known = options.dryRun === true ? undefined : this.#known(resource, target);
+    if (known === undefined) return await this.#send(request, target);
+    const base = overlay.shown(known);
+    const draft = drafted<KubernetesObject>(base, recipe as never) as AnyObject;
+    const uid = uidOf(known);
+    const key = metaNamespaceKeyFunc(known);
+    const shown: ShownDraft = { uid, key, id: overlay.begin(key, base, draft) };
+    const before = this.#last.get(uid);
+    const done = this.#after(before, shown, request);
+    const settled = done.catch(() => undefined);
+    this.#last.set(uid, settled);
+    try {
+      return await done;
+    } finally {
+      if (this.#last.get(uid) === settled) this.#last.delete(uid);
+    }
+  }
+
+  async #after<T extends KubernetesObject>(
+    before: Promise<unknown> | undefined,
+    { uid, key, id }: ShownDraft,
+    request: EditRequest<T>,
+  ): Promise<Stored<T>> {
+    const { overlay, informers } = this.#parts;
+    const { resource, target, timeoutMs } = request;
+    try {
+      await before;
+      // The newest state that is known, so that the server does not refuse the edit for an older one.
+      const known = this.#known(resource, target);
+      const newest = known !== undefined && uidOf(known) === uid ? overlay.newest(known) : target;
+      const written = await this.#send(request, newest);
+      overlay.written(uid, key, id, written);
+      // Without an echo the state of the informer is shown again.
+      const isAwaited = overlay.editsOf(uid).some((edit) => edit.id === id);
+      if (isAwaited)
+        longTimer(timeoutMs, informers.scheduler).subscribe(() => overlay.end(uid, key, id));
+      return written;
+    } catch (error) {
+      overlay.end(uid, key, id);
+      throw error;
+    }
+  }
+
+  async #send<T extends KubernetesObject>(
+    { resource, recipe, options, timeoutMs }: EditRequest<T>,
+    target: ObjectTarget,
+  ): Promise<Stored<T>> {
+    const { client, informers } = this.#parts;
+    const late = new AbortController();
+    const timer: Subscription = longTimer(timeoutMs, informers.scheduler).subscribe(() =>
+      late.abort(),
+    );
+    const { signal: given } = options;
+    const signal = given === undefined ? late.signal : AbortSignal.any([given, late.signal]);
+    try {
+      const own = createResourceClient(client, resource) as {
+        edit(target: ObjectTarget, recipe: unknown, options: EditOptions): Promise<Stored<T>>;
+      };
+      return await own.edit(target, recipe, { ...options, signal });
+    } catch (error) {
+      if (!late.signal.aborted || given?.aborted === true) throw error;
+      const name = addressOf(resource, target, undefined).name;
+      const message = `edit ${resourceName(resource)} ${name}: the server has not answered for ${timeoutMs} ms; the change may still take effect`;
+      throw ApiError.local('Silent', message, { cause: error });
+    } finally {
+      timer.unsubscribe();
+    }
+  }
+
+  /** The newest state of the target: that of an informer, or the target itself. */
+  #known<T extends KubernetesObject>(
+    resource: Resource<T>,
+    target: ObjectTarget,
+  ): AnyObject | undefined {
+    const any = resource as unknown as Resource<KubernetesObject>;
+    const { namespace, name } = addressOf(any, target, undefined);
+    const key = namespace === undefined ? name : `${namespace}/${name}`;
+    const wanted = isObject(target) ? uidOf(target) : '';
+    let newest = isObject(target) && wanted !== '' ? (target as AnyObject) : undefined;
+    for (const { scope, informer } of this.#parts.informers.entriesOf(any)) {
+      const object = scope.as === 'object' ? informer.indexer.getByKey(key) : undefined;
+      if (object === undefined || uidOf(object) === '') continue;
+      if (wanted !== '' && uidOf(object) !== wanted) continue;
+      const isNewer = newest === undefined || !isOlder(versionOf(object), versionOf(newest));
+      if (isNewer) newest = object;
+    }
+    return newest;
+  }
+}
+
+const editors = /* @__PURE__ */ new WeakMap<EditorParts, Editor>();
+
+/** The editor of a provider. It is made when it is needed, because a page that edits nothing does not load it. */
+export function editorOf(parts: EditorParts): Editor {
+  const editor = editors.get(parts) ?? new Editor(parts);
+  editors.set(parts, editor);
+  return editor;
+}

@@ -1,0 +1,180 @@
+/** Tests edits against the fake API server: what the queries show, what is sent, and how an edit ends. */
+import { createClient, type KubernetesObject, liveQuery } from 'rx-informer';
+import { type Deployment, deployments } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { editorOf } from '../../lib/react/editor.ts';
+import { Provided } from '../../lib/react/provided.ts';
+
+const target = { namespace: 'shop', name: 'web' };
+
+/** A test looks at the page before it awaits the promise. */
+function silently<P extends Promise<unknown>>(promise: P): P {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+async function rig() {
+  const server = createFakeApiServer({ initialResourceVersion: '100' });
+  const create = (name: string) =>
+    server.objects.create(deployments, {
+      metadata: { namespace: 'shop', name },
+      spec: { replicas: 1, selector: {}, template: {} },
+    });
+  create('web');
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const provided = new Provided(client);
+  const source = provided.source(liveQuery({ from: deployments }));
+  const large = provided.source(
+    liveQuery({
+      from: deployments,
+      where: { path: 'spec.replicas', gt: 3 },
+      select: { name: 'metadata.name', replicas: 'spec.replicas' },
+      orderBy: { path: 'metadata.name' },
+    }),
+  );
+  const seen: string[] = [];
+  const text = () =>
+    source
+      .getSnapshot()
+      .rows.map(({ spec }) => spec?.replicas)
+      .join();
+  const leaves = [source.subscribe(() => seen.push(text())), large.subscribe(() => undefined)];
+  onTestFinished(async () => {
+    for (const leave of leaves) leave();
+    await provided.factory.stop();
+  });
+  await expect.poll(() => large.getSnapshot().synced && text() === '1').toBe(true);
+  seen.length = 0;
+  const edit = (
+    replicas: number,
+    of: KubernetesObject | typeof target = target,
+    timeoutMs = 5_000,
+  ) =>
+    silently(
+      editorOf(provided).edit<Deployment>({
+        resource: deployments,
+        target: of,
+        recipe: (draft) => {
+          if (draft.spec) draft.spec.replicas = replicas;
+        },
+        options: {},
+        timeoutMs,
+      }),
+    );
+  const stored = () => server.objects.list(deployments)[0]?.spec?.replicas;
+  const patches = () => server.requests.filter(({ method }) => method === 'PATCH').length;
+  return { server, provided, large, seen, text, edit, stored, patches, create };
+}
+
+describe('an edit', () => {
+  it('V12: shows in every query before the server has it, and once', async () => {
+    const { server, large, seen, text, edit, stored } = await rig();
+    const held = server.faults.silence();
+    const done = edit(4);
+    await expect.poll(text).toBe('4');
+    expect(large.getSnapshot().rows).toEqual([{ name: 'web', replicas: 4 }]);
+    expect((await done).spec?.replicas).toBe(4);
+    expect(stored()).toBe(4);
+    held.heal();
+    const [web] = server.objects.list(deployments);
+    server.objects.update(deployments, {
+      ...web,
+      metadata: { ...web?.metadata, labels: { seen: 'yes' } },
+    } as Deployment);
+    await expect.poll(() => seen.length).toBeGreaterThan(1);
+    expect(new Set(seen)).toEqual(new Set(['4']));
+  });
+
+  it('V13: is rolled back with the words of the server', async () => {
+    const { server, seen, text, edit, stored } = await rig();
+    const message = 'deployments.apps "web" is forbidden: exceeded quota';
+    server.faults.failNext({ method: 'PATCH' }, {
+      status: 403,
+      message,
+      reason: 'Forbidden',
+    } as never);
+    // Otherwise the error arrives before the next frame.
+    server.faults.delay(50, { method: 'PATCH' });
+    const done = edit(4);
+    await expect.poll(text).toBe('4');
+    await expect(done).rejects.toThrow(/exceeded quota/);
+    await expect.poll(text).toBe('1');
+    expect(stored()).toBe(1);
+    expect(seen).toEqual(['4', '1']);
+  });
+
+  it('V12: is aborted and rolled back if the server does not answer within the time limit', async () => {
+    const { server, text, edit } = await rig();
+    const fault = server.faults.neverAnswer({ method: 'PATCH' });
+    const done = edit(4, target, 200);
+    await expect.poll(text).toBe('4');
+    await expect(done).rejects.toThrow(
+      'edit deployments.apps web: the server has not answered for 200 ms; the change may still take effect',
+    );
+    await expect.poll(text).toBe('1');
+    fault.heal();
+  });
+
+  it('V12: shows the state of the informer again if no echo comes within the time limit', async () => {
+    const { server, text, edit } = await rig();
+    const fault = server.faults.silence();
+    await edit(4, target, 200);
+    await expect.poll(text).toBe('4');
+    await expect.poll(text).toBe('1');
+    fault.heal();
+    await expect.poll(text).toBe('4');
+  });
+
+  it('V13: waits for the former edit of the same object, and needs no second attempt', async () => {
+    const { server, seen, text, edit, stored, patches } = await rig();
+    const delay = server.faults.delay(50, { method: 'PATCH' });
+    const both = [edit(4), edit(7)];
+    await expect.poll(text).toBe('7');
+    await Promise.all(both);
+    expect(stored()).toBe(7);
+    expect(patches()).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(new Set(seen)).toEqual(new Set(['7']));
+    delay.heal();
+  });
+
+  it('V13: goes on after the error of the former one', async () => {
+    const { server, text, edit, stored } = await rig();
+    server.faults.failNext({ method: 'PATCH' }, { status: 403 });
+    const first = edit(4);
+    const second = edit(7);
+    await expect(first).rejects.toThrow();
+    await second;
+    expect(stored()).toBe(7);
+    await expect.poll(text).toBe('7');
+  });
+
+  it('V12: ends with the deletion of the object', async () => {
+    const { server, large, text, edit } = await rig();
+    const delay = server.faults.delay(100, { method: 'PATCH' });
+    const done = edit(4);
+    await expect.poll(text).toBe('4');
+    server.objects.delete(deployments, target);
+    await expect(done).rejects.toThrow(/not found/);
+    await expect.poll(text).toBe('');
+    expect(large.getSnapshot().rows).toEqual([]);
+    delay.heal();
+  });
+
+  it('V12: of an object that no query shows is only sent', async () => {
+    const { server, edit, text, create } = await rig();
+    const other = create('other');
+    await expect.poll(text).toBe('1,1');
+    server.faults.silence();
+    const late = create('late');
+    await edit(5, late);
+    await edit(6, { namespace: 'shop', name: 'late' });
+    expect(
+      server.objects.list(deployments).find(({ metadata }) => metadata?.name === 'late')?.spec
+        ?.replicas,
+    ).toBe(6);
+    expect(text()).toBe('1,1');
+    expect(other.spec?.replicas).toBe(1);
+  });
+});

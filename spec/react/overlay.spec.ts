@@ -1,0 +1,199 @@
+/** Tests the overlay of edits between informers and queries: that its sets are correct, and when it ends. */
+import fc from 'fast-check';
+import type { ChangeSet, KubernetesObject, Stored } from 'rx-informer';
+import { changeSet } from 'rx-informer/testing';
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { Overlay } from '../../lib/react/overlay.ts';
+
+type Scaled = Stored<KubernetesObject> & { readonly spec: { readonly replicas: number } };
+
+const scaled = (uid: string, resourceVersion: number, replicas: number): Scaled =>
+  ({
+    metadata: { name: uid, uid, resourceVersion: String(resourceVersion) },
+    spec: { replicas },
+  }) as never;
+
+/** A source with its own copy, and a consumer that applies the sets that pass the overlay. */
+function createSource(overlay: Overlay) {
+  const changes$ = new Subject<ChangeSet<KubernetesObject>>();
+  const store = new Map<string, Scaled>();
+  const shown = new Map<string, Scaled>();
+  let sets = 0;
+  const subscription = overlay
+    .through(changes$, (key) => store.get(key))
+    .subscribe(({ reset, changes }) => {
+      sets++;
+      if (reset) shown.clear();
+      for (const { id, previous, object } of changes) {
+        if (!reset) expect(previous).toBe(shown.get(id));
+        if (object === undefined) shown.delete(id);
+        else shown.set(id, object as Scaled);
+      }
+    });
+  const put = (object: Scaled) => {
+    const { uid } = object.metadata as { uid: string };
+    const previous = store.get(uid);
+    store.set(uid, object);
+    changes$.next(
+      previous === undefined
+        ? changeSet({ added: [object] })
+        : changeSet({ updated: [{ previous, object }] }),
+    );
+  };
+  return {
+    store,
+    put,
+    remove(uid: string) {
+      const object = store.get(uid);
+      if (!store.delete(uid) || object === undefined) return;
+      changes$.next(changeSet({ deleted: [object] }));
+    },
+    reset: () => changes$.next(changeSet({ added: [...store.values()], reset: true })),
+    replicas: () => [...shown].map(([uid, { spec }]) => `${uid}=${spec.replicas}`).join(),
+    shown,
+    sets: () => sets,
+    subscription,
+  };
+}
+
+describe('the overlay', () => {
+  const start = () => {
+    const overlay = new Overlay();
+    const source = createSource(overlay);
+    source.reset();
+    source.put(scaled('a', 5, 1));
+    const id = overlay.begin('a', scaled('a', 5, 1), scaled('a', 5, 4));
+    return { overlay, source, id };
+  };
+
+  it('V12: shows a draft immediately, and the echo brings nothing new', () => {
+    const { overlay, source, id } = start();
+    expect(source.replicas()).toBe('a=4');
+    overlay.written('a', 'a', id, scaled('a', 7, 4));
+    source.put(scaled('a', 6, 1));
+    expect(source.replicas()).toBe('a=4');
+    source.put(scaled('a', 7, 4));
+    expect(source.replicas()).toBe('a=4');
+    expect(overlay.isEmpty).toBe(true);
+    source.put(scaled('a', 8, 2));
+    expect(source.replicas()).toBe('a=2');
+  });
+
+  it('V12: an echo before the answer does not apply the draft twice', () => {
+    const { overlay, source, id } = start();
+    source.put(scaled('a', 7, 4));
+    const sets = source.sets();
+    overlay.written('a', 'a', id, scaled('a', 7, 4));
+    expect(source.replicas()).toBe('a=4');
+    expect(source.sets()).toBe(sets);
+    expect(overlay.isEmpty).toBe(true);
+  });
+
+  it('V12: rolls back', () => {
+    const { overlay, source, id } = start();
+    overlay.end('a', 'a', id);
+    expect(source.replicas()).toBe('a=1');
+    expect(overlay.isEmpty).toBe(true);
+    overlay.end('a', 'a', id);
+    expect(source.replicas()).toBe('a=1');
+  });
+
+  it('V12: ends with the deletion of the object, and another object of that name is not affected', () => {
+    const { overlay, source, id } = start();
+    source.remove('a');
+    expect(source.replicas()).toBe('');
+    source.store.set('a', scaled('b', 9, 1));
+    overlay.written('a', 'a', id, scaled('a', 7, 4));
+    expect(overlay.isEmpty).toBe(true);
+    expect(source.replicas()).toBe('');
+  });
+
+  it('V12: each source shows the draft until it has the echo itself', () => {
+    const { overlay, source, id } = start();
+    const later = createSource(overlay);
+    later.reset();
+    later.put(scaled('a', 5, 1));
+    expect(later.replicas()).toBe('a=4');
+    overlay.written('a', 'a', id, scaled('a', 7, 4));
+    source.put(scaled('a', 7, 4));
+    later.put(scaled('a', 6, 1));
+    expect(later.replicas()).toBe('a=4');
+    expect(overlay.isEmpty).toBe(false);
+    later.subscription.unsubscribe();
+    expect(overlay.isEmpty).toBe(true);
+  });
+
+  it('V12: an edit of an object that no source has leaves nothing', () => {
+    const overlay = new Overlay();
+    const source = createSource(overlay);
+    source.reset();
+    const id = overlay.begin('x', scaled('x', 5, 1), scaled('x', 5, 2));
+    overlay.written('x', 'x', id, scaled('x', 6, 2));
+    expect(overlay.isEmpty).toBe(true);
+    expect(source.sets()).toBe(1);
+  });
+
+  it('V12: sets without edits pass as they are', () => {
+    const overlay = new Overlay();
+    const changes$ = new Subject<ChangeSet<KubernetesObject>>();
+    const passed: unknown[] = [];
+    overlay.through(changes$, () => undefined).subscribe((set) => passed.push(set));
+    const set = changeSet({ added: [scaled('a', 1, 1)] });
+    changes$.next(set);
+    expect(passed[0]).toBe(set);
+  });
+
+  it('V12: random events, edits, answers and resets: consumers have the state of the source with the edits', () => {
+    const uid = fc.constantFrom('a', 'b');
+    const step = fc.oneof(
+      fc.record({ type: fc.constantFrom('put', 'remove', 'begin'), uid, replicas: fc.nat(5) }),
+      fc.record({ type: fc.constantFrom('written', 'end'), at: fc.nat(3) }),
+      fc.record({ type: fc.constant('reset') }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const overlay = new Overlay();
+        const source = createSource(overlay);
+        source.reset();
+        const open: { readonly uid: string; readonly id: number; readonly replicas: number }[] = [];
+        let version = 10;
+        for (const each of steps) {
+          if (each.type === 'reset') source.reset();
+          else if ('uid' in each) {
+            const known = source.store.get(each.uid);
+            if (each.type === 'put') {
+              version += 2;
+              source.put(scaled(each.uid, version, each.replicas));
+            } else if (each.type === 'remove') source.remove(each.uid);
+            else if (known !== undefined) {
+              const base = overlay.shown(known);
+              const draft = { ...base, spec: { replicas: each.replicas } };
+              open.push({
+                uid: each.uid,
+                id: overlay.begin(each.uid, base, draft),
+                replicas: each.replicas,
+              });
+            }
+          } else if ('at' in each) {
+            const [edit] = open.splice(each.at, 1);
+            if (edit === undefined) continue;
+            if (each.type === 'end') overlay.end(edit.uid, edit.uid, edit.id);
+            else
+              overlay.written(
+                edit.uid,
+                edit.uid,
+                edit.id,
+                scaled(edit.uid, version + 1, edit.replicas),
+              );
+          }
+          const wanted = [...source.store].map(([id, object]) => [id, overlay.shown(object)]);
+          expect(Object.fromEntries(source.shown)).toEqual(Object.fromEntries(wanted));
+        }
+        for (const { uid: of, id } of open) overlay.end(of, of, id);
+        for (const id of ['a', 'b']) source.put(scaled(id, version + 10, 0));
+        expect(overlay.isEmpty).toBe(true);
+      }),
+    );
+  });
+});
