@@ -1,5 +1,6 @@
 /** Parses the command line of the dashboard. Each mistake is reported in one sentence. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { type FaultChoice, faultChoices } from './embedded/seeded-faults.ts';
 
 /** The options of the command line. */
 export interface DashboardOptions {
@@ -18,6 +19,10 @@ export interface DashboardOptions {
   /** Changes per second in the embedded cluster. */
   readonly rate: number;
   readonly seed: number;
+  /** The faults of the embedded cluster. @defaultValue none */
+  readonly fault?: FaultChoice;
+  /** Prints what the faults are. @defaultValue false */
+  readonly explainFaults?: boolean;
 }
 
 /** The command line is invalid. The message is one sentence for the user. */
@@ -61,9 +66,21 @@ function command(): Command {
       .option('--context <name>', 'context of the kubeconfig')
       .option('--namespace <name>', 'show only this namespace', namespaceName)
       .option('--read-only', 'forward no edits to the cluster', false)
-      .option('--objects <number>', 'pods of the embedded cluster', integer(1, 100_000), 1000)
+      .option('--pods <number>', 'pods of the embedded cluster', integer(1, 100_000), 1000)
+      .addOption(
+        new Option('--objects <number>', 'another name of --pods')
+          .argParser(integer(1, 100_000))
+          .conflicts('pods')
+          .hideHelp(),
+      )
       .option('--rate <number>', 'changes per second in the embedded cluster', integer(0, 5000), 20)
       .option('--seed <number>', 'seed of the embedded cluster', integer(0, 2 ** 31), 1)
+      .addOption(
+        new Option('--fault <name>', 'faults of the embedded cluster')
+          .choices(faultChoices)
+          .default('mix'),
+      )
+      .option('--explain-faults', 'print what the faults of the embedded cluster are', false)
       .exitOverride()
       .allowExcessArguments(false)
       .showHelpAfterError(false)
@@ -72,10 +89,18 @@ function command(): Command {
   );
 }
 
+/** The options as the parser returns them. `pods` has a default, and `objects` is its other name. */
+type Parsed = Omit<DashboardOptions, 'objects'> & {
+  readonly pods: number;
+  readonly objects?: number;
+};
+
 /** Reads the arguments after the script's name. Throws {@link UsageError} or {@link HelpShown}. */
 export function readArguments(argv: readonly string[]): DashboardOptions {
   try {
-    return command().parse(argv, { from: 'user' }).opts<DashboardOptions>();
+    const parsed = command().parse(argv, { from: 'user' });
+    const { pods, objects = pods, ...options } = parsed.opts<Parsed>();
+    return { ...options, objects };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) throw new HelpShown();

@@ -36,6 +36,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   if ('embeddedBecause' in choice) {
     say(`Showing the embedded cluster, because ${choice.embeddedBecause}.`);
     embedded = await createEmbeddedCluster(options);
+    if (options.explainFaults) for (const each of embedded.explanations) say(`Fault ${each}`);
   } else {
     const { namespace } = options;
     const shown = namespace === undefined ? '' : `the namespace ${namespace} of `;

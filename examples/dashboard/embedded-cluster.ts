@@ -6,9 +6,11 @@ import type { Stored } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { Ledger } from './embedded/ledger.ts';
+import { LogWriter } from './embedded/log-writer.ts';
 import { createPace } from './embedded/pace.ts';
 import { populate } from './embedded/populate.ts';
 import { Random } from './embedded/random.ts';
+import { type FaultChoice, seedFaults } from './embedded/seeded-faults.ts';
 import { Director } from './embedded/stories.ts';
 import { World } from './embedded/world.ts';
 import type { FaultName, Truth } from './shared/messages.ts';
@@ -26,6 +28,8 @@ export interface EmbeddedClusterOptions {
   /** Changes per second. */
   readonly rate: number;
   readonly seed: number;
+  /** The faults that the cluster contains from the start. @defaultValue 'none' */
+  readonly fault?: FaultChoice;
 }
 
 /** A running embedded cluster. */
@@ -42,6 +46,10 @@ export interface EmbeddedCluster {
   list(): readonly Pod[];
   /** Writes further pods, beside those of the simulation. */
   readonly writer: PodWriter;
+  /** What was seeded, one sentence or two per fault. */
+  readonly explanations: readonly string[];
+  /** Must be called with the path of each request, so that the log that it may read exists. */
+  prepare(path: string): void;
   hurt(fault: FaultName): void;
   truth(resourceVersion: string): Truth;
   close(): Promise<void>;
@@ -49,6 +57,10 @@ export interface EmbeddedCluster {
 
 /** How often the status of controllers follows their pods, in milliseconds. */
 const ROLLUP_EVERY_MS = 500;
+/** How often a log that is followed gets a line, in milliseconds. */
+const LOG_EVERY_MS = 1000;
+/** How often a seeded fault occurs again, in milliseconds. */
+const FAULT_EVERY_MS = 5000;
 /** How long a lasting fault lasts, in milliseconds. */
 const FAULT_MS = 3000;
 
@@ -96,7 +108,7 @@ function hurt({ faults, objects }: FakeApiServer, fault: FaultName): (() => void
 export async function createEmbeddedCluster(
   options: EmbeddedClusterOptions,
 ): Promise<EmbeddedCluster> {
-  const { objects, seed } = options;
+  const { objects, seed, fault = 'none' } = options;
   const chance = new Random(seed + 1);
   const server = createFakeApiServer({
     // Without frequent bookmarks a page could not distinguish a silent connection from a quiet cluster.
@@ -107,15 +119,24 @@ export async function createEmbeddedCluster(
   });
   const ledger = new Ledger();
   server.objects.onChange(pods, (change) => ledger.record(change));
-  const world = new World(server, { objects, seed, isTroubled: true });
+  const world = new World(server, { objects, seed, isTroubled: fault === 'none' });
   populate(world, objects);
+  const seeded = seedFaults(world, fault);
+  const logs = new LogWriter(server, chance);
   const director = new Director(world, objects);
   // Some stories run before the page opens, so that it shows pods in every state.
   for (let step = 0; step < objects / 4; step++) director.step();
   world.rollup.flush();
   const served = await server.serve({ port: 0 });
   const pace = createPace(() => director.step(), options.rate);
-  const counting = setInterval(() => world.rollup.flush(), ROLLUP_EVERY_MS);
+  const timers = [
+    setInterval(() => world.rollup.flush(), ROLLUP_EVERY_MS),
+    setInterval(() => logs.goOn(), LOG_EVERY_MS),
+    setInterval(() => {
+      // Without changes nothing occurs, faults included.
+      if (pace.rate > 0) for (const each of seeded) each.again();
+    }, FAULT_EVERY_MS),
+  ];
   const healings = new Set<NodeJS.Timeout>();
   return {
     baseUrl: served.url,
@@ -133,6 +154,8 @@ export async function createEmbeddedCluster(
     },
     list: () => server.objects.list(pods),
     writer: writerOf(server),
+    explanations: seeded.map(({ explanation }) => explanation),
+    prepare: (path) => logs.prepare(path),
     hurt(fault) {
       const heal = hurt(server, fault);
       if (heal === undefined) return;
@@ -145,7 +168,7 @@ export async function createEmbeddedCluster(
     truth: (resourceVersion) => ledger.truth(resourceVersion),
     async close() {
       pace.stop();
-      clearInterval(counting);
+      for (const timer of timers) clearInterval(timer);
       for (const timer of healings) clearTimeout(timer);
       await served.close();
     },

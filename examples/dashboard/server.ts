@@ -70,7 +70,10 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     if (pathname !== target.split('?', 1)[0]) {
       return (response) => answerText(response, 400, NOT_UNDERSTOOD);
     }
-    if (proxy.owns(pathname)) return (response) => proxy.forward(request, response, url);
+    if (proxy.owns(pathname)) {
+      embedded?.prepare(pathname);
+      return (response) => proxy.forward(request, response, url);
+    }
     if (embedded !== undefined && pathname === '/embedded/control') {
       return (response) => readControl(request, response, embedded);
     }

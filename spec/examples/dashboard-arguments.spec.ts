@@ -22,6 +22,16 @@ test('numeric options are parsed', () => {
   });
 });
 
+test('the embedded cluster has all faults by default, and --pods has two names', () => {
+  expect(readArguments([])).toMatchObject({ fault: 'mix', explainFaults: false, objects: 1000 });
+  const argv = ['--pods', '35000', '--fault', 'crash-loop', '--explain-faults'];
+  expect(readArguments(argv)).toMatchObject({
+    objects: 35_000,
+    fault: 'crash-loop',
+    explainFaults: true,
+  });
+});
+
 test('the namespace to show and the refusal of edits are options', () => {
   expect(readArguments(['--namespace', 'shop', '--read-only'])).toMatchObject({
     namespace: 'shop',
@@ -35,6 +45,9 @@ test.each([
   [['--port', 'http'], /--port/],
   [['--port', '70000'], /--port/],
   [['--objects', '0'], /--objects/],
+  [['--pods', '0'], /--pods/],
+  [['--pods', '5', '--objects', '5'], /--objects/],
+  [['--fault', 'dns'], /--fault/],
   [['--rate', '-5'], /--rate/],
   [['--nonsense'], /--nonsense/],
   [['extra'], /argument/],

@@ -14,7 +14,9 @@ import {
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Ledger } from '../../examples/dashboard/embedded/ledger.ts';
+import { LogWriter } from '../../examples/dashboard/embedded/log-writer.ts';
 import { populate } from '../../examples/dashboard/embedded/populate.ts';
+import { Random } from '../../examples/dashboard/embedded/random.ts';
 import { Director } from '../../examples/dashboard/embedded/stories.ts';
 import { World } from '../../examples/dashboard/embedded/world.ts';
 import {
@@ -182,6 +184,36 @@ describe('the objects of the embedded cluster', () => {
     const { server } = grown(600, 2000);
     const leaving = server.objects.list(pods).filter(({ metadata }) => metadata.deletionTimestamp);
     expect(leaving.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the log of a healthy pod', () => {
+  test('exists once it is read, goes on while it is followed, and is not written for others', async () => {
+    const server = createFakeApiServer();
+    const world = new World(server, { objects: 20, seed: 1, isTroubled: false });
+    populate(world, 20);
+    const logs = new LogWriter(server, new Random(1));
+    const [{ metadata } = { metadata: { name: '', namespace: '' } }] = server.objects
+      .list(pods)
+      .filter(({ metadata: { namespace } }) => namespace === 'shop');
+    const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}/log`;
+    const read = async () => (await server.fetch(`http://fake${path}`)).text();
+    logs.prepare('/api/v1/pods');
+    logs.prepare('/api/v1/namespaces/shop/pods/nobody/log');
+    expect(await read()).toBe('');
+    logs.prepare(path);
+    const first = await read();
+    expect(first).toMatch(/^\S+Z INFO \S+ \S+ starting\n\S+Z INFO listening on/);
+    logs.prepare(path);
+    logs.goOn();
+    expect(await read()).toBe(first);
+    const ending = new AbortController();
+    await server.fetch(`http://fake${path}?follow=true`, { signal: ending.signal });
+    logs.goOn();
+    expect((await read()).split('\n').length).toBe(first.split('\n').length + 1);
+    ending.abort();
+    // No other pod has a log.
+    expect(server.logs.size).toBe(1);
   });
 });
 

@@ -1,0 +1,74 @@
+/** A rollout to an image whose tag does not exist. The old version goes on serving, and the rollout hangs. */
+import { nextVersion } from '../controllers.ts';
+import type { Resident } from '../owners.ts';
+import type { World } from '../world.ts';
+import {
+  beganMs,
+  type FaultyPlan,
+  faultyDeployment,
+  faultyTemplate,
+  freshPods,
+  healthyPods,
+  tellScaling,
+} from './faulty-workload.ts';
+import type { SeededFault } from './seeded-fault.ts';
+
+const plan: FaultyPlan = {
+  ...{ namespace: 'shop', app: 'recommendations', replicas: 4, version: '2.8.0' },
+  ...{ milliCpu: 200, memoryMi: 384, isOld: true },
+};
+
+/** The attempts until now, for the counts of the events. */
+const ATTEMPTS = 7;
+
+function pull(world: World, resident: Resident, nowMs: number, times = 1): void {
+  const { image } = resident.owner.template;
+  const problem = `Failed to pull image "${image}": rpc error: code = NotFound desc = failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${image}: not found`;
+  const tell = (type: 'Normal' | 'Warning', reason: string, message: string) =>
+    world.tell(resident, { type, reason, message, times, sinceMs: beganMs() }, nowMs);
+  tell('Normal', 'Pulling', `Pulling image "${image}"`);
+  tell('Warning', 'Failed', problem);
+  tell('Warning', 'Failed', 'Error: ErrImagePull');
+  world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message: problem }, nowMs);
+}
+
+function backOff(world: World, resident: Resident, nowMs: number, times = 1): void {
+  const message = `Back-off pulling image "${resident.owner.template.image}"`;
+  const tell = (type: 'Normal' | 'Warning', reason: string, text: string) =>
+    world.tell(resident, { type, reason, message: text, times, sinceMs: beganMs() }, nowMs);
+  tell('Normal', 'BackOff', message);
+  tell('Warning', 'Failed', 'Error: ImagePullBackOff');
+  world.turn(resident, { to: 'waiting', reason: 'ImagePullBackOff', message }, nowMs);
+}
+
+/** Seeds the fault. */
+export function imageFault(world: World): SeededFault {
+  const deployment = faultyDeployment(world, plan);
+  const before = deployment.current;
+  const template = faultyTemplate({ ...plan, version: 'v2.8.1' });
+  const after = nextVersion(world, deployment, template, beganMs());
+  // A quarter of the pods may be missing, and a quarter may be created in addition.
+  world.scale(before, -1);
+  world.scale(after, 2);
+  healthyPods(world, before, before.desired);
+  const waiting = freshPods(world, after, after.desired);
+  deployment.isStuck = true;
+  tellScaling(world, deployment, `Scaled up replica set ${after.name} from 0 to 1`);
+  tellScaling(world, deployment, `Scaled down replica set ${before.name} from 4 to 3`);
+  tellScaling(world, deployment, `Scaled up replica set ${after.name} from 1 to 2`);
+  for (const resident of waiting) {
+    pull(world, resident, Date.now() - 100_000, ATTEMPTS);
+    backOff(world, resident, Date.now(), ATTEMPTS * 6);
+  }
+  let round = 0;
+  return {
+    explanation: `image: the deployment shop/recommendations is being updated to ${template.image}, a tag that does not exist (the tags of this registry have no "v"). Two pods of its new replica set are in ImagePullBackOff.`,
+    again() {
+      round++;
+      for (const resident of waiting) {
+        if (round % 6 === 0) pull(world, resident, Date.now());
+        else backOff(world, resident, Date.now());
+      }
+    },
+  };
+}

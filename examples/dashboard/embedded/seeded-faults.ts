@@ -1,0 +1,36 @@
+/**
+ * Faults that the embedded cluster contains from the start. Each has a workload of its own and shows itself only by
+ * the signs that a real cluster would show: statuses, conditions, events and logs.
+ */
+import { crashLoopFault } from './faults/crash-loop.ts';
+import { imageFault } from './faults/image.ts';
+import { probeFault } from './faults/probe.ts';
+import { quotaFault } from './faults/quota.ts';
+import { schedulingFault } from './faults/scheduling.ts';
+import type { SeededFault } from './faults/seeded-fault.ts';
+import type { World } from './world.ts';
+
+const faults = {
+  image: imageFault,
+  quota: quotaFault,
+  probe: probeFault,
+  scheduling: schedulingFault,
+  'crash-loop': crashLoopFault,
+};
+
+/** One fault, all of them, or none. */
+export type FaultChoice = keyof typeof faults | 'mix' | 'none';
+
+/** All choices. */
+export const faultChoices: readonly FaultChoice[] = [
+  ...(Object.keys(faults) as (keyof typeof faults)[]),
+  'mix',
+  'none',
+];
+
+/** Puts the chosen faults into a world. */
+export function seedFaults(world: World, choice: FaultChoice): readonly SeededFault[] {
+  if (choice === 'none') return [];
+  if (choice === 'mix') return Object.values(faults).map((seed) => seed(world));
+  return [faults[choice](world)];
+}
