@@ -204,4 +204,6 @@ test('only seeded faults are in trouble: ordinary stories do not hide them', asy
   for (const bad of ['CrashLoopBackOff', 'ErrImagePull', 'ImagePullBackOff', 'OOMKilled']) {
     expect(statuses).not.toContain(bad);
   }
+  const warnings = server.objects.list(events).filter(({ type }) => type === 'Warning');
+  expect(warnings.length).toBeLessThan(12);
 });

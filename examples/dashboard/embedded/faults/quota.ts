@@ -6,6 +6,7 @@ import type { SeededFault } from './seeded-fault.ts';
 
 const small = { namespace: 'billing', milliCpu: 500, memoryMi: 512, isOld: true };
 const EXISTING = 4;
+const ROUNDS_PER_ATTEMPT = 12;
 
 /** Seeds the fault. */
 export function quotaFault(world: World): SeededFault {
@@ -34,10 +35,15 @@ export function quotaFault(world: World): SeededFault {
     world.rollup.mark(owner);
   }
 
-  for (let round = 0; round < 5; round++) refuse(beganMs() + round * 150_000);
+  for (let attempt = 0; attempt < 5; attempt++) refuse(beganMs() + attempt * 150_000);
+  let round = 0;
   return {
     explanation:
       'quota: the deployment billing/invoice-api was scaled from 4 to 6, but the quota compute-resources of the namespace billing allows 3 cores, all of which are requested. Its replica set reports FailedCreate.',
-    again: () => refuse(Date.now()),
+    again() {
+      // Each attempt is an event of its own, because each names another pod.
+      round++;
+      if (round % ROUNDS_PER_ATTEMPT === 0) refuse(Date.now());
+    },
   };
 }
