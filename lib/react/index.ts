@@ -10,4 +10,5 @@ export { type ListOptionsOf, useList } from './use-list.ts';
 export { type ObjectRef, type ObjectResult, useObject } from './use-object.ts';
 export { useQuery } from './use-query.ts';
 export { type StatusOf, useStatus } from './use-status.ts';
+export { useSuspenseList, useSuspenseQuery } from './use-suspense.ts';
 export { useView } from './use-view.ts';

@@ -98,4 +98,34 @@ describe.each(['18.3', '19'] as const)('React %s', (version) => {
     );
     expect(refused).toBe('list 9 dear 9 0 quota exceeded');
   });
+
+  it.each([0, 500, 30_000])(
+    'V14: a suspending hook opens one watch and follows it (linger %d ms)',
+    async (lingerMs) => {
+      const { watches, seen } = await page.evaluate(
+        (linger) => scenarios.suspended({ isStrict: true, lingerMs: linger }),
+        lingerMs,
+      );
+      expect(watches).toBe(1);
+      expect(seen.filter((text) => text !== '')).toEqual(['loading', 'web tru', 'web,web']);
+    },
+  );
+
+  it.each([0, 500])(
+    'V14: a discarded render has left no subscriber and no request after the linger (%d ms)',
+    async (lingerMs) => {
+      const left = await page.evaluate((linger) => scenarios.discarded(linger), lingerMs);
+      expect(left).toMatchObject({ open: 0, requests: 0 });
+    },
+  );
+
+  it('V14: in a transition the former rows are shown until the next answer', async () => {
+    expect(await page.evaluate(() => scenarios.inTransition())).toEqual(['cash true ']);
+  });
+
+  it('V14: an error that blocks the first answer reaches the error boundary, and a later try succeeds', async () => {
+    await page.evaluate(() => scenarios.refused());
+    expect(errors.join()).toContain('status 403');
+    errors.length = 0;
+  });
 });

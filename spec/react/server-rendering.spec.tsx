@@ -1,5 +1,5 @@
 /** Tests the hooks in a server render, where nothing is committed. */
-import type { ReactElement } from 'react';
+import { type ReactElement, Suspense } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createClient, createInformerFactory, liveQuery, toView } from 'rx-informer';
 import {
@@ -9,6 +9,8 @@ import {
   useObject,
   useQuery,
   useStatus,
+  useSuspenseList,
+  useSuspenseQuery,
   useView,
 } from 'rx-informer/react';
 import { pods } from 'rx-informer/resources';
@@ -61,6 +63,19 @@ describe('a server render', () => {
     ]);
     expect(server.requests).toEqual([]);
     expect(subscriptions).toBe(0);
+  });
+
+  it('V14: a suspending hook gives the empty answer, without a request', async () => {
+    const List = () =>
+      `${useSuspenseList(pods).rows.length} ${useSuspenseQuery(liveQuery({ from: pods })).synced}`;
+    const { text, server } = render(
+      <Suspense fallback="loading">
+        <List />
+      </Suspense>,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(text).toContain('0 false');
+    expect(server.requests).toEqual([]);
   });
 
   it('V5: a function without a key is refused, and the message says what to pass', () => {

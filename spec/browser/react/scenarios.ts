@@ -2,8 +2,9 @@
 import { version } from 'react';
 import * as edits from './edits.tsx';
 import * as lists from './lists.tsx';
+import * as suspense from './suspense.tsx';
 
-const scenarios = { ...edits, ...lists, reactVersion: () => version };
+const scenarios = { ...edits, ...lists, ...suspense, reactVersion: () => version };
 
 export type Scenarios = typeof scenarios;
 

@@ -1,0 +1,96 @@
+/**
+ * Leases that a suspending hook takes during a render. React may discard that render without a word, so a lease lapses
+ * after the linger unless a commit takes it over.
+ */
+import { Subscription } from 'rxjs';
+import { longTimer } from '../rx/long-timer.ts';
+import type { Provided } from './provided.ts';
+import type { ViewSource } from './row-source.ts';
+
+/** A linger that is shorter may end before the render that waits for the answer, in milliseconds. */
+const SHORTEST_MS = 250;
+
+/** How long the lease keeps the answer if the linger is too short, in milliseconds. React delays the commit by 0.5 s. */
+const KEPT_MS = 1_000;
+
+/** How long a blocking error is thrown without another try, in milliseconds. React renders again after an error. */
+const ERROR_MS = 1_000;
+
+class RenderLease {
+  readonly promise: Promise<void>;
+  /** Kept, so that the answer is not lost before the render that waits for it. */
+  readonly source: ViewSource<unknown>;
+  readonly #held = new Subscription();
+  readonly #timers = new Subscription();
+  readonly #onEnd: () => void;
+  #settle: () => void = () => undefined;
+
+  constructor(provided: Provided, source: ViewSource<unknown>, onEnd: () => void) {
+    const { lingerMs, scheduler } = provided.informers;
+    const isEnough = lingerMs >= SHORTEST_MS;
+    this.source = source;
+    this.#onEnd = onEnd;
+    this.promise = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    const after = (ms: number, task: () => void) => {
+      if (ms !== Number.POSITIVE_INFINITY) {
+        this.#timers.add(longTimer(ms, scheduler).subscribe(task));
+      }
+    };
+    after(isEnough ? lingerMs : KEPT_MS, () => this.end());
+    const look = () => {
+      const { synced, error } = source.getSnapshot();
+      if (!synced && error === undefined) return;
+      this.#settle();
+      if (error !== undefined && !synced) after(ERROR_MS, () => this.end());
+      // The query lingers from now on.
+      if (isEnough) this.#held.unsubscribe();
+    };
+    this.#held.add(source.subscribe(look));
+    if (source.getSnapshot().synced) look();
+  }
+
+  /** Leaves the source. A render that still waits tries again. */
+  end(): void {
+    this.#timers.unsubscribe();
+    this.#held.unsubscribe();
+    this.#settle();
+    this.#onEnd();
+  }
+}
+
+const leasesOf = /* @__PURE__ */ new WeakMap<Provided, Map<string, RenderLease>>();
+
+function leases(provided: Provided): Map<string, RenderLease> {
+  const known = leasesOf.get(provided) ?? new Map<string, RenderLease>();
+  leasesOf.set(provided, known);
+  return known;
+}
+
+/** Resolves when the source has an answer or an error, or when the lease has lapsed: the same promise until then. */
+export function leaseForRender(
+  provided: Provided,
+  key: string,
+  source: ViewSource<unknown>,
+): Promise<void> {
+  const all = leases(provided);
+  const known = all.get(key);
+  if (known !== undefined && known.source === source) return known.promise;
+  known?.end();
+  const lease: RenderLease = new RenderLease(provided, source, () => {
+    if (all.get(key) === lease) all.delete(key);
+  });
+  all.set(key, lease);
+  return lease.promise;
+}
+
+/** Whether a render has taken a lease on the query that has not ended. */
+export function hasRenderLease(provided: Provided, key: string): boolean {
+  return leases(provided).has(key);
+}
+
+/** Ends the lease on a query, because a commit has subscribed. */
+export function takeOver(provided: Provided, key: string): void {
+  leases(provided).get(key)?.end();
+}

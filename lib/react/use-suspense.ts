@@ -1,0 +1,94 @@
+/** `useSuspenseQuery` and `useSuspenseList`, which suspend until the answer is complete. */
+import { useSyncExternalStore } from 'react';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
+import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
+import type { OrderBy } from '../query/live-query/order-by.ts';
+import type { RowOf, Select } from '../query/live-query/select.ts';
+import type { Provided } from './provided.ts';
+import { useProvided } from './provider.ts';
+import { hasRenderLease, leaseForRender, takeOver } from './render-lease.ts';
+import type { ListResult } from './row-result.ts';
+import type { RowSource } from './row-source.ts';
+import type { ListOptionsOf } from './use-list.ts';
+import { type Asked, useRows } from './use-rows.ts';
+
+const never = () => () => undefined;
+const onPage = () => false;
+const onServer = () => true;
+
+/** The source of a query, whose first listener takes over the lease of the render. */
+function leased<Row>(provided: Provided, query: LiveQuery<Row>): RowSource<Row> {
+  const source = provided.source(query);
+  const subscribe = (listener: () => void): (() => void) => {
+    const leave = source.subscribe(listener);
+    takeOver(provided, query.key);
+    return leave;
+  };
+  return { subscribe, getSnapshot: source.getSnapshot };
+}
+
+function useSuspending<Row>(provided: Provided, query: LiveQuery<Row>): ListResult<Row> {
+  const isServer = useSyncExternalStore(never, onPage, onServer);
+  const identity = [provided, query.key];
+  const asked: Asked<Row> = {
+    identity,
+    // The rows of a former query never stand: React shows them until the next answer, if the change is a transition.
+    kept: identity.length,
+    source: () => leased(provided, query),
+  };
+  const result = useRows(isServer ? undefined : asked);
+  if (isServer || result.synced) return result;
+  if (result.error !== undefined && hasRenderLease(provided, query.key)) throw result.error;
+  throw leaseForRender(provided, query.key, provided.source(query as LiveQuery));
+}
+
+/**
+ * Like {@link useQuery}, but suspends until the answer is complete, so that the rows need no check of `synced`. An error
+ * that blocks the first answer is thrown, for the nearest error boundary; later errors are in `error`.
+ *
+ * The request begins during the render. If React discards the render, the request ends after the linger of the factory
+ * (after twice the linger, if the server does not answer). On a server the answer is empty, and nothing is requested.
+ *
+ * @example
+ * ```ts no-run
+ * import { createElement, Suspense } from 'react';
+ * import { liveQuery } from 'rx-informer';
+ * import { useSuspenseQuery } from 'rx-informer/react';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * const failed = liveQuery({ from: pods, where: { path: 'status.phase', eq: 'Failed' } });
+ * const Failed = () => `${useSuspenseQuery(failed).rows.length} failed`;
+ * createElement(Suspense, { fallback: 'loading' }, createElement(Failed));
+ * ```
+ */
+export function useSuspenseQuery<Row, Ordered extends boolean = boolean>(
+  query: LiveQuery<Row, Ordered>,
+): ListResult<Row> {
+  const provided = useProvided('useSuspenseQuery');
+  return useSuspending(provided, liveQuery(query as never) as unknown as LiveQuery<Row>);
+}
+
+/**
+ * Like {@link useList}, but suspends until the list is complete, as {@link useSuspenseQuery} does.
+ *
+ * @example
+ * ```ts no-run
+ * import { createElement, Suspense } from 'react';
+ * import { useSuspenseList } from 'rx-informer/react';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * const Pods = () => `${useSuspenseList(pods, { namespace: 'shop' }).rows.length} Pods`;
+ * createElement(Suspense, { fallback: 'loading' }, createElement(Pods));
+ * ```
+ */
+export function useSuspenseList<
+  T extends KubernetesObject,
+  const S extends Select<T> | undefined,
+  const O extends OrderBy<T> | readonly OrderBy<T>[] | undefined,
+  N extends number | undefined = undefined,
+>(resource: Resource<T>, options?: ListOptionsOf<T, S, O, N>): ListResult<RowOf<T, S>> {
+  const provided = useProvided('useSuspenseList');
+  const query = liveQuery({ ...options, from: resource } as never) as unknown;
+  return useSuspending(provided, query as LiveQuery<RowOf<T, S>>);
+}
