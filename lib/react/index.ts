@@ -1,10 +1,11 @@
 'use client';
+
 /** React hooks over live queries, views and informers. */
 
+export { type EditResult, type UseEditOptions, useEdit } from './edit/use-edit.ts';
 export type { ProvidedFactoryOptions } from './provided.ts';
 export { InformerProvider, type InformerProviderProps } from './provider.ts';
 export type { ListResult, StatusResult } from './row-result.ts';
-export { type EditResult, type UseEditOptions, useEdit } from './use-edit.ts';
 export { type ObjectScope, useInformer } from './use-informer.ts';
 export { type ListOptionsOf, useList } from './use-list.ts';
 export { type ObjectRef, type ObjectResult, useObject } from './use-object.ts';

@@ -15,7 +15,7 @@ import { animationFrames } from '../rx/demands/animation-frames.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { Overlay } from './overlay.ts';
+import { Overlay } from './edit/overlay.ts';
 import { blockingError, NO_RESULT, type StatusResult } from './row-result.ts';
 import { ViewSource } from './row-source.ts';
 

@@ -1,17 +1,17 @@
 /** Sends the edits of a provider, one after another for each object, and shows their drafts until the watch has them. */
 import type { Subscription } from 'rxjs';
-import { createResourceClient } from '../client/create-resource-client.ts';
-import { type Draft, drafted, type EditOptions } from '../client/edit.ts';
-import { addressOf, isObject, type ObjectTarget } from '../client/object-target.ts';
-import type { SharedInformers } from '../factory/shared-informers.ts';
-import { ApiError } from '../meta/api-error.ts';
-import { metaNamespaceKeyFunc } from '../meta/key.ts';
-import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
-import { type Resource, resourceName } from '../meta/resource.ts';
-import { isOlder } from '../meta/resource-version.ts';
-import type { Stored } from '../meta/stored.ts';
-import { longTimer } from '../rx/long-timer.ts';
-import type { KubeClient } from '../transport/kube-client.ts';
+import { createResourceClient } from '../../client/create-resource-client.ts';
+import { type Draft, drafted, type EditOptions } from '../../client/edit.ts';
+import { addressOf, isObject, type ObjectTarget } from '../../client/object-target.ts';
+import type { SharedInformers } from '../../factory/shared-informers.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { metaNamespaceKeyFunc } from '../../meta/key.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
+import { type Resource, resourceName } from '../../meta/resource.ts';
+import { isOlder } from '../../meta/resource-version.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import type { KubeClient } from '../../transport/kube-client.ts';
 import type { Overlay } from './overlay.ts';
 
 type AnyObject = Stored<KubernetesObject>;

@@ -1,14 +1,14 @@
 /** `useEdit`, which edits objects and shows the result before the watch has it. */
 import { useState, useSyncExternalStore } from 'react';
-import type { Draft, EditOptions } from '../client/edit.ts';
-import type { ObjectTarget } from '../client/object-target.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Resource } from '../meta/resource.ts';
-import type { Stored } from '../meta/stored.ts';
-import { checkedTimeout } from '../rx/checked-option.ts';
+import type { Draft, EditOptions } from '../../client/edit.ts';
+import type { ObjectTarget } from '../../client/object-target.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { Resource } from '../../meta/resource.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { checkedTimeout } from '../../rx/checked-option.ts';
+import type { Provided } from '../provided.ts';
+import { useProvided } from '../provider.ts';
 import { editorOf } from './editor.ts';
-import type { Provided } from './provided.ts';
-import { useProvided } from './provider.ts';
 
 /** The options of {@link useEdit}, and of each edit. */
 export interface UseEditOptions extends EditOptions {

@@ -1,12 +1,12 @@
 /** Tests the machine of edits that are shown before the watch has them. */
 import { describe, expect, it } from 'vitest';
-import { mergeDraft } from '../../lib/react/merge-draft.ts';
+import { mergeDraft } from '../../../lib/react/edit/merge-draft.ts';
 import {
   type EditInput,
   nextEdits,
   type PendingEdit,
   shownObject,
-} from '../../lib/react/pending-edits.ts';
+} from '../../../lib/react/edit/pending-edits.ts';
 
 interface Scaled {
   readonly metadata: {

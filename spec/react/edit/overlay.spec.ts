@@ -4,7 +4,7 @@ import type { ChangeSet, KubernetesObject, Stored } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { Overlay } from '../../lib/react/overlay.ts';
+import { Overlay } from '../../../lib/react/edit/overlay.ts';
 
 type Scaled = Stored<KubernetesObject> & { readonly spec: { readonly replicas: number } };
 

@@ -3,8 +3,8 @@ import { createClient, type KubernetesObject, liveQuery } from 'rx-informer';
 import { type Deployment, deployments } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { editorOf } from '../../lib/react/editor.ts';
-import { Provided } from '../../lib/react/provided.ts';
+import { editorOf } from '../../../lib/react/edit/editor.ts';
+import { Provided } from '../../../lib/react/provided.ts';
 
 const target = { namespace: 'shop', name: 'web' };
 

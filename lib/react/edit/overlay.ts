@@ -3,12 +3,12 @@
  * of the informers keep the state of the server.
  */
 import { Observable } from 'rxjs';
-import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
-import { isOlder } from '../meta/resource-version.ts';
-import type { Stored } from '../meta/stored.ts';
-import { carryLineage, descend } from '../query/engine/lineage.ts';
-import { atEndOfTurn, inTurn } from '../rx/outermost-drain.ts';
-import type { ChangeSet } from '../store/change-set.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
+import { isOlder } from '../../meta/resource-version.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { carryLineage, descend } from '../../query/engine/lineage.ts';
+import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
+import type { ChangeSet } from '../../store/change-set.ts';
 import { OverlaidRows } from './overlaid-rows.ts';
 import { type EditInput, nextEdits, type PendingEdit, shownObject } from './pending-edits.ts';
 

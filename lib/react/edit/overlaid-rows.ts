@@ -1,9 +1,9 @@
 /** One source of objects beneath the overlay of edits. It keeps only the objects that are edited. */
-import type { Change } from '../delta/net-change.ts';
-import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
-import type { Stored } from '../meta/stored.ts';
-import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
-import { defaultMutationGuard, guardObject } from '../store/mutation-guard.ts';
+import type { Change } from '../../delta/net-change.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import { defaultMutationGuard, guardObject } from '../../store/mutation-guard.ts';
 import { type PendingEdit, shownObject } from './pending-edits.ts';
 
 type AnyObject = Stored<KubernetesObject>;
