@@ -465,6 +465,7 @@ export {
   type KubeClient,
   type KubeClientOptions,
 } from './transport/kube-client.ts';
+export type { StreamOptions } from './transport/page/stream-options.ts';
 export type {
   HttpProtocol,
   Transport,

@@ -25,7 +25,7 @@ export function signals<T>(
         source.subscribe({
           next: (answer) => {
             if (answer.kind === 'decoded') events.next(answer.value);
-            else subscriber.next({ kind: answer.kind });
+            else subscriber.next(answer);
           },
           error: (error) => events.error(error),
           complete: () => events.complete(),

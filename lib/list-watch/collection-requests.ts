@@ -3,7 +3,7 @@
  * their responses. client-go: tools/cache/listwatch.go, NewFilteredListWatchFromClient.
  */
 import { asyncScheduler, type Observable, type SchedulerLike } from 'rxjs';
-import { mergeMap } from 'rxjs/operators';
+import { finalize, mergeMap, tap } from 'rxjs/operators';
 import type { DecodeContext, Decoder, Decoding, Skipped, Transform } from '../decode/decoding.ts';
 import {
   metadataProjection,
@@ -107,6 +107,11 @@ function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOp
     ...(resourceVersion === '' ? {} : { resourceVersion }),
     ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
   };
+}
+
+/** Whether an event is the bookmark that ends a streaming LIST. */
+function endsList(event: WatchEvent<unknown>): boolean {
+  return event.type === 'BOOKMARK' && event.initialEventsEnd;
 }
 
 /** Sends the requests of one collection and decodes their responses. */
@@ -218,8 +223,10 @@ export class CollectionRequests<T extends KubernetesObject> {
       },
     }).pipe(
       mergeMap((answer): ListPart<V>[] => {
-        if (answer.kind === 'queued' || answer.kind === 'sending') request.onTurn?.(answer.kind);
-        return answer.kind === 'decoded' ? [answer.value] : [];
+        if (answer.kind === 'decoded') return [answer.value];
+        const { kind, reason } = answer;
+        if (kind === 'queued' || kind === 'sending') request.onTurn?.(kind, reason);
+        return [];
       }),
     );
   }
@@ -235,7 +242,18 @@ export class CollectionRequests<T extends KubernetesObject> {
     const { client, scheduler } = this;
     const { keepManagedFields = false } = this.#options;
     const accepted = { as: this.#projection?.eventKind, keepManagedFields };
-    const probe = () => this.#probe();
+    let isProbing = false;
+    const probe = () => {
+      isProbing = true;
+      return this.#probe().pipe(
+        finalize(() => {
+          isProbing = false;
+        }),
+      );
+    };
+    let isListed = !isInitial;
+    // A proxy that holds events back delivers nothing of a watch that is ended early.
+    const mayYield = () => isListed && !isProbing && passage.heldBack === undefined;
     const send: KubeClient['send'] = (sent) =>
       passage.watched(sendAccepting(client, sent, accepted), {
         where,
@@ -252,15 +270,22 @@ export class CollectionRequests<T extends KubernetesObject> {
       request: {
         ...this.get(watchQuery(request, passage.seconds(request.timeoutSeconds))),
         use: 'watch',
+        mayYield,
         ...(request.demand === undefined ? {} : { demand: request.demand }),
       },
-    }).pipe(signals(scheduler));
+    }).pipe(
+      tap((answer) => {
+        if (!isListed && answer.kind === 'decoded') isListed = answer.value.some(endsList);
+      }),
+      signals(scheduler),
+    );
   }
 
   #probe(): Observable<TransportEvent> {
     const request: TransportRequest = {
       ...this.get(probeQuery(this.knownName, this.#options.fieldSelector)),
       use: 'watch',
+      isUrgent: true,
     };
     // The response must be small, because a proxy holds back as much as its buffer can hold.
     const accepted = { as: 'PartialObjectMetadata', orComplete: true, keepManagedFields: false };

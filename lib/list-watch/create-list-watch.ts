@@ -77,6 +77,9 @@ export function listWatchOf<T extends KubernetesObject>(
       // No overlap is needed while watches are short, because the next watch begins soon.
       return connectionsLeft > SCARCE && passage.heldBack === undefined;
     },
+    get awake$() {
+      return client.awake$;
+    },
     onWatchListUnsupported: streaming.rememberNone,
     list: (request) =>
       requests

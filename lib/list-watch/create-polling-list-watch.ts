@@ -13,7 +13,7 @@ import { untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { listPages } from './list-pages.ts';
-import type { ListerWatcher, WatchRequest, WatchSignal } from './lister-watcher.ts';
+import type { ListerWatcher, RequestTurn, WatchRequest, WatchSignal } from './lister-watcher.ts';
 
 /** The options of {@link createPollingListWatch}. */
 export interface PollingOptions extends Timing {
@@ -97,8 +97,8 @@ export function createPollingListWatch<T extends KubernetesObject>(
       let items: T[] = [];
       let rejected: Refused[] = [];
       let reused = false;
-      const pages = listPages(source, { ...asked, onTurn: (kind) => signals.next({ kind }) });
-      const polled$ = pages.pipe(
+      const onTurn = (kind: RequestTurn, reason?: string) => signals.next({ kind, reason });
+      const polled$ = listPages(source, { ...asked, onTurn }).pipe(
         concatMap((progress): Observable<WatchSignal<T>> => {
           if (progress.kind === 'listed') {
             const { resourceVersion } = progress;

@@ -7,10 +7,11 @@ import { stoppedWith } from '../rx/stopped-with.ts';
 import { errorAnswer } from '../transport/answer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
+import type { RequestTurn } from './lister-watcher.ts';
 
-/** A signal about a response. `alive`: bytes arrived that did not complete an event or item. */
+/** A signal about a request and its response. `alive`: bytes arrived that did not complete an event or item. */
 export type Answer<Out> =
-  | { readonly kind: 'queued' | 'sending' | 'opened' | 'alive' }
+  | { readonly kind: RequestTurn | 'opened' | 'alive'; readonly reason?: string }
   | { readonly kind: 'decoded'; readonly value: Out };
 
 type Head = Extract<TransportEvent, { kind: 'head' }>;
@@ -69,9 +70,8 @@ export function decodeAnswer<Out>(options: {
         .pipe(stoppedWith(subscriber))
         .subscribe({
           next: (event) => {
-            if (event.kind === 'queued' || event.kind === 'sending') {
-              subscriber.next({ kind: event.kind });
-            } else if (event.kind === 'head') {
+            if (event.kind === 'queued' || event.kind === 'sending') subscriber.next(event);
+            else if (event.kind === 'head') {
               head = event;
               ok = event.status >= 200 && event.status < 300;
               const refusal = ok ? options.refusal?.(event) : undefined;

@@ -36,9 +36,9 @@ export interface ListRequest<T> {
   readonly onSkipped?: (skipped: Skipped) => void;
   /**
    * Called when the request has to wait before it is sent, and when it is sent. This wait does not count as a silence
-   * of the server.
+   * of the server. `reason` says why it has to wait, if the user should know.
    */
-  readonly onTurn?: (turn: RequestTurn) => void;
+  readonly onTurn?: (turn: RequestTurn, reason?: string) => void;
 }
 
 /** The parameters of a WATCH. */
@@ -61,11 +61,11 @@ export interface WatchRequest<T> {
 }
 
 /**
- * A signal of a watch. `queued`: the request waits on the client's side. `sending`: it is sent now. `alive`: bytes
- * arrived, also if they did not complete an event.
+ * A signal of a watch. `queued`: the request waits on the client's side; `reason` says why, if the user should know.
+ * `sending`: it is sent now. `alive`: bytes arrived, also if they did not complete an event.
  */
 export type WatchSignal<T> =
-  | { readonly kind: RequestTurn | 'opened' | 'alive' }
+  | { readonly kind: RequestTurn | 'opened' | 'alive'; readonly reason?: string | undefined }
   | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] }
   /** The complete collection, from a watch that polls. Objects that it does not contain are deleted. */
   | {
@@ -83,7 +83,8 @@ export type WatchSignal<T> =
  * later one that emits neither events nor `alive` for 85 s (both limits are options of the reflector). Time between
  * `queued` and the next signal does not count, nor does time between the two calls of a LIST's `onTurn`. The last
  * part of a LIST has metadata, then the LIST completes. A WATCH completes when the server closes it cleanly. Both
- * error with an `ApiError`; any other error is treated as a network failure.
+ * error with an `ApiError`; any other error is treated as a network failure. The reason `Yielded` is no failure: the
+ * client has ended the request, and the reflector requests the same again.
  */
 export interface ListerWatcher<T> {
   /** The namespace that this ListerWatcher covers, if several fill one store; '' means all namespaces. */
@@ -99,6 +100,8 @@ export interface ListerWatcher<T> {
   readonly mayOverlap?: boolean;
   /** Set while a proxy holds events back until a watch ends, always to the same object. Shown in the status. */
   readonly heldBack?: HeldBack | undefined;
+  /** Emits when a request that waits before a retry is worth sending now, as after a sleep of the machine. */
+  readonly awake$?: Observable<unknown> | undefined;
   list(request: ListRequest<T>): Observable<ListPart<T>>;
   watch(request: WatchRequest<T>): Observable<WatchSignal<T>>;
   /**

@@ -38,6 +38,7 @@ export type LocalReason =
   | 'Network'
   | 'Silent'
   | 'HeldBack'
+  | 'Yielded'
   | 'Malformed'
   | 'TooLarge'
   | 'Unexpected'

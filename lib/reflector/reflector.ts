@@ -3,7 +3,7 @@
  * `transitions.ts`: it performs the effects and passes the responses in as inputs. This file makes no decisions about
  * the protocol. client-go: tools/cache/reflector.go.
  */
-import { defer, EMPTY, Observable, type SchedulerLike } from 'rxjs';
+import { defer, EMPTY, merge, Observable, type SchedulerLike } from 'rxjs';
 import { catchError, endWith, map } from 'rxjs/operators';
 import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
@@ -138,9 +138,11 @@ export function reflect<T>(
   const notifyRefreshed = reportingErrors(options.onRefreshed);
   const limits = limitsOf(options);
   const config = configOf(listerWatcher, options, limits);
-  const orders$ = options.refresh$?.pipe(
-    map((order): ReflectorInput<T> => ({ type: 'refresh', ...order })),
-    // If `refresh$` errors, the run continues without it.
+  const orders$ = merge(
+    options.refresh$?.pipe(map((order) => ({ type: 'refresh', ...order }) as const)) ?? EMPTY,
+    listerWatcher.awake$?.pipe(map(() => ({ type: 'awake' }) as const)) ?? EMPTY,
+  ).pipe(
+    // If one of them errors, the run continues without them.
     catchError((error) => {
       reportUnhandled(error);
       return EMPTY;
@@ -186,7 +188,7 @@ export function reflect<T>(
 
     return machine<ReflectorState, Arrived<T>, ReflectorEffect<T>, readonly Delta<T>[]>({
       start: () => startReflector(state, moment(), config),
-      ...(orders$ === undefined ? {} : { orders$ }),
+      orders$,
       next: (now, arrived) => {
         const input = typeof arrived === 'function' ? arrived() : arrived;
         if (input === undefined) return [now, []];

@@ -89,9 +89,19 @@ export function refreshWaiting<T>(
   config: ReflectorConfig,
 ): Next<T> {
   const [noted] = noteRefresh(state, input);
+  return retryNow(noted, input, moment, config);
+}
+
+/** Ends the wait, without a refresh. */
+export function retryNow<T>(
+  state: ReflectorState,
+  _input: unknown,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> {
   const delayMs = retryAfterLeftMs(state, moment);
-  if (delayMs === 0) return sendDue(noted, moment, config);
-  return [{ ...noted, nextRetryAtMs: moment.nowMs + delayMs }, [{ type: 'wait', delayMs }]];
+  if (delayMs === 0) return sendDue(state, moment, config);
+  return [{ ...state, nextRetryAtMs: moment.nowMs + delayMs }, [{ type: 'wait', delayMs }]];
 }
 
 /** If a refresh was requested before the due watch was answered, lists as soon as it is answered. */

@@ -70,7 +70,8 @@ export function silence(reason: 'silence' | 'clock-jump' | 'pause', idleMs: numb
 
 function failedInput<T>(error: unknown): ReflectorInput<T> {
   if (error instanceof Paused) return { type: 'paused' };
-  return { type: 'failed', error: ApiError.from(error, 'the ListerWatcher') };
+  const failure = ApiError.from(error, 'the ListerWatcher');
+  return failure.reason === 'Yielded' ? { type: 'yielded' } : { type: 'failed', error: failure };
 }
 
 /** Converts an input of a watch for the time in which that watch is the next one and not yet the current one. */
@@ -81,6 +82,7 @@ function asNext<T>(input: ReflectorInput<T> | undefined): ReflectorInput<T> | un
     case 'failed':
       return { type: 'renewal-failed', error: input.error };
     case 'closed':
+    case 'yielded':
     case 'paused': {
       const error = ApiError.local('Network', 'the next watch ended before the server answered it');
       return { type: 'renewal-failed', error };
@@ -118,7 +120,8 @@ export function createSending<T>(options: SendingOptions<T>): Sending<T> {
       map((signal): ReflectorInput<T> | undefined => {
         if (signal.kind === 'events') return { type: 'events', events: signal.events };
         if (signal.kind === 'listed') return { ...signal, type: 'relisted' };
-        return signal.kind === 'alive' ? undefined : { type: signal.kind };
+        const { kind, reason } = signal;
+        return kind === 'alive' ? undefined : { type: kind, reason };
       }),
       endWith<ReflectorInput<T> | undefined>({ type: 'closed' }),
       catchError((error) => of(failedInput<T>(error))),
@@ -136,15 +139,17 @@ export function createSending<T>(options: SendingOptions<T>): Sending<T> {
           ...(reuse ? { reuse } : {}),
           demand: gate.demand,
         };
-        return new Observable<ListProgress<T> | { readonly kind: RequestTurn }>((pages) => {
-          const onTurn = (kind: RequestTurn) => pages.next({ kind });
+        type Turn = { readonly kind: RequestTurn; readonly reason: string | undefined };
+        return new Observable<ListProgress<T> | Turn>((pages) => {
+          const onTurn = (kind: RequestTurn, reason?: string) => pages.next({ kind, reason });
           return listPages(listerWatcher, { ...request, onTurn }).subscribe(pages);
         }).pipe(watchdog(gate, () => limits.requestTimeoutMs));
       }).pipe(
         map((progress): ReflectorInput<T> => {
           if (progress.kind === 'listed') return { ...progress, type: 'listed' };
           if (progress.kind === 'part') return { ...progress, type: 'part' };
-          return { type: progress.kind };
+          if (progress.kind === 'restart') return { type: 'restart' };
+          return { type: progress.kind, reason: progress.reason };
         }),
         catchError((error) => of(failedInput<T>(error))),
       ),

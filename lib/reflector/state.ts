@@ -56,6 +56,8 @@ export interface ReflectorState {
   readonly sinceMs: number;
   /** Whether the request is not sent yet: it waits for the rate limiter, for credentials or for a connection. */
   readonly queued: boolean;
+  /** Why it waits, in words, if the user should know. */
+  readonly waitingFor: string | undefined;
   /** Whether the request was answered. */
   readonly opened: boolean;
   /** When the request was sent. */
@@ -107,11 +109,11 @@ export interface ReflectorState {
 /** The inputs of the machine. */
 export type ReflectorInput<T> =
   /** The request is not sent yet; it waits on the client's side. */
-  | { readonly type: 'queued' }
+  | { readonly type: 'queued'; readonly reason?: string | undefined }
   /** The wait is over, and the request is being sent. */
-  | { readonly type: 'sending' }
+  | { readonly type: 'sending'; readonly reason?: string | undefined }
   /** The response has begun. */
-  | { readonly type: 'opened' }
+  | { readonly type: 'opened'; readonly reason?: string | undefined }
   | {
       readonly type: 'part';
       readonly items: readonly T[];
@@ -133,6 +135,10 @@ export type ReflectorInput<T> =
   /** The server closed the watch cleanly. */
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly error: ApiError }
+  /** The client ended the request, which is no failure. The same request is sent again, when it is its turn. */
+  | { readonly type: 'yielded' }
+  /** The network may have changed, so a request that waits, or a watch, is worth another try now. */
+  | { readonly type: 'awake' }
   /** The next watch is due. */
   | { readonly type: 'renew' }
   /** The next watch was answered. */
@@ -217,6 +223,7 @@ export function initialState(nowMs: number): ReflectorState {
     phase: 'backoff',
     sinceMs: nowMs,
     queued: false,
+    waitingFor: undefined,
     opened: false,
     requestedMs: nowMs,
     timeoutMs: 0,

@@ -8,7 +8,8 @@ import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
 /** The status of a reflector. Times are times of the scheduler's clock, in milliseconds. */
 export interface ReflectorStatus {
   /**
-   * `queued`: the request is not sent yet; it waits for the rate limiter, for credentials or for a connection.
+   * `queued`: the request is not sent yet; it waits for the rate limiter, for credentials or for a connection, or in a
+   * hidden tab. `waitingFor` may say which.
    * `connecting`: a watch was requested and is not answered yet.
    */
   readonly phase: ReflectorPhase | 'queued' | 'connecting';
@@ -16,6 +17,11 @@ export interface ReflectorStatus {
   readonly synced: boolean;
   /** Whether a complete list was received and an answered watch delivers the changes without a delay. */
   readonly live: boolean;
+  /**
+   * In the phase `queued`, why the request waits, in words for a user: streams take turns because a browser has few
+   * connections, or the tab is hidden.
+   */
+  readonly waitingFor?: string;
   /** When the phase began, in milliseconds. */
   readonly sinceMs: EpochMs;
   /** Since when the emitted state may be stale, in milliseconds; absent while an answered watch delivers changes. */
@@ -54,7 +60,7 @@ function phaseOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus['p
 
 /** Converts a state to the status. */
 export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus {
-  const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining } = state;
+  const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining, waitingFor } = state;
   return {
     phase: phaseOf(state, heldBack),
     synced: state.synced,
@@ -64,6 +70,7 @@ export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorS
     reconnects: state.reconnects,
     relists: state.relists,
     resourceVersion: state.resourceVersion,
+    ...(state.queued && waitingFor !== undefined ? { waitingFor } : {}),
     ...(staleSinceMs === undefined ? {} : { staleSinceMs }),
     ...(blocked === undefined ? {} : { blocked }),
     ...(error === undefined ? {} : { error }),
@@ -81,6 +88,7 @@ export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorS
 export function sameStatus(a: ReflectorState, b: ReflectorState): boolean {
   return (
     phaseOf(a) === phaseOf(b) &&
+    (!a.queued || a.waitingFor === b.waitingFor) &&
     a.error === b.error &&
     a.blocked === b.blocked &&
     a.staleSinceMs === b.staleSinceMs &&

@@ -12,10 +12,11 @@ import {
   refreshAnswered,
   refreshWaiting,
   refreshWatching,
+  retryNow,
   sendDue,
   sendDueAfterPause,
 } from './refresh.ts';
-import { relist, watch } from './requests.ts';
+import { list, relist, retryAfterLeftMs, stream, watch } from './requests.ts';
 import type {
   Moment,
   ReflectorConfig,
@@ -49,7 +50,10 @@ export type ReflectorTable<T> = { readonly [Phase in ReflectorPhase]: Rules<T> }
 
 /** Ignores an input, for example a late response to a request that no longer matters. */
 const ignore = <T>(state: ReflectorState): Next<T> => [state, []];
-const markQueued = <T>(state: ReflectorState): Next<T> => [{ ...state, queued: true }, []];
+const markQueued = <T>(state: ReflectorState, { reason }: InputOf<T, 'queued'>): Next<T> => [
+  { ...state, queued: true, waitingFor: reason },
+  [],
+];
 const markSending = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
   { ...state, queued: false, requestedMs: moment.nowMs },
   [],
@@ -144,6 +148,24 @@ function streamEvents<T>(
   return [next, [...lastPart, ...commit, ...effects]];
 }
 
+/** The client ended the watch so that others have their turn. Its next request waits, so nothing is being connected. */
+const queuedAgain = <T>([state, effects]: Next<T>): Next<T> => [
+  { ...state, queued: true },
+  effects,
+];
+
+/** Requests the watch again: after a sleep its connection may be dead. A request that is new or waits is left alone. */
+const watchAgain = <T>(
+  state: ReflectorState,
+  _input: unknown,
+  moment: Moment,
+  config: ReflectorConfig,
+): Next<T> => {
+  const isNew = Math.abs(moment.nowMs - state.requestedMs) < VERY_SHORT_MS;
+  if (state.queued || isNew || retryAfterLeftMs(state, moment) > 0) return ignore<T>(state);
+  return watch<T>({ ...state, reconnects: state.reconnects + 1 }, moment, config);
+};
+
 /** Aborts the request until the demand opens. */
 const pause = <T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> => [
   {
@@ -169,6 +191,8 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     relisted: ignore,
     closed: ignore,
     failed: ignore,
+    yielded: ignore,
+    awake: ignore,
     elapsed: ignore,
     paused: ignore,
     resumed: ignore,
@@ -207,6 +231,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
         return [watching, [...commit, ...effects]];
       },
       failed: onFailed,
+      yielded: (state, _input, moment, config) => aborting(list<T>(state, moment, config), config),
       paused: (state, input, moment, config) => aborting(pause<T>(state, input, moment), config),
     },
     streaming: {
@@ -219,6 +244,8 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       relisted,
       closed: (state, _input, moment, config) => streamClosed(state, moment, config),
       failed: onFailed,
+      yielded: (state, _input, moment, config) =>
+        aborting(stream<T>(state, moment, config), config),
       paused: (state, input, moment, config) => aborting(pause<T>(state, input, moment), config),
     },
     watching: {
@@ -240,6 +267,8 @@ export function reflectorTable<T>(): ReflectorTable<T> {
         return endedEarly<T>(lived, moment) ?? watch(lived, moment, config);
       },
       failed: onFailed,
+      yielded: (state, _input, moment, config) => queuedAgain(watch<T>(state, moment, config)),
+      awake: watchAgain,
       paused: pause,
       renew,
       renewed,
@@ -254,6 +283,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     backoff: {
       ...ignoreAll,
       elapsed: (state, _input, moment, config) => sendDue<T>(state, moment, config),
+      awake: retryNow,
       refresh: refreshWaiting,
     },
     stopped: ignoreAll,

@@ -8,7 +8,8 @@ import { ApiError } from '../meta/api-error.ts';
 import { untilOpen } from '../rx/demand.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { networkError, PAGE_CAUSES } from './network-error.ts';
-import { pageNetwork } from './page-network.ts';
+import { inTurns, type StreamOptions, streamTurns } from './page/stream-options.ts';
+import { type PageNetwork, pageNetwork } from './page-network.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
@@ -65,30 +66,15 @@ async function readBody(
   }
 }
 
-/**
- * Sends requests through `fetch`. Unsubscribing aborts the request. Each read of the body is one chunk, and the next
- * read waits for the request's demand. Redirects are not followed, because the headers would go to the target. A
- * queue inside `fetch`, such as a browser's queue for its six connections per host, is invisible, so its time counts
- * as the server's. Throws a `TypeError` on an invalid base URL, and a request errors with a `TypeError` if its path
- * could lead to another host.
- *
- * A watch requests no compression. Browsers ignore this: they request gzip, and read only the first of several gzip
- * members. Across origins, CORS hides the header that would reveal a compression; `hidesEncoding` reports this. In a
- * page a watch bypasses the HTTP cache, because otherwise a second tab that watches the same URL would wait for the
- * first.
- *
- * @param options - `fetch` defaults to the global `fetch`.
- */
-export function createFetchTransport(options: {
-  readonly baseUrl: string;
-  readonly fetch?: Fetch;
-}): Transport {
-  checkBaseUrl('createFetchTransport', options.baseUrl);
-  const base = options.baseUrl.replace(/\/+$/, '');
+/** Sends each request immediately. */
+function directTransport(
+  base: string,
+  page: PageNetwork | undefined,
+  options: { readonly fetch?: Fetch },
+): Transport {
   const send: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const open = new Set<Subscriber<TransportEvent>>();
   let closed = false;
-  const page = pageNetwork(base);
   const causes = page === undefined ? undefined : PAGE_CAUSES;
   const shownBase = page === undefined || URL.canParse(base) ? base : page.origin + base;
   let hidesEncoding = page?.isElsewhere ?? false;
@@ -162,4 +148,29 @@ export function createFetchTransport(options: {
       open.clear();
     },
   };
+}
+
+/**
+ * Sends requests through `fetch`. Unsubscribing aborts the request. Each read of the body is one chunk, and the next
+ * read waits for the request's demand. Redirects are not followed, because the headers would go to the target. A
+ * queue inside `fetch`, such as a browser's queue for its six connections per host, is invisible, so its time counts
+ * as the server's. Therefore lists and watches in a page take turns. Throws a `TypeError` on an invalid base URL or
+ * option, and a request errors with a `TypeError` if its path could lead to another host.
+ *
+ * A watch requests no compression. Browsers ignore this: they request gzip, and read only the first of several gzip
+ * members. Across origins, CORS hides the header that would reveal a compression; `hidesEncoding` reports this. In a
+ * page a watch bypasses the HTTP cache, because otherwise a second tab that watches the same URL would wait for the
+ * first.
+ *
+ * @param options - `fetch` defaults to the global `fetch`.
+ */
+export function createFetchTransport(
+  options: StreamOptions & { readonly baseUrl: string; readonly fetch?: Fetch },
+): Transport {
+  checkBaseUrl('createFetchTransport', options.baseUrl);
+  const base = options.baseUrl.replace(/\/+$/, '');
+  const page = pageNetwork(base);
+  const turns = streamTurns(options, page);
+  const transport = directTransport(base, page, options);
+  return turns === undefined ? transport : inTurns(transport, turns);
 }

@@ -20,12 +20,13 @@ import { checkedLimit, checkedRate } from '../rx/checked-option.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { type CallParts, call, type KubeRequest, whereOf } from './call.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
+import type { StreamOptions } from './page/stream-options.ts';
 import { queuedUntil } from './queued-until.ts';
 import { laneLimits, tokenBucket } from './rate-limit.ts';
 import type { Transport, TransportEvent, TransportRequest, TransportTraits } from './transport.ts';
 
 /** The options of {@link createClient}. */
-export interface KubeClientOptions {
+export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
   /**
    * The address of the API server or of a proxy to it: `https://10.0.0.1:6443`, `http://localhost:8001`, `''` (same
    * origin).
@@ -41,7 +42,7 @@ export interface KubeClientOptions {
   readonly qps?: number | undefined;
   /** How many requests may be sent in a burst, at least 1. Infinity means no limit. @defaultValue 100 */
   readonly burst?: number | undefined;
-  /** The scheduler of rate limits and retries. @defaultValue rxjs's `asyncScheduler` */
+  /** The scheduler of rate limits, retries and turns. @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
   /**
    * The longest body that {@link KubeClient.request} reads, in bytes. Infinity means no limit. @defaultValue 64 MiB
@@ -105,6 +106,9 @@ export function createClient(options: KubeClientOptions): KubeClient {
     options.transport ??
     createFetchTransport({
       baseUrl,
+      scheduler,
+      maxStreams: options.maxStreams,
+      hiddenGraceMs: options.hiddenGraceMs,
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     });
   const limitOf = laneLimits(() => tokenBucket({ qps, burst, scheduler }));
@@ -139,6 +143,9 @@ export function createClient(options: KubeClientOptions): KubeClient {
     },
     get connectionsLeft() {
       return transport.connectionsLeft;
+    },
+    get awake$() {
+      return transport.awake$;
     },
     send: (request) => send(request),
     close: () => {

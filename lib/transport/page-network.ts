@@ -6,6 +6,8 @@ import type { HttpProtocol } from './transport.ts';
 
 /** How many requests a browser sends to one origin at a time over HTTP/1.1, across all tabs; others wait. */
 const CONNECTIONS_PER_ORIGIN = 6;
+/** How many of them lists and watches may use. Two stay free for other requests. */
+const STREAMS_PER_ORIGIN = 4;
 
 /** The network between a page (or a worker) and one server. */
 export interface PageNetwork {
@@ -16,6 +18,8 @@ export interface PageNetwork {
   readonly protocol: HttpProtocol | undefined;
   /** How many more requests can be open if `open` requests are open already. */
   connectionsLeft(open: number): number;
+  /** How many lists and watches may be open, over all tabs. */
+  readonly mostStreams: number;
 }
 
 interface Timing {
@@ -57,15 +61,17 @@ export function pageNetwork(base: string): PageNetwork | undefined {
     protocol ??= observedProtocol(origin);
     return protocol;
   };
+  const shares = () => find() === 'h2' || find() === 'h3';
   return {
     origin,
     isElsewhere: origin !== here,
     get protocol() {
       return find();
     },
-    connectionsLeft(open) {
-      const shares = find() === 'h2' || find() === 'h3';
-      return shares ? Number.POSITIVE_INFINITY : Math.max(0, CONNECTIONS_PER_ORIGIN - open);
+    connectionsLeft: (open) =>
+      shares() ? Number.POSITIVE_INFINITY : Math.max(0, CONNECTIONS_PER_ORIGIN - open),
+    get mostStreams() {
+      return shares() ? Number.POSITIVE_INFINITY : STREAMS_PER_ORIGIN;
     },
   };
 }

@@ -28,7 +28,8 @@ export function queuedUntil<V>(
       subscriber.add(
         defer(() => send(value)).subscribe({
           next: (event) => {
-            const isRepeated = queued && !hasEmitted && event.kind === 'queued';
+            const isRepeated =
+              queued && !hasEmitted && event.kind === 'queued' && event.reason === undefined;
             hasEmitted = true;
             if (!isRepeated) subscriber.next(event);
           },

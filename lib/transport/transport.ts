@@ -27,6 +27,14 @@ export interface TransportRequest {
    * compression to the platform, as `fetch` does, ignores this field. @defaultValue false
    */
   readonly acceptGzip?: boolean;
+  /**
+   * Whether the stream may be ended now, to be requested again later (reason `Yielded`). Asked when other streams wait
+   * for a connection, and for a streaming list after each chunk, to learn whether the list is complete.
+   * @defaultValue true for lists and watches
+   */
+  readonly mayYield?: () => boolean;
+  /** Whether a list or watch is sent without waiting for its turn, because it is short and rare. @defaultValue false */
+  readonly isUrgent?: boolean;
 }
 
 /**
@@ -34,8 +42,11 @@ export interface TransportRequest {
  * that cannot know when a request is sent, such as `fetch`, emits neither `queued` nor `sending`.
  */
 export type TransportEvent =
-  /** The request was not sent yet: it waits for the rate limit, for credentials or for a connection. */
-  | { readonly kind: 'queued' }
+  /**
+   * The request was not sent yet: it waits for the rate limit, for credentials or for a connection. `reason` says why in
+   * words, if the user should know. It is emitted again if the reason changes.
+   */
+  | { readonly kind: 'queued'; readonly reason?: string }
   /** The request is sent now. From here on, the client waits for the server. */
   | { readonly kind: 'sending' }
   | { readonly kind: 'head'; readonly status: number; header(name: string): string | null }
@@ -64,6 +75,11 @@ export interface TransportTraits {
    * HTTP/1.1; an unknown protocol counts as HTTP/1.1.
    */
   readonly connectionsLeft?: number | undefined;
+  /**
+   * Emits when the network may have changed, as after a sleep of the machine, so that a request that waits before a
+   * retry is worth sending now. Absent outside of browsers.
+   */
+  readonly awake$?: Observable<unknown> | undefined;
 }
 
 /**

@@ -3,29 +3,47 @@ import {
   createClient,
   createListWatch,
   createSharedInformer,
+  type InformerStatus,
   type InitialList,
   type KubeClient,
+  type KubeClientOptions,
+  type Resource,
   type SharedInformer,
 } from 'rx-informer';
-import { configMaps, pods } from 'rx-informer/resources';
+import * as builtIn from 'rx-informer/resources';
 
-const resources = { pods, configMaps };
+const resources = builtIn as unknown as Readonly<Record<string, Resource<object>>>;
 let client: KubeClient;
 const informers = new Map<string, SharedInformer<object>>();
+const phases = new Map<string, string[]>();
 
 const page = {
-  connect(baseUrl: string) {
-    client = createClient({ baseUrl });
+  connect(baseUrl: string, options: Partial<KubeClientOptions> = {}) {
+    client = createClient({ baseUrl, ...options });
   },
-  start(name: keyof typeof resources, initialList: InitialList = 'auto') {
-    const listWatch = createListWatch<object>(client, resources[name]);
+  start(name: string, initialList: InitialList = 'auto') {
+    const resource = resources[name];
+    if (resource === undefined) throw new Error(`no resource ${name}`);
+    const listWatch = createListWatch<object>(client, resource);
     // Without randomness, so that two tabs request the same URLs.
     const informer = createSharedInformer(listWatch, { initialList, random: () => 0.5 });
     informers.set(name, informer);
+    const seen: string[] = [];
+    phases.set(name, seen);
+    informer.status$.subscribe(({ phase }) => {
+      if (seen.at(-1) !== phase) seen.push(phase);
+    });
     informer.start();
   },
   /** The network properties of the client. */
   network: () => ({ protocol: client.protocol, connectionsLeft: client.connectionsLeft }),
+  /** Sends a call, as a user's own request. */
+  call: (path: string) => client.request({ path }),
+  stop: (name: string) => informers.get(name)?.stop(),
+  statuses: (): Record<string, InformerStatus> =>
+    Object.fromEntries([...informers].map(([name, { status }]) => [name, status])),
+  /** The phases that an informer has shown, without the progress within a phase. */
+  phases: (name: string): readonly string[] => phases.get(name) ?? [],
   /** The message of a buffering proxy in the status. */
   heldBack: (name: string) => informers.get(name)?.status.heldBack?.message,
   synced: (name: string, timeoutMs: number) => informers.get(name)?.whenSynced({ timeoutMs }),

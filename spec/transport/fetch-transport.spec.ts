@@ -469,6 +469,8 @@ describe('the network of a page', () => {
   const entry = (name: string, nextHopProtocol: string) => ({ name, nextHopProtocol });
   const networkOf = (baseUrl: string, entries: Record<string, readonly object[]>) => {
     vi.stubGlobal('location', { origin: 'https://app.example' });
+    // Without Web Locks a list is sent synchronously.
+    vi.stubGlobal('navigator', undefined);
     const getEntriesByType = (type: string) => entries[type] ?? [];
     vi.stubGlobal('performance', { now: () => 0, getEntriesByType });
     const fake = fakeFetch();
@@ -529,6 +531,7 @@ describe('the network of a page', () => {
     [undefined, 'watch', undefined],
   ] as const)('T22: in a page of %s a %s has the cache mode %s', (origin, use, cache) => {
     vi.stubGlobal('location', origin === undefined ? undefined : { origin });
+    vi.stubGlobal('navigator', undefined);
     const fake = fakeFetch();
     send(fake, { use }).subscription.unsubscribe();
     expect(fake.calls[0]?.init?.cache).toBe(cache);

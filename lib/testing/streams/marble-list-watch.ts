@@ -296,7 +296,7 @@ export function marbleListWatch<T extends KubernetesObject>(
   const requests: MarbleRequest[] = [];
   const shared = { helpers, values, requests };
   const lists = new Diagrams(shared, 'list', options.lists ?? [], listPart);
-  const opened = { kind: 'opened' } as const;
+  const opened: WatchSignal<T> = { kind: 'opened' };
   const watches = new Diagrams(shared, 'watch', options.watches, watchSignal, opened);
   return {
     ...(scope === undefined ? {} : { scope }),

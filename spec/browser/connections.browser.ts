@@ -1,0 +1,180 @@
+/**
+ * Tests many informers in one browser over HTTP/1.1, which has six connections per origin: lists and watches take turns
+ * on four of them, over all tabs, and close in hidden tabs.
+ */
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Resource } from 'rx-informer';
+import * as builtIn from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { type CountingFront, countingFront } from './counting-front.ts';
+import type { InformerPage } from './informer-page.ts';
+import { informerScript } from './informer-script.ts';
+
+declare const page: InformerPage;
+
+/** Twenty kinds. */
+const kinds: readonly (readonly [name: string, resource: Resource<object>])[] = Object.entries(
+  builtIn as unknown as Record<string, Resource<object>>,
+)
+  .filter(([, { namespaced }]) => namespaced)
+  .slice(0, 20);
+const names = kinds.map(([name]) => name);
+const OBJECTS = Number(process.env['OBJECTS'] ?? 50);
+
+let browser: Browser;
+let script: string;
+let server: FakeApiServer;
+let served: Served;
+let front: CountingFront;
+let context: BrowserContext;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  script = await informerScript();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  server = createFakeApiServer({ resources: kinds.map(([, resource]) => resource) });
+  for (const [, resource] of kinds) {
+    for (let at = 0; at < OBJECTS; at++) {
+      server.objects.create(resource, { metadata: { namespace: 'shop', name: `object-${at}` } });
+    }
+  }
+  served = await server.serve();
+  front = await countingFront(served.url);
+  context = await browser.newContext();
+});
+afterEach(async () => {
+  await context.close();
+  await front.close();
+  await served.close();
+});
+
+async function openTab(): Promise<Page> {
+  const tab = await context.newPage();
+  await tab.goto(`${front.url}/healthz`);
+  await tab.addScriptTag({ content: script });
+  await tab.evaluate(() => page.connect(''));
+  return tab;
+}
+
+const start = (tab: Page, started: readonly string[]) =>
+  tab.evaluate((all) => {
+    for (const name of all) page.start(name);
+  }, started);
+
+const synced = (tab: Page, awaited: readonly string[]) =>
+  tab.evaluate(async (all) => {
+    await Promise.all(all.map((name) => page.synced(name, 60_000)));
+  }, awaited);
+
+/** Changes an object of each kind. Returns how long it took until each tab has all changes, in milliseconds. */
+async function follow(tabs: readonly Page[], followed: readonly string[]): Promise<number> {
+  const began = performance.now();
+  const expected: Record<string, string> = {};
+  for (const [name, resource] of kinds) {
+    if (!followed.includes(name)) continue;
+    const labels = { changed: String(began) };
+    const { metadata } = server.objects.update(resource, {
+      metadata: { namespace: 'shop', name: 'object-0', labels },
+    });
+    expected[name] = metadata.resourceVersion ?? '';
+  }
+  for (const tab of tabs) {
+    const seen = () =>
+      tab.evaluate(
+        (all) => Object.fromEntries(all.map((name) => [name, page.versions(name)['object-0']])),
+        followed,
+      );
+    await expect.poll(seen, { timeout: 60_000, interval: 200 }).toEqual(expected);
+  }
+  return performance.now() - began;
+}
+
+describe('twenty kinds over HTTP/1.1', () => {
+  test('T61: all sync and follow changes on four connections, and other requests are answered', async () => {
+    const tab = await openTab();
+    const began = performance.now();
+    await start(tab, names);
+    await synced(tab, names);
+    const syncedMs = performance.now() - began;
+    const first = await follow([tab], names);
+    await tab.evaluate(() => page.call('/version'));
+    const second = await follow([tab], names);
+    process.stdout.write(
+      `${JSON.stringify({ objects: OBJECTS, syncedMs, first, second, most: front.most })}\n`,
+    );
+    expect(front.most).toBeLessThanOrEqual(4);
+    const statuses = Object.values(await tab.evaluate(() => page.statuses()));
+    const queued = statuses.filter(({ phase }) => phase === 'queued');
+    expect(queued.length).toBeGreaterThan(10);
+    for (const { waitingFor } of queued) expect(waitingFor).toContain('take turns');
+    for (const { attempt, reconnects, relists, error } of statuses) {
+      expect({ attempt, reconnects, relists, error }).toEqual({
+        ...{ attempt: 0, reconnects: 0, relists: 0, error: undefined },
+      });
+    }
+  });
+
+  test('T61: two tabs together open at most four', async () => {
+    const tabs = [await openTab(), await openTab()];
+    const few = names.slice(0, 6);
+    for (const tab of tabs) await start(tab, few);
+    for (const tab of tabs) await synced(tab, few);
+    await follow(tabs, few);
+    expect(front.most).toBeLessThanOrEqual(4);
+    // The slots of a tab that crashes, or is closed, are free.
+    await tabs[0]?.close();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    front.count();
+    await follow(tabs.slice(1), few);
+    expect(front.most).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('a tab', () => {
+  test('T66, I104: that is left closes everything at once, and resumes without a list', async () => {
+    const tab = await openTab();
+    const few = names.slice(0, 6);
+    await start(tab, few);
+    await synced(tab, few);
+    await follow([tab], few);
+    // A browser under test keeps no page in its back/forward cache, so the page receives the events alone.
+    const emit = (name: string) =>
+      tab.evaluate((event) => void window.dispatchEvent(new Event(event)), name);
+    await emit('pagehide');
+    await expect.poll(() => front.open, { timeout: 10_000 }).toBe(0);
+    const held = await tab.evaluate(async () => (await navigator.locks.query()).held?.length);
+    expect(held).toBe(0);
+    server.clearRequests();
+    await emit('pageshow');
+    await follow([tab], few);
+    expect(new Set(server.requests.map(({ use }) => use))).toEqual(new Set(['watch']));
+    expect(server.requests.some(({ query }) => query['sendInitialEvents'])).toBe(false);
+  });
+
+  test('T66, I104: that is hidden closes its watches after the grace, and resumes when it is shown', async () => {
+    const tab = await openTab();
+    await tab.evaluate(() => page.connect('', { hiddenGraceMs: 500 }));
+    const few = names.slice(0, 3);
+    await start(tab, few);
+    await synced(tab, few);
+    const show = (visibility: 'hidden' | 'visible') =>
+      tab.evaluate((value) => {
+        Object.defineProperty(document, 'visibilityState', { value, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, visibility);
+    await show('hidden');
+    await expect.poll(() => front.open, { timeout: 10_000 }).toBe(0);
+    const hidden = Object.values(await tab.evaluate(() => page.statuses()));
+    for (const { phase, waitingFor } of hidden) {
+      expect([phase, waitingFor]).toEqual(['queued', expect.stringContaining('tab is hidden')]);
+    }
+    server.clearRequests();
+    await show('visible');
+    await follow([tab], few);
+    expect(server.requests.map(({ use }) => use)).toEqual(['watch', 'watch', 'watch']);
+  });
+});
