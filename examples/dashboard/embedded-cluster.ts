@@ -30,15 +30,13 @@ export interface EmbeddedClusterOptions {
   readonly seed: number;
   /** The faults that the cluster contains from the start. @defaultValue 'none' */
   readonly fault?: FaultChoice;
-  /** Counts and compares only the pods of this namespace, because the page shows no others. */
-  readonly namespace?: string;
 }
 
 /** A running embedded cluster. */
 export interface EmbeddedCluster {
   /** The address of its API server. */
   readonly baseUrl: string;
-  /** The current number of pods, in the namespace that is shown. */
+  /** The current number of pods. */
   readonly pods: number;
   /** The number of changes so far. */
   readonly changes: number;
@@ -110,7 +108,7 @@ function hurt({ faults, objects }: FakeApiServer, fault: FaultName): (() => void
 export async function createEmbeddedCluster(
   options: EmbeddedClusterOptions,
 ): Promise<EmbeddedCluster> {
-  const { objects, seed, fault = 'none', namespace } = options;
+  const { objects, seed, fault = 'none' } = options;
   const chance = new Random(seed + 1);
   const server = createFakeApiServer({
     // Without frequent bookmarks a page could not distinguish a silent connection from a quiet cluster.
@@ -120,10 +118,7 @@ export async function createEmbeddedCluster(
     random: () => chance.next(),
   });
   const ledger = new Ledger();
-  server.objects.onChange(pods, (change) => {
-    const pod = change.after ?? change.before;
-    if (namespace === undefined || pod?.metadata.namespace === namespace) ledger.record(change);
-  });
+  server.objects.onChange(pods, (change) => ledger.record(change));
   const world = new World(server, { objects, seed, isTroubled: fault === 'none' });
   populate(world, objects);
   const seeded = seedFaults(world, fault);

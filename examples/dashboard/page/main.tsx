@@ -7,7 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { InformerProvider } from 'rx-informer/react';
 import { client, factory, start } from './cluster/cluster.ts';
 import { App } from './layout/app.tsx';
-import { theme } from './theme.ts';
+import { theme, variables } from './theme.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
@@ -22,7 +22,12 @@ window.addEventListener('pagehide', (event) => {
 
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
       <InformerProvider client={client} factory={factory}>
         <App />
       </InformerProvider>

@@ -1,14 +1,31 @@
 /** The theme of the page. */
-import { createTheme } from '@mantine/core';
+import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 /** The colours, fonts and radius of the page's Mantine components. */
 export const theme = createTheme({
   primaryColor: 'cyan',
-  primaryShade: { light: 8, dark: 6 },
+  primaryShade: { light: 9, dark: 6 },
   defaultRadius: 'md',
   fontFamily: 'Inter, ui-sans-serif, system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace:
     'ui-monospace, "SF Mono", "JetBrains Mono", Menlo, "DejaVu Sans Mono", monospace',
   headings: { fontWeight: '650' },
   cursorType: 'pointer',
+});
+
+/** Mantine's own colours of quiet text and of links have too little contrast on the surfaces of the page. */
+export const variables: CSSVariablesResolver = ({ colors }) => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': colors.gray[7],
+    '--mantine-color-placeholder': colors.gray[7],
+    '--mantine-color-anchor': colors.cyan[9],
+    '--mantine-color-error': '#b42323',
+  },
+  dark: {
+    '--mantine-color-dimmed': '#a3a3a3',
+    '--mantine-color-placeholder': '#a3a3a3',
+    '--mantine-color-anchor': colors.cyan[4],
+    '--mantine-color-error': colors.red[4],
+  },
 });

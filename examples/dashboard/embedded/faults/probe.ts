@@ -15,7 +15,6 @@ const plan: FaultyPlan = {
   },
 };
 const RESTARTS = 6;
-const ROUNDS_PER_RESTART = 6;
 
 function begin(world: World, resident: Resident, nowMs: number): void {
   const { app, template } = resident.owner;
@@ -71,10 +70,10 @@ export function probeFault(world: World): SeededFault {
     explanation:
       'probe: the pods of identity/token-issuer listen on port 9090 (see their log), but their readiness and liveness probes ask port 8080. They are never ready, and the kubelet restarts them.',
     again() {
-      round++;
       // One pod after the other, so that not all of them restart at the same moment.
-      const resident = residents[Math.floor(round / ROUNDS_PER_RESTART) % residents.length];
-      if (resident === undefined || round % ROUNDS_PER_RESTART !== 0) return;
+      const resident = residents[round % residents.length];
+      round++;
+      if (resident === undefined || round % 4 === 0) return;
       fail(world, resident, Date.now());
       begin(world, resident, Date.now());
     },

@@ -1,10 +1,16 @@
 /** The rows of a kind as live queries, and what they cost. */
-import { type ChangeStream, type LiveQuery, liveQuery, liveShare } from 'rx-informer';
+import {
+  type ChangeStream,
+  type LiveQuery,
+  liveQuery,
+  liveShare,
+  parseFieldSelector,
+} from 'rx-informer';
 import { tap } from 'rxjs';
 import type { Kind, Row, Streams } from '../kinds/kind.ts';
 import { paced, queries } from './cluster.ts';
 
-/** What the server or a running informer selects. */
+/** The selectors of the filter. */
 export interface Selectors {
   readonly labelSelector: string;
   readonly fieldSelector: string;
@@ -39,7 +45,15 @@ export function queryOf(kind: Kind, selectors?: Selectors): LiveQuery<Row> {
   return liveQuery({
     from: kind.resource,
     ...(labelSelector === '' ? {} : { labelSelector }),
-    ...(fieldSelector === '' ? {} : { fieldSelector }),
+    // As a condition, because a server selects by a few fields only, and each text would be a watch of its own.
+    ...(fieldSelector === ''
+      ? {}
+      : {
+          where: {
+            key: `fields ${fieldSelector}`,
+            test: (object: object) => parseFieldSelector(fieldSelector).matches(object),
+          },
+        }),
     select: { key: `row of ${kind.resource.plural}`, project: kind.row },
   });
 }

@@ -1,13 +1,7 @@
-/** A draft of an object as YAML: what the user sees, what has changed, and the write. */
-import {
-  createResourceClient,
-  type KubernetesObject,
-  type Resource,
-  type Stored,
-} from 'rx-informer';
+/** A draft of an object as YAML: what the user sees, and the recipe of the write. */
+import { ApiError, type KubernetesObject, type Resource, type Stored } from 'rx-informer';
 import { parse, stringify } from 'yaml';
 import { shownKinds } from '../../shared/kinds.ts';
-import { client } from '../cluster/cluster.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -41,18 +35,18 @@ function assign(draft: Fields, edited: Fields, shown: Fields): void {
 }
 
 /**
- * Sends what differs between the object and the edited text, as a patch that applies only to the version that the user
- * has seen. Rejects with a conflict (409) if somebody else has changed the object since.
+ * The recipe that makes the edited text of an object. A text says what the complete object is to be, so it may replace
+ * only the version that the user has seen; for a newer one the recipe throws a conflict.
  */
-export async function sendDraft(
-  resource: Resource<never>,
-  object: Stored<KubernetesObject>,
-  text: string,
-): Promise<void> {
+export function recipeOf(object: Stored<KubernetesObject>, text: string): (draft: object) => void {
   const edited = readDraft(text);
   const shown = readDraft(draftText(object));
-  const recipe = (draft: object) => assign(draft as Fields, edited, shown);
-  await createResourceClient(client, resource as Resource<KubernetesObject>).edit(object, recipe, {
-    attempts: 1,
-  });
+  const { name, resourceVersion } = object.metadata;
+  return (draft) => {
+    if ((draft as KubernetesObject).metadata?.resourceVersion !== resourceVersion) {
+      const message = `${name} has another version than the one that the draft began with`;
+      throw new ApiError({ code: 409, reason: 'Conflict', message });
+    }
+    assign(draft as Fields, edited, shown);
+  };
 }

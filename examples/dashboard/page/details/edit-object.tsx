@@ -2,11 +2,12 @@
 import { Alert, Button, Group, Textarea } from '@mantine/core';
 import { structuredPatch } from 'diff';
 import { useState } from 'react';
-import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
+import { ApiError, type KubernetesObject, type Resource, type Stored } from 'rx-informer';
+import { useEdit } from 'rx-informer/react';
 import { errorWords } from '../cluster/error-words.ts';
 import type { Kind } from '../kinds/kind.ts';
 import classes from './details.module.css';
-import { draftText, readDraft, sendDraft } from './draft.ts';
+import { draftText, readDraft, recipeOf } from './draft.ts';
 
 interface EditObjectProps {
   readonly kind: Kind;
@@ -29,11 +30,11 @@ export function EditObject({ kind, object }: EditObjectProps) {
   const [base, setBase] = useState(object);
   const [text, setText] = useState(() => draftText(object));
   const [reviews, review] = useState(false);
-  const [isSending, setSending] = useState(false);
+  const { edit, pending } = useEdit(kind.resource as Resource<KubernetesObject>);
   const [outcome, setOutcome] = useState<Outcome>();
   const before = draftText(base);
   const problem = problemOf(text);
-  const isOutdated = draftText(object) !== before;
+  const isOutdated = pending === 0 && draftText(object) !== before;
   const startAgain = () => {
     setBase(object);
     setText(draftText(object));
@@ -41,15 +42,12 @@ export function EditObject({ kind, object }: EditObjectProps) {
     review(false);
   };
   const send = async () => {
-    setSending(true);
     try {
-      await sendDraft(kind.resource, base, text);
+      await edit(base, recipeOf(base, text));
       setOutcome({ isGood: true, text: 'The server has accepted the change.' });
       review(false);
     } catch (error) {
       setOutcome({ isGood: false, text: errorWords(ApiError.from(error, 'The change')) });
-    } finally {
-      setSending(false);
     }
   };
   return (
@@ -94,7 +92,7 @@ export function EditObject({ kind, object }: EditObjectProps) {
       <Group gap="sm" mt="sm">
         {reviews ? (
           <>
-            <Button size="xs" loading={isSending} onClick={() => void send()}>
+            <Button size="xs" loading={pending > 0} onClick={() => void send()}>
               Send the change
             </Button>
             <Button size="xs" variant="default" onClick={() => review(false)}>

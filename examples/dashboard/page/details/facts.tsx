@@ -6,6 +6,7 @@ import type { Container, Deployment, Event, Node, Pod } from 'rx-informer/resour
 import { go, type ObjectName, page$, writePage } from '../cluster/page-state.ts';
 import { kindNamed } from '../kinds/index.ts';
 import { ownerOf } from '../kinds/kind.ts';
+import classes from './details.module.css';
 
 type Facts = Readonly<Record<string, ReactNode>>;
 
@@ -13,7 +14,7 @@ type Facts = Readonly<Record<string, ReactNode>>;
 export function ObjectLink({ of, text }: { readonly of: ObjectName; readonly text: string }) {
   return (
     <Anchor
-      size="sm"
+      className={classes.link}
       href={writePage({ ...page$.value, object: of, tab: '' })}
       onClick={(event) => {
         event.preventDefault();

@@ -19,11 +19,17 @@ export function Overview({ kind, object }: OverviewProps) {
   const { labels = {}, annotations = {} } = object.metadata;
   return (
     <>
-      {troubles.map(({ title, text }) => (
-        <Alert key={title} color="red" title={title} className={classes.trouble}>
-          {text}
+      {troubles.length > 0 && (
+        <Alert color="red" className={classes.trouble} data-testid="troubles">
+          {troubles.map(({ title, text }) => (
+            <p key={title}>
+              <b>{title}</b>
+              <br />
+              {text}
+            </p>
+          ))}
         </Alert>
-      ))}
+      )}
       <Children kind={kind} object={object} />
       {factsOf(object).map(({ title, facts }) => (
         <Pairs key={title} title={title} pairs={facts} />

@@ -72,6 +72,9 @@ export function troublesOf(object: KubernetesObject): readonly Trouble[] {
   const own = reason && message ? [{ title: reason, text: message }] : [];
   const conditions = conditionsOf(object)
     .filter(({ isBad, message: text }) => isBad && text)
+    // That a pod is not ready says less than the reason of its container.
+    .filter(({ type }) => containers.length === 0 || !/^(Containers)?Ready$/.test(type))
+    .filter(({ type }) => type !== 'ContainersReady')
     .map(({ type, reason: why, message: text = '' }) => ({
       title: why && why !== type ? `${type}: ${why}` : type,
       text,

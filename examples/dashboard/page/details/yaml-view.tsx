@@ -33,7 +33,7 @@ export function YamlView({ object }: { readonly object: KubernetesObject }) {
     <>
       <CopyButton value={text}>
         {({ copied, copy }) => (
-          <Button size="compact-xs" variant="default" onClick={copy}>
+          <Button size="compact-xs" variant="default" className={classes.copy} onClick={copy}>
             {copied ? 'Copied' : 'Copy'}
           </Button>
         )}

@@ -109,7 +109,7 @@ export function textOf(...parts: readonly string[]): string {
   return parts.join(' ').toLowerCase();
 }
 
-export const nameColumn: Column = { id: 'name', title: 'Name', type: 'name', width: 172, grow: 2 };
+export const nameColumn: Column = { id: 'name', title: 'Name', type: 'name', width: 190, grow: 2 };
 export const statusColumn: Column = { id: 'status', title: 'Status', type: 'status', width: 148 };
 export const ageColumn: Column = {
   id: 'createdMs',

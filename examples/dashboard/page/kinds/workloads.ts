@@ -24,6 +24,14 @@ export interface ConditionLike {
   readonly message?: string;
 }
 
+interface Templated extends KubernetesObject {
+  readonly spec?: {
+    readonly template?: {
+      readonly spec?: { readonly containers?: readonly { readonly image?: string }[] };
+    };
+  };
+}
+
 interface Replicas {
   readonly desired: number;
   readonly ready: number;
@@ -50,17 +58,21 @@ export function workloadState(replicas: Replicas): {
   return { status: 'Ready', tone: 'good' };
 }
 
-function workloadRow(object: KubernetesObject, replicas: Replicas): Row {
+function workloadRow(object: Templated, replicas: Replicas): Row {
   const { desired, ready } = replicas;
   const row = rowOf(object, workloadState(replicas));
+  const containers = object.spec?.template?.spec?.containers ?? [];
+  const image = containers.map((container) => container.image).join(', ');
   return {
     ...row,
     ready: `${ready}/${desired}`,
     readyShare: desired === 0 ? 1 : ready / desired,
-    text: textOf(`${row.namespace}/${row.name}`, row.owner),
+    image,
+    text: textOf(`${row.namespace}/${row.name}`, row.owner, image),
   };
 }
 
+const imageColumn: Column = { id: 'image', title: 'Image', type: 'text', width: 200, grow: 2 };
 const readyColumn: Column = {
   id: 'ready',
   title: 'Ready',
@@ -68,7 +80,7 @@ const readyColumn: Column = {
   width: 70,
   by: 'readyShare',
 };
-const columns = [nameColumn, statusColumn, readyColumn, ageColumn, namespaceColumn];
+const columns = [nameColumn, statusColumn, readyColumn, ageColumn, namespaceColumn, imageColumn];
 const shared = { columns, sort: byName };
 const tones = { good: 'Ready', busy: 'In progress', bad: 'In trouble', done: 'Scaled to zero' };
 
@@ -95,7 +107,7 @@ export const replicaSetKind = defineKind({
   title: 'ReplicaSets',
   resource: replicaSets,
   tones,
-  columns: [...columns, ownerColumn],
+  columns: [nameColumn, statusColumn, readyColumn, ageColumn, namespaceColumn, ownerColumn],
   row: (object) => {
     const { readyReplicas: ready = 0, conditions } = object.status ?? {};
     return workloadRow(object, { desired: object.spec?.replicas ?? 1, ready, conditions });

@@ -28,7 +28,7 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
                 key={id}
                 href={id === 'pods' ? '?' : `?kind=${id}`}
                 label={name}
-                className={classes.kind}
+                classNames={{ root: classes.kind, label: classes.label }}
                 active={kind.id === id}
                 aria-current={kind.id === id ? 'page' : undefined}
                 onClick={(event) => {

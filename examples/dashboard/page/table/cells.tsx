@@ -44,9 +44,17 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
     case 'share':
       return <Share share={Number(value)} text={String(row[`${column.id}Text`])} />;
     case 'text':
-      if (value === '') return <span className={classes.faint}>none</span>;
+      if (value === '') return <None />;
       return <span title={String(value)}>{value}</span>;
   }
+}
+
+function None() {
+  return (
+    <span className={classes.faint} role="img" aria-label="none">
+      –
+    </span>
+  );
 }
 
 /** Names differ at their ends, so a long name is shortened before its last characters. */
@@ -109,7 +117,7 @@ const shortKinds: Readonly<Record<string, string>> = {
 };
 
 function Owner({ text }: { readonly text: string }) {
-  if (text === '') return <span className={classes.faint}>none</span>;
+  if (text === '') return <None />;
   const [kind = '', name = ''] = text.split('/');
   return (
     <span className={classes.owner} title={text}>

@@ -3,7 +3,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
 import type { Column, Kind } from '../kinds/kind.ts';
-import { CheckIcon, ColumnsIcon } from '../layout/icons.tsx';
+import { ColumnsIcon } from '../layout/icons.tsx';
 import { useTableQueries } from './use-table.tsx';
 
 /** The columns that are shown: those of the URL, in the order of the kind, or those that are not optional. */
@@ -21,7 +21,12 @@ export function ColumnMenu() {
   const toggle = (id: string) =>
     go({ columns: shown.includes(id) ? shown.filter((each) => each !== id) : [...shown, id] });
   return (
-    <Menu position="bottom-end" closeOnItemClick={false} withinPortal={false}>
+    <Menu
+      position="bottom-end"
+      closeOnItemClick={false}
+      withinPortal={false}
+      withInitialFocusPlaceholder={false}
+    >
       <Menu.Target>
         <ActionIcon variant="default" size={36} aria-label="Choose columns">
           <ColumnsIcon />
@@ -30,15 +35,14 @@ export function ColumnMenu() {
       <Menu.Dropdown>
         {/* The first column names the row. */}
         {kind.columns.slice(1).map(({ id, title }) => (
-          <Menu.Item
+          <Menu.CheckboxItem
             key={id}
-            role="menuitemcheckbox"
-            aria-checked={shown.includes(id)}
-            rightSection={shown.includes(id) && <CheckIcon size={14} />}
-            onClick={() => toggle(id)}
+            checked={shown.includes(id)}
+            closeMenuOnClick={false}
+            onChange={() => toggle(id)}
           >
             {title}
-          </Menu.Item>
+          </Menu.CheckboxItem>
         ))}
       </Menu.Dropdown>
     </Menu>

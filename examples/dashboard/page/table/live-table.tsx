@@ -63,13 +63,14 @@ export function LiveTable() {
   });
   const open = (row: Row) => onSelect(row, kind.id);
   const keys = useRowKeys({ rows, virtualizer, scroller, open });
-  return (
+  const grid = (
     // Rows are placed by transforms, which a <table> does not allow.
     // biome-ignore lint/a11y/noStaticElementInteractions: the role is grid or treegrid
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: see above
     <div
       ref={scroller}
       className={classes.scroller}
+      data-empty={total === 0}
       style={widthsOf(shown)}
       role={kind.isTree ? 'treegrid' : 'grid'}
       aria-label={kind.title}
@@ -92,9 +93,7 @@ export function LiveTable() {
           </div>
         ))}
       </div>
-      {total === 0 ? (
-        <TableState />
-      ) : (
+      {total > 0 && (
         // biome-ignore lint/a11y/useSemanticElements: a grid has no element of its own
         <div
           className={classes.body}
@@ -115,6 +114,13 @@ export function LiveTable() {
           ))}
         </div>
       )}
+    </div>
+  );
+  return (
+    <div className={classes.frame}>
+      {grid}
+      {/* Beside the grid, which may contain only rows. */}
+      {total === 0 && <TableState />}
     </div>
   );
 }

@@ -116,9 +116,11 @@ export class TableQueries {
   /** Keeps all queries up to date, also those that no component reads. The returned function ends that. */
   start(): () => void {
     const held = new Subscription();
+    // First, so that the informer has all objects and the selectors of the filter are evaluated locally.
+    held.add(this.all.subscribe(() => undefined));
     held.add(this.#sorted$.subscribe(({ order }) => this.order$.next(order)));
-    const { table, all, shown, namespaces, tones, statuses } = this;
-    for (const view of [table, all, shown, namespaces, tones, statuses]) {
+    const { table, shown, namespaces, tones, statuses } = this;
+    for (const view of [table, shown, namespaces, tones, statuses]) {
       held.add(view.subscribe(() => undefined));
     }
     return () => held.unsubscribe();

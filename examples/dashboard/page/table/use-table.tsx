@@ -28,7 +28,6 @@ export function TableProvider({ children }: { readonly children: ReactNode }) {
   useEffect(() => {
     const cost = new Cost();
     const selectors = { labelSelector, fieldSelector };
-    // Subscribed first, so that the informer has all objects and a selector is evaluated locally.
     const everything$ = rowsOf(kind, new Cost());
     const isEverything = labelSelector === '' && fieldSelector === '';
     const rows$ = rowsOf(kind, cost, selectors);

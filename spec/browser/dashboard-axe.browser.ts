@@ -1,0 +1,86 @@
+/** Runs axe-core on the dashboard, in both themes and in the states that a user sees. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { live, type OpenDashboard, openDashboard, phone } from './open-dashboard.ts';
+
+let browser: Browser;
+let opened: OpenDashboard | undefined;
+const axeFile = createRequire(import.meta.url).resolve('axe-core');
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+/** What axe-core finds: the rule and the elements. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(axeFile, 'utf8'));
+  const results = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  );
+  // One element stands for all that break a rule.
+  return results.violations.map(({ id, nodes: [first, ...others] }) => {
+    const { target = [], any = [], all = [] } = first ?? {};
+    const why = [...any, ...all][0]?.message ?? '';
+    return `${id}: ${target.join(' ')} and ${others.length} others: ${why}`;
+  });
+}
+
+const kinds = ['pods', 'tree', 'events', 'nodes', 'deployments', 'services'];
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`${colorScheme}: nothing in the tables, the details and the panels`, async () => {
+    opened = await openDashboard(browser, { browser: { colorScheme }, start: { objects: 200 } });
+    const { page, dashboard } = opened;
+    for (const kind of kinds) {
+      await page.goto(`${dashboard.url}?kind=${kind}&panel=${kind === 'pods' ? 'server' : ''}`);
+      await live(page);
+      await page.locator('[data-uid]').first().waitFor();
+      expect(await violations(page), kind).toEqual([]);
+    }
+    await page.goto(`${dashboard.url}?tone=bad&panel=queries`);
+    await live(page);
+    await page.goto(`${dashboard.url}?panel=activity`);
+    await live(page);
+    await page.locator('[data-uid]').first().click();
+    const dialog = page.getByRole('dialog');
+    for (const tab of ['Overview', 'Logs', 'YAML', 'Edit']) {
+      await dialog.getByText(tab, { exact: true }).click();
+      expect(await violations(page), tab).toEqual([]);
+    }
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Choose columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Pod IP' }).waitFor();
+    expect(await violations(page), 'columns').toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('textbox', { name: /Filter/ }).fill('app in (web');
+    await page.getByText(/label selector/).waitFor();
+    expect(await violations(page), 'a selector that is not valid').toEqual([]);
+    await page.getByRole('textbox', { name: /Filter/ }).fill('no such pod');
+    await page.getByText('Nothing in Pods matches').waitFor();
+    expect(await violations(page), 'no match').toEqual([]);
+  });
+
+  test(`${colorScheme}: nothing on a phone, with the menu and without a connection`, async () => {
+    opened = await openDashboard(browser, { browser: { colorScheme, ...phone } });
+    const { page } = opened;
+    await live(page);
+    expect(await violations(page), 'phone').toEqual([]);
+    await page.getByRole('button', { name: /Open the menu/ }).click();
+    await page.getByRole('link', { name: 'Nodes' }).waitFor();
+    expect(await violations(page), 'menu').toEqual([]);
+    await page.getByRole('button', { name: 'Close the menu' }).click();
+    await page.route(/\/api\/v1\/pods/, (route) => route.abort());
+    await page.reload();
+    await page.getByRole('alert').waitFor();
+    expect(await violations(page), 'no connection').toEqual([]);
+  });
+}

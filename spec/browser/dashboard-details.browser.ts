@@ -1,0 +1,130 @@
+/** Tests the details of an object in the dashboard: live, after a deletion, with logs, and edited by draft. */
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
+
+let browser: Browser;
+let opened: OpenDashboard | undefined;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+const web = {
+  metadata: { name: 'aaa-web', namespace: 'shop', labels: { app: 'web' } },
+  spec: { containers: [{ name: 'main', image: 'x:1' }] },
+};
+
+/** Opens the details of the pod `aaa-web`. */
+async function openWeb(options: OpenOptions = {}) {
+  let pod = {} as ReturnType<OpenDashboard['cluster']['writer']['create']>;
+  opened = await openDashboard(browser, {
+    ...options,
+    before: (_page, cluster) => {
+      pod = cluster.writer.create(web);
+    },
+  });
+  const { page } = opened;
+  await live(page);
+  await page.locator('[data-uid]', { hasText: 'aaa-web' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Pod aaa-web' });
+  await dialog.waitFor();
+  return { ...opened, dialog, pod };
+}
+
+test('the YAML follows the object and marks the lines of the last change', async () => {
+  const { dialog, cluster, pod, complaints } = await openWeb();
+  await dialog.getByText('YAML', { exact: true }).click();
+  const yaml = dialog.getByTestId('yaml');
+  await yaml.getByText('image: x:1').waitFor();
+  cluster.writer.update({
+    ...pod,
+    metadata: { ...pod.metadata, labels: { app: 'web', tier: 'one' } },
+  });
+  await yaml.locator('[data-new=true]', { hasText: 'tier: one' }).waitFor();
+  expect(await yaml.locator('[data-new=true]', { hasText: 'image' }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test('a deleted object keeps its last state, and the one that has its name now is offered', async () => {
+  const { page, dialog, cluster, pod } = await openWeb();
+  cluster.writer.delete(pod);
+  await dialog.getByText('This Pod was deleted').waitFor();
+  await dialog.getByText('Its last known state is shown below.').waitFor();
+  await dialog.getByText('x:1').first().waitFor();
+  expect(await dialog.getByText('Edit', { exact: true }).count()).toBe(0);
+  cluster.writer.create({ ...web, spec: { containers: [{ name: 'main', image: 'x:2' }] } });
+  await dialog.getByRole('button', { name: 'Show the new one' }).click();
+  await dialog.getByText('x:2').first().waitFor();
+  expect(await dialog.getByText('This Pod was deleted').count()).toBe(0);
+  // Focus returns to the table.
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  const role = await page.evaluate(() => document.activeElement?.getAttribute('role'));
+  expect(role).toBe('grid');
+});
+
+test('the reason of a failure stands first, also that of a condition', async () => {
+  const { dialog, cluster, pod } = await openWeb();
+  const message = '0/3 nodes are available: 3 Insufficient memory.';
+  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }];
+  cluster.writer.update({ ...pod, status: { phase: 'Pending', conditions } });
+  const troubles = dialog.getByTestId('troubles');
+  await troubles.getByText(message).waitFor();
+  await troubles.getByText('PodScheduled: Unschedulable').waitFor();
+});
+
+test('an edit shows its difference, sends it, and never overwrites the change of somebody else', async () => {
+  const { dialog, cluster, pod, complaints } = await openWeb();
+  await dialog.getByText('Edit', { exact: true }).click();
+  const draft = dialog.getByRole('textbox', { name: 'Draft as YAML' });
+  const text = await draft.inputValue();
+  expect(text).not.toContain('resourceVersion');
+  await draft.fill('a: [');
+  await dialog.getByText(/Flow sequence/).waitFor();
+  expect(await dialog.getByRole('button', { name: 'Review the change' }).isDisabled()).toBe(true);
+  await draft.fill(text.replace('app: web', 'app: shop'));
+  await dialog.getByRole('button', { name: 'Review the change' }).click();
+  const difference = dialog.getByTestId('difference');
+  expect(await difference.locator('[data-change=removed]').allTextContents()).toEqual([
+    '-    app: web',
+  ]);
+  expect(await difference.locator('[data-change=added]').allTextContents()).toEqual([
+    '+    app: shop',
+  ]);
+  await dialog.getByRole('button', { name: 'Send the change' }).click();
+  await dialog.getByText('The server has accepted the change.').waitFor();
+  const now = () => cluster.list().find(({ metadata }) => metadata?.name === 'aaa-web');
+  expect(now()?.metadata?.labels).toEqual({ app: 'shop' });
+
+  await dialog.getByRole('button', { name: 'Edit again' }).click();
+  await draft.fill((await draft.inputValue()).replace('app: shop', 'app: mine'));
+  const other = now() ?? pod;
+  cluster.writer.update({
+    ...other,
+    metadata: { ...other.metadata, labels: { app: 'theirs' } },
+  } as never);
+  await dialog.getByText('The object has changed since you began').waitFor();
+  await dialog.getByRole('button', { name: 'Review the change' }).click();
+  await dialog.getByRole('button', { name: 'Send the change' }).click();
+  await dialog.getByText(/Somebody else has changed the object/).waitFor();
+  expect(now()?.metadata?.labels).toEqual({ app: 'theirs' });
+  expect(complaints).toEqual([]);
+});
+
+test('the log of a pod follows', async () => {
+  opened = await openDashboard(browser, { start: { rate: 20 }, query: '?tone=good' });
+  const { page } = opened;
+  await live(page);
+  await page.locator('[data-uid]').first().click();
+  await page.getByRole('dialog').getByText('Logs', { exact: true }).click();
+  const log = page.getByTestId('container-log');
+  await expect.poll(() => log.locator('div').count(), { timeout: 20_000 }).toBeGreaterThan(0);
+  await log.getByText('No line yet.').or(log.locator('div').nth(1)).first().waitFor();
+});

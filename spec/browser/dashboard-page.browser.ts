@@ -1,0 +1,257 @@
+/** Tests what the dashboard's page says and shows: on each size of screen, in each state of the connection. */
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import {
+  live,
+  type OpenDashboard,
+  type OpenOptions,
+  openDashboard,
+  phone,
+} from './open-dashboard.ts';
+
+let browser: Browser;
+let opened: OpenDashboard | undefined;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+async function open(options: OpenOptions = {}): Promise<OpenDashboard> {
+  opened = await openDashboard(browser, options);
+  return opened;
+}
+
+const LIST = /\/api\/v1\/pods/;
+
+describe('a phone', () => {
+  test('shows the status of each pod, and its name while the other columns scroll', async () => {
+    const { page } = await open({ browser: phone });
+    await live(page);
+    const status = page.locator('[data-uid] [data-column=status]').first();
+    const box = await status.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThanOrEqual(390);
+    const grid = page.getByRole('grid', { name: 'Pods' });
+    await grid.evaluate((element) => element.scrollBy({ left: 400 }));
+    await expect.poll(() => grid.evaluate((element) => element.scrollLeft)).toBeGreaterThan(100);
+    const name = page.locator('[data-uid] [data-column=name]').first();
+    expect((await name.boundingBox())?.x).toBeLessThan(20);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBe(390);
+  });
+
+  test('has a menu for kinds and namespaces, and reaches faults, truth check and log', async () => {
+    const { page, complaints } = await open({ browser: phone });
+    await live(page);
+    await page.getByRole('button', { name: /Open the menu/ }).click();
+    await page.getByRole('link', { name: 'Nodes' }).waitFor();
+    const namespace = page.getByRole('region', { name: 'Namespaces' }).getByRole('button').first();
+    await namespace.click();
+    await page.getByText(/^Namespace /).waitFor();
+    await page.getByRole('button', { name: 'Demo server' }).click();
+    await page.locator('[data-testid=truth][data-equal=true]').waitFor();
+    await page.locator('[data-fault=drop]').scrollIntoViewIfNeeded();
+    await page.getByTestId('log').locator('li').first().scrollIntoViewIfNeeded();
+    await page.getByRole('button', { name: 'Close the panel' }).click();
+    await page.getByRole('grid', { name: 'Pods' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+test('at 1280 pixels no name and no owner is cut', async () => {
+  const { page } = await open({ start: { objects: 500 } });
+  await live(page);
+  const cut = await page
+    .locator('[data-uid] [role=gridcell]:is([data-column=name], [data-column=owner])')
+    .evaluateAll((cells) =>
+      cells.flatMap((cell) =>
+        [cell, ...cell.querySelectorAll('*')].some(
+          (part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0,
+        )
+          ? [cell.textContent]
+          : [],
+      ),
+    );
+  expect(cut).toEqual([]);
+  const overflow = await page
+    .getByRole('grid', { name: 'Pods' })
+    .evaluate((grid) => grid.scrollWidth - grid.clientWidth);
+  expect(overflow).toBe(0);
+});
+
+describe('without a connection', () => {
+  test('the truth check says that nothing is compared', async () => {
+    const { page } = await open({ query: '?panel=server' });
+    const truth = page.getByTestId('truth');
+    await page.locator('[data-testid=truth][data-equal=true]').waitFor();
+    await page.route(LIST, (route) => route.abort());
+    await page.locator('[data-fault=drop]').click();
+    await page.locator('[data-testid=status][data-tone=stale]').waitFor();
+    await truth.getByText(/^Not compared, because/).waitFor();
+    expect(await truth.getAttribute('data-equal')).toBeNull();
+    await page.unroute(LIST);
+    await page.getByRole('button', { name: 'Retry now' }).click();
+    await page.locator('[data-testid=truth][data-equal=true]').waitFor();
+  });
+
+  test('a refusal is explained, and no number is shown that is not known', async () => {
+    const message = 'pods is forbidden: User "jane" cannot list resource "pods"';
+    const status = { kind: 'Status', apiVersion: 'v1', code: 403, reason: 'Forbidden', message };
+    const { page } = await open({
+      before: (page) => page.route(LIST, (route) => route.fulfill({ status: 403, json: status })),
+    });
+    const alert = page.getByRole('alert').filter({ hasText: 'Forbidden' });
+    await alert.getByText('You do not have permission for this').waitFor();
+    expect(await alert.textContent()).toContain('User "jane" cannot list');
+    const tiles = await page.locator('[data-tile]').allTextContents();
+    expect(tiles).toEqual(['–All', '–Running', '–In progress', '–In trouble', '–Completed']);
+    expect(await page.getByTestId('shown').count()).toBe(0);
+    await page.unroute(LIST);
+    await page.getByTestId('status').getByRole('button', { name: 'Retry now' }).click();
+    await live(page);
+    await expect.poll(() => page.locator('[data-tile=all]').textContent()).toBe('40All');
+  });
+
+  test('an expired version is explained', async () => {
+    const { page } = await open({ query: '?panel=server', start: { rate: 50 } });
+    await live(page);
+    await page.locator('[data-fault=expire]').click();
+    const log = page.getByTestId('log');
+    await log.getByText(/no longer keeps the changes/).waitFor({ timeout: 20_000 });
+    const lines = await log.locator('li').allTextContents();
+    expect(lines.filter((line) => /: too old/.test(line))).toEqual([]);
+  });
+});
+
+test('a pod that is being deleted does not count as running', async () => {
+  const { page, cluster } = await open();
+  await live(page);
+  const running = page.locator('[data-tile=good]');
+  const before = await running.textContent();
+  const pod = cluster.writer.create({
+    metadata: { name: 'aaa-leaving', namespace: 'shop', finalizers: ['example.com/wait'] },
+    spec: { containers: [{ name: 'main', image: 'x:1' }] },
+    status: {
+      phase: 'Running',
+      containerStatuses: [
+        ...[{ name: 'main', image: 'x:1', imageID: '', ready: true, restartCount: 0 }],
+      ].map((status) => ({ ...status, state: { running: {} } })),
+    },
+  });
+  const row = page.locator('[data-uid]', { hasText: 'aaa-leaving' });
+  await row.getByText('Running').waitFor();
+  expect(await running.textContent()).not.toBe(before);
+  cluster.writer.delete(pod);
+  await row.getByText('Terminating').waitFor();
+  expect(await running.textContent()).toBe(before);
+});
+
+describe('the URL', () => {
+  test('keeps filter, sort and object, and the back button leaves the object', async () => {
+    const { page, dashboard } = await open();
+    await live(page);
+    await page.getByRole('textbox', { name: /Filter/ }).fill('a');
+    await page.getByRole('button', { name: 'Restarts' }).click();
+    await page.locator('[data-uid]').nth(2).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    const title = await dialog.getByRole('heading', { level: 2 }).textContent();
+    const url = page.url();
+    await page.goBack();
+    await dialog.waitFor({ state: 'detached' });
+    const other = await page.context().newPage();
+    await other.goto(url);
+    await other
+      .getByRole('dialog')
+      .getByRole('heading', { name: title ?? '' })
+      .waitFor();
+    expect(await other.getByRole('textbox', { name: /Filter/ }).inputValue()).toBe('a');
+    const header = other.getByRole('columnheader', { name: 'Restarts' });
+    expect(await header.getAttribute('aria-sort')).toBe('descending');
+    expect(url.startsWith(dashboard.url)).toBe(true);
+  });
+
+  test('keeps the columns', async () => {
+    const { page } = await open();
+    await live(page);
+    await page.getByRole('button', { name: 'Choose columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Pod IP' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Restarts' }).click();
+    await page.reload();
+    await page.getByRole('columnheader', { name: 'Pod IP' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Restarts' }).count()).toBe(0);
+  });
+});
+
+describe('the filter box', () => {
+  test('takes label and field selectors beside words, and explains one that is not valid', async () => {
+    const { page, cluster } = await open({ start: { objects: 300 } });
+    await live(page);
+    const first = cluster.list().find(({ metadata }) => metadata?.labels !== undefined);
+    const [label, value] = Object.entries(first?.metadata?.labels ?? {})[0] ?? [];
+    const node = first?.spec?.nodeName;
+    const box = page.getByRole('textbox', { name: /Filter/ });
+    await box.fill(`${label}=${value} spec.nodeName=${node}`);
+    const wanted = cluster
+      .list()
+      .filter((pod) => pod.metadata?.labels?.[label ?? ''] === value)
+      .filter((pod) => pod.spec?.nodeName === node).length;
+    expect(wanted).toBeGreaterThan(0);
+    await expect
+      .poll(() => page.getByTestId('shown').textContent())
+      .toBe(`${wanted} of ${cluster.pods} Pods`);
+    // One informer serves all selectors.
+    await page.getByRole('button', { name: 'Queries' }).click();
+    expect(await page.getByTestId('explain').textContent()).toContain('reads the informer pods');
+    await box.fill('app in (web');
+    await page.getByText(/label selector/).waitFor();
+  });
+});
+
+test('updates can be paused, and the folded changes appear at once', async () => {
+  const { page, cluster } = await open();
+  await live(page);
+  await page.getByRole('button', { name: 'Pause updates' }).click();
+  const create = (name: string) =>
+    cluster.writer.create({
+      metadata: { name, namespace: 'shop' },
+      spec: { containers: [{ name: 'main', image: 'x:1' }] },
+    });
+  const before = await page.getByTestId('shown').textContent();
+  create('aaa-one');
+  create('aaa-two');
+  // The sort still works on the rows that are shown.
+  await page.getByRole('button', { name: 'Restarts' }).click();
+  await page.waitForTimeout(1000);
+  expect(await page.getByTestId('shown').textContent()).toBe(before);
+  await page.getByRole('button', { name: 'Resume updates' }).click();
+  await expect.poll(() => page.getByTestId('shown').textContent()).toBe(`${cluster.pods} Pods`);
+});
+
+test('the active row keeps the focus and its place on screen when rows come before it', async () => {
+  const { page, cluster } = await open({ start: { objects: 300 } });
+  await live(page);
+  const grid = page.getByRole('grid', { name: 'Pods' });
+  await grid.focus();
+  for (let step = 0; step < 3; step++) await page.keyboard.press('PageDown');
+  const active = page.locator('[data-uid][data-active=true]');
+  const uid = await active.getAttribute('data-uid');
+  const index = Number(await active.getAttribute('aria-rowindex'));
+  const y = (await active.boundingBox())?.y;
+  for (const name of ['aaa-1', 'aaa-2', 'aaa-3']) {
+    cluster.writer.create({
+      metadata: { name, namespace: 'shop' },
+      spec: { containers: [{ name: 'main', image: 'x:1' }] },
+    });
+  }
+  await expect.poll(() => active.getAttribute('aria-rowindex')).toBe(String(index + 3));
+  expect(await active.getAttribute('data-uid')).toBe(uid);
+  await expect.poll(async () => (await active.boundingBox())?.y).toBe(y);
+  expect(await grid.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await grid.getAttribute('aria-activedescendant')).toBe(await active.getAttribute('id'));
+});
