@@ -36,7 +36,8 @@ const written = "bench.example.com/written"
 var (
 	url     = flag.String("url", "", "the server")
 	corpus  = flag.String("corpus", "pods", "the collection")
-	measure = flag.String("measure", "sync", "sync, hot, spread or latency")
+	measure = flag.String("measure", "sync", "sync, hot, spread, latency or queue")
+	way     = flag.String("way", "turns", "the way of spec/bench/queue/ways.ts")
 	events  = flag.Int("events", 200000, "the number of events")
 	warm    = flag.Int("warm", 0, "the number of events before them")
 	rate    = flag.Int("rate", 5000, "events a second for latency")
@@ -178,6 +179,11 @@ func verify(store cache.Store) {
 
 func main() {
 	flag.Parse()
+	if *measure == "queue" {
+		measureQueue(*way, *events/10) // Warms up, as in Node.
+		fmt.Printf(`{"nanosecondsPerKey":%f}`+"\n", measureQueue(*way, *events))
+		return
+	}
 	h := &handler{}
 	result := map[string]any{"runtime": "client-go, " + runtime.Version(), "rssBaseMb": settledRssMb()}
 	resetPeak()
