@@ -18,7 +18,7 @@ function steadyOf(scheduler: SchedulerLike): (() => number) | undefined {
 
 /**
  * Starts a stopwatch and returns its reader, which returns the elapsed time in whole milliseconds. The reading never
- * decreases. A forward jump of the clock counts, because a machine that slept looks the same.
+ * decreases. A forward jump of the clock counts within a millisecond, because a machine that slept looks the same.
  *
  * If the scheduler reads the system clock, setting that clock back loses no time. For any other scheduler only
  * forward movement can be measured, so a step back loses the time since the last reading.
@@ -40,8 +40,12 @@ export function stopwatch(scheduler: SchedulerLike): () => number {
   // forward.
   let aheadMs = scheduler.now() - startMs;
   let sleptMs = 0;
+  let checkedMs = startMs;
   return () => {
     const nowMs = steady();
+    // The reading is in whole milliseconds, and the wall clock takes as long to read as the monotonic one.
+    if (nowMs - checkedMs < 1) return Math.floor(nowMs - startMs + sleptMs);
+    checkedMs = nowMs;
     const gapMs = scheduler.now() - nowMs;
     if (gapMs > aheadMs) {
       sleptMs += gapMs - aheadMs;

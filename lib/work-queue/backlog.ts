@@ -14,6 +14,9 @@ export interface Backlog<K = string> {
   touch?(key: K): void;
 }
 
+/** The least number of popped items for which the array is trimmed: an array of its own for each item would be garbage. */
+const TRIM = 64;
+
 /** First in, first out. It keeps no reference to an item that was popped. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
@@ -32,7 +35,7 @@ export class Fifo<T> {
     this.#items[this.#head] = undefined;
     this.#head += 1;
     // Moves an index and trims the array occasionally, because shift() on a long array moves every element.
-    if (this.#head * 2 > this.#items.length) {
+    if (this.#head >= TRIM && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }

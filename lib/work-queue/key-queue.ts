@@ -169,8 +169,8 @@ export class KeyQueue<K> implements WorkQueue<K> {
 
   /** Notifies waiters and subscribers after a change; finishes if the queue is shut down and idle. */
   settle(): void {
-    this.#release(({ delayed }) => this.#idle(delayed));
-    this.#changed.next();
+    if (this.#waiters.length > 0) this.#release(({ delayed }) => this.#idle(delayed));
+    this.#notify();
     if (this.#shuttingDown && this.#idle(false)) this.#finish();
   }
 
@@ -185,7 +185,12 @@ export class KeyQueue<K> implements WorkQueue<K> {
   #offer(key: K): void {
     this.#backlog.push(key);
     if (this.#getters.len > 0) this.#getters.pop()(this.tryGet());
-    else this.#changed.next();
+    else this.#notify();
+  }
+
+  /** A Subject makes objects for every `next`, also without observers. */
+  #notify(): void {
+    if (this.#changed.observed) this.#changed.next();
   }
 
   #idle(delayed: boolean): boolean {
@@ -199,7 +204,6 @@ export class KeyQueue<K> implements WorkQueue<K> {
   }
 
   #release(due: (waiter: Waiter) => boolean): void {
-    if (this.#waiters.length === 0) return;
     const released = this.#waiters.filter(due);
     this.#waiters = this.#waiters.filter((waiter) => !released.includes(waiter));
     for (const { resolve } of released) resolve();

@@ -33,8 +33,21 @@ export type QueueState = Pick<
   'depth' | 'waiting' | 'processing' | 'unfinishedWorkSeconds' | 'longestRunningProcessorSeconds'
 >;
 
-function withSample({ count, sum, max }: DurationSummary, seconds: number): DurationSummary {
-  return { count: count + 1, sum: sum + seconds, max: Math.max(max, seconds) };
+/** The durations so far. */
+class Durations {
+  #count = 0;
+  #sum = 0;
+  #max = 0;
+
+  add(seconds: number): void {
+    this.#count += 1;
+    this.#sum += seconds;
+    if (seconds > this.#max) this.#max = seconds;
+  }
+
+  read(): DurationSummary {
+    return { count: this.#count, sum: this.#sum, max: this.#max };
+  }
 }
 
 /** Counts for one queue and passes the counts on. An error that the provider throws is reported. */
@@ -46,8 +59,8 @@ export class QueueFigures {
   #report: ((report: (instruments: Instruments) => void) => void) | undefined;
   #addsTotal = 0;
   #retriesTotal = 0;
-  #queued: DurationSummary = { count: 0, sum: 0, max: 0 };
-  #worked: DurationSummary = { count: 0, sum: 0, max: 0 };
+  readonly #queued = new Durations();
+  readonly #worked = new Durations();
 
   constructor(name: string, provider: MetricsProvider | undefined, state: () => QueueState) {
     this.#name = name;
@@ -80,7 +93,7 @@ export class QueueFigures {
   }
 
   got(queuedMs: number): void {
-    this.#queued = withSample(this.#queued, queuedMs / 1000);
+    this.#queued.add(queuedMs / 1000);
     this.#report?.((to) => {
       to.depth.add(-1, to.labels);
       to.queueDuration.record(queuedMs / 1000, to.labels);
@@ -93,7 +106,7 @@ export class QueueFigures {
   }
 
   done(workedMs: number): void {
-    this.#worked = withSample(this.#worked, workedMs / 1000);
+    this.#worked.add(workedMs / 1000);
     this.#report?.((to) => to.workDuration.record(workedMs / 1000, to.labels));
   }
 
@@ -108,8 +121,8 @@ export class QueueFigures {
       ...this.#state(),
       addsTotal: this.#addsTotal,
       retriesTotal: this.#retriesTotal,
-      queueDurationSeconds: this.#queued,
-      workDurationSeconds: this.#worked,
+      queueDurationSeconds: this.#queued.read(),
+      workDurationSeconds: this.#worked.read(),
     };
   }
 }

@@ -1,5 +1,5 @@
 /** One run of a reconciler, which ends exactly once, whatever the reconciler returns or throws. */
-import { isObservable, type Observable, Subscription } from 'rxjs';
+import { isObservable, type Observable, type Subscription } from 'rxjs';
 import { isThenable } from '../rx/is-thenable.ts';
 import type { Reconcile, ReconcileContext, ReconcileResult } from './outcome.ts';
 
@@ -10,7 +10,7 @@ export type RunEnd = Settled | { readonly aborted: true };
 
 /** A run in progress. */
 export class ReconcileRun<K> {
-  readonly #running = new Subscription();
+  #following: Subscription | undefined;
   readonly #settle: (end: RunEnd) => void;
   #aborting: AbortController | undefined;
   #aborted = false;
@@ -53,7 +53,7 @@ export class ReconcileRun<K> {
   abort(): void {
     this.#aborted = true;
     this.#aborting?.abort();
-    this.#running.unsubscribe();
+    this.#following?.unsubscribe();
   }
 
   #follow(returned: Observable<ReconcileResult>): void {
@@ -72,7 +72,7 @@ export class ReconcileRun<K> {
         ended = { result: last };
       },
     });
-    this.#running.add(following);
+    this.#following = following;
     // Added last, so that the Observable's own finalizers have released their resources before the key begins again.
     following.add(() => this.#end(ended));
   }
