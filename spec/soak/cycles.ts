@@ -9,6 +9,7 @@ import {
 } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { NEVER, type Observable } from 'rxjs';
+import { decodingOfSoak } from './decoding.ts';
 import { countOf, handles, heapMb } from './heap.ts';
 import { brief, mb, type PhaseResult, thousands } from './measure.ts';
 import { pods } from './scene.ts';
@@ -66,7 +67,7 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
     if (late > early + SLACK_MB) wrong.push(`${what}: the heap grew by ${mb(late - early)}`);
   };
 
-  const informer = createSharedInformer(createListWatch(client, pods), {
+  const informer = createSharedInformer(createListWatch(client, pods, decodingOfSoak()), {
     resyncPeriodMs: 1_000,
     metrics,
   });

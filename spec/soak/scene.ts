@@ -25,6 +25,7 @@ import {
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { firstValueFrom, type SchedulerLike, Subscription, timer } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
+import { decodingOfSoak } from './decoding.ts';
 
 export interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName: string; readonly image: string };
@@ -146,15 +147,18 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     requestTimeoutMs: 30_000 / haste,
     resyncPeriodMs: 30_000,
   };
-  const informer = createSharedInformer(createListWatch(client, pods, { scheduler }), {
-    ...timing,
-    name: 'soak',
-    indexers: { namespace: byNamespace, node: byLabel('node') },
-    mutationGuard: 'off',
-    audit: { periodMs: 60_000 },
-    onUnhandledError: (error, { subscriber }) => count(`unhandled by ${subscriber}: ${error}`),
-    onWarning: ({ type }) => count(`warning ${type}`),
-  });
+  const informer = createSharedInformer(
+    createListWatch(client, pods, { scheduler, ...decodingOfSoak() }),
+    {
+      ...timing,
+      name: 'soak',
+      indexers: { namespace: byNamespace, node: byLabel('node') },
+      mutationGuard: 'off',
+      audit: { periodMs: 60_000 },
+      onUnhandledError: (error, { subscriber }) => count(`unhandled by ${subscriber}: ${error}`),
+      onWarning: ({ type }) => count(`warning ${type}`),
+    },
+  );
   const factory = createInformerFactory(client, {
     ...timing,
     lingerMs: 2_000,
