@@ -1,0 +1,93 @@
+/**
+ * Tests the dashboard with 35,000 pods and 1,000 changes per second, for a minute. It judges the work of the page (CPU time of tasks,
+ * changes of the DOM, memory), which other programs on the computer do not change. Frames are only reported.
+ */
+import { setTimeout as pass } from 'node:timers/promises';
+import type { CDPSession, Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { startDashboard } from '../../examples/dashboard/dashboard.ts';
+import { keepScreenshot, launchChromium } from './chromium.ts';
+import { LONG_TASK_MS, measureThread } from './thread-time.ts';
+
+const PODS = 35_000;
+const RATE = 1_000;
+const SECONDS = 60;
+
+interface Drawn {
+  /** Changed attributes and texts, and added and removed nodes, of the table's rows. */
+  operations: number;
+  rows: number;
+  frames: number;
+}
+
+/** Counts what the page changes in its table. */
+async function countDrawing(page: Page): Promise<() => Promise<Drawn>> {
+  await page.evaluate(() => {
+    const drawn = { operations: 0, rows: 0, frames: 0 };
+    const grid = document.querySelector('[role=grid], [role=treegrid]');
+    if (grid === null) throw new Error('the page has no table');
+    new MutationObserver((records) => {
+      drawn.operations += records.length;
+      const rows = new Set(
+        records.map(({ target }) =>
+          (target instanceof Element ? target : target.parentElement)?.closest('[data-uid]'),
+        ),
+      );
+      rows.delete(undefined);
+      rows.delete(null);
+      drawn.rows += rows.size;
+    }).observe(grid, { subtree: true, childList: true, characterData: true, attributes: true });
+    const frame = () => {
+      drawn.frames += 1;
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+    Object.assign(globalThis, { drawn });
+  });
+  return () => page.evaluate(() => ({ ...(globalThis as unknown as { drawn: Drawn }).drawn }));
+}
+
+async function heapMb(cdp: CDPSession): Promise<number> {
+  await cdp.send('HeapProfiler.collectGarbage');
+  return (await cdp.send('Runtime.getHeapUsage')).usedSize / 1e6;
+}
+
+test(`${PODS} pods and ${RATE} changes a second take no long task, few changes of the page and no memory`, async () => {
+  const options = { port: 0, open: false, embedded: true, seed: 1, objects: PODS, rate: RATE };
+  const dashboard = await startDashboard(options, () => undefined);
+  const browser = await launchChromium();
+  onTestFinished(async () => {
+    await browser.close();
+    await dashboard.close();
+  });
+  const cluster = dashboard.embedded;
+  if (cluster === undefined) throw new Error('no embedded cluster');
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  await page.goto(dashboard.url);
+  await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: 60_000 });
+  await pass(5_000);
+
+  const cdp = await context.newCDPSession(page);
+  const drawn = await countDrawing(page);
+  const heapBefore = await heapMb(cdp);
+  const changesBefore = cluster.changes;
+  const report = await measureThread(browser, page, () => pass(SECONDS * 1000));
+  const changes = cluster.changes - changesBefore;
+  const { operations, rows, frames } = await drawn();
+  const heapAfter = await heapMb(cdp);
+  await keepScreenshot(page, 'thirty-five-thousand-pods');
+
+  const perSecond = Math.round(changes / report.seconds);
+  const cpu = `${((report.cpuMs * 1000) / changes).toFixed(0)} µs of the main thread`;
+  const dom = `${(operations / changes).toFixed(3)} changes of the page in ${(rows / changes).toFixed(3)} rows`;
+  process.stdout.write(
+    `${perSecond} changes a second; each took ${cpu} and ${dom}; longest task ${report.longestCpuMs.toFixed(0)} ms of CPU; ` +
+      `${(frames / report.seconds).toFixed(0)} frames a second; heap ${heapBefore.toFixed(0)} and ${heapAfter.toFixed(0)} MB\n`,
+  );
+  expect(report.longTasks, `tasks of over ${LONG_TASK_MS} ms of CPU time`).toEqual([]);
+  // About twenty of 35,000 rows are on the screen, so most changes draw nothing.
+  expect(changes).toBeGreaterThan(10_000);
+  expect(rows / changes).toBeLessThan(0.1);
+  expect(heapAfter).toBeLessThan(heapBefore * 1.1);
+});

@@ -1,0 +1,98 @@
+/**
+ * Measures the work of a page's main thread by Chromium's trace: the CPU time of its tasks, which other programs do not lengthen.
+ */
+import type { Browser, Page } from 'playwright-core';
+
+/** A task of the main thread, in milliseconds of CPU time, and the longest function calls within it. */
+export interface LongTask {
+  readonly cpuMs: number;
+  readonly calls: readonly string[];
+}
+
+export interface ThreadReport {
+  readonly seconds: number;
+  /** The CPU time of the main thread. */
+  readonly cpuMs: number;
+  readonly tasks: number;
+  readonly longestCpuMs: number;
+  readonly longTasks: readonly LongTask[];
+}
+
+interface TraceEvent {
+  readonly ph: string;
+  readonly name: string;
+  readonly cat: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly ts: number;
+  readonly tdur?: number;
+  readonly dur?: number;
+  readonly args: { readonly name?: string; readonly data?: Record<string, unknown> };
+}
+
+/** Tasks with more CPU time than this, in milliseconds, are long. */
+export const LONG_TASK_MS = 50;
+
+const categories = ['toplevel', 'devtools.timeline', '__metadata'];
+
+function mainThread(events: readonly TraceEvent[]): (event: TraceEvent) => boolean {
+  const named = events.filter(
+    ({ ph, name, args }) => ph === 'M' && name === 'thread_name' && args.name === 'CrRendererMain',
+  );
+  // The page that was measured did the most; other renderers are idle.
+  const work = named.map(({ pid, tid }) => ({
+    pid,
+    tid,
+    spent: events.reduce(
+      (sum, event) => sum + (event.pid === pid && event.tid === tid ? (event.tdur ?? 0) : 0),
+      0,
+    ),
+  }));
+  const busiest = work.toSorted((one, other) => other.spent - one.spent)[0];
+  if (busiest === undefined) throw new Error('the trace has no main thread of a page');
+  return ({ pid, tid }) => pid === busiest.pid && tid === busiest.tid;
+}
+
+function callsWithin(task: TraceEvent, events: readonly TraceEvent[]): string[] {
+  const end = task.ts + (task.dur ?? 0);
+  return events
+    .filter(
+      ({ ts, name, tdur = 0 }) => name !== task.name && ts >= task.ts && ts < end && tdur > 5_000,
+    )
+    .toSorted((one, other) => (other.tdur ?? 0) - (one.tdur ?? 0))
+    .slice(0, 6)
+    .map(({ name, tdur = 0, args }) => {
+      const { functionName = '', url = '' } = args.data ?? {};
+      return `${name} ${functionName} ${String(url).split('/').at(-1)} ${Math.round(tdur / 1000)} ms`;
+    });
+}
+
+/** Traces the page while `run` runs. */
+export async function measureThread(
+  browser: Browser,
+  page: Page,
+  run: () => Promise<unknown>,
+): Promise<ThreadReport> {
+  await browser.startTracing(page, { categories });
+  const started = performance.now();
+  await run();
+  const seconds = (performance.now() - started) / 1000;
+  const trace = JSON.parse((await browser.stopTracing()).toString()) as {
+    readonly traceEvents: readonly TraceEvent[];
+  };
+  const isMain = mainThread(trace.traceEvents);
+  const own = trace.traceEvents.filter(isMain);
+  const tasks = own.filter(
+    ({ ph, name }) => ph === 'X' && name === 'ThreadControllerImpl::RunTask',
+  );
+  const times = tasks.map(({ tdur = 0 }) => tdur / 1000);
+  return {
+    seconds,
+    cpuMs: times.reduce((sum, each) => sum + each, 0),
+    tasks: tasks.length,
+    longestCpuMs: Math.max(0, ...times),
+    longTasks: tasks
+      .filter(({ tdur = 0 }) => tdur > LONG_TASK_MS * 1000)
+      .map((task) => ({ cpuMs: (task.tdur ?? 0) / 1000, calls: callsWithin(task, own) })),
+  };
+}
