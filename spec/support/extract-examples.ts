@@ -2,9 +2,10 @@
  * Extracts the examples of the documentation as tests, so that they stay correct: each ```ts fence of TSDoc, README
  * and docs is type-checked and run. `expression; // => value` is an assertion; a fence marked `no-run` is only
  * type-checked. Two spec files contain all of them, because one file per fence would load the library a hundred
- * times.
+ * times. Fences of js and tsx that begin with a path are the files of a page, which are written as they are.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -59,6 +60,12 @@ export function programOf(fence: Fence, where: string): { imports: string[]; bod
   return { imports, body };
 }
 
+/** The files of a page: fences of js and tsx whose first line is a comment with the path. */
+export function filesOf(text: string): readonly { readonly path: string; readonly code: string }[] {
+  const fences = text.matchAll(/^```(?:js|tsx)\n\/\/ (\S+\.\w+)\n([\s\S]*?)^```$/gm);
+  return [...fences].map(([, path = '', code = '']) => ({ path, code }));
+}
+
 /** The test of one fence, with its imports at the top. */
 export function testOf(fence: Fence, where: string): string {
   const { imports, body } = programOf(fence, where);
@@ -81,6 +88,11 @@ function main(): void {
   for (const file of files.sort()) {
     const spec = file.startsWith('lib/') ? 'lib' : 'docs';
     const text = readFileSync(`${root}${file}`, 'utf8');
+    for (const { path, code } of file.endsWith('.md') ? filesOf(text) : []) {
+      const written = `${target}/${file.replace(/^docs\/|\.md$/g, '')}/${path}`;
+      mkdirSync(dirname(written), { recursive: true });
+      writeFileSync(written, code);
+    }
     for (const fence of fencesOf(text, file.endsWith('.ts'))) {
       const name = `${file.replace(/\W+/g, '-')}-${fence.line}`.toLowerCase();
       writeFileSync(`${target}/${name}.ts`, testOf(fence, `${file}:${fence.line}`));

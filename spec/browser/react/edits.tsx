@@ -2,7 +2,7 @@
 import { liveQuery } from 'rx-informer';
 import { type EditResult, useEdit, useList, useQuery } from 'rx-informer/react';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
-import { createRig, distinct, frames, until } from './rig.tsx';
+import { createRig, distinct, frames, note, until } from './rig.tsx';
 
 /** A list and a query of one object, edited by a third component, once with success and once refused. */
 export async function editedTwice() {
@@ -12,7 +12,7 @@ export async function editedTwice() {
     data: { tea: '3' },
   });
   const seen: string[] = [];
-  let result: EditResult<ConfigMap> | undefined;
+  const results: EditResult<ConfigMap>[] = [];
   const List = () => {
     const { rows } = useList(configMaps);
     return rows.map(({ data }) => `list ${data?.['tea']} `).join();
@@ -27,7 +27,8 @@ export async function editedTwice() {
       .rows.map((row) => Object.values(row as object).join())
       .join()} `;
   function Editor() {
-    result = useEdit(configMaps);
+    const result = useEdit(configMaps);
+    note(results, result);
     return `${result.pending} ${result.error?.message.replace(/.*: /, '') ?? ''}`;
   }
   const observer = new MutationObserver(() => seen.push(rig.text()));
@@ -50,7 +51,7 @@ export async function editedTwice() {
   await frames(3);
   seen.length = 0;
   const set = (tea: string) =>
-    result?.edit({ namespace: 'shop', name: 'prices' }, (draft) => {
+    results.at(-1)?.edit({ namespace: 'shop', name: 'prices' }, (draft) => {
       draft.data = { ...draft.data, tea };
     });
   const delay = rig.server.faults.delay(100, { method: 'PATCH' });
@@ -69,7 +70,7 @@ export async function editedTwice() {
   await until(() => rig.text().endsWith('quota exceeded'), rig.text);
   await until(() => rig.text().startsWith('list 9'), rig.text);
   const refused = rig.text();
-  result?.dismiss();
+  results.at(-1)?.dismiss();
   await until(() => rig.text() === 'list 9 dear 9 0 ', rig.text);
   delay.heal();
   observer.disconnect();

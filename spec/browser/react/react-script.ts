@@ -1,18 +1,44 @@
-/** Bundles `scenarios.ts` for a page, with one of the versions of React. */
+/** Bundles `scenarios.ts` for a page, with one of the versions of React, with or without the React Compiler. */
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+// @ts-expect-error The package has no types.
+import { transformAsync } from '@babel/core';
+import { build, type Plugin, transform } from 'esbuild';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const VERSIONS = {
-  '18.3': here('../../react/react-18/node_modules'),
-  '19': here('../../../node_modules'),
+  '18.3': { packages: here('../../react/react-18/node_modules'), isCompiled: false },
+  '19': { packages: here('../../../node_modules'), isCompiled: false },
+  '19 and its compiler': { packages: here('../../../node_modules'), isCompiled: true },
 } as const;
 
 export type ReactVersion = keyof typeof VERSIONS;
 
+/** Compiles the components of the scenarios, as the build of an application does. The hooks stay as they are shipped. */
+const compiler: Plugin = {
+  name: 'react-compiler',
+  setup({ onLoad }) {
+    onLoad({ filter: /spec\/browser\/react\/.*\.tsx$/ }, async ({ path }) => {
+      const { code } = await transform(await readFile(path, 'utf8'), {
+        loader: 'tsx',
+        jsx: 'preserve',
+        target: 'esnext',
+      });
+      const compiled = await transformAsync(code, {
+        filename: path,
+        configFile: false,
+        babelrc: false,
+        parserOpts: { plugins: ['jsx'] },
+        plugins: [['babel-plugin-react-compiler', { target: '19' }]],
+      });
+      return { contents: compiled?.code ?? '', loader: 'jsx' };
+    });
+  },
+};
+
 export async function reactScript(version: ReactVersion): Promise<string> {
-  const packages = VERSIONS[version];
+  const { packages, isCompiled } = VERSIONS[version];
   const built = await build({
     entryPoints: [here('scenarios.ts')],
     bundle: true,
@@ -24,6 +50,12 @@ export async function reactScript(version: ReactVersion): Promise<string> {
     // StrictMode mounts twice in development only.
     define: { 'process.env.NODE_ENV': '"development"' },
     logLevel: 'warning',
+    plugins: isCompiled ? [compiler] : [],
   });
-  return built.outputFiles[0]?.text ?? '';
+  const text = built.outputFiles[0]?.text ?? '';
+  // Each compiled component asks for its memory at first.
+  const compiled = text.match(/import_compiler_runtime\d*\.c\)\(/g)?.length ?? 0;
+  if (isCompiled ? compiled < 12 : compiled > 0)
+    throw new Error(`${compiled} components were compiled`);
+  return text;
 }

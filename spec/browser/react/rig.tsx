@@ -74,3 +74,8 @@ export function distinct<V>(values: readonly V[]): V[] {
   const texts = values.map((value) => JSON.stringify(value));
   return values.filter((_, at) => at === 0 || texts[at] !== texts[at - 1]);
 }
+
+/** Notes a render. A function, because the React Compiler leaves components alone that change a variable themselves. */
+export function note<V>(list: V[], value: V): void {
+  list.push(value);
+}
