@@ -8,7 +8,7 @@ import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 
-const project = fileURLToPath(new URL('./.cache/react-docs/', import.meta.url));
+const project = fileURLToPath(new URL('./dist/react-docs/', import.meta.url));
 const written = fileURLToPath(new URL('../generated-examples/react/', import.meta.url));
 const INDEX =
   '<!doctype html><link rel="icon" href="data:," /><div id="root"></div><script type="module" src="/src/main.tsx"></script>';
