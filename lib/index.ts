@@ -198,6 +198,7 @@ export type {
   UnhandledErrorContext,
 } from './informer/options.ts';
 export type { SharedInformer } from './informer/shared-informer.ts';
+export type { LimitedAccess } from './informer/sources.ts';
 export type { InformerMetrics } from './informer/status/informer-metrics.ts';
 export type { InformerPhase, InformerStatus } from './informer/status/status.ts';
 export type { InformerWarning } from './informer/status/warnings.ts';

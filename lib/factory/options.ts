@@ -72,6 +72,12 @@ export interface InformerFactoryOptions
     | undefined;
   /** Settings by resource, created by {@link forResource}. They take precedence over those of the factory. */
   readonly resources?: readonly ResourceSettings[] | undefined;
+  /**
+   * Where listing and watching all namespaces of a resource is not permitted, an informer shows the namespaces in which
+   * both are: of these names, or with `true` of those that can be listed. The server is asked by SelfSubjectAccessReview, when a run
+   * begins and after each 403. `status.access` says what is shown and what is missing. Not for tables. @defaultValue false
+   */
+  readonly namespaceFallback?: boolean | readonly string[] | undefined;
   /** Called with warnings, such as a read before the store is synced. @defaultValue `console.warn` */
   readonly onWarning?: ((message: string) => void) | undefined;
 }

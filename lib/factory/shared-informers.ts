@@ -28,6 +28,7 @@ import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
 import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { fallingBack } from './namespace-fallback.ts';
 import type { InformerFactoryOptions, InformerSettings } from './options.ts';
 import { whenAllSynced } from './readiness.ts';
 import { type InformerScope, identityOf, type ReadScope, readScope, scopeName } from './scope.ts';
@@ -54,8 +55,8 @@ export interface Entry {
 const namesInUse = new Set<string>();
 
 /** Removes the type of the items, because the informer of a projection stores what the projection lists. */
-function untyped<T>(sources: readonly ListerWatcher<T>[]): readonly ListerWatcher<Anything>[] {
-  return sources as unknown as readonly ListerWatcher<Anything>[];
+function untyped<T>(source: ListerWatcher<T>): ListerWatcher<Anything> {
+  return source as unknown as ListerWatcher<Anything>;
 }
 
 /** Converts the warnings of an informer to text. */
@@ -265,7 +266,14 @@ export class SharedInformers {
   }
 
   #make(resource: Resource<Anything>, scope: ReadScope, name: string): AnyInformer {
-    const { transform, tweak, onWarning, resources: _resources, ...options } = this.#options;
+    const {
+      transform,
+      tweak,
+      onWarning,
+      resources: _resources,
+      namespaceFallback,
+      ...options
+    } = this.#options;
     const own = this.#settings(resource);
     const isComplete = scope.as === 'object';
     const indexers: Indexers<Anything> = {
@@ -305,26 +313,38 @@ export class SharedInformers {
       metricAttributes: { group, version, resource: plural },
       ...(onWarning === undefined ? {} : { onWarning: warnAsText(onWarning) }),
     };
-    const informerOf = (sources: readonly ListerWatcher<Anything>[]) =>
-      createSharedInformer(sources, {
-        ...options,
-        ...labels,
-        name,
-        indexers,
-        ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
-      });
+    const informerOptions = {
+      ...options,
+      ...labels,
+      name,
+      indexers,
+      ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
+    };
+    const informerOf = (make: (of: ListWatchOptions<Anything>) => ListerWatcher<Anything>) =>
+      namespaceFallback && scope.namespaces.length === 0 && resource.namespaced
+        ? fallingBack({
+            client: this.#client,
+            resource,
+            namespaces: namespaceFallback === true ? undefined : namespaceFallback,
+            options: informerOptions,
+            make: (namespace) => make(listOptions(namespace)),
+          })
+        : createSharedInformer(each(make), informerOptions);
 
     if (scope.as === 'table') {
       const tables = each((of: object) => createTableListWatch(this.#client, resource, of));
       const columns$ = merge(...tables.map((table) => table.columns$)).pipe(
         distinctUntilChanged(sameColumns),
       );
-      return Object.assign(informerOf(untyped(tables)), { columns$ });
+      return Object.assign(createSharedInformer(tables.map(untyped), informerOptions), {
+        columns$,
+      });
     }
     if (scope.as === 'metadata') {
-      const make = (of: object) => createMetadataListWatch(this.#client, resource, of);
-      return informerOf(untyped(each(make)));
+      return informerOf((of: object) =>
+        untyped(createMetadataListWatch(this.#client, resource, of)),
+      );
     }
-    return informerOf(each((of) => createListWatch(this.#client, resource, of)));
+    return informerOf((of) => createListWatch(this.#client, resource, of));
   }
 }

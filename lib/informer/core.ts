@@ -1,5 +1,5 @@
 /** The parts that every informer has, shared or not: store, run, status, metrics and waits. */
-import type { SchedulerLike } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -15,6 +15,7 @@ import { checkedResyncPeriod } from './handlers/registrations.ts';
 import type { InformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
 import { createRun, type Run } from './run.ts';
+import type { SourceSet } from './sources.ts';
 import { InformerMeter } from './status/informer-metrics.ts';
 import { createReporter } from './status/reporter.ts';
 import { StatusBoard } from './status/status-board.ts';
@@ -37,6 +38,7 @@ export interface Core<T extends KubernetesObject> extends FeedHost {
 export interface CoreSource<T extends KubernetesObject> {
   readonly listerWatchers: readonly ListerWatcher<T>[];
   readonly scopes: readonly string[];
+  readonly sources$?: Observable<SourceSet<T>> | undefined;
   /** The name of the function that creates the informer, for errors. */
   readonly caller: string;
 }
@@ -54,7 +56,7 @@ export interface Consumers<T> {
 
 /** Builds the parts. The consumers are called only after the run has begun, or a wait. */
 export function createCore<T extends KubernetesObject>(
-  { listerWatchers, scopes, caller }: CoreSource<T>,
+  { listerWatchers, scopes, sources$, caller }: CoreSource<T>,
   options: InformerOptions<T>,
   consumers: Consumers<T>,
 ): Core<T> {
@@ -86,7 +88,7 @@ export function createCore<T extends KubernetesObject>(
   });
   const run = createRun<T>({
     ...{ name, listerWatchers, scopes, indexer, drain, board, meter },
-    ...{ resyncMs, timing, options },
+    ...{ resyncMs, timing, options, sources$ },
     demand: allOf(pauses.demand, demand),
     deliver: consumers.deliver,
     onCommitted: () => {

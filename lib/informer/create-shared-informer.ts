@@ -4,7 +4,7 @@
  */
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { assemble } from './assembly.ts';
+import { type Assembly, assemble } from './assembly.ts';
 import type { SharedInformerOptions } from './options.ts';
 import type { SharedInformer } from './shared-informer.ts';
 import { createStateWaits } from './state-waits.ts';
@@ -41,7 +41,13 @@ export function createSharedInformer<T extends KubernetesObject, Names extends s
   const listerWatchers = Array.isArray(source)
     ? (source as readonly ListerWatcher<T>[])
     : [source as ListerWatcher<T>];
-  const parts = assemble(listerWatchers, options as SharedInformerOptions<T>);
+  return sharedInformerOf(assemble(listerWatchers, options as SharedInformerOptions<T>));
+}
+
+/** The public interface of the parts of an informer. */
+export function sharedInformerOf<T extends KubernetesObject, Names extends string = string>(
+  parts: Assembly<T>,
+): SharedInformer<T, Names> {
   const { indexer, board, registrations, lifecycle } = parts;
   return {
     name: parts.name,

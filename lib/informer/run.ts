@@ -9,13 +9,15 @@ import {
   type MonoTypeOperatorFunction,
   merge,
   Observable,
+  of,
   Subject,
 } from 'rxjs';
-import { exhaustMap, finalize, ignoreElements, takeUntil, tap } from 'rxjs/operators';
+import { exhaustMap, finalize, ignoreElements, switchMap, takeUntil, tap } from 'rxjs/operators';
 import { Audits, checkedAudit, initialAudit } from '../audit/audits.ts';
 import { deltaFifo } from '../delta/delta-fifo.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { inScope } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { shownError } from '../meta/shown-text.ts';
 import type { Delta } from '../reflector/delta.ts';
@@ -31,6 +33,7 @@ import type { ChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
 import type { InformerOptions } from './options.ts';
 import { Refresher } from './refresher.ts';
+import type { SourceSet } from './sources.ts';
 import type { InformerMeter } from './status/informer-metrics.ts';
 import type { StatusBoard } from './status/status-board.ts';
 
@@ -39,6 +42,8 @@ export interface RunParts<T extends KubernetesObject> {
   readonly name: string;
   readonly listerWatchers: readonly ListerWatcher<T>[];
   readonly scopes: readonly string[];
+  /** The ListerWatchers of a run if they may change; emits the first ones when they are known. */
+  readonly sources$?: Observable<SourceSet<T>> | undefined;
   readonly indexer: Indexer<T>;
   readonly drain: Drain;
   readonly board: StatusBoard<T>;
@@ -141,11 +146,13 @@ function reflectAll<T extends KubernetesObject>(
  * Validates the audit option. Returns a function that creates the audits of one run, if the ListerWatchers support
  * them.
  */
-function auditsOf<T extends KubernetesObject>(parts: RunParts<T>): () => Audits<T> | undefined {
-  const { listerWatchers, board, timing, options } = parts;
+function auditsOf<T extends KubernetesObject>(
+  parts: RunParts<T>,
+): (listerWatchers: readonly ListerWatcher<T>[]) => Audits<T> | undefined {
+  const { board, timing, options } = parts;
   const audit = options.audit && checkedAudit(options.audit);
-  if (audit !== undefined) board.expectAudit(initialAudit(listerWatchers));
-  return () => {
+  if (audit !== undefined) board.expectAudit(initialAudit(parts.listerWatchers));
+  return (listerWatchers) => {
     if (audit === undefined || board.audit === 'unsupported') return undefined;
     const { requestTimeoutMs = 30_000 } = options;
     board.audit = initialAudit(listerWatchers);
@@ -158,9 +165,42 @@ function auditsOf<T extends KubernetesObject>(parts: RunParts<T>): () => Audits<
   };
 }
 
+/** The deletion of stored objects that belong to none of these scopes, because the scopes have changed. */
+function leftovers<T>(
+  indexer: Indexer<T>,
+  scopes: readonly string[],
+): Observable<readonly Delta<T>[]> {
+  if (scopes.length === 0) return EMPTY;
+  const gone = [...indexer.keys()].filter((key) => !scopes.some((scope) => inScope(key, scope)));
+  const deltas = gone.map((key) => ({ type: 'deleted', key, finalStateUnknown: true }) as const);
+  return deltas.length === 0 ? EMPTY : of(deltas);
+}
+
+type Sources<T extends KubernetesObject> = Pick<RunParts<T>, 'listerWatchers' | 'scopes'>;
+
+/** Runs over the given ListerWatchers, or over those that `sources$` emits, one set after another. */
+function withSources<T extends KubernetesObject>(
+  parts: RunParts<T>,
+  runOver: (sources: Sources<T>) => Observable<never>,
+): Observable<never> {
+  const { sources$, drain, board } = parts;
+  if (sources$ === undefined) return defer(() => runOver(parts));
+  return sources$.pipe(
+    through(drain),
+    switchMap(({ listerWatchers, access }) => {
+      board.reflectors.clear();
+      board.access = access;
+      return runOver({
+        listerWatchers,
+        scopes: listerWatchers.flatMap(({ scope }) => scope ?? []),
+      });
+    }),
+  );
+}
+
 /** Connects the stages. Nothing happens before `run$` is subscribed. */
 export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
-  const { listerWatchers, scopes, indexer, drain, board, meter, demand } = parts;
+  const { indexer, drain, board, meter, demand } = parts;
   // Checked here, too, because a reflector is created when the run begins.
   limitsOf(parts.options);
   const { scheduler } = parts.timing;
@@ -175,7 +215,7 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
   };
   const refresher = new Refresher({ name: parts.name, scheduler, drain });
   const createAudits = auditsOf(parts);
-  const run$ = defer(() => {
+  const runOver = ({ listerWatchers, scopes }: Sources<T>) => {
     const { generation } = board;
     const within = (task: () => void) =>
       drain.run(() => {
@@ -186,16 +226,17 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
         task();
         board.publish();
       });
-    const audits = createAudits();
+    const audits = createAudits(listerWatchers);
     refresher.begin(listerWatchers.map(scopeOf));
     const ended = new Subject<void>();
     const resync$ = parts.resyncMs === 0 ? EMPTY : longInterval(parts.resyncMs, scheduler);
     const deltas$ = merge(
-      reflectAll(parts, { refresher, audits, within, publish, skip }).pipe(
+      reflectAll({ ...parts, listerWatchers }, { refresher, audits, within, publish, skip }).pipe(
         audits === undefined ? identity : tap((deltas) => audits.received(deltas)),
         finalize(() => ended.next()),
       ),
       retried.pipe(takeUntil(ended)),
+      leftovers(indexer, parts.sources$ === undefined ? [] : scopes),
     );
     // From here on everything runs in the drain, because the queue resolves what it pops against a store that must
     // contain all earlier commits.
@@ -244,6 +285,6 @@ export function createRun<T extends KubernetesObject>(parts: RunParts<T>): Run {
       ignoreElements(),
       finalize(() => refresher.end()),
     );
-  });
-  return { run$, retryRefused, refresh: () => refresher.refresh() };
+  };
+  return { run$: withSources(parts, runOver), retryRefused, refresh: () => refresher.refresh() };
 }

@@ -9,6 +9,7 @@ import { isResourceVersion } from '../meta/resource-version.ts';
 import { ObjectLog } from '../object-log/object-log.ts';
 import { checkedDuration, checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Faults } from './faults/faults.ts';
+import type { AccessRule } from './http/access.ts';
 import type { DispatchContext } from './http/dispatcher.ts';
 import { inProcessFetch } from './http/in-process-fetch.ts';
 import type { RequestRecord } from './http/request.ts';
@@ -49,6 +50,11 @@ export interface FakeApiServerOptions {
   readonly historyLimit?: number | undefined;
   /** The delay of every response, in milliseconds. @defaultValue 0 */
   readonly latencyMs?: number | undefined;
+  /**
+   * Whether a request is permitted. Others are answered with a 403, and SelfSubjectAccessReviews are answered by the same
+   * rule. Called for each request, so its answers may change. @defaultValue everything is permitted
+   */
+  readonly allows?: AccessRule | undefined;
   /** Refuses to create objects in a namespace for which there is no Namespace object. @defaultValue false */
   readonly checkNamespaces?: boolean | undefined;
   /** The minimum number of latest requests that `requests` keeps. @defaultValue 10_000 */
@@ -150,6 +156,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     log,
     writer,
     logs,
+    allows: options.allows ?? (() => true),
     faults,
     scheduler,
     random,

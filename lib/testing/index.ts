@@ -33,6 +33,7 @@ export {
   type TcpProxy,
   type TcpProxyOptions,
 } from './faults/tcp-proxy.ts';
+export type { AccessAttributes, AccessRule } from './http/access.ts';
 export type { RequestRecord } from './http/request.ts';
 export type { Served, ServeOptions } from './http/serve.ts';
 export type { PodLogs } from './pod-log.ts';

@@ -7,6 +7,7 @@ import type { ReflectorStatus } from '../../reflector/status.ts';
 import type { Drain } from '../../rx/drain.ts';
 import type { IndexerReader } from '../../store/indexer.ts';
 import type { RefusedObjects } from '../../store/quarantine.ts';
+import type { LimitedAccess } from '../sources.ts';
 import type { SyncWaitOptions } from '../waits.ts';
 import {
   type InformerPhase,
@@ -47,6 +48,8 @@ export class StatusBoard<T> {
   #unknownDeletions = 0;
   /** The status of the audit; absent without an audit. */
   audit: AuditStatus | 'unsupported' | undefined;
+  /** Set if the sources do not cover the complete collection. */
+  access: LimitedAccess | undefined;
   /** The last status of each reflector, by scope. */
   readonly reflectors: Map<string, ReflectorStatus> = new Map<string, ReflectorStatus>();
 
@@ -226,6 +229,7 @@ export class StatusBoard<T> {
       ...(quarantined === 0 ? {} : { quarantine: shown(this.#indexer.refused) }),
       ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
       ...(this.audit === undefined ? {} : { audit: this.audit }),
+      ...(this.access === undefined ? {} : { access: this.access }),
       ...(several ? { scopes: Object.fromEntries(this.reflectors) } : {}),
     };
     const counters = {

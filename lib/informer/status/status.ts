@@ -6,6 +6,7 @@ import type { AuditStatus } from '../../audit/status.ts';
 import type { ApiError } from '../../meta/api-error.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
+import type { LimitedAccess } from '../sources.ts';
 
 /** The present activity of an informer. */
 export type InformerPhase =
@@ -59,6 +60,8 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
    * `listMetadata`, so that nothing is compared.
    */
   readonly audit?: AuditStatus | 'unsupported';
+  /** Set if only some namespaces are shown, because listing all of them is not permitted (`namespaceFallback`). */
+  readonly access?: LimitedAccess;
   /** The number of runs so far. */
   readonly generation: number;
   /** The status of each ListerWatcher by scope, if there are several. */

@@ -10,6 +10,7 @@ import { evict } from '../writes/eviction.ts';
 import { remove, removeAll } from '../writes/removals.ts';
 import { patchScale, putScale, readScale } from '../writes/scale.ts';
 import { create, existing, update, type WriteAnswer, type WriteContext } from '../writes/writes.ts';
+import { type AccessRule, accessReview, checkAccess } from './access.ts';
 import { type Body, bytesBody } from './body.ts';
 import { discovery, servesGroupVersion } from './discovery.ts';
 import { type Renderer, rendererOf } from './representation.ts';
@@ -32,6 +33,7 @@ export interface AnswerContext extends WriteContext, WatchContext {
   readonly pageSizeMax: number;
   readonly random: () => number;
   readonly logs: PodLogs;
+  readonly allows: AccessRule;
   onOpen(stream: WatchStream): void;
 }
 
@@ -153,6 +155,9 @@ export function answer(
   context: AnswerContext,
 ): Answer {
   try {
+    const review = accessReview(context.allows, exchange);
+    if (review !== undefined) return textAnswer(201, `${JSON.stringify(review)}\n`);
+    if (target !== undefined) checkAccess(context.allows, exchange, request, target);
     if (target !== undefined) return route(exchange, request, target, context);
     const found = discovery(context.log, exchange.path);
     if (typeof found === 'string') return textAnswer(200, found, 'text/plain; charset=utf-8');

@@ -1,0 +1,51 @@
+/** An informer of all namespaces, or of those that may be read where all are forbidden. */
+import { defer, Subject } from 'rxjs';
+import { map } from 'rxjs/operators';
+import { assemble } from '../informer/assembly.ts';
+import { sharedInformerOf } from '../informer/create-shared-informer.ts';
+import type { SharedInformerOptions } from '../informer/options.ts';
+import type { SharedInformer } from '../informer/shared-informer.ts';
+import type { SourceSet } from '../informer/sources.ts';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
+import { timingOf } from '../rx/timing.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { permittedScopes } from './namespace-access.ts';
+
+type Anything = KubernetesObject;
+
+/** Creates an informer whose scopes follow the permissions of the user. */
+export function fallingBack(of: {
+  readonly client: KubeClient;
+  readonly resource: Resource<Anything>;
+  /** The namespaces to try. @defaultValue those that can be listed */
+  readonly namespaces: readonly string[] | undefined;
+  readonly options: SharedInformerOptions<Anything>;
+  /** Creates the ListerWatcher of a namespace, or of all. */
+  make(namespace: string | undefined): ListerWatcher<Anything>;
+}): SharedInformer<Anything> {
+  const { client, resource, namespaces, options } = of;
+  const { scheduler } = timingOf(options);
+  const refused = new Subject<void>();
+  const everything = of.make(undefined);
+  const sources$ = defer(() =>
+    permittedScopes(client, resource, {
+      namespaces,
+      refused$: refused,
+      now: () => scheduler.now(),
+    }),
+  ).pipe(
+    map((permitted): SourceSet<Anything> => {
+      if (permitted === 'all') return { listerWatchers: [everything] };
+      // Without a namespace the complete collection is requested, so that the status shows the refusal of the server.
+      const scopes = permitted.namespaces.map(of.make);
+      return { listerWatchers: scopes.length === 0 ? [everything] : scopes, access: permitted };
+    }),
+  );
+  const onError: SharedInformerOptions<Anything>['onError'] = (error) => {
+    if (error.code === 403) refused.next();
+    return options.onError?.(error);
+  };
+  return sharedInformerOf(assemble([everything], { ...options, onError }, sources$));
+}

@@ -1,0 +1,19 @@
+/** The ListerWatchers of an informer, which may change while it runs. */
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+
+/** Which part of a collection an informer shows because the server does not permit to list all of it. */
+export interface LimitedAccess {
+  /** The namespaces that are shown. */
+  readonly namespaces: readonly string[];
+  /** The namespaces in which list or watch is not permitted. */
+  readonly missing: readonly string[];
+  /** Both, in words for a user. */
+  readonly message: string;
+}
+
+/** A set of ListerWatchers, each with a scope of its own. */
+export interface SourceSet<T> {
+  readonly listerWatchers: readonly ListerWatcher<T>[];
+  /** Set if they do not cover the complete collection. */
+  readonly access?: LimitedAccess | undefined;
+}
