@@ -1,9 +1,13 @@
 /** Options of a factory, for all of its informers and for those of one resource. */
+import { checkedAudit } from '../audit/audits.ts';
 import type { Transform } from '../decode/decoding.ts';
+import { checkedResyncPeriod } from '../informer/handlers/registrations.ts';
 import type { SharedInformerOptions } from '../informer/options.ts';
 import type { ListOptions, ListWatchOptions } from '../list-watch/collection-requests.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Resource } from '../meta/resource.ts';
+import { type Resource, resourceName } from '../meta/resource.ts';
+import { limitsOf } from '../reflector/limits.ts';
+import { checkedDuration, checkedLimit } from '../rx/checked-option.ts';
 import type { Indexers } from '../store/index-funcs.ts';
 import type { DefaultScope } from './scope.ts';
 
@@ -80,4 +84,19 @@ export interface InformerFactoryOptions
   readonly namespaceFallback?: boolean | readonly string[] | undefined;
   /** Called with warnings, such as a read before the store is synced. @defaultValue `console.warn` */
   readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Validates the numbers when the factory is created, because its informers are created later. */
+export function checkNumbers(options: InformerFactoryOptions): void {
+  const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
+  const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
+  limitsOf(options);
+  if (options.audit !== undefined) checkedAudit(options.audit);
+  checkedDuration(lingerMs, 'informer factory: lingerMs');
+  checkedResyncPeriod(resyncPeriodMs, 'informer factory');
+  checkedLimit(maxFrameBytes, 'informer factory: maxFrameBytes');
+  checkedLimit(maxPageBytes, 'informer factory: maxPageBytes');
+  for (const { resource, settings } of resources) {
+    checkedResyncPeriod(settings.resyncPeriodMs, `informer factory, ${resourceName(resource)}`);
+  }
 }

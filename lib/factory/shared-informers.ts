@@ -4,10 +4,8 @@
  */
 import { merge, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
-import { checkedAudit } from '../audit/audits.ts';
 import type { TableColumn } from '../decode/projection.ts';
 import { createSharedInformer } from '../informer/create-shared-informer.ts';
-import { checkedResyncPeriod } from '../informer/handlers/registrations.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
 import type { ListWatchOptions } from '../list-watch/collection-requests.ts';
@@ -22,14 +20,12 @@ import { createLister } from '../lister/create-lister.ts';
 import type { Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
-import { limitsOf } from '../reflector/limits.ts';
-import { checkedDuration, checkedLimit } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
 import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { fallingBack } from './namespace-fallback.ts';
-import type { InformerFactoryOptions, InformerSettings } from './options.ts';
+import { checkNumbers, type InformerFactoryOptions, type InformerSettings } from './options.ts';
 import { whenAllSynced } from './readiness.ts';
 import { type InformerScope, identityOf, type ReadScope, readScope, scopeName } from './scope.ts';
 
@@ -64,21 +60,6 @@ function warnAsText(
   onWarning: (message: string) => void,
 ): (warning: { readonly informer: string; readonly message: string }) => void {
   return ({ informer, message }) => onWarning(`${informer}: ${message}`);
-}
-
-/** Validates the numbers when the factory is created, because its informers are created later. */
-function checkNumbers(options: InformerFactoryOptions): void {
-  const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
-  const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
-  limitsOf(options);
-  if (options.audit !== undefined) checkedAudit(options.audit);
-  checkedDuration(lingerMs, 'informer factory: lingerMs');
-  checkedResyncPeriod(resyncPeriodMs, 'informer factory');
-  checkedLimit(maxFrameBytes, 'informer factory: maxFrameBytes');
-  checkedLimit(maxPageBytes, 'informer factory: maxPageBytes');
-  for (const { resource, settings } of resources) {
-    checkedResyncPeriod(settings.resyncPeriodMs, `informer factory, ${resourceName(resource)}`);
-  }
 }
 
 /** A hold on an informer. */
