@@ -40,6 +40,35 @@ describe('a row', () => {
   });
 });
 
+describe('a pod that kubectl prints like a healthy one', () => {
+  const container = { name: 'c', image: '', imageID: '', state: { running: {} } };
+  const tone = (status: Pod['status']) =>
+    podRow({
+      metadata: { uid: 'u' },
+      spec: { containers: [{ name: 'c' }] },
+      ...(status ? { status } : {}),
+    }).tone;
+
+  test('is in trouble if no node has room for it', () => {
+    const scheduled = (reason: string) => ({
+      phase: 'Pending',
+      conditions: [{ type: 'PodScheduled', status: 'False', reason }],
+    });
+    expect(tone(scheduled('Unschedulable'))).toBe('bad');
+    expect(tone({ phase: 'Pending' })).toBe('busy');
+  });
+
+  test('is in trouble if it is restarted again and again and is not ready', () => {
+    const running = (ready: boolean, restartCount: number) => ({
+      phase: 'Running',
+      containerStatuses: [{ ...container, ready, restartCount }],
+    });
+    expect(tone(running(false, 7))).toBe('bad');
+    expect(tone(running(false, 1))).toBe('busy');
+    expect(tone(running(true, 7))).toBe('good');
+  });
+});
+
 describe('an adopted pod', () => {
   const pod = (owner: string, resourceVersion: string, controller = true): Pod => ({
     metadata: {

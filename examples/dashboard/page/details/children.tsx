@@ -124,9 +124,12 @@ function More(props: {
   );
 }
 
-const newestFirst = {
-  key: 'newest first',
-  compare: (a: Event, b: Event) => byValue(seenMs(b), seenMs(a)),
+const isWarning = ({ type }: Event) => Number(type === 'Warning');
+
+const warningsFirst = {
+  key: 'warnings first, then the newest',
+  compare: (a: Event, b: Event) =>
+    byValue(isWarning(b), isWarning(a)) || byValue(seenMs(b), seenMs(a)),
 };
 
 /** The events about objects. For one object an index is read. */
@@ -137,7 +140,7 @@ function Events({ uids }: { readonly uids: readonly string[] }) {
       ? { index: 'object', eq: uid }
       : { path: 'involvedObject.uid' as const, in: [...uids].sort() };
   const select = { key: 'row of events', project: eventRow };
-  return <EventList query={liveQuery({ from: events, where, select, orderBy: newestFirst })} />;
+  return <EventList query={liveQuery({ from: events, where, select, orderBy: warningsFirst })} />;
 }
 
 /** The events of a node have its name in place of its UID. */
@@ -149,7 +152,7 @@ function NodeEvents({ name }: { readonly name: string }) {
     ],
   };
   const select = { key: 'row of events', project: eventRow };
-  return <EventList query={liveQuery({ from: events, where, select, orderBy: newestFirst })} />;
+  return <EventList query={liveQuery({ from: events, where, select, orderBy: warningsFirst })} />;
 }
 
 function EventList({ query }: { readonly query: LiveQuery<Row> }) {

@@ -35,6 +35,12 @@ export function conditionsOf(object: KubernetesObject): readonly Condition[] {
   }));
 }
 
+/** Exit codes of containers that did not end by themselves. */
+const ends: Readonly<Record<number, string>> = {
+  137: 'It was killed: it used more memory than its limit, or did not stop in time. Its events say more.',
+  143: 'It was stopped from outside, as after a liveness probe that failed. Its events say more.',
+};
+
 /** What a container waits for, or why it ended. */
 function containerTroubles({ name, state, lastState, ready }: ContainerStatus): Trouble[] {
   const { waiting, terminated } = state ?? {};
@@ -49,10 +55,11 @@ function containerTroubles({ name, state, lastState, ready }: ContainerStatus): 
   }
   const ended = terminated ?? (ready ? undefined : lastState?.terminated);
   if (ended !== undefined && ended.exitCode !== 0) {
-    const cause = [`exit code ${ended.exitCode}`, ended.message].filter(Boolean).join(': ');
+    const { exitCode, message, reason = 'Error' } = ended;
+    const text = ends[exitCode] ?? `It ended with exit code ${exitCode}. Its log says more.`;
     found.push({
-      title: `Container ${name} ended: ${ended.reason ?? 'Error'}`,
-      text: `It ended with ${cause}. Its log says more.`,
+      title: `Container ${name} ended: ${reason}`,
+      text: message ? `${text} ${message}` : text,
     });
   }
   return found;

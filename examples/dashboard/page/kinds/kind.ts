@@ -74,6 +74,11 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly isTree?: boolean;
 }
 
+/** What the rows of a kind are called. */
+export function rowsName({ isTree, title }: Kind): string {
+  return isTree ? 'applications' : title;
+}
+
 /** Infers the type of the objects from the resource. */
 export function defineKind<T extends KubernetesObject>(kind: Kind<T>): Kind {
   return kind as unknown as Kind;
@@ -110,7 +115,7 @@ export function textOf(...parts: readonly string[]): string {
 }
 
 export const nameColumn: Column = { id: 'name', title: 'Name', type: 'name', width: 190, grow: 2 };
-export const statusColumn: Column = { id: 'status', title: 'Status', type: 'status', width: 148 };
+export const statusColumn: Column = { id: 'status', title: 'Status', type: 'status', width: 162 };
 export const ageColumn: Column = {
   id: 'createdMs',
   title: 'Age',

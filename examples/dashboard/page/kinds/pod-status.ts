@@ -94,11 +94,23 @@ function running(pod: Pod, before: string): ContainersStatus {
   return { text, ready, restarts };
 }
 
-function toneOf(text: string, isReady: boolean): Tone {
+/** After so many restarts, a pod that is not ready counts as in trouble, although it runs at the moment. */
+const MANY_RESTARTS = 3;
+
+function isUnschedulable({ status }: Pod): boolean {
+  const conditions = status?.conditions ?? [];
+  return conditions.some(
+    ({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable',
+  );
+}
+
+function toneOf(text: string, isReady: boolean, restarts: number, pod: Pod): Tone {
   if (DONE.has(text)) return 'done';
+  if (text === 'Pending' && isUnschedulable(pod)) return 'bad';
   if (BUSY.has(text) || /^Init:\d/.test(text)) return 'busy';
   if (text !== 'Running') return 'bad';
-  return isReady ? 'good' : 'busy';
+  if (isReady) return 'good';
+  return restarts >= MANY_RESTARTS ? 'bad' : 'busy';
 }
 
 /** The status of a pod and its appearance. */
@@ -125,5 +137,11 @@ export function podStatus(pod: Pod): PodStatus {
   }
   const own = spec?.containers.length ?? status?.containerStatuses?.length ?? 0;
   const containers = own + always.length;
-  return { text, tone: toneOf(text, ready === containers), ready, containers, restarts };
+  return {
+    text,
+    tone: toneOf(text, ready === containers, restarts, pod),
+    ready,
+    containers,
+    restarts,
+  };
 }

@@ -102,13 +102,13 @@ export const treeKind = defineKind({
   isTree: true,
   sort: { key: 'status', descending: false },
   columns: [
-    { id: 'name', title: 'Name', type: 'name', width: 230, grow: 2, by: 'rootName' },
-    { id: 'status', title: 'Health', type: 'status', width: 180, by: 'rootRank' },
+    { id: 'name', title: 'Name', type: 'name', width: 170, grow: 2, by: 'rootName' },
+    { id: 'status', title: 'Health', type: 'status', width: 196, by: 'rootRank' },
     { id: 'ready', title: 'Ready', type: 'text', width: 70, by: 'rootName' },
     { id: 'restarts', title: 'Restarts', type: 'number', width: 82, by: 'rootName' },
     { id: 'createdMs', title: 'Age', type: 'age', width: 66, by: 'rootName' },
     { id: 'namespace', title: 'Namespace', type: 'text', width: 104, grow: 0.4, by: 'rootName' },
-    { id: 'node', title: 'Node', type: 'text', width: 92, grow: 0.4, by: 'rootName' },
+    { id: 'node', title: 'Node', type: 'text', width: 92, by: 'rootName', optional: true },
   ],
   join: (deployments$, { rows }) => {
     const sets$ = rows(replicaSetKind).pipe(

@@ -15,7 +15,7 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
   const { kind } = useTableQueries();
   const isServed = (namespaced: boolean) => namespaced || onlyNamespace === '';
   return (
-    <ScrollArea className={classes.scroll} type="auto">
+    <ScrollArea className={classes.scroll} type="hover">
       {kindGroups.map(({ title, kinds }) => (
         <section key={title} aria-label={title}>
           <Text component="h2" className={classes.heading}>

@@ -13,9 +13,11 @@ const number = new Intl.NumberFormat('en-US');
 export function StatusLine() {
   const { kind, queries } = useTableQueries();
   const status = useView(queries.table).status;
+  // A joined table loads objects of several kinds.
+  const what = kind.join === undefined ? kind.title : 'objects';
   const isPaused = useValue(paused$);
   // The words can contain a countdown, so the clock renders them again if they have changed.
-  const text = useClockText((now) => JSON.stringify(statusWords(status, kind.title, now)));
+  const text = useClockText((now) => JSON.stringify(statusWords(status, what, now)));
   const words = JSON.parse(text) as StatusWords;
   const { phase, blocked, reconnects = 0, relists = 0 } = status;
   return (

@@ -4,6 +4,7 @@ import { useView } from 'rx-informer/react';
 import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
+import { rowsName } from '../kinds/kind.ts';
 import { PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
 import { ColumnMenu } from './column-menu.tsx';
 import { parseFilter } from './filter.ts';
@@ -107,7 +108,7 @@ function Shown() {
   const all = useView(queries.all).rows[0]?.count ?? 0;
   const synced = useView(queries.table).synced;
   const rejected = useView(queries.table).status.rejected;
-  const what = kind.isTree ? 'applications' : kind.title;
+  const what = rowsName(kind);
   if (!synced) return null;
   return (
     <Text size="sm" className={classes.shown} data-testid="shown">

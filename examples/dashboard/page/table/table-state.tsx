@@ -5,6 +5,7 @@ import { retryNow } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { statusWords } from '../cluster/status-words.ts';
+import { rowsName } from '../kinds/kind.ts';
 import { AlertIcon, FilterIcon, InboxIcon } from '../layout/icons.tsx';
 import classes from './table.module.css';
 import { useTableQueries } from './use-table.tsx';
@@ -14,7 +15,7 @@ export function TableState() {
   const status = useView(queries.table).status;
   const synced = useView(queries.table).synced;
   const all = useView(queries.all).rows[0]?.count ?? 0;
-  const what = kind.title;
+  const what = rowsName(kind);
   if (all > 0) {
     return (
       <EmptyState
