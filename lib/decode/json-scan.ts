@@ -15,6 +15,9 @@ export const SPACE = 0x20;
 /** The last ASCII character. */
 export const DELETE = 0x7f;
 
+/** The bit in which a brace differs from the square bracket of the same direction. */
+const BRACE_BIT = 0x20;
+
 /** Longer strings are searched natively. For shorter ones the call costs more than the loop. */
 const SHORT = 48;
 
@@ -46,11 +49,8 @@ export function endOfValue(bytes: Uint8Array, at: number, to: number): number {
   if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return endOfScalar(bytes, at, to);
   let depth = 0;
   for (let next = at; next < to; ) {
-    const byte = bytes[next++];
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      if (--depth === 0) return next;
-    } else if (byte === QUOTE) {
+    const byte = bytes[next++] as number;
+    if (byte === QUOTE) {
       const near = next + SHORT;
       // Most bytes are in strings, so this loop is written out for two of them.
       for (;;) {
@@ -67,6 +67,11 @@ export function endOfValue(bytes: Uint8Array, at: number, to: number): number {
         if (next < 0) return -1;
         break;
       }
+    } else if (byte >= OPEN_ARRAY) {
+      // Both brackets of one direction differ in one bit. Digits, commas and colons are below.
+      const bracket = byte | BRACE_BIT;
+      if (bracket === OPEN_OBJECT) depth++;
+      else if (bracket === CLOSE_OBJECT && --depth === 0) return next;
     }
   }
   return -1;

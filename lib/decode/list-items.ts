@@ -56,9 +56,15 @@ export class ItemFramer {
     let escaped = this.#escaped;
     // The start of the bytes that do not belong to an item or the envelope yet.
     let from = 0;
-    for (let at = 0; at < chunk.length; at++) {
-      const byte = chunk[at];
+    const { length } = chunk;
+    for (let at = 0; at < length; at++) {
+      let byte = chunk[at];
       if (inString) {
+        // Most bytes are those of strings in items.
+        if (depth !== 1 && !escaped) {
+          while (byte !== QUOTE && byte !== BACKSLASH && ++at < length) byte = chunk[at];
+          if (at === length) break;
+        }
         if (escaped) escaped = false;
         else if (byte === BACKSLASH) escaped = true;
         else if (byte === QUOTE) inString = false;
