@@ -23,7 +23,8 @@ class RenderLease {
   readonly #held = new Subscription();
   readonly #timers = new Subscription();
   readonly #onEnd: () => void;
-  #settle: () => void = () => undefined;
+  #resolve: () => void = () => undefined;
+  #isSettled = false;
 
   constructor(provided: Provided, source: ViewSource<unknown>, onEnd: () => void) {
     const { lingerMs, scheduler } = provided.informers;
@@ -31,7 +32,7 @@ class RenderLease {
     this.source = source;
     this.#onEnd = onEnd;
     this.promise = new Promise((resolve) => {
-      this.#settle = resolve;
+      this.#resolve = resolve;
     });
     const after = (ms: number, task: () => void) => {
       if (ms !== Number.POSITIVE_INFINITY) {
@@ -49,6 +50,16 @@ class RenderLease {
     };
     this.#held.add(source.subscribe(look));
     if (source.getSnapshot().synced) look();
+  }
+
+  /** Whether the promise has resolved, so that a render that waited for it would not wait. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  #settle(): void {
+    this.#isSettled = true;
+    this.#resolve();
   }
 
   /** Leaves the source. A render that still waits tries again. */
@@ -76,7 +87,7 @@ export function leaseForRender(
 ): Promise<void> {
   const all = leases(provided);
   const known = all.get(key);
-  if (known !== undefined && known.source === source) return known.promise;
+  if (known?.source === source && !known.isSettled) return known.promise;
   known?.end();
   const lease: RenderLease = new RenderLease(provided, source, () => {
     if (all.get(key) === lease) all.delete(key);

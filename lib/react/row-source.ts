@@ -72,8 +72,8 @@ export class ViewSource<Row> implements RowSource<Row> {
   #hold(): void {
     const held = new Subscription();
     this.#held = held;
+    if (this.#failure !== undefined) this.#result = undefined;
     this.#failure = undefined;
-    this.#result = undefined;
     const error = (cause: unknown) => {
       this.#failure = asError(cause);
       this.#result = undefined;

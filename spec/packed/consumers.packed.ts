@@ -84,7 +84,7 @@ describe.concurrent('the packed library', () => {
       logLevel: 'silent',
     });
     expect(core.outputFiles[0]?.text).toContain('createSharedInformer');
-    expect(core.outputFiles[0]?.text).not.toMatch(/useSyncExternalStore|use client/);
+    expect(core.outputFiles[0]?.text).not.toMatch(/InformerProvider|from "react"/);
   });
 
   for (const [bundler, bundle] of Object.entries(bundlers)) {

@@ -21,7 +21,10 @@ describe('a source of rows', () => {
     expect(result.rows.length).toBe(1);
     expect(source.getSnapshot().rows[0]).toBe(result.rows[0]);
     expect(source.getSnapshot().total).toBe(2);
-    leave();
+    const now = source.getSnapshot();
+    const leaves = [leave, source.subscribe(() => undefined)];
+    expect(source.getSnapshot()).toBe(now);
+    for (const each of leaves) each();
   });
 
   it('V2: stays subscribed if its last listener leaves and another one comes in the same task', async () => {
