@@ -18,6 +18,8 @@ export function orderOf(sort: Sort, columns: readonly Column[]): CompareRows {
   const sign = sort.descending ? -1 : 1;
   return (a, b) =>
     sign * byValue(a[by] ?? '', b[by] ?? '') ||
+    // In a tree, the children follow their parent, whatever it is sorted by.
+    byValue(a['path'] ?? '', b['path'] ?? '') ||
     byValue(a.name, b.name) ||
     byValue(a.namespace, b.namespace);
 }

@@ -1,0 +1,169 @@
+/** Tests the kinds of the dashboard: their states in words, and the joins of nodes, events and the tree. */
+import { type ChangeSet, liveMap, type Stored, toView, type View } from 'rx-informer';
+import { changeSet } from 'rx-informer/testing';
+import { Subject } from 'rxjs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { eventKind } from '../../examples/dashboard/page/kinds/events.ts';
+import type { Kind, Row, Streams } from '../../examples/dashboard/page/kinds/kind.ts';
+import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
+import { orderOf } from '../../examples/dashboard/page/kinds/order.ts';
+import { expanded$, toggle, treeKind } from '../../examples/dashboard/page/kinds/tree.ts';
+import { workloadState } from '../../examples/dashboard/page/kinds/workloads.ts';
+
+afterEach(() => expanded$.next(new Set()));
+
+interface Given {
+  readonly metadata: { readonly uid: string; readonly name: string };
+}
+
+/** A cluster whose objects the test changes, by their plural. */
+function open(kind: Kind) {
+  const changes = new Map<string, Subject<ChangeSet<Given>>>();
+  const changesOf = (plural: string) => {
+    const known = changes.get(plural) ?? new Subject<ChangeSet<Given>>();
+    changes.set(plural, known);
+    return known;
+  };
+  const rows = ({ resource, row }: Kind) =>
+    changesOf(resource.plural).pipe(liveMap((object: Stored<Given>) => row(object as never)));
+  const streams = {
+    rows,
+    objects: ({ plural }: { plural: string }) => changesOf(plural),
+  } as unknown as Streams;
+  const view = toView(kind.join?.(rows(kind) as never, streams) ?? (rows(kind) as never));
+  const leave = view.subscribe(() => undefined);
+  return { view: view as View<Row>, changesOf, leave };
+}
+
+const owned = (uid: string, by: string) => ({
+  uid,
+  name: uid,
+  namespace: 'shop',
+  ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Owner', name: by, uid: by, controller: true }],
+});
+
+const pod = (uid: string, by: string, waiting?: string) => {
+  const state = waiting === undefined ? { running: {} } : { waiting: { reason: waiting } };
+  const status = { name: 'c', image: '', imageID: '', ready: waiting === undefined, state };
+  return {
+    metadata: owned(uid, by),
+    spec: { nodeName: 'n1', containers: [{ name: 'c' }] },
+    status: { phase: 'Running', containerStatuses: [{ ...status, restartCount: 2 }] },
+  };
+};
+
+describe('the tree', () => {
+  const deployment = {
+    metadata: { uid: 'd', name: 'web', namespace: 'shop' },
+    spec: { replicas: 2 },
+    status: { readyReplicas: 2, updatedReplicas: 2 },
+  };
+  const set = { metadata: owned('s', 'd'), spec: { replicas: 2 }, status: { readyReplicas: 2 } };
+
+  function openTree() {
+    const opened = open(treeKind);
+    opened.changesOf('deployments').next(changeSet({ added: [deployment] }));
+    opened.changesOf('replicasets').next(changeSet({ added: [set] }));
+    const pods = [pod('p1', 's'), pod('p2', 's')];
+    opened.changesOf('pods').next(changeSet({ added: pods }));
+    const order = orderOf(treeKind.sort, treeKind.columns);
+    const shown = () =>
+      opened.view
+        .getSnapshot()
+        .rows.toSorted(order)
+        .map(({ name, status, depth }) => `${' '.repeat(Number(depth))}${name}: ${status}`);
+    return { ...opened, shown, first: pods[0] as ReturnType<typeof pod> };
+  }
+
+  test('rolls the health of the pods up, and shows children on demand', () => {
+    const { shown, changesOf, first, leave } = openTree();
+    expect(shown()).toEqual(['web: Ready']);
+    const crashed = pod('p1', 's', 'CrashLoopBackOff');
+    changesOf('pods').next(changeSet({ updated: [{ previous: first, object: crashed }] }));
+    expect(shown()).toEqual(['web: CrashLoopBackOff']);
+    toggle('d');
+    toggle('s');
+    expect(shown()).toEqual([
+      'web: CrashLoopBackOff',
+      ' s: CrashLoopBackOff',
+      '  p1: CrashLoopBackOff',
+      '  p2: Running',
+    ]);
+    toggle('d', false);
+    expect(shown()).toEqual(['web: CrashLoopBackOff']);
+    leave();
+  });
+
+  test('finds a pod in a closed branch, and replaces only the rows of the changed branch', () => {
+    const { view, changesOf, first, leave } = openTree();
+    const other = { ...deployment, metadata: { ...deployment.metadata, uid: 'e', name: 'other' } };
+    changesOf('deployments').next(changeSet({ added: [other] }));
+    const before = view.select('e/e').getSnapshot();
+    expect(view.select('d/d').getSnapshot()?.text).toContain('p2');
+    changesOf('pods').next(
+      changeSet({ updated: [{ previous: first, object: pod('p1', 's', 'Error') }] }),
+    );
+    expect(view.select('d/d').getSnapshot()?.tone).toBe('bad');
+    expect(view.select('e/e').getSnapshot()).toBe(before);
+    leave();
+  });
+});
+
+test('a node has the number of its pods and what they request', () => {
+  const { view, changesOf, leave } = open(nodeKind);
+  const metadata = { uid: 'n', name: 'n1' };
+  const status = {
+    allocatable: { cpu: '4', memory: '8Gi' },
+    conditions: [{ type: 'Ready', status: 'True' }],
+  };
+  changesOf('nodes').next(changeSet({ added: [{ metadata, status }] }));
+  const requests = { cpu: '1500m', memory: '2Gi' };
+  const asking = {
+    ...pod('p', 's'),
+    spec: { nodeName: 'n1', containers: [{ name: 'c', resources: { requests } }] },
+  };
+  const ended = { ...asking, metadata: owned('q', 's'), status: { phase: 'Succeeded' } };
+  changesOf('pods').next(changeSet({ added: [asking, ended] }));
+  expect(view.getSnapshot().rows).toMatchObject([
+    {
+      name: 'n1',
+      status: 'Ready',
+      pods: 1,
+      cpu: 0.375,
+      cpuText: '1.5 of 4',
+      memoryText: '2 of 8 GiB',
+    },
+  ]);
+  leave();
+});
+
+test('an event says in which state its pod is now, and when the pod is gone', () => {
+  const { view, changesOf, leave } = open(eventKind);
+  const metadata = { uid: 'e', name: 'e', namespace: 'shop' };
+  const about = {
+    involvedObject: { kind: 'Pod', name: 'p', uid: 'p' },
+    reason: 'BackOff',
+    type: 'Warning',
+  };
+  changesOf('events').next(changeSet({ added: [{ metadata, ...about }] }));
+  const now = () => view.getSnapshot().rows.map((row) => row['objectNow']);
+  const gone = pod('p', 's');
+  changesOf('pods').next(changeSet({ added: [gone] }));
+  expect(now()).toEqual(['Running']);
+  changesOf('pods').next(changeSet({ deleted: [gone] }));
+  expect(now()).toEqual(['deleted']);
+  leave();
+});
+
+test('the state of a workload is that of its conditions before that of its replicas', () => {
+  const failed = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' };
+  const stalled = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' };
+  const state = (replicas: Parameters<typeof workloadState>[0]) => workloadState(replicas).status;
+  expect(state({ desired: 3, ready: 3 })).toBe('Ready');
+  expect(state({ desired: 3, ready: 2 })).toBe('Not ready');
+  expect(state({ desired: 3, ready: 3, updated: 1 })).toBe('Rolling out');
+  expect(state({ desired: 3, ready: 3, updated: 1, paused: true })).toBe('Paused');
+  expect(state({ desired: 0, ready: 0 })).toBe('Scaled to zero');
+  expect(state({ desired: 3, ready: 1, conditions: [failed] })).toBe('FailedCreate');
+  expect(state({ desired: 3, ready: 1, updated: 1, conditions: [stalled] })).toBe('Stalled');
+});
