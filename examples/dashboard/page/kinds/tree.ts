@@ -36,8 +36,10 @@ function health(
   const worst = bad[0];
   if (worst === undefined || row.tone === 'bad') return row;
   const same = bad.filter(({ status }) => status === worst.status).length;
+  // A pod whose probe fails again and again is running all the same.
+  const shown = worst.status === 'Running' ? 'Not ready' : worst.status;
   const others = bad.length > same ? ` +${bad.length - same}` : '';
-  return { status: `${same === 1 ? '' : `${same} × `}${worst.status}${others}`, tone: 'bad' };
+  return { status: `${same === 1 ? '' : `${same} × `}${shown}${others}`, tone: 'bad' };
 }
 
 function sum(rows: readonly Row[], field: string): number {

@@ -1,6 +1,5 @@
 /** What the table reads from where, and what that costs. */
 import { Code, Text } from '@mantine/core';
-import { explain } from 'rx-informer';
 import { useView } from 'rx-informer/react';
 import { useClockText } from '../cluster/clock.ts';
 import { queries as liveQueries } from '../cluster/cluster.ts';
@@ -51,10 +50,6 @@ export function QueriesPanel() {
         Cost so far
       </Text>
       <CostTable cost={cost} objects={objects} shown={shown} />
-      <Text component="h3" className={classes.heading} mt="md">
-        Without a running informer
-      </Text>
-      <Code block>{explain(query).text}</Code>
     </section>
   );
 }

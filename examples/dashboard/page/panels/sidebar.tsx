@@ -51,6 +51,7 @@ function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
   const { queries } = useTableQueries();
   const namespaces = useView(queries.namespaces).rows;
   const { namespace } = usePage();
+  if (namespaces.length === 0) return null;
   const most = Math.max(1, ...namespaces.map(({ count }) => count));
   return (
     <section aria-label="Namespaces">
