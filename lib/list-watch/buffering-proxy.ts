@@ -34,6 +34,8 @@ const MESSAGE =
 export interface Passage {
   /** Set while a proxy holds events back. */
   readonly heldBack: HeldBack | undefined;
+  /** Whether a watch has proved that events are not held back, or a probe has tried to. */
+  readonly isJudged: boolean;
   /** How long a watch may last, in seconds, if `asked` seconds were requested. */
   seconds(asked: number): number;
   /**
@@ -81,6 +83,9 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
   return {
     get heldBack() {
       return heldBack;
+    },
+    get isJudged() {
+      return state.provedMs !== undefined || state.fruitless > 0;
     },
     seconds: (asked) =>
       heldBack === undefined || asked <= SHORTEST_SECONDS

@@ -15,6 +15,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedLimit } from '../rx/checked-option.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { signals } from './batch-signals.ts';
@@ -108,6 +109,9 @@ function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOp
     ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
   };
 }
+
+/** After this time a watch that was silent has sent a probe, which has its verdict, in milliseconds. */
+const JUDGED_MS = 30_000;
 
 /** Whether an event is the bookmark that ends a streaming LIST. */
 function endsList(event: WatchEvent<unknown>): boolean {
@@ -252,8 +256,14 @@ export class CollectionRequests<T extends KubernetesObject> {
       );
     };
     let isListed = !isInitial;
-    // A proxy that holds events back delivers nothing of a watch that is ended early.
-    const mayYield = () => isListed && !isProbing && passage.heldBack === undefined;
+    const passedMs = stopwatch(scheduler);
+    // A proxy that holds events back delivers nothing of a watch that is ended early. It would have held back the end of
+    // a streaming list, too.
+    const mayYield = () =>
+      isListed &&
+      !isProbing &&
+      passage.heldBack === undefined &&
+      (isInitial || passage.isJudged || passedMs() >= JUDGED_MS);
     const send: KubeClient['send'] = (sent) =>
       passage.watched(sendAccepting(client, sent, accepted), {
         where,
