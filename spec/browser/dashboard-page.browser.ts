@@ -213,6 +213,25 @@ describe('the filter box', () => {
   });
 });
 
+test('one namespace is shown without kinds outside of it, without a comparison and without edits', async () => {
+  const { page, complaints } = await open({
+    query: '?panel=server',
+    start: { namespace: 'shop', readOnly: true, objects: 200 },
+  });
+  await live(page);
+  await page.getByText('shop of embedded cluster').waitFor();
+  expect(await page.getByRole('link', { name: 'Nodes' }).count()).toBe(0);
+  await page
+    .getByTestId('truth')
+    .getByText(/one namespace/)
+    .waitFor();
+  await page.locator('[data-uid]').first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('YAML', { exact: true }).waitFor();
+  expect(await dialog.getByText('Edit', { exact: true }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
 test('updates can be paused, and the folded changes appear at once', async () => {
   const { page, cluster } = await open();
   await live(page);

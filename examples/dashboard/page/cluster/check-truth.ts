@@ -15,7 +15,7 @@ import { type Pod, pods } from 'rx-informer/resources';
 import { Subscription } from 'rxjs';
 import { versionHash, withHash, withoutHash } from '../../shared/fingerprint.ts';
 import type { Truth } from '../../shared/messages.ts';
-import { paced, queries } from './cluster.ts';
+import { onlyNamespace, paced, queries } from './cluster.ts';
 import { isLive } from './status-words.ts';
 
 /** The outcome of a comparison. */
@@ -67,7 +67,7 @@ export class TruthChecker {
   async check(): Promise<Verdict | undefined> {
     const { rows, synced, status } = this.#totals.getSnapshot();
     const resourceVersion = this.#resourceVersion;
-    if (!synced || !isLive(status)) return undefined;
+    if (!synced || !isLive(status) || onlyNamespace !== '') return undefined;
     const { pods: size, fingerprint: shown } = rows[0] ?? { pods: 0, fingerprint: 0 };
     const answer = await fetch(`/embedded/truth?resourceVersion=${resourceVersion}`);
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);

@@ -23,7 +23,8 @@ const close = () => {
   document.querySelector<HTMLElement>('[role=grid],[role=treegrid]')?.focus();
 };
 
-export function Details({ of }: { readonly of: ObjectName }) {
+export function Details(props: { readonly of: ObjectName; readonly isReadOnly: boolean }) {
+  const { of, isReadOnly } = props;
   const kind = kindOf(of.kind);
   const { object, isDeleted, successor, synced, error } = useLastObject(kind, of);
   const title = useRef<HTMLHeadingElement>(null);
@@ -65,7 +66,9 @@ export function Details({ of }: { readonly of: ObjectName }) {
       {object === undefined && !synced && error === undefined && (
         <Loader size="sm" m="lg" aria-label="Loading the object" />
       )}
-      {object !== undefined && <Body kind={kind} object={object} isDeleted={isDeleted} />}
+      {object !== undefined && (
+        <Body kind={kind} object={object} isDeleted={isDeleted} isReadOnly={isReadOnly} />
+      )}
     </section>
   );
 }
@@ -101,14 +104,17 @@ function Body(props: {
   readonly kind: Kind;
   readonly object: Stored<KubernetesObject>;
   readonly isDeleted: boolean;
+  readonly isReadOnly: boolean;
 }) {
-  const { kind, object, isDeleted } = props;
+  const { kind, object, isDeleted, isReadOnly } = props;
   const { tab } = usePage();
   const tabs = [
     { value: '', label: 'Overview' },
     ...(kind.id === 'pods' ? [{ value: 'logs', label: 'Logs' }] : []),
     { value: 'yaml', label: 'YAML' },
-    ...(isEditable(kind.resource) && !isDeleted ? [{ value: 'edit', label: 'Edit' }] : []),
+    ...(isEditable(kind.resource) && !isDeleted && !isReadOnly
+      ? [{ value: 'edit', label: 'Edit' }]
+      : []),
   ];
   const shown = tabs.some(({ value }) => value === tab) ? tab : '';
   return (

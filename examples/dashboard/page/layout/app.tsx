@@ -58,7 +58,11 @@ function Shell() {
         <div className={classes.content}>
           <LiveTable key={kind} />
           {object !== undefined && (
-            <Details key={`${object.kind}/${object.uid}/${object.name}`} of={object} />
+            <Details
+              key={`${object.kind}/${object.uid}/${object.name}`}
+              of={object}
+              isReadOnly={info?.readOnly === true}
+            />
           )}
         </div>
       </AppShell.Main>

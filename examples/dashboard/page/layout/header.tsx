@@ -39,7 +39,7 @@ export function Header(props: {
         </Title>
         {info !== undefined && (
           <Badge variant="default" radius="sm" tt="none" fw={500} className={classes.cluster}>
-            {info.cluster}
+            {info.namespace === undefined ? info.cluster : `${info.namespace} of ${info.cluster}`}
           </Badge>
         )}
       </Group>

@@ -70,7 +70,7 @@ function CostTable(props: {
         'Time per changed row',
         `${number.format((cost.totalMs * 1000) / Math.max(1, cost.changes))} µs`,
       ],
-      ['Longest change set', `${number.format(cost.longestMs)} ms`],
+      ['Longest change set, with pauses', `${number.format(cost.longestMs)} ms`],
     ]),
   );
   return (

@@ -2,6 +2,7 @@
 import { Button, Text } from '@mantine/core';
 import { useCallback, useEffect, useState } from 'react';
 import { TruthChecker, type Verdict } from '../cluster/check-truth.ts';
+import { onlyNamespace } from '../cluster/cluster.ts';
 import { AlertIcon, CheckIcon } from '../layout/icons.tsx';
 import classes from './server-panel.module.css';
 
@@ -56,6 +57,9 @@ export function TruthCheck() {
 }
 
 function NotCompared({ last }: { readonly last: Verdict | undefined }) {
+  if (onlyNamespace !== '') {
+    return 'Not compared, because the page shows one namespace, and the server counts all pods.';
+  }
   if (last === undefined) return 'Nothing to compare yet.';
   return (
     <span>
