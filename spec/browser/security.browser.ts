@@ -170,7 +170,7 @@ describe('the content of a cluster', () => {
     for (const [at, payload] of payloads.entries()) {
       const row = page.locator('[data-uid]', { hasText: `0${at}-` });
       expect(await row.locator('[role=gridcell]').nth(0).textContent()).toBe(`0${at}-${payload}`);
-      expect(await row.locator('[role=gridcell]').nth(1).textContent()).toBe(payload);
+      expect(await row.locator('[data-column=namespace]').textContent()).toBe(payload);
       await row.click();
       const details = page.getByTestId('details');
       await details.getByText('value', { exact: true }).waitFor();

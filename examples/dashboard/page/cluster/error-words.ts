@@ -31,7 +31,8 @@ const byCode: Readonly<Record<number, string>> = {
 /** What an error means. */
 export function errorMeaning({ code, reason }: Pick<ApiError, 'code' | 'reason'>): string {
   const isExpired = reason === 'Expired' || reason === 'Gone';
-  return byReason[reason] ?? byCode[isExpired ? 410 : code] ?? 'The request failed';
+  const known = Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;
+  return known ?? byCode[isExpired ? 410 : code] ?? 'The request failed';
 }
 
 /** What an error means, and the words of the server. */

@@ -105,23 +105,23 @@ export function Age({ sinceMs }: { readonly sinceMs: number }) {
   return useClockText((now) => (sinceMs === 0 ? '' : ageText(now - sinceMs)));
 }
 
-/** The short names of kubectl. */
-const shortKinds: Readonly<Record<string, string>> = {
-  ReplicaSet: 'rs',
-  Deployment: 'deploy',
-  StatefulSet: 'sts',
-  DaemonSet: 'ds',
-  Job: 'job',
-  Pod: 'pod',
-  Node: 'node',
-};
+/** The short names of kubectl. A map, because a kind may be called `constructor`. */
+const shortKinds: ReadonlyMap<string, string> = new Map([
+  ['ReplicaSet', 'rs'],
+  ['Deployment', 'deploy'],
+  ['StatefulSet', 'sts'],
+  ['DaemonSet', 'ds'],
+  ['Job', 'job'],
+  ['Pod', 'pod'],
+  ['Node', 'node'],
+]);
 
 function Owner({ text }: { readonly text: string }) {
   if (text === '') return <None />;
   const [kind = '', name = ''] = text.split('/');
   return (
     <span className={classes.owner} title={text}>
-      <span className={classes.kind}>{shortKinds[kind] ?? kind}/</span>
+      <span className={classes.kind}>{shortKinds.get(kind) ?? kind}/</span>
       <ShortName text={name} />
     </span>
   );
