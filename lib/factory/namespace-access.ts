@@ -2,11 +2,12 @@
  * Finds out in which namespaces the user may list and watch a resource, where the complete cluster is forbidden. The
  * server is asked by SelfSubjectAccessReviews, a few at a time.
  */
-import type { Observable } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, exhaustMap, startWith } from 'rxjs/operators';
 import type { LimitedAccess } from '../informer/sources.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 
 /** The scopes that may be read: everything, or some namespaces. */
@@ -30,10 +31,13 @@ class Reviews {
     { readonly atMs: number; readonly allowed: Promise<boolean> }
   >();
   readonly #waiting: (() => void)[] = [];
+  /** The time on which answers age; informers of one client share it. */
+  readonly passedMs: () => number;
   #running = 0;
 
-  constructor(client: KubeClient) {
+  constructor(client: KubeClient, scheduler: SchedulerLike) {
     this.#client = client;
+    this.passedMs = stopwatch(scheduler);
   }
 
   /** Whether list and watch are permitted; '' means all namespaces. Answers from before `sinceMs` are not used. */
@@ -57,7 +61,7 @@ class Reviews {
   ): Promise<boolean> {
     const key = JSON.stringify([group, plural, namespace, verb]);
     const known = this.#known.get(key);
-    if (known !== undefined && known.atMs >= sinceMs && Math.abs(nowMs - known.atMs) < VALID_MS) {
+    if (known !== undefined && known.atMs >= sinceMs && nowMs - known.atMs < VALID_MS) {
       return known.allowed;
     }
     const resourceAttributes = { group, version, resource: plural, verb, namespace };
@@ -92,7 +96,13 @@ class Reviews {
   }
 }
 
-const reviewsOf = /* @__PURE__ */ new WeakMap<KubeClient, Reviews>();
+const known = /* @__PURE__ */ new WeakMap<KubeClient, Reviews>();
+
+function reviewsOf(client: KubeClient, scheduler: SchedulerLike): Reviews {
+  const reviews = known.get(client) ?? new Reviews(client, scheduler);
+  known.set(client, reviews);
+  return reviews;
+}
 
 /** The names of all namespaces. Rejects if they cannot be listed. */
 async function allNamespaces(client: KubeClient): Promise<readonly string[]> {
@@ -121,13 +131,12 @@ function listed(names: readonly string[]): string {
 
 async function find(
   client: KubeClient,
+  reviews: Reviews,
   resource: Resource,
   given: readonly string[] | undefined,
   nowMs: number,
   sinceMs: number,
 ): Promise<Permitted> {
-  const reviews = reviewsOf.get(client) ?? new Reviews(client);
-  reviewsOf.set(client, reviews);
   try {
     if (await reviews.mayRead(resource, '', nowMs, sinceMs)) return 'all';
   } catch {
@@ -167,16 +176,18 @@ export function permittedScopes(
     readonly namespaces: readonly string[] | undefined;
     /** Emits when a request was refused with a 403. */
     readonly refused$: Observable<unknown>;
-    now(): number;
+    readonly scheduler: SchedulerLike;
   },
 ): Observable<Permitted> {
-  const { namespaces, refused$, now } = options;
+  const { namespaces, refused$, scheduler } = options;
+  const reviews = reviewsOf(client, scheduler);
   return refused$.pipe(
     startWith(undefined),
     // After a 403, earlier answers are not used.
     exhaustMap((_refused, at) => {
-      const nowMs = now();
-      return find(client, resource, namespaces, nowMs, at === 0 ? Number.NEGATIVE_INFINITY : nowMs);
+      const nowMs = reviews.passedMs();
+      const sinceMs = at === 0 ? Number.NEGATIVE_INFINITY : nowMs;
+      return find(client, reviews, resource, namespaces, nowMs, sinceMs);
     }),
     distinctUntilChanged((a, b) => JSON.stringify(a) === JSON.stringify(b)),
   );

@@ -33,7 +33,7 @@ export function fallingBack(of: {
     permittedScopes(client, resource, {
       namespaces,
       refused$: refused,
-      now: () => scheduler.now(),
+      scheduler,
     }),
   ).pipe(
     map((permitted): SourceSet<Anything> => {

@@ -13,8 +13,8 @@ import { editorOf } from './editor.ts';
 /** The options of {@link useEdit}, and of each edit. */
 export interface UseEditOptions extends EditOptions {
   /**
-   * How long the draft is shown without an answer of the server, and after the answer without its echo in the watch, in
-   * milliseconds. An edit without an answer is then aborted. @defaultValue 30000
+   * How long the draft is shown without an answer of the server, and after the answer without its echo in the watch. The
+   * time is in milliseconds. An edit without an answer is then aborted. @defaultValue 30000
    */
   readonly timeoutMs?: number | undefined;
 }

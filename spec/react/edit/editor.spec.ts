@@ -152,7 +152,7 @@ describe('an edit', () => {
 
   it('V12: ends with the deletion of the object', async () => {
     const { server, large, text, edit } = await rig();
-    const delay = server.faults.delay(100, { method: 'PATCH' });
+    const delay = server.faults.delay(2_000, { method: 'PATCH' });
     const done = edit(4);
     await expect.poll(text).toBe('4');
     server.objects.delete(deployments, target);
