@@ -37,7 +37,10 @@ export interface DecodeContext<T extends KubernetesObject> {
   readonly projection?: Projection;
   /** The known objects, which may be older than the bytes that are being decoded. */
   readonly known?: KnownObjects<T>;
-  /** Whether an object of a list may be replaced by the known one with the same UID and version. */
+  /**
+   * Whether an object of a list may be replaced by the known one with the same UID and version. If `false`, nothing that
+   * was decoded before the list may be used again. Absent for a watch, whose events are changes.
+   */
   readonly reuse?: boolean;
   /** The longest line or item, in bytes. */
   readonly maxFrameBytes: number;

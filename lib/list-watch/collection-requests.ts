@@ -186,7 +186,7 @@ export class CollectionRequests<T extends KubernetesObject> {
         request.onSkipped?.(skipped);
       },
       ...(request.known === undefined ? {} : { known: request.known }),
-      ...(isList && request.reuse === true ? { reuse: true } : {}),
+      ...(isList ? { reuse: request.reuse === true } : {}),
       ...(transform === undefined ? {} : { transform }),
     };
   }

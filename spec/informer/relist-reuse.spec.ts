@@ -87,6 +87,32 @@ describe.each(Object.entries(ways))('a relist %s', (_way, options) => {
   });
 });
 
+describe.each(Object.entries(ways))('a run that begins %s', (_way, options) => {
+  it('S16: takes nothing from what an earlier run kept, so a damaged object stays repaired', async () => {
+    const { time, server, informer, decoding, colour } = await synced({
+      ...options,
+      mutationGuard: 'off',
+    });
+    const phase = async (to: string) => {
+      server.objects.modify(pods, { namespace: 'd', name: 'a' }, (pod) => {
+        (pod as { status?: object }).status = { phase: to };
+      });
+      await time.advance(1_000);
+    };
+    for (const to of ['one', 'two', 'three', 'four']) await phase(to);
+    expect(decoding.counts.compared).toBeGreaterThan(0);
+    const cached = informer.indexer.getByKey('d/a') as Labelled;
+    (cached.metadata.labels as Record<string, string>)['colour'] = 'damaged';
+    await informer.stop();
+    informer.start();
+    await time.advance(1_000);
+    expect(colour('a')).toBe('red');
+    await phase('five');
+    expect(colour('a')).toBe('red');
+    await informer.stop();
+  });
+});
+
 describe('a kind that is polled', () => {
   it('D18, W13: a poll parses only what changed, and everything if its list is older', async () => {
     const { time, server, informer, decoding, colour, recolour } = await synced({}, true);

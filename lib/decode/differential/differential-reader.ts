@@ -55,6 +55,8 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     this.#hasTransform = transform !== undefined;
     if (!this.#hasTransform) this.#known = known;
     if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
+    // A list that reuses nothing repairs objects that a consumer damaged. The kept values may share the damage.
+    if (reuse === false) recent.clear();
   }
 
   unchanged(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined {

@@ -103,6 +103,12 @@ export class RecentDocuments {
     this.#bytes -= entry.size;
   }
 
+  /** Removes all documents. */
+  clear(): void {
+    this.#entries.clear();
+    this.#bytes = 0;
+  }
+
   /** Removes documents that were not used since they were considered last, in turn. */
   #evict(): void {
     for (const [hash, entry] of this.#entries) {

