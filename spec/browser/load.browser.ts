@@ -11,7 +11,8 @@ import { LONG_TASK_MS, measureThread } from './thread-time.ts';
 
 const PODS = 35_000;
 const RATE = 1_000;
-const SECONDS = 60;
+/** `.ci/run` measures for a shorter time. */
+const SECONDS = Number(process.env['LOAD_SECONDS'] ?? '60');
 
 interface Drawn {
   /** Changed attributes and texts, and added and removed nodes, of the table's rows. */
@@ -71,6 +72,8 @@ test(`${PODS} pods and ${RATE} changes a second take no long task, few changes o
   const cdp = await context.newCDPSession(page);
   const drawn = await countDrawing(page);
   const heapBefore = await heapMb(cdp);
+  // The collection stops the page for long enough that many changes wait for it.
+  await pass(5_000);
   const changesBefore = cluster.changes;
   const report = await measureThread(browser, page, () => pass(SECONDS * 1000));
   const changes = cluster.changes - changesBefore;

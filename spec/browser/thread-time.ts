@@ -6,6 +6,8 @@ import type { Browser, Page } from 'playwright-core';
 /** A task of the main thread, in milliseconds of CPU time, and the longest function calls within it. */
 export interface LongTask {
   readonly cpuMs: number;
+  /** When the task began, in seconds since the first task. */
+  readonly atSeconds: number;
   readonly calls: readonly string[];
 }
 
@@ -93,6 +95,10 @@ export async function measureThread(
     longestCpuMs: Math.max(0, ...times),
     longTasks: tasks
       .filter(({ tdur = 0 }) => tdur > LONG_TASK_MS * 1000)
-      .map((task) => ({ cpuMs: (task.tdur ?? 0) / 1000, calls: callsWithin(task, own) })),
+      .map((task) => ({
+        cpuMs: (task.tdur ?? 0) / 1000,
+        atSeconds: (task.ts - (tasks[0]?.ts ?? 0)) / 1e6,
+        calls: callsWithin(task, own),
+      })),
   };
 }
