@@ -158,7 +158,13 @@ test('an event says in which state its pod is now, and when the pod is gone', ()
 test('the state of a workload is that of its conditions before that of its replicas', () => {
   const failed = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' };
   const stalled = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' };
+  const unavailable = { type: 'Available', status: 'False', reason: 'MinimumReplicasUnavailable' };
   const state = (replicas: Parameters<typeof workloadState>[0]) => workloadState(replicas).status;
+  expect(workloadState({ desired: 3, ready: 0, conditions: [unavailable] })).toEqual({
+    status: 'Unavailable',
+    tone: 'bad',
+  });
+  expect(state({ desired: 0, ready: 0, conditions: [unavailable] })).toBe('Scaled to zero');
   expect(state({ desired: 3, ready: 3 })).toBe('Ready');
   expect(state({ desired: 3, ready: 2 })).toBe('Not ready');
   expect(state({ desired: 3, ready: 3, updated: 1 })).toBe('Rolling out');

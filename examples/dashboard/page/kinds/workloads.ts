@@ -53,6 +53,10 @@ export function workloadState(replicas: Replicas): {
   const progress = conditions.find((each) => each.type === 'Progressing');
   if (progress?.status === 'False') return { status: 'Stalled', tone: 'bad' };
   if (desired === 0) return { status: 'Scaled to zero', tone: 'done' };
+  const isUnavailable = conditions.some(
+    (each) => each.type === 'Available' && each.status === 'False',
+  );
+  if (isUnavailable) return { status: 'Unavailable', tone: 'bad' };
   if (updated < desired) return { status: paused ? 'Paused' : 'Rolling out', tone: 'busy' };
   if (ready < desired) return { status: 'Not ready', tone: 'busy' };
   return { status: 'Ready', tone: 'good' };
