@@ -46,7 +46,7 @@ export interface EmbeddedCluster {
   list(): readonly Pod[];
   /** Writes further pods, beside those of the simulation. */
   readonly writer: PodWriter;
-  /** What was seeded, one sentence or two per fault. */
+  /** The seeded faults, each in one or two sentences. */
   readonly explanations: readonly string[];
   /** Must be called with the path of each request, so that the log that it may read exists. */
   prepare(path: string): void;

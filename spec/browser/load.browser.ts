@@ -5,8 +5,8 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { CDPSession, Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { startDashboard } from '../../examples/dashboard/dashboard.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
+import { live, openDashboard } from './open-dashboard.ts';
 import { LONG_TASK_MS, measureThread } from './thread-time.ts';
 
 const PODS = 35_000;
@@ -54,22 +54,15 @@ async function heapMb(cdp: CDPSession): Promise<number> {
 }
 
 test(`${PODS} pods and ${RATE} changes a second take no long task, few changes of the page and no memory`, async () => {
-  const options = { port: 0, open: false, embedded: true, seed: 1, objects: PODS, rate: RATE };
-  const dashboard = await startDashboard(options, () => undefined);
   const browser = await launchChromium();
-  onTestFinished(async () => {
-    await browser.close();
-    await dashboard.close();
-  });
-  const cluster = dashboard.embedded;
-  if (cluster === undefined) throw new Error('no embedded cluster');
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  const page = await context.newPage();
-  await page.goto(dashboard.url);
-  await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: 60_000 });
+  onTestFinished(() => browser.close());
+  const start = { objects: PODS, rate: RATE };
+  const { page, cluster, close } = await openDashboard(browser, { start });
+  onTestFinished(close);
+  await live(page, 60_000);
   await pass(5_000);
 
-  const cdp = await context.newCDPSession(page);
+  const cdp = await page.context().newCDPSession(page);
   const drawn = await countDrawing(page);
   const heapBefore = await heapMb(cdp);
   // The collection stops the page for long enough that many changes wait for it.

@@ -28,8 +28,8 @@ export interface OpenOptions {
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
 /** Waits until the page follows the server. */
-export async function live(page: Page): Promise<void> {
-  await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: 30_000 });
+export async function live(page: Page, timeoutMs = 30_000): Promise<void> {
+  await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: timeoutMs });
 }
 
 /** Starts a dashboard with 40 pods that do not change, and opens its page. */

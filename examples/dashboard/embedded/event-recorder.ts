@@ -19,7 +19,7 @@ export interface Involved {
   readonly fieldPath?: string;
 }
 
-/** What happened. */
+/** An occurrence that an Event reports. */
 export interface Happening {
   readonly type?: 'Normal' | 'Warning';
   readonly reason: string;

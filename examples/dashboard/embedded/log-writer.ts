@@ -1,5 +1,5 @@
 /**
- * Writes the logs of healthy pods when they are read. Nobody reads most of them, so that writing all of them would
+ * Writes the logs of healthy pods when they are read. Most logs are never read, so writing all of them would
  * only fill the memory.
  */
 import { type Pod, pods } from 'rx-informer/resources';

@@ -10,7 +10,7 @@ export interface Resident {
   busy: boolean;
 }
 
-/** What the pods of an owner consist of. */
+/** The contents of an owner's pods. */
 export interface Template {
   readonly image: string;
   readonly sidecar: boolean;

@@ -83,7 +83,7 @@ function* replace(
   if (!surges) yield* start(world, next, node, ordinal);
 }
 
-/** Ends the reservation of a pod. If its deployment has got a new template in the meantime, the pod is replaced. */
+/** Ends the reservation of a pod. If its deployment has a new template by then, the pod is replaced. */
 function* release(world: World, resident: Resident): Story {
   if (isOutdated(resident)) yield* replace(world, resident);
   else resident.busy = false;

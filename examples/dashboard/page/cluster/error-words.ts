@@ -28,14 +28,14 @@ const byCode: Readonly<Record<number, string>> = {
   504: 'The server did not answer in time',
 };
 
-/** What an error means. */
+/** An explanation of an error. */
 export function errorMeaning({ code, reason }: Pick<ApiError, 'code' | 'reason'>): string {
   const isExpired = reason === 'Expired' || reason === 'Gone';
   const known = Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;
   return known ?? byCode[isExpired ? 410 : code] ?? 'The request failed';
 }
 
-/** What an error means, and the words of the server. */
+/** Explains an error, and adds the words of the server. */
 export function errorWords(error: Pick<ApiError, 'code' | 'reason' | 'message'>): string {
   return `${errorMeaning(error)} (${error.message.replace(/\.$/, '')}).`;
 }

@@ -1,4 +1,4 @@
-/** What belongs to an object: its ReplicaSets and pods by selector, and the events of all of them. */
+/** The objects that belong to an object: its ReplicaSets and pods by selector, and the events of all of them. */
 import { useState } from 'react';
 import {
   type KubernetesObject,
