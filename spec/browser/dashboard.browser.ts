@@ -5,7 +5,6 @@
 import type { Browser, Page } from 'playwright-core';
 import type { PodStatus } from 'rx-informer/resources';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboard.ts';
 import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
 import { noFilter, type readPage } from '../../examples/dashboard/page/cluster/page-state.ts';
 import type { Row, Sort } from '../../examples/dashboard/page/kinds/kind.ts';
@@ -15,49 +14,31 @@ import { testOf } from '../../examples/dashboard/page/table/filter.ts';
 import { faultNames } from '../../examples/dashboard/shared/messages.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { type FrameReport, probeFrames } from './frame-probe.ts';
+import { live, type OpenDashboard, openDashboard } from './open-dashboard.ts';
 
 let browser: Browser;
-let dashboard: Dashboard | undefined;
-let complaints: string[] = [];
+let opened: OpenDashboard | undefined;
+let complaints: readonly string[] = [];
 
 beforeAll(async () => {
   browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await dashboard?.close();
-  dashboard = undefined;
+  await opened?.close();
+  opened = undefined;
 });
 
-async function openDashboard(
+/** Opens the page with the panel of the embedded server, which is closed otherwise. */
+async function openWithPanel(
   size: { objects: number; rate: number },
   colorScheme: 'light' | 'dark' = 'light',
-): Promise<{ page: Page; cluster: EmbeddedCluster }> {
-  const options = { port: 0, open: false, embedded: true, seed: 1, ...size };
-  dashboard = await startDashboard(options, () => undefined);
-  const cluster = dashboard.embedded;
-  if (cluster === undefined) throw new Error('no embedded cluster');
-  const context = await browser.newContext({
-    colorScheme,
-    viewport: { width: 1440, height: 900 },
-  });
-  const page = await context.newPage();
-  complaints = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    // The faults make requests fail, so failed requests are expected.
-    if (message.type() !== 'error' || message.text().startsWith('Failed to load')) return;
-    complaints.push(message.text());
-  });
-  // With the panel of the embedded server, which is closed otherwise.
-  await page.goto(`${dashboard.url}?panel=server`);
-  await live(page);
-  return { page, cluster };
-}
-
-async function live(page: Page): Promise<void> {
-  await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: 30_000 });
+): Promise<OpenDashboard> {
+  const context = { colorScheme, viewport: { width: 1440, height: 900 } };
+  opened = await openDashboard(browser, { start: size, browser: context, query: '?panel=server' });
+  complaints = opened.complaints;
+  await live(opened.page);
+  return opened;
 }
 
 /** Waits until the page equals the server at the server's last change. */
@@ -145,7 +126,7 @@ async function expectRows(page: Page, expected: readonly Row[]): Promise<void> {
 
 describe('an unreachable server', () => {
   test('the button "Retry now" sends a request immediately, and the page becomes live again', async () => {
-    const { page } = await openDashboard({ objects: 20, rate: 0 });
+    const { page } = await openWithPanel({ objects: 20, rate: 0 });
     const list = /\/api\/v1\/pods/;
     await page.route(list, (route) => route.abort());
     await page.getByRole('button', { name: 'Drop connections' }).click();
@@ -164,7 +145,7 @@ describe('an unreachable server', () => {
 
 describe('rows', () => {
   test('appear, change and disappear with their pods', async () => {
-    const { page, cluster } = await openDashboard({ objects: 20, rate: 0 });
+    const { page, cluster } = await openWithPanel({ objects: 20, rate: 0 });
     const row = page.locator('[data-uid]', { hasText: 'aaa-visitor' });
     const pod = cluster.writer.create({
       metadata: { name: 'aaa-visitor', namespace: 'shop' },
@@ -185,7 +166,7 @@ describe('rows', () => {
   });
 
   test('that cannot be read are counted beside the others', async () => {
-    const { page, cluster } = await openDashboard({ objects: 20, rate: 0 });
+    const { page, cluster } = await openWithPanel({ objects: 20, rate: 0 });
     const metadata = { name: 'aaa-odd', namespace: 'shop' };
     const status = { phase: 'Running', containerStatuses: 'none' } as unknown as PodStatus;
     const pod = cluster.writer.create({ metadata, spec: { containers: [] }, status });
@@ -201,7 +182,7 @@ describe('rows', () => {
   });
 
   test('show markup in names and annotations as text', async () => {
-    const { page, cluster } = await openDashboard({ objects: 5, rate: 0 });
+    const { page, cluster } = await openWithPanel({ objects: 5, rate: 0 });
     const markup = '<img src=x onerror="document.title=\'hacked\'">';
     cluster.writer.create({
       metadata: { name: `0${markup}`, namespace: 'shop', annotations: { note: markup } },
@@ -217,7 +198,7 @@ describe('rows', () => {
   });
 
   test('are filtered and sorted, and a screen reader is notified of the order', async () => {
-    const { page, cluster } = await openDashboard({ objects: 300, rate: 0 });
+    const { page, cluster } = await openWithPanel({ objects: 300, rate: 0 });
     await page.getByRole('button', { name: 'Restarts' }).click();
     const header = page.getByRole('columnheader', { name: 'Restarts' });
     expect(await header.getAttribute('aria-sort')).toBe('descending');
@@ -238,7 +219,7 @@ describe('rows', () => {
   });
 
   test('are those of the server after changes, filtered, sorted and scrolled', async () => {
-    const { page, cluster } = await openDashboard({ objects: 2000, rate: 200 });
+    const { page, cluster } = await openWithPanel({ objects: 2000, rate: 200 });
     const changed = async (count: number) => {
       const before = cluster.changes;
       await expect.poll(() => cluster.changes - before, { timeout: 30_000 }).toBeGreaterThan(count);
@@ -267,7 +248,7 @@ describe('rows', () => {
   });
 
   test('can be selected with the keyboard', async () => {
-    const { page } = await openDashboard({ objects: 300, rate: 0 });
+    const { page } = await openWithPanel({ objects: 300, rate: 0 });
     const grid = page.getByRole('grid', { name: 'Pods' });
     await grid.focus();
     await page.keyboard.press('End');
@@ -285,8 +266,8 @@ describe('rows', () => {
 
 describe('requests of other pages', () => {
   test('a rebound name, a foreign page and a write are refused', async () => {
-    const { page } = await openDashboard({ objects: 5, rate: 0 });
-    const port = dashboard?.port ?? 0;
+    const { page } = await openWithPanel({ objects: 5, rate: 0 });
+    const port = opened?.dashboard.port ?? 0;
     const write = await page.evaluate(async () => {
       const answer = await fetch('/api/v1/namespaces/shop/pods', { method: 'POST', body: '{}' });
       return { status: answer.status, text: await answer.text() };
@@ -309,7 +290,7 @@ describe('requests of other pages', () => {
 
 describe('a fault of the server', () => {
   test.each(faultNames)('%s: the page recovers and equals the server', async (fault) => {
-    const { page, cluster } = await openDashboard({ objects: 500, rate: 100 });
+    const { page, cluster } = await openWithPanel({ objects: 500, rate: 100 });
     await page.locator(`[data-fault=${fault}]`).click();
     const before = cluster.changes;
     // Waits for enough changes that could have been lost.
@@ -327,7 +308,7 @@ describe('a fault of the server', () => {
 
 describe('10,000 pods and 500 changes per second', () => {
   test('no task is longer than 50 ms, frames are in time, and the screen shows the state of the server', async () => {
-    const { page, cluster } = await openDashboard({ objects: 10_000, rate: 500 }, 'dark');
+    const { page, cluster } = await openWithPanel({ objects: 10_000, rate: 500 }, 'dark');
     await page.waitForTimeout(3000);
     const before = cluster.changes;
     const start = performance.now();
