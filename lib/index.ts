@@ -305,6 +305,16 @@ export {
   isResourceVersion,
   type ResourceVersion,
 } from './meta/resource-version.ts';
+export { shardHash } from './meta/shard-ranges/hash.ts';
+export { SHARD_SLOTS, type ShardRange, shardRanges } from './meta/shard-ranges/ranges.ts';
+export {
+  createShardFilter,
+  type ShardBy,
+  type ShardFilter,
+  shardSelector,
+  shardSlot,
+  shardSlotOf,
+} from './meta/shard-ranges/shard-filter.ts';
 export type { Stored } from './meta/stored.ts';
 // query: sorted rows for user interfaces
 export type { Aggregate, Aggregates, GroupRow } from './query/aggregates/aggregate.ts';
