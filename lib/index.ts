@@ -80,11 +80,6 @@ export type {
 } from './controller/controller.ts';
 export { createController } from './controller/create-controller.ts';
 export {
-  createLeaderElector,
-  type LeaderElector,
-  type LeaderElectorOptions,
-} from './controller/election/leader-elector.ts';
-export {
   createEventRecorder,
   type EventRecorder,
   type EventRecorderOptions,
@@ -146,6 +141,11 @@ export type { ListMeta, ListPart, Refused, WatchEvent } from './decode/watch-eve
 export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
 export type { Change, DeletedObject } from './delta/net-change.ts';
 export type { Compression } from './delta/pending-deltas.ts';
+export {
+  createLeaderElector,
+  type LeaderElector,
+  type LeaderElectorOptions,
+} from './election/leader-elector.ts';
 // factory: creates and shares informers
 export {
   createDynamicInformerFactory,

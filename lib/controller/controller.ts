@@ -1,6 +1,7 @@
 /** The types of a controller: its options, its status, and the controller itself. controller-runtime: pkg/controller, pkg/builder. */
 
 import type { Observable } from 'rxjs';
+import type { LeaderElector, LeaderElectorOptions } from '../election/leader-elector.ts';
 import type { WaitOptions } from '../informer/waits.ts';
 import type { ObjectName } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -9,7 +10,6 @@ import type { Stored } from '../meta/stored.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { Outcome, ReconcileContext, ReconcileResult } from '../work-queue/outcome.ts';
 import type { RateLimiter } from '../work-queue/rate-limiter.ts';
-import type { LeaderElector, LeaderElectorOptions } from './election/leader-elector.ts';
 import type { Predicate } from './predicates.ts';
 import type { FilteredSource, MappedSource, WatchedInformer } from './sources.ts';
 

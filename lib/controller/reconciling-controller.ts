@@ -9,6 +9,13 @@ import {
   Subscription,
 } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
+import { followLeading } from '../election/follow-leading.ts';
+import {
+  createLeaderElector,
+  isLeaderElector,
+  type LeaderElector,
+} from '../election/leader-elector.ts';
+import { StartStop } from '../election/start-stop.ts';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -25,15 +32,8 @@ import type {
   StopOptions,
 } from './controller.ts';
 import { sourcesOf } from './controller-sources.ts';
-import { followLeading } from './election/follow-leading.ts';
-import {
-  createLeaderElector,
-  isLeaderElector,
-  type LeaderElector,
-} from './election/leader-elector.ts';
 import { IDLE, notReady } from './readiness.ts';
 import type { Source, WatchedInformer } from './sources.ts';
-import { StartStop } from './start-stop.ts';
 import { Term } from './term.ts';
 import { Terms } from './terms.ts';
 

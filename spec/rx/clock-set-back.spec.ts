@@ -282,8 +282,8 @@ const MOMENTS: Record<string, string> = {
   'lib/informer/status/status-board.ts': 'since when the informer is idle, for the status',
   'lib/reflector/reflector.ts':
     'since when the phase lasts; its rules tolerate a clock that is set back: R8, R12',
-  'lib/controller/election/lease-lock.ts': 'the times of a Lease, which are never compared',
-  'lib/controller/election/candidacy.ts': 'the times of a Lease, which are never compared',
+  'lib/election/lease-lock.ts': 'the times of a Lease, which are never compared',
+  'lib/election/candidacy.ts': 'the times of a Lease, which are never compared',
   'lib/controller/events/event-recorder.ts': 'the times of an Event',
   'lib/store/expiration-store.ts': 'when an object was written, for a policy',
   'lib/node/credentials.ts': 'reads a clock that cannot be set',

@@ -2,9 +2,10 @@
  * Series of events: events with the same content about one object become one `Event` with a count. client-go:
  * tools/events/event_broadcaster.go (eventKey, EventSeries), event_recorder.go (makeEvent).
  */
+
+import { microTime } from '../../election/lease-record.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { knownResource, type Resource } from '../../meta/resource.ts';
-import { microTime } from '../election/lease-record.ts';
 
 /** An event about an object, for its users. */
 export interface RecordedEvent {

@@ -3,10 +3,10 @@
  * client-go: tools/leaderelection/leaderelection.go (tryAcquireOrRenew, renew, release).
  */
 import { BehaviorSubject, type Subscription } from 'rxjs';
-import { ApiError } from '../../meta/api-error.ts';
-import { longTimer } from '../../rx/long-timer.ts';
-import { reportUnhandled } from '../../rx/report-unhandled.ts';
-import { stopwatch } from '../../rx/stopwatch.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { reportUnhandled } from '../rx/report-unhandled.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
 import { heldBy, JITTER, LEASES, type LeaseObject, recordText } from './lease-record.ts';
 

@@ -1,9 +1,9 @@
 /** The requests for one Lease, each with a time limit. client-go: resourcelock/leaselock.go. */
 import type { SchedulerLike } from 'rxjs';
-import { ApiError } from '../../meta/api-error.ts';
-import { resourcePath } from '../../meta/resource.ts';
-import { longTimer } from '../../rx/long-timer.ts';
-import type { KubeClient } from '../../transport/kube-client.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { resourcePath } from '../meta/resource.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
 import { LEASES, type LeaseObject, released } from './lease-record.ts';
 
 /** Options of a lock. */

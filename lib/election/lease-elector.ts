@@ -2,9 +2,9 @@
 
 import { defer, type Observable } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
-import type { ApiError } from '../../meta/api-error.ts';
-import { StartStop } from '../start-stop.ts';
+import type { ApiError } from '../meta/api-error.ts';
 import { Candidacy, type ElectionMemory, type LeaseElectorOptions } from './candidacy.ts';
+import { StartStop } from './start-stop.ts';
 
 interface Work {
   abort(): void;

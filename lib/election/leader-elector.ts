@@ -5,9 +5,9 @@
  * leader stops before that wait has ended; each measures by its own clock. Only the speed of the clocks must be about the same.
  */
 import type { Observable } from 'rxjs';
-import type { ApiError } from '../../meta/api-error.ts';
-import { type Timing, timingOf } from '../../rx/timing.ts';
-import type { KubeClient } from '../../transport/kube-client.ts';
+import type { ApiError } from '../meta/api-error.ts';
+import { type Timing, timingOf } from '../rx/timing.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
 import type { LeaseElectorOptions } from './candidacy.ts';
 import { LeaseElector } from './lease-elector.ts';
 import { JITTER } from './lease-record.ts';

@@ -2,8 +2,8 @@
  * The `Lease` object by which processes agree who leads, in the form of the API. client-go:
  * tools/leaderelection/resourcelock/leaselock.go.
  */
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { knownResource, type Resource } from '../../meta/resource.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { knownResource, type Resource } from '../meta/resource.ts';
 
 /** `spec` of a Lease. Times are RFC 3339 with microseconds. */
 export interface LeaseSpec {
