@@ -4,17 +4,48 @@ import { defineConfig } from 'vitest/config';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-export default defineConfig({
+/** Files that load the server as much as the machine sustains, or measure it. Nothing else runs beside them. */
+const ALONE = ['spec/e2e/disasters-*.e2e.ts', 'spec/e2e/sample-controller.e2e.ts'];
+
+const shared = {
   root: here('../..'),
   resolve: { conditions: ['rx-informer-source'] },
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
+};
+
+const test = {
+  globalSetup: [here('./global-setup.ts')],
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+};
+
+export default defineConfig({
+  ...shared,
   test: {
-    include: ['spec/e2e/**/*.e2e.ts'],
-    globalSetup: [here('./global-setup.ts')],
     reporters: ['default', here('../support/closing-line.ts')],
-    // One server at a time, because each takes up to a gigabyte of memory.
-    fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    projects: [
+      {
+        ...shared,
+        test: {
+          ...test,
+          name: 'beside each other',
+          include: ['spec/e2e/**/*.e2e.ts'],
+          exclude: ALONE,
+          // Most of these tests wait: for a timeout, an expiry or a period.
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        ...shared,
+        test: {
+          ...test,
+          name: 'alone',
+          include: ALONE,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });
