@@ -2,16 +2,44 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({
+const shared = {
   root: fileURLToPath(new URL('../..', import.meta.url)),
   resolve: { conditions: ['rx-informer-source'] },
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
+};
+
+/** Measures the page, so nothing else runs beside it. */
+const ALONE = ['spec/browser/load.browser.ts'];
+
+const test = { testTimeout: 180_000, hookTimeout: 120_000 };
+
+export default defineConfig({
+  ...shared,
   test: {
-    include: ['spec/browser/**/*.browser.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
-    // One file at a time, because Chromium and the server share the machine.
-    fileParallelism: false,
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
+    projects: [
+      {
+        ...shared,
+        test: {
+          ...test,
+          name: 'beside each other',
+          include: ['spec/browser/**/*.browser.ts'],
+          exclude: ALONE,
+          // Many tests wait for turns and timers, and Chromium and the server share the machine.
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        ...shared,
+        test: {
+          ...test,
+          name: 'alone',
+          include: ALONE,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });
