@@ -20,7 +20,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['audit'],
   ['informer'],
   ['query', 'lister', 'client', 'election'],
-  ['factory'],
+  ['factory', 'shards'],
   ['controller'],
 ];
 /** The edges may import rows; no row imports an edge, and no edge imports another. */
