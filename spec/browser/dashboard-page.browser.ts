@@ -252,7 +252,7 @@ test('updates can be paused, and the folded changes appear at once', async () =>
   await expect.poll(() => page.getByTestId('shown').textContent()).toBe(`${cluster.pods} Pods`);
 });
 
-test('the active row keeps the focus and its place on screen when rows come before it', async () => {
+test('the active row keeps its place on screen when rows come before it after the keyboard has left', async () => {
   const { page, cluster } = await open({ start: { objects: 300 } });
   await live(page);
   const grid = page.getByRole('grid', { name: 'Pods' });
@@ -268,9 +268,11 @@ test('the active row keeps the focus and its place on screen when rows come befo
       spec: { containers: [{ name: 'main', image: 'x:1' }] },
     });
   }
+  // The rows move when the focus leaves the table.
+  await page.getByTestId('held').waitFor();
+  expect(await grid.getAttribute('aria-activedescendant')).toBe(await active.getAttribute('id'));
+  await page.getByRole('textbox', { name: /Filter/ }).focus();
   await expect.poll(() => active.getAttribute('aria-rowindex')).toBe(String(index + 3));
   expect(await active.getAttribute('data-uid')).toBe(uid);
   await expect.poll(async () => (await active.boundingBox())?.y).toBe(y);
-  expect(await grid.evaluate((element) => element === document.activeElement)).toBe(true);
-  expect(await grid.getAttribute('aria-activedescendant')).toBe(await active.getAttribute('id'));
 });

@@ -4,11 +4,16 @@ import { changeSet } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventKind } from '../../examples/dashboard/page/kinds/events.ts';
-import type { Kind, Row, Streams } from '../../examples/dashboard/page/kinds/kind.ts';
+import type { Kind, Row, Streams, Tone } from '../../examples/dashboard/page/kinds/kind.ts';
 import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
 import { orderOf } from '../../examples/dashboard/page/kinds/order.ts';
+import { rolledUp } from '../../examples/dashboard/page/kinds/roll-up.ts';
 import { expanded$, toggle, treeKind } from '../../examples/dashboard/page/kinds/tree.ts';
-import { workloadState } from '../../examples/dashboard/page/kinds/workloads.ts';
+import {
+  deploymentKind,
+  replicaSetKind,
+  workloadState,
+} from '../../examples/dashboard/page/kinds/workloads.ts';
 
 afterEach(() => expanded$.next(new Set()));
 
@@ -51,6 +56,81 @@ const pod = (uid: string, by: string, waiting?: string) => {
     status: { phase: 'Running', containerStatuses: [{ ...status, restartCount: 2 }] },
   };
 };
+
+test.each([
+  [
+    'the new template is not observed everywhere',
+    { updated: 2 },
+    '2 of 3 Pods are of the new version',
+  ],
+  ['old pods remain', { updated: 3, existing: 4 }, 'old Pods to stop: 1'],
+])('a rollout is not complete while %s', (_, counts, why) => {
+  const state = workloadState({ desired: 3, ready: 3, ...counts });
+  expect(state).toEqual({ status: 'Rolling out', tone: 'busy', why });
+});
+
+test('a Deployment with one pod more than desired is ready with all of them', () => {
+  const row = deploymentKind.row({
+    spec: { replicas: 14 },
+    status: { replicas: 15, readyReplicas: 15, updatedReplicas: 14 },
+  } as never);
+  expect([row.status, row['ready']]).toEqual(['Rolling out', '14/14']);
+});
+
+describe('the worst reason of the pods', () => {
+  const state = (uid: string, status: string, tone: Tone, why = '', phase = 'Running') =>
+    ({ uid, status, tone, why, phase }) as unknown as Row;
+  const pulling = 'Back-off pulling image "x:2"';
+  const pods = [
+    state('a', 'Running', 'good'),
+    state('b', 'Error', 'bad', 'last exit code 1'),
+    state('c', 'ImagePullBackOff', 'bad', pulling),
+    state('d', 'ImagePullBackOff', 'bad', pulling),
+  ];
+  const said = ({ status, tone, why }: Row) => [status, tone, why];
+  const reason = `2 of 4 Pods: ImagePullBackOff — ${pulling}`;
+
+  test('is that of their owner', () => {
+    const notReady = state('s', 'Not ready', 'busy', '3 of 4 Pods not ready');
+    expect(said(rolledUp(notReady, pods))).toEqual(['ImagePullBackOff', 'bad', reason]);
+    const stalled = state('s', 'Stalled', 'bad', 'has timed out progressing.');
+    expect(said(rolledUp(stalled, pods))).toEqual(['Stalled', 'bad', reason]);
+    const failed = state('s', 'FailedCreate', 'bad', 'exceeded quota');
+    expect(said(rolledUp(failed, pods))).toEqual([
+      'FailedCreate',
+      'bad',
+      `exceeded quota; ${reason}`,
+    ]);
+  });
+
+  test('does not make an owner bad that is complete or has replaced them', () => {
+    const done = state('j', 'Complete', 'done');
+    expect(rolledUp(done, pods)).toBe(done);
+    const ready = state('s', 'Ready', 'good');
+    expect(rolledUp(ready, [state('e', 'Evicted', 'bad', '', 'Failed')])).toBe(ready);
+  });
+
+  test('is in the rows of ReplicaSets and Deployments', () => {
+    for (const [kind, plural] of [
+      [replicaSetKind, 'replicasets'],
+      [deploymentKind, 'deployments'],
+    ] as const) {
+      const { view, changesOf, leave } = open(kind);
+      const meta = { uid: 'd', name: 'web', namespace: 'shop' };
+      changesOf('deployments').next(changeSet({ added: [{ metadata: meta }] }));
+      changesOf('replicasets').next(changeSet({ added: [{ metadata: owned('s', 'd') }] }));
+      changesOf('pods').next(changeSet({ added: [pod('p', 's', 'ErrImagePull')] }));
+      expect(view.getSnapshot().rows, plural).toMatchObject([
+        {
+          status: 'ErrImagePull',
+          tone: 'bad',
+          why: '1 of 1 Pod: ErrImagePull — restarted 2 times',
+        },
+      ]);
+      leave();
+    }
+  });
+});
 
 describe('the tree', () => {
   const deployment = {
@@ -163,6 +243,7 @@ test('the state of a workload is that of its conditions before that of its repli
   expect(workloadState({ desired: 3, ready: 0, conditions: [unavailable] })).toEqual({
     status: 'Unavailable',
     tone: 'bad',
+    why: '3 of 3 Pods not ready',
   });
   expect(state({ desired: 0, ready: 0, conditions: [unavailable] })).toBe('Scaled to zero');
   expect(state({ desired: 3, ready: 3 })).toBe('Ready');

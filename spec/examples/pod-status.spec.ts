@@ -67,6 +67,24 @@ describe('a pod that kubectl prints like a healthy one', () => {
     expect(tone(running(false, 1))).toBe('busy');
     expect(tone(running(true, 7))).toBe('good');
   });
+
+  test('says how often it was restarted and how it ended', () => {
+    const lastState = { terminated: { exitCode: 143, reason: 'Error' } };
+    const row = (restartCount: number) =>
+      podRow({
+        metadata: { uid: 'u' },
+        spec: { containers: [{ name: 'c' }] },
+        status: {
+          phase: 'Running',
+          containerStatuses: [{ ...container, ready: false, restartCount, lastState }],
+        },
+      });
+    expect([row(5).status, row(5).why]).toEqual([
+      'Restarting',
+      'restarted 5 times, last exit code 143',
+    ]);
+    expect([row(1).status, row(1).why]).toEqual(['Running', '']);
+  });
 });
 
 describe('an adopted pod', () => {

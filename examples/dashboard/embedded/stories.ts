@@ -6,6 +6,7 @@ import { apps, jobNames } from './catalogue.ts';
 import type { NodeState } from './cluster-shapes.ts';
 import { createOwner, nextVersion } from './controllers.ts';
 import { isOutdated, type Owner, type Resident } from './owners.ts';
+import { timestamp } from './timestamp.ts';
 import type { World } from './world.ts';
 
 /** Makes one change per step. */
@@ -96,6 +97,10 @@ function* rollout(world: World): Story {
   );
   const deployment = first?.owner.deployment;
   if (first === undefined || deployment === undefined) return;
+  if (!world.rolls(deployment)) {
+    first.busy = false;
+    return;
+  }
   if (!isOutdated(first)) {
     const { name, namespace, uid, replicas } = deployment;
     const next = nextVersion(world, deployment);
@@ -110,6 +115,7 @@ function* rollout(world: World): Story {
   // Some rollouts create before they delete, others the reverse. The number of pods stays the same.
   const surges = world.random.next() < 0.5;
   for (const resident of [first, ...old]) yield* replace(world, resident, { surges });
+  world.hasRolled(deployment);
 }
 
 /** A container fails and is restarted: once, or repeatedly if the world is in trouble. */
@@ -173,6 +179,15 @@ function* job(world: World): Story {
   else if (earlier !== undefined) earlier.busy = false;
 }
 
+/** A controller notes something on a pod, which changes nothing that a table shows. */
+function* note(world: World): Story {
+  const resident = world.hold(isWell);
+  if (resident === undefined) return;
+  world.annotate(resident, { 'embedded.example/noted-at': timestamp(Date.now()) });
+  resident.busy = false;
+  yield;
+}
+
 /** A readiness probe fails once. */
 function* blip(world: World): Story {
   const resident = world.hold(isWell);
@@ -189,7 +204,9 @@ function* blip(world: World): Story {
   yield* release(world, resident);
 }
 
-const plots: readonly (readonly [weight: number, plot: (world: World) => Story])[] = [
+type Plots = readonly (readonly [weight: number, plot: (world: World) => Story])[];
+
+const troubled: Plots = [
   [30, rollout],
   [26, crash],
   [4, drain],
@@ -197,15 +214,26 @@ const plots: readonly (readonly [weight: number, plot: (world: World) => Story])
   [24, blip],
 ];
 
+/** Most of the changes of a calm cluster are not visible, so that a seeded fault stands out. */
+const calm: Plots = [
+  [20, rollout],
+  [1, crash],
+  [1, drain],
+  [12, job],
+  [6, blip],
+  [60, note],
+];
+
 function begin(world: World): Story {
+  const filler = world.isTroubled ? blip : note;
   let left = world.random.below(100);
-  for (const [weight, plot] of plots) {
+  for (const [weight, plot] of world.isTroubled ? troubled : calm) {
     left -= weight;
     if (left >= 0) continue;
     // A job adds a pod, so none starts while the cluster is full.
-    return plot === job && world.isFull ? blip(world) : plot(world);
+    return plot === job && world.isFull ? filler(world) : plot(world);
   }
-  return blip(world);
+  return filler(world);
 }
 
 /** Runs many stories concurrently. Each step of the director is one step of one story. */

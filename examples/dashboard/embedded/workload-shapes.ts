@@ -135,6 +135,7 @@ export function newJob(owner: Owner, createdMs: number): Job {
     metadata,
     spec: {
       ...{ completions: desired, parallelism: desired, backoffLimit: 0 },
+      selector: { matchLabels: { app: owner.app } },
       template: templateOf(owner, metadata.labels),
     },
     status: { startTime: timestamp(createdMs) },

@@ -4,7 +4,7 @@ import { daemonSets, jobs, nodes, type Pod, pods } from 'rx-informer/resources';
 import type { FakeApiServer } from 'rx-informer/testing';
 import { NODE_MILLI_CPU, type NodeState } from './cluster-shapes.ts';
 import { EventRecorder, type Happening } from './event-recorder.ts';
-import type { Owner, Resident } from './owners.ts';
+import type { Deployment, Owner, Resident } from './owners.ts';
 import { milliCpuOf, newPod, podName } from './pod-shapes.ts';
 import { type PodTurn, turned } from './pod-turns.ts';
 import { Random } from './random.ts';
@@ -43,6 +43,7 @@ export class World {
   /** Whether ordinary stories contain trouble. It would hide seeded faults, which have their own. */
   readonly isTroubled: boolean;
   readonly #objects: number;
+  readonly #rolling = new Set<Deployment>();
   #addresses = 0;
 
   constructor(server: FakeApiServer, options: WorldOptions) {
@@ -66,6 +67,19 @@ export class World {
   /** Whether a story records its ordinary events. In a large cluster few do, so that the rest can be read. */
   tells(): boolean {
     return this.random.next() < 1000 / this.#objects;
+  }
+
+  /** Begins a rollout; returns false if the deployment has one already, or if enough others have. */
+  rolls(deployment: Deployment): boolean {
+    const most = Math.max(1, Math.round(this.#objects / (this.isTroubled ? 100 : 1000)));
+    if (this.#rolling.has(deployment) || this.#rolling.size >= most) return false;
+    this.#rolling.add(deployment);
+    return true;
+  }
+
+  /** Ends a rollout. */
+  hasRolled(deployment: Deployment): void {
+    this.#rolling.delete(deployment);
   }
 
   /** Changes the number of pods that an owner should have. */
@@ -116,6 +130,16 @@ export class World {
     const addresses = this.#addressesOf(pod, this.nodeOf(resident));
     resident.pod = objects.update(pods, turned(pod, turn, nowMs, addresses)) as Stored<Pod>;
     this.rollup.mark(resident.owner);
+  }
+
+  annotate(resident: Resident, annotations: Readonly<Record<string, string>>): void {
+    const { objects } = this.server;
+    const ref = resident.pod.metadata;
+    if (objects.get(pods, ref) === undefined) return;
+    objects.modify(pods, ref, (draft) => {
+      draft.metadata.annotations = { ...draft.metadata.annotations, ...annotations };
+    });
+    resident.pod = objects.get(pods, ref) as Stored<Pod>;
   }
 
   /** The addresses that a pod gets on its node. A pod keeps those that it has. */

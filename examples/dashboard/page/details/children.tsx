@@ -1,23 +1,18 @@
 /** The objects that belong to an object: its ReplicaSets and pods by selector, and the events of all of them. */
 import { useState } from 'react';
-import {
-  type KubernetesObject,
-  type LabelSelectorObject,
-  type LiveQuery,
-  liveQuery,
-  type Stored,
-} from 'rx-informer';
+import { type KubernetesObject, type LiveQuery, liveQuery, type Stored } from 'rx-informer';
 import { useQuery } from 'rx-informer/react';
-import { type Event, events, pods, replicaSets } from 'rx-informer/resources';
+import { type Event, events, replicaSets } from 'rx-informer/resources';
 import { eventRow, seenMs } from '../kinds/events.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
 import { byValue } from '../kinds/order.ts';
-import { podRow } from '../kinds/pods.ts';
+import { rolledUp } from '../kinds/roll-up.ts';
 import { replicaSetKind } from '../kinds/workloads.ts';
 import { Age, StatusBadge } from '../table/cells.tsx';
 import classes from './details.module.css';
 import { ObjectLink } from './facts.tsx';
 import { Section } from './pairs.tsx';
+import { selectorOf, usePods } from './use-pods.ts';
 
 /** How many lines a list shows before the user asks for all. */
 const FEW = 6;
@@ -27,42 +22,16 @@ interface ChildrenProps {
   readonly object: Stored<KubernetesObject>;
 }
 
-interface Selecting {
-  readonly spec?: { readonly selector?: LabelSelectorObject | Readonly<Record<string, string>> };
-}
-
-/** The label selector of an object. That of a Service is a plain map. */
-function selectorOf(kind: Kind, object: KubernetesObject): LabelSelectorObject | undefined {
-  const selector = (object as Selecting).spec?.selector;
-  if (selector === undefined) return undefined;
-  if (kind.id !== 'services') return selector;
-  return { matchLabels: selector as Readonly<Record<string, string>> };
-}
-
 export function Children({ kind, object }: ChildrenProps) {
   if (kind.id === 'events') return null;
-  const selector = selectorOf(kind, object);
   if (kind.id === 'nodes') return <NodeEvents name={object.metadata.name} />;
-  if (selector === undefined) return <Events uids={[object.metadata.uid]} />;
-  return <Selected kind={kind} object={object} selector={selector} />;
+  if (selectorOf(kind, object) === undefined) return <Events uids={[object.metadata.uid]} />;
+  return <Selected kind={kind} object={object} />;
 }
 
-const worstFirst = { bad: 0, busy: 1, good: 2, done: 3 };
-
-const rank = ({ tone }: Row) => worstFirst[tone];
-
-function Selected(props: ChildrenProps & { readonly selector: LabelSelectorObject }) {
-  const { kind, object, selector } = props;
+function Selected({ kind, object }: ChildrenProps) {
   const { namespace = '', uid } = object.metadata;
-  const selected = useQuery(
-    liveQuery({
-      from: pods,
-      namespace,
-      labelSelector: selector,
-      select: { key: 'row of pods', project: podRow },
-      orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
-    }),
-  );
+  const selected = usePods(kind, object);
   const sets = useQuery(
     liveQuery({
       from: replicaSets,
@@ -71,14 +40,21 @@ function Selected(props: ChildrenProps & { readonly selector: LabelSelectorObjec
       select: { key: 'row of replicasets', project: replicaSetKind.row as never },
     }) as LiveQuery<Row>,
   );
-  const shownSets = sets.rows.filter(({ tone }) => tone !== 'done');
-  const uids = [uid, ...[...shownSets, ...selected.rows].map((row) => row.uid)];
+  const shownSets = sets.rows
+    .filter(({ tone }) => tone !== 'done')
+    .map((row) =>
+      rolledUp(
+        row,
+        selected.filter(({ ownerUid }) => ownerUid === row.uid),
+      ),
+    );
+  const uids = [uid, ...[...shownSets, ...selected].map((row) => row.uid)];
   return (
     <>
       {kind.id === 'deployments' && (
         <RowList title="ReplicaSets" kind="replicasets" rows={shownSets} />
       )}
-      <RowList title="Pods" kind="pods" rows={selected.rows} />
+      <RowList title="Pods" kind="pods" rows={selected} />
       <Events uids={uids} />
     </>
   );
@@ -96,9 +72,9 @@ function RowList(props: {
       <ul className={classes.lines}>
         {rows
           .slice(0, showsAll ? undefined : FEW)
-          .map(({ uid, name, namespace, status, tone, ...row }) => (
+          .map(({ uid, name, namespace, status, tone, why, ...row }) => (
             <li key={uid}>
-              <StatusBadge tone={tone} text={status} />
+              <StatusBadge tone={tone} text={status} why={why} />
               <span className={classes.text}>
                 <ObjectLink of={{ kind, uid, name, namespace }} text={name} />
               </span>

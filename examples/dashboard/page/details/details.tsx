@@ -4,17 +4,19 @@ import { useEffect, useRef } from 'react';
 import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import { errorWords } from '../cluster/error-words.ts';
-import { go, type ObjectName } from '../cluster/page-state.ts';
-import { usePage } from '../cluster/use-live.ts';
+import { go, noFilter, type ObjectName } from '../cluster/page-state.ts';
+import { usePage, useValue } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { StatusBadge } from '../table/cells.tsx';
+import { useTableQueries } from '../table/use-table.tsx';
 import classes from './details.module.css';
 import { isEditable } from './draft.ts';
 import { EditObject } from './edit-object.tsx';
 import { Logs } from './logs.tsx';
 import { Overview } from './overview.tsx';
 import { useLastObject } from './use-last-object.ts';
+import { useRow } from './use-pods.ts';
 import { YamlView } from './yaml-view.tsx';
 
 const close = () => {
@@ -29,7 +31,7 @@ export function Details(props: { readonly of: ObjectName; readonly isReadOnly: b
   const { object, isDeleted, successor, synced, error } = useLastObject(kind, of);
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
-  const row = object && kind.row(object as never);
+  const row = useRow(kind, object);
   return (
     <section
       className={classes.pane}
@@ -50,6 +52,7 @@ export function Details(props: { readonly of: ObjectName; readonly isReadOnly: b
             <StatusBadge
               tone={isDeleted ? 'done' : row.tone}
               text={isDeleted ? 'Deleted' : row.status}
+              why={row.why}
             />
           )}
         </div>
@@ -58,6 +61,7 @@ export function Details(props: { readonly of: ObjectName; readonly isReadOnly: b
       {isDeleted && (
         <Deleted of={of} kind={kind} isKnown={object !== undefined} successor={successor} />
       )}
+      {!isDeleted && <Hidden of={of} kind={kind} />}
       {object === undefined && error !== undefined && (
         <Alert color="orange" mx="md" title="The object cannot be read">
           {errorWords(ApiError.from(error, 'The object'))}
@@ -70,6 +74,25 @@ export function Details(props: { readonly of: ObjectName; readonly isReadOnly: b
         <Body kind={kind} object={object} isDeleted={isDeleted} isReadOnly={isReadOnly} />
       )}
     </section>
+  );
+}
+
+/** Says that the table does not show the object, because the details stay open when the filter changes. */
+function Hidden({ of, kind }: { readonly of: ObjectName; readonly kind: Kind }) {
+  const { kind: table, queries } = useTableQueries();
+  const { filter, namespace, tone, status } = usePage();
+  const order = useValue(queries.order$);
+  const isFiltered = [filter, namespace, tone, status].some((text) => text !== '');
+  const id = table.isTree ? `${of.uid}/${of.uid}` : of.uid;
+  const isOwnKind = table.resource === kind.resource && of.uid !== '';
+  if (!isFiltered || !isOwnKind || order === undefined || order.indexOf(id) !== -1) return null;
+  return (
+    <p className={classes.hidden} role="status">
+      The filter of the table hides this {kind.resource.kind}.{' '}
+      <Button size="compact-xs" variant="light" onClick={() => go(noFilter)}>
+        Clear filters
+      </Button>
+    </p>
   );
 }
 

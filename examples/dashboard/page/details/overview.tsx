@@ -8,6 +8,7 @@ import classes from './details.module.css';
 import { factsOf } from './facts.tsx';
 import { Pairs, Section } from './pairs.tsx';
 import { conditionsOf, troublesOf } from './troubles.ts';
+import { useRow } from './use-pods.ts';
 
 interface OverviewProps {
   readonly kind: Kind;
@@ -15,7 +16,14 @@ interface OverviewProps {
 }
 
 export function Overview({ kind, object }: OverviewProps) {
-  const troubles = troublesOf(object);
+  const row = useRow(kind, object);
+  const own = troublesOf(object);
+  // What the pods say is the cause of what the conditions of their owner say.
+  const isTold = kind.id === 'pods' || own.some(({ text }) => text === row?.why);
+  const troubles =
+    row?.tone === 'bad' && row.why !== '' && !isTold
+      ? [{ title: row.status, text: row.why }, ...own]
+      : own;
   const { labels = {}, annotations = {} } = object.metadata;
   return (
     <>

@@ -42,7 +42,13 @@ const ends: Readonly<Record<number, string>> = {
 };
 
 /** What a container waits for, or why it ended. */
-function containerTroubles({ name, state, lastState, ready }: ContainerStatus): Trouble[] {
+function containerTroubles({
+  name,
+  state,
+  lastState,
+  ready,
+  restartCount,
+}: ContainerStatus): Trouble[] {
   const { waiting, terminated } = state ?? {};
   const found: Trouble[] = [];
   if (
@@ -57,8 +63,10 @@ function containerTroubles({ name, state, lastState, ready }: ContainerStatus): 
   if (ended !== undefined && ended.exitCode !== 0) {
     const { exitCode, message, reason = 'Error' } = ended;
     const text = ends[exitCode] ?? `It ended with exit code ${exitCode}. Its log says more.`;
+    const times = restartCount === 1 ? 'once' : `${restartCount} times`;
+    const restarted = restartCount > 0 ? `, restarted ${times}` : '';
     found.push({
-      title: `Container ${name} ended: ${reason}`,
+      title: `Container ${name} ended: ${reason}, exit code ${exitCode}${restarted}`,
       text: message ? `${text} ${message}` : text,
     });
   }

@@ -15,6 +15,8 @@ export interface CommonFields {
   /** The object that controls this one, such as `ReplicaSet/web`; '' if there is none. */
   readonly owner: string;
   readonly ownerUid: string;
+  /** Why the object is not as it should be, in words; '' if it is. */
+  readonly why: string;
 }
 
 /**
@@ -87,7 +89,7 @@ export function defineKind<T extends KubernetesObject>(kind: Kind<T>): Kind {
 /** The fields of an object that the rows of all kinds have. */
 export function rowOf(
   object: KubernetesObject,
-  state: { readonly status: string; readonly tone: Tone },
+  state: { readonly status: string; readonly tone: Tone; readonly why?: string },
 ): CommonFields {
   const { name = '', namespace = '', uid, creationTimestamp = '' } = object.metadata ?? {};
   const owner = ownerOf(object);
@@ -100,6 +102,7 @@ export function rowOf(
     createdMs: Date.parse(creationTimestamp) || 0,
     owner: owner === undefined ? '' : `${owner.kind}/${owner.name}`,
     ownerUid: owner?.uid ?? '',
+    why: state.why ?? '',
   };
 }
 
@@ -137,4 +140,5 @@ export const ownerColumn: Column = {
   width: 168,
   grow: 1.6,
 };
+export const whyColumn: Column = { id: 'why', title: 'Why', type: 'text', width: 220, grow: 3 };
 export const byName: Sort = { key: 'name', descending: false };

@@ -1,7 +1,8 @@
 /**
  * The status of a pod, as `kubectl get pods` prints it. The reason for which a container waits or has ended says more
  * than the phase. An init container that always restarts is a native sidecar and counts as a container. kubectl:
- * pkg/printers/internalversion/printers.go, printPod.
+ * pkg/printers/internalversion/printers.go, printPod. One status is added: kubectl prints `Running` for a pod that is
+ * never ready and is restarted again and again.
  */
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import type { Tone } from './kind.ts';
@@ -10,6 +11,8 @@ import type { Tone } from './kind.ts';
 export interface PodStatus {
   readonly text: string;
   readonly tone: Tone;
+  /** The reason of a pod in trouble, in words; '' for other pods. */
+  readonly why: string;
   /** The number of ready containers. */
   readonly ready: number;
   readonly containers: number;
@@ -97,20 +100,35 @@ function running(pod: Pod, before: string): ContainersStatus {
 /** After so many restarts, a pod that is not ready counts as in trouble, although it runs at the moment. */
 const MANY_RESTARTS = 3;
 
-function isUnschedulable({ status }: Pod): boolean {
-  const conditions = status?.conditions ?? [];
-  return conditions.some(
+function unschedulable({ status }: Pod): string | undefined {
+  const found = status?.conditions?.find(
     ({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable',
   );
+  return found && (found.message ?? 'no node has room for it');
 }
 
-function toneOf(text: string, isReady: boolean, restarts: number, pod: Pod): Tone {
+function toneOf(text: string, isReady: boolean, pod: Pod): Tone {
   if (DONE.has(text)) return 'done';
-  if (text === 'Pending' && isUnschedulable(pod)) return 'bad';
+  if (text === 'Pending' && unschedulable(pod) !== undefined) return 'bad';
   if (BUSY.has(text) || /^Init:\d/.test(text)) return 'busy';
   if (text !== 'Running') return 'bad';
-  if (isReady) return 'good';
-  return restarts >= MANY_RESTARTS ? 'bad' : 'busy';
+  return isReady ? 'good' : 'busy';
+}
+
+/** Why a pod is in trouble: what the scheduler says, what a container waits for, or how it has ended. */
+function whyOf(pod: Pod, restarts: number): string {
+  const { initContainerStatuses = [], containerStatuses = [], message } = pod.status ?? {};
+  const all = [...initContainerStatuses, ...containerStatuses].filter(({ ready }) => !ready);
+  const ended = all.map((each) => each.state?.terminated ?? each.lastState?.terminated);
+  const last = ended.find((end) => end !== undefined && end.exitCode !== 0);
+  const waiting = all.find(
+    ({ state }) => state?.waiting?.message && state.waiting.reason !== 'CrashLoopBackOff',
+  );
+  const parts = [
+    ...(restarts === 0 ? [] : [`restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}`]),
+    ...(last === undefined ? [] : [`last exit code ${last.exitCode}`]),
+  ];
+  return unschedulable(pod) ?? message ?? waiting?.state?.waiting?.message ?? parts.join(', ');
 }
 
 /** The status of a pod and its appearance. */
@@ -137,11 +155,9 @@ export function podStatus(pod: Pod): PodStatus {
   }
   const own = spec?.containers.length ?? status?.containerStatuses?.length ?? 0;
   const containers = own + always.length;
-  return {
-    text,
-    tone: toneOf(text, ready === containers, restarts, pod),
-    ready,
-    containers,
-    restarts,
-  };
+  const isReady = ready === containers;
+  if (text === 'Running' && !isReady && restarts >= MANY_RESTARTS) text = 'Restarting';
+  const tone = toneOf(text, isReady, pod);
+  const why = tone === 'bad' ? whyOf(pod, restarts) : '';
+  return { text, tone, why, ready, containers, restarts };
 }

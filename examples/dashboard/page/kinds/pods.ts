@@ -11,13 +11,14 @@ import {
   rowOf,
   statusColumn,
   textOf,
+  whyColumn,
 } from './kind.ts';
 import { podStatus } from './pod-status.ts';
 
 /** The row of a pod. */
 export function podRow(pod: Pod): Row {
-  const { text, tone, ready, containers, restarts } = podStatus(pod);
-  const row = rowOf(pod, { status: text, tone });
+  const { text, tone, why, ready, containers, restarts } = podStatus(pod);
+  const row = rowOf(pod, { status: text, tone, why });
   const node = pod.spec?.nodeName ?? '';
   return {
     ...row,
@@ -46,6 +47,7 @@ export const podKind = defineKind({
     namespaceColumn,
     { id: 'node', title: 'Node', type: 'text', width: 92, grow: 0.4 },
     ownerColumn,
+    { ...whyColumn, optional: true },
     { id: 'ip', title: 'Pod IP', type: 'text', width: 104, optional: true },
   ],
   row: podRow,

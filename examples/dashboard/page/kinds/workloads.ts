@@ -1,5 +1,5 @@
 /** Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs as rows. */
-import type { KubernetesObject } from 'rx-informer';
+import { type KubernetesObject, liveJoin } from 'rx-informer';
 import { daemonSets, deployments, jobs, replicaSets, statefulSets } from 'rx-informer/resources';
 import {
   ageColumn,
@@ -14,7 +14,9 @@ import {
   statusColumn,
   type Tone,
   textOf,
+  whyColumn,
 } from './kind.ts';
+import { byOwner, podsOf, rolledUp, withPodReasons, withPods } from './roll-up.ts';
 
 /** A condition of a status. */
 export interface ConditionLike {
@@ -35,35 +37,54 @@ interface Templated extends KubernetesObject {
 interface Replicas {
   readonly desired: number;
   readonly ready: number;
-  readonly updated?: number;
+  /** Pods of the newest template, and pods of all templates. */
+  readonly updated?: number | undefined;
+  readonly existing?: number | undefined;
   readonly paused?: boolean | undefined;
   readonly conditions?: readonly ConditionLike[] | undefined;
 }
 
-/** The state of a workload in words. A failure that a condition reports says more than the number of replicas. */
-export function workloadState(replicas: Replicas): {
+/** The state of a workload, and its reason in words. */
+export interface WorkloadState {
   readonly status: string;
   readonly tone: Tone;
-} {
-  const { desired, ready, updated = desired, paused, conditions = [] } = replicas;
-  const failure = conditions.find(
-    (each) => each.type === 'ReplicaFailure' && each.status === 'True',
-  );
-  if (failure !== undefined) return { status: failure.reason ?? 'ReplicaFailure', tone: 'bad' };
-  const progress = conditions.find((each) => each.type === 'Progressing');
-  if (progress?.status === 'False') return { status: 'Stalled', tone: 'bad' };
-  if (desired === 0) return { status: 'Scaled to zero', tone: 'done' };
-  const isUnavailable = conditions.some(
-    (each) => each.type === 'Available' && each.status === 'False',
-  );
-  if (isUnavailable) return { status: 'Unavailable', tone: 'bad' };
-  if (updated < desired) return { status: paused ? 'Paused' : 'Rolling out', tone: 'busy' };
-  if (ready < desired) return { status: 'Not ready', tone: 'busy' };
-  return { status: 'Ready', tone: 'good' };
+  readonly why: string;
+}
+
+/**
+ * The state of a workload. A failure that a condition reports says more than the number of replicas. A rollout is
+ * complete by the rules of `kubectl rollout status`: all pods are of the newest template, and no older one is left.
+ */
+export function workloadState(replicas: Replicas): WorkloadState {
+  const { desired, ready, paused, conditions = [] } = replicas;
+  const { updated = desired, existing = updated } = replicas;
+  const find = (type: string, status: string) =>
+    conditions.find((each) => each.type === type && each.status === status);
+  const failure = find('ReplicaFailure', 'True');
+  const missing = `${desired - ready} of ${desired} Pods not ready`;
+  if (failure !== undefined) {
+    const { reason = 'ReplicaFailure', message = '' } = failure;
+    return { status: reason, tone: 'bad', why: message };
+  }
+  const stalled = find('Progressing', 'False');
+  if (stalled !== undefined) return { status: 'Stalled', tone: 'bad', why: stalled.message ?? '' };
+  if (desired === 0) return { status: 'Scaled to zero', tone: 'done', why: '' };
+  if (find('Available', 'False')) return { status: 'Unavailable', tone: 'bad', why: missing };
+  const status = paused ? 'Paused' : 'Rolling out';
+  if (updated < desired) {
+    return { status, tone: 'busy', why: `${updated} of ${desired} Pods are of the new version` };
+  }
+  if (existing > updated) {
+    return { status, tone: 'busy', why: `old Pods to stop: ${existing - updated}` };
+  }
+  if (ready < desired) return { status: 'Not ready', tone: 'busy', why: missing };
+  return { status: 'Ready', tone: 'good', why: '' };
 }
 
 function workloadRow(object: Templated, replicas: Replicas): Row {
-  const { desired, ready } = replicas;
+  const { desired } = replicas;
+  // During a rollout there may be one pod more than desired.
+  const ready = Math.min(replicas.ready, desired);
   const row = rowOf(object, workloadState(replicas));
   const containers = object.spec?.template?.spec?.containers ?? [];
   const image = containers.map((container) => container.image).join(', ');
@@ -76,7 +97,7 @@ function workloadRow(object: Templated, replicas: Replicas): Row {
   };
 }
 
-const imageColumn: Column = { id: 'image', title: 'Image', type: 'text', width: 200, grow: 2 };
+const imageColumn: Column = { id: 'image', title: 'Image', type: 'text', width: 160, grow: 1.5 };
 const readyColumn: Column = {
   id: 'ready',
   title: 'Ready',
@@ -84,8 +105,9 @@ const readyColumn: Column = {
   width: 70,
   by: 'readyShare',
 };
-const columns = [nameColumn, statusColumn, readyColumn, ageColumn, namespaceColumn, imageColumn];
-const shared = { columns, sort: byName };
+const leading = [nameColumn, statusColumn, readyColumn, whyColumn, ageColumn, namespaceColumn];
+const columns = [...leading, imageColumn];
+const shared = { columns, sort: byName, join: withPodReasons };
 const tones = { good: 'Ready', busy: 'In progress', bad: 'In trouble', done: 'Scaled to zero' };
 
 export const deploymentKind = defineKind({
@@ -96,13 +118,17 @@ export const deploymentKind = defineKind({
   tones,
   row: (object) => {
     const { replicas: desired = 1, paused } = object.spec ?? {};
-    const {
-      readyReplicas: ready = 0,
-      updatedReplicas: updated = 0,
-      conditions,
-    } = object.status ?? {};
-    return workloadRow(object, { desired, ready, updated, paused, conditions });
+    const { readyReplicas: ready = 0, updatedReplicas: updated = 0 } = object.status ?? {};
+    const { replicas: existing, conditions } = object.status ?? {};
+    return workloadRow(object, { desired, ready, updated, existing, paused, conditions });
   },
+  join: (deployments$, streams) =>
+    deployments$.pipe(
+      liveJoin(withPods(streams.rows(replicaSetKind), streams), {
+        on: byOwner,
+        project: (row, sets) => rolledUp(row, sets.flatMap(podsOf)),
+      }),
+    ),
 });
 
 export const replicaSetKind = defineKind({
@@ -111,7 +137,7 @@ export const replicaSetKind = defineKind({
   title: 'ReplicaSets',
   resource: replicaSets,
   tones,
-  columns: [nameColumn, statusColumn, readyColumn, ageColumn, namespaceColumn, ownerColumn],
+  columns: [...leading, ownerColumn],
   row: (object) => {
     const { readyReplicas: ready = 0, conditions } = object.status ?? {};
     return workloadRow(object, { desired: object.spec?.replicas ?? 1, ready, conditions });
@@ -125,8 +151,11 @@ export const statefulSetKind = defineKind({
   resource: statefulSets,
   tones,
   row: (object) => {
-    const { readyReplicas: ready = 0, conditions } = object.status ?? {};
-    return workloadRow(object, { desired: object.spec?.replicas ?? 1, ready, conditions });
+    const { replicas: desired = 1, updateStrategy } = object.spec ?? {};
+    const { readyReplicas: ready = 0, updatedReplicas, conditions } = object.status ?? {};
+    // With the strategy OnDelete nobody replaces the old pods.
+    const updated = updateStrategy?.type === 'OnDelete' ? undefined : updatedReplicas;
+    return workloadRow(object, { desired, ready, updated, existing: updated, conditions });
   },
 });
 
@@ -138,7 +167,10 @@ export const daemonSetKind = defineKind({
   tones,
   row: (object) => {
     const { numberReady: ready = 0, desiredNumberScheduled: desired = 0 } = object.status ?? {};
-    return workloadRow(object, { desired, ready, conditions: object.status?.conditions });
+    const { updatedNumberScheduled, conditions } = object.status ?? {};
+    const isByHand = object.spec?.updateStrategy?.type === 'OnDelete';
+    const updated = isByHand ? undefined : updatedNumberScheduled;
+    return workloadRow(object, { desired, ready, updated, existing: updated, conditions });
   },
 });
 
@@ -154,8 +186,10 @@ export const jobKind = defineKind({
     const is = (type: string) =>
       conditions.some((each) => each.type === type && each.status === 'True');
     const row = workloadRow(object, { desired: object.spec?.completions ?? 1, ready: succeeded });
-    if (is('Failed')) return { ...row, status: 'Failed', tone: 'bad' };
-    if (is('Complete')) return { ...row, status: 'Complete', tone: 'done' };
-    return { ...row, status: object.spec?.suspend ? 'Suspended' : 'Running', tone: 'busy' };
+    const why = conditions.find(({ type }) => type === 'Failed')?.message ?? '';
+    if (is('Failed')) return { ...row, status: 'Failed', tone: 'bad', why };
+    if (is('Complete')) return { ...row, status: 'Complete', tone: 'done', why: '' };
+    const status = object.spec?.suspend ? 'Suspended' : 'Running';
+    return { ...row, status, tone: 'busy', why: '' };
   },
 });

@@ -34,7 +34,7 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
     case 'name':
       return <Name row={row} />;
     case 'status':
-      return <StatusBadge tone={row.tone} text={row.status} />;
+      return <StatusBadge tone={row.tone} text={row.status} why={row.why} />;
     case 'age':
       return <Age sinceMs={Number(value)} />;
     case 'number':
@@ -92,9 +92,14 @@ function Name({ row }: { readonly row: Row }) {
 }
 
 /** A status in the colour of its tone. */
-export function StatusBadge({ tone, text }: { readonly tone: string; readonly text: string }) {
+export function StatusBadge(props: {
+  readonly tone: string;
+  readonly text: string;
+  readonly why?: string;
+}) {
+  const { tone, text, why } = props;
   return (
-    <span className={classes.badge} data-tone={tone} title={text}>
+    <span className={classes.badge} data-tone={tone} title={why ? `${text} (${why})` : text}>
       <span className={classes.badgeText}>{text}</span>
     </span>
   );

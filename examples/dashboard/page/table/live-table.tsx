@@ -15,6 +15,7 @@ import { shownColumns } from './column-menu.tsx';
 import classes from './table.module.css';
 import { TableRow } from './table-row.tsx';
 import { TableState } from './table-state.tsx';
+import { useHold } from './use-hold.ts';
 import { useRowKeys } from './use-row-keys.ts';
 import { useTableQueries } from './use-table.tsx';
 
@@ -27,8 +28,11 @@ const onSelect = ({ kind: ofRow, uid, namespace, name }: Row, kind: string) =>
 export function LiveTable() {
   const { kind, queries } = useTableQueries();
   const page = usePage();
-  const { rows, total, synced } = useView(queries.table);
-  const { offset } = useValue(queries.range$);
+  const live = useView(queries.table);
+  const range = useValue(queries.range$);
+  const held = useValue(queries.held$);
+  const order = useValue(queries.order$);
+  const total = held?.size ?? live.total;
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: total,
@@ -43,6 +47,8 @@ export function LiveTable() {
   useLayoutEffect(() => {
     queries.range$.next({ offset: first, limit: last + 1 - first });
   }, [queries, first, last]);
+  const offset = held === undefined ? range.offset : first;
+  const rows = held?.slice(first, last + 1) ?? live.rows;
   const sort = page.sort ?? kind.sort;
   const sorting = useMemo<SortingState>(() => [{ id: sort.key, desc: sort.descending }], [sort]);
   const shown = useMemo(() => shownColumns(kind, page.columns), [kind, page.columns]);
@@ -62,7 +68,8 @@ export function LiveTable() {
     },
   });
   const open = (row: Row) => onSelect(row, kind.id);
-  const keys = useRowKeys({ rows, virtualizer, scroller, open });
+  const keys = useRowKeys({ order: held ?? order, rows, virtualizer, scroller, open });
+  const hold = useHold(scroller, keys.active);
   const grid = (
     // Rows are placed by transforms, which a <table> does not allow.
     // biome-ignore lint/a11y/noStaticElementInteractions: the role is grid or treegrid
@@ -74,12 +81,14 @@ export function LiveTable() {
       style={widthsOf(shown)}
       role={kind.isTree ? 'treegrid' : 'grid'}
       aria-label={kind.title}
-      aria-rowcount={synced ? total + 1 : -1}
+      aria-rowcount={live.synced ? total + 1 : -1}
       aria-colcount={shown.length}
       aria-activedescendant={keys.activeId}
-      aria-busy={!synced}
+      aria-busy={!live.synced}
       tabIndex={0}
       onKeyDown={keys.onKeyDown}
+      onFocus={hold.onFocus}
+      onBlur={hold.onBlur}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: a grid has no element of its own */}
       <div className={classes.head} role="rowgroup">
@@ -99,6 +108,8 @@ export function LiveTable() {
           className={classes.body}
           role="rowgroup"
           style={{ height: virtualizer.getTotalSize() }}
+          onPointerMove={hold.onPointerMove}
+          onPointerLeave={hold.onPointerLeave}
         >
           {table.getRowModel().rows.map((row, at) => (
             <TableRow
@@ -109,6 +120,7 @@ export function LiveTable() {
               top={(offset + at) * ROW_HEIGHT}
               active={row.id === keys.active}
               selected={row.id === page.object?.uid}
+              gone={held?.isGone(row.original) ?? false}
               onSelect={keys.onSelect}
             />
           ))}
@@ -119,9 +131,19 @@ export function LiveTable() {
   return (
     <div className={classes.frame}>
       {grid}
+      {held !== undefined && held.waiting > 0 && <HeldNote waiting={held.waiting} />}
       {/* Beside the grid, which may contain only rows. */}
       {total === 0 && <TableState />}
     </div>
+  );
+}
+
+function HeldNote({ waiting }: { readonly waiting: number }) {
+  return (
+    <p className={classes.held} data-testid="held">
+      {waiting === 1 ? '1 row' : `${waiting.toLocaleString('en-US')} rows`} will move when you leave
+      the table
+    </p>
   );
 }
 

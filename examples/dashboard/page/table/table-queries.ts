@@ -17,11 +17,20 @@ import {
   toView,
   type View,
 } from 'rx-informer';
-import { BehaviorSubject, distinctUntilChanged, map, type Observable, Subscription } from 'rxjs';
+import {
+  BehaviorSubject,
+  distinctUntilChanged,
+  map,
+  type Observable,
+  Subscription,
+  skip,
+  take,
+} from 'rxjs';
 import type { PageState } from '../cluster/page-state.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
-import { byValue, orderOf } from '../kinds/order.ts';
+import { byValue, type CompareRows, orderOf } from '../kinds/order.ts';
 import { parseFilter, testOf } from './filter.ts';
+import { HeldOrder } from './held-order.ts';
 
 /** The positions of the rows that the table shows. */
 export interface RowRange {
@@ -37,15 +46,13 @@ export type Count = GroupRow<typeof perGroup>;
 /** The children in a tree are not counted. */
 const isCounted = (row: Row) => !row['depth'];
 
-/** The id of a row in the streams. */
-export const idOf = (row: Row) =>
-  row['rootId'] === undefined ? row.uid : `${row['rootId']}/${row.uid}`;
-
 /** The queries of a table and their parameters. */
 export class TableQueries {
   readonly range$ = new BehaviorSubject<RowRange>({ offset: 0, limit: 50 });
   /** All matching rows, in order. The table shows a window of them. */
   readonly order$ = new BehaviorSubject<RowOrder<Row> | undefined>(undefined);
+  /** The order that the table shows instead, while the user points at its rows. */
+  readonly held$ = new BehaviorSubject<HeldOrder | undefined>(undefined);
 
   /** The rows of {@link range$}; `total` counts the rows that match the filter. */
   readonly table: View<Row>;
@@ -56,6 +63,8 @@ export class TableQueries {
   readonly tones: View<Count>;
   readonly statuses: View<Count>;
   readonly #sorted$: OrderedChangeStream<Row>;
+  readonly #compare$: Observable<CompareRows>;
+  #holding: Subscription | undefined;
 
   /** `rows$` are those that the selectors of the filter select, and `everything$` all rows of the kind. */
   constructor(
@@ -93,10 +102,10 @@ export class TableQueries {
       ),
       liveShare(),
     );
-    this.#sorted$ = matching$.pipe(
-      liveSort(of(({ sort }) => sort).pipe(map((sort = kind.sort) => orderOf(sort, kind.columns)))),
-      liveShare(),
+    this.#compare$ = of(({ sort }) => sort).pipe(
+      map((sort = kind.sort) => orderOf(sort, kind.columns)),
     );
+    this.#sorted$ = matching$.pipe(liveSort(this.#compare$), liveShare());
     const offset$ = this.range$.pipe(map(({ offset }) => offset));
     const limit$ = this.range$.pipe(map(({ limit }) => limit));
     this.table = this.#sorted$.pipe(liveWindow(offset$, limit$), toView());
@@ -113,6 +122,35 @@ export class TableQueries {
     this.statuses = countsBy(inNamespace$, ({ status }) => status);
   }
 
+  /** Keeps every row at its place until {@link release}, or until the user asks for other rows or another order. */
+  hold(): void {
+    const order = this.order$.value;
+    if (this.#holding !== undefined || order === undefined) return;
+    const holding = new Subscription();
+    this.#holding = holding;
+    holding.add(() => this.held$.next(undefined));
+    holding.add(
+      this.#compare$
+        .pipe(take(1))
+        .subscribe((compare) => this.held$.next(new HeldOrder(order.slice(), compare))),
+    );
+    // The first set has the rows that are held already.
+    holding.add(
+      this.#sorted$.pipe(skip(1)).subscribe((set) => {
+        const next = this.held$.value?.after(set);
+        if (next === undefined) this.release();
+        else this.held$.next(next);
+      }),
+    );
+  }
+
+  /** Shows the rows in their present order. */
+  release(): void {
+    const holding = this.#holding;
+    this.#holding = undefined;
+    holding?.unsubscribe();
+  }
+
   /** Keeps all queries up to date, also those that no component reads. The returned function ends that. */
   start(): () => void {
     const held = new Subscription();
@@ -123,6 +161,7 @@ export class TableQueries {
     for (const view of [table, shown, namespaces, tones, statuses]) {
       held.add(view.subscribe(() => undefined));
     }
+    held.add(() => this.release());
     return () => held.unsubscribe();
   }
 }

@@ -13,6 +13,8 @@ interface TableRowProps {
   readonly top: number;
   readonly active: boolean;
   readonly selected: boolean;
+  /** Whether the row has left the table and only keeps its place while the order is held. */
+  readonly gone: boolean;
   readonly onSelect: (row: Row) => void;
 }
 
@@ -30,7 +32,7 @@ function placeOf({ depth, branch, position }: Row): object {
 
 // The table creates new `Row` objects for each window, so the comparison uses `original`.
 export const TableRow = memo(
-  function TableRow({ row, index, top, active, selected, onSelect }: TableRowProps) {
+  function TableRow({ row, index, top, active, selected, gone, onSelect }: TableRowProps) {
     return (
       // biome-ignore lint/a11y/useSemanticElements: the grid is made of <div>
       // biome-ignore lint/a11y/useFocusableInteractive: the focus stays on the grid, which names the active row
@@ -43,6 +45,8 @@ export const TableRow = memo(
         aria-selected={selected}
         {...placeOf(row.original)}
         data-active={active}
+        data-gone={gone}
+        title={gone ? 'This row is no longer in the table' : undefined}
         data-uid={row.id}
         style={{ transform: `translateY(${top}px)` }}
         onClick={() => onSelect(row.original)}
@@ -64,5 +68,6 @@ export const TableRow = memo(
     before.top === after.top &&
     before.active === after.active &&
     before.selected === after.selected &&
+    before.gone === after.gone &&
     before.onSelect === after.onSelect,
 );

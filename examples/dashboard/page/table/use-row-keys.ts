@@ -11,13 +11,12 @@ import {
   useRef,
   useState,
 } from 'react';
-import { useValue } from '../cluster/use-live.ts';
 import type { Row } from '../kinds/kind.ts';
 import { toggle } from '../kinds/tree.ts';
-import { idOf } from './table-queries.ts';
-import { useTableQueries } from './use-table.tsx';
+import { idOf, type ShownOrder } from './held-order.ts';
 
 interface RowKeysOptions {
+  readonly order: ShownOrder | undefined;
   /** The rendered rows. */
   readonly rows: readonly Row[];
   readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
@@ -45,9 +44,8 @@ const steps: Readonly<Record<string, number>> = {
 };
 
 /** Follows the active row by its id, so that it stays active, and on screen, while rows move around it. */
-export function useRowKeys({ rows, virtualizer, scroller, open }: RowKeysOptions): RowKeys {
-  const { queries } = useTableQueries();
-  const order = useValue(queries.order$);
+export function useRowKeys(options: RowKeysOptions): RowKeys {
+  const { order, rows, virtualizer, scroller, open } = options;
   const [activeRow, setActive] = useState<string>();
   const index = activeRow === undefined ? -1 : (order?.indexOf(activeRow) ?? -1);
   const latest = useRef(open);

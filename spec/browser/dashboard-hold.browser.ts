@@ -1,0 +1,103 @@
+/** Tests that the dashboard's table stays still under the pointer, and that the details say what the table hides. */
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
+
+let browser: Browser;
+let opened: OpenDashboard | undefined;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+async function open(options: OpenOptions = {}): Promise<OpenDashboard> {
+  opened = await openDashboard(browser, options);
+  await live(opened.page);
+  return opened;
+}
+
+const podNamed = (name: string) => ({
+  metadata: { name, namespace: 'shop' },
+  spec: { containers: [{ name: 'main', image: 'x:1' }] },
+});
+
+test('rows do not move under the pointer, and a click opens the row that it has pointed at', async () => {
+  const { page, cluster } = await open();
+  const row = page.locator('[data-uid]').nth(2);
+  const uid = await row.getAttribute('data-uid');
+  await row.hover();
+  for (const name of ['aaa-1', 'aaa-2', 'aaa-3']) cluster.writer.create(podNamed(name));
+  await page.getByTestId('held').getByText('3 rows will move').waitFor();
+  expect(await page.getByTestId('shown').textContent()).toBe(`${cluster.pods} Pods`);
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.getByRole('dialog').waitFor();
+  expect(page.url()).toContain(String(uid));
+  expect(await page.locator('[data-uid]', { hasText: 'aaa-1' }).count()).toBe(0);
+  await page.getByRole('heading', { level: 1 }).hover();
+  await page.locator('[data-uid]', { hasText: 'aaa-1' }).waitFor();
+  expect(await page.getByTestId('held').count()).toBe(0);
+});
+
+test('in the tree, an application that fails keeps its place under the pointer, also while branches open', async () => {
+  const { page, cluster } = await open({ query: '?kind=tree', start: { objects: 200, seed: 4 } });
+  const names = () =>
+    page
+      .locator('[data-uid][aria-level="1"]')
+      .evaluateAll((rows) =>
+        rows.map((row) => row.querySelector('[title]')?.getAttribute('title')),
+      );
+  const last = page.locator('[data-uid][aria-level="1"]').last();
+  const name = (await last.locator('[title]').first().getAttribute('title')) ?? '';
+  await last.hover();
+  const before = await names();
+  const pod = cluster
+    .list()
+    .find(({ metadata }) => metadata?.labels?.['app'] === name && metadata.ownerReferences);
+  const [status] = pod?.status?.containerStatuses ?? [];
+  if (pod === undefined || status === undefined) throw new Error(`no pod of ${name}`);
+  const waiting = { reason: 'ImagePullBackOff', message: 'Back-off pulling image "x:2"' };
+  cluster.writer.update({
+    ...pod,
+    status: {
+      ...pod.status,
+      containerStatuses: [{ ...status, ready: false, state: { waiting } }],
+    },
+  } as never);
+  await last.getByText(/Pods?: ImagePullBackOff — Back-off pulling image "x:2"$/).waitFor();
+  expect(await names()).toEqual(before);
+  await last.locator('span[aria-hidden=true]').click();
+  await page.locator('[data-uid][aria-level="2"]').first().waitFor();
+  expect(await names()).toEqual(before);
+  await page.getByRole('heading', { level: 1 }).hover();
+  await expect.poll(async () => (await names()).indexOf(name)).toBeLessThan(before.indexOf(name));
+});
+
+test('rows do not move while the keyboard moves over them, until it leaves the table', async () => {
+  const { page, cluster } = await open();
+  const grid = page.getByRole('grid', { name: 'Pods' });
+  await grid.focus();
+  await page.keyboard.press('ArrowDown');
+  const first = await page.locator('[data-uid]').first().textContent();
+  cluster.writer.create(podNamed('aaa-1'));
+  await page.getByTestId('held').getByText('1 row will move').waitFor();
+  expect(await page.locator('[data-uid]').first().textContent()).toBe(first);
+  await page.keyboard.press('Tab');
+  await page.locator('[data-uid]', { hasText: 'aaa-1' }).waitFor();
+});
+
+test('the details say that the filter hides their object', async () => {
+  const { page } = await open();
+  await page.locator('[data-uid]').first().click();
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('textbox', { name: /Filter/ }).fill('no such pod');
+  await dialog.getByText('The filter of the table hides this Pod.').waitFor();
+  await dialog.getByRole('button', { name: 'Clear filters' }).click();
+  await dialog.getByText('The filter of the table hides').waitFor({ state: 'detached' });
+});
