@@ -24,7 +24,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['controller'],
 ];
 /** The edges may import rows; no row imports an edge, and no edge imports another. */
-const EDGES = ['resources', 'testing', 'node', 'react'];
+const EDGES = ['resources', 'testing', 'node', 'react', 'nats'];
 
 interface Import {
   readonly file: string;
@@ -124,6 +124,8 @@ describe('architecture', () => {
       'json-schema-to-typescript': (file) => file === 'lib/node/crd-types.ts',
       react: (file) => file.startsWith('lib/react/'),
       yaml: (file) => file === 'lib/node/command.ts',
+      '@nats-io/nats-core': (file) => file.startsWith('lib/nats/'),
+      '@nats-io/jetstream': (file) => file.startsWith('lib/nats/'),
     };
     const wrong = imports().filter(({ file, target }) => {
       if (target.startsWith('.')) return false;

@@ -20,7 +20,7 @@ function idsOf(text: string): string[] {
 }
 
 const laws = lawsOf(readFileSync(`${root}docs/laws.md`, 'utf8'));
-const tests = globSync('spec/**/*.{spec,contract,e2e,browser,oracle,packed}.{ts,tsx}', {
+const tests = globSync('spec/**/*.{spec,contract,e2e,browser,oracle,packed,nats}.{ts,tsx}', {
   cwd: root,
 })
   .filter((file) => !file.startsWith('spec/laws') && !file.includes('generated'))

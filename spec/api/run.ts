@@ -52,6 +52,7 @@ const texts: Readonly<Record<string, string>> = {
   testing: surfaces.surfaceOf('testing/index.d.ts', core),
   node: surfaces.surfaceOf('node/index.d.ts', core),
   react: surfaces.surfaceOf('react/index.d.ts', core),
+  nats: surfaces.surfaceOf('nats/index.d.ts', core),
 };
 const check = process.argv.includes('--check');
 for (const [name, text] of Object.entries(texts)) {
@@ -70,7 +71,7 @@ for (const [name, text] of Object.entries(texts)) {
   }
 }
 if (check) {
-  const entries = ['', 'resources/', 'testing/', 'node/', 'react/'].map(
+  const entries = ['', 'resources/', 'testing/', 'node/', 'react/', 'nats/'].map(
     (name) => `${emitted}/${name}index.d.ts`,
   );
   const modules = ['--module', 'nodenext', '--target', 'es2023'];

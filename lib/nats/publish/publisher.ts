@@ -1,0 +1,324 @@
+/**
+ * The publisher's loop: compares the bucket with the store of the informer, then publishes each change. One set is on
+ * its way at a time; changes that arrive meanwhile are folded by key. After a failure the bucket is compared again,
+ * because a write without an answer may have been stored.
+ */
+import { type NatsConnection, nuid } from '@nats-io/nats-core';
+import {
+  BehaviorSubject,
+  firstValueFrom,
+  merge,
+  type SchedulerLike,
+  Subject,
+  Subscription,
+} from 'rxjs';
+import { filter } from 'rxjs/operators';
+import type { LeaderElector } from '../../election/leader-elector.ts';
+import type { SharedInformer } from '../../informer/shared-informer.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { isOlder, isResourceVersion } from '../../meta/resource-version.ts';
+import type { Backoff } from '../../rx/backoff.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import { stopwatch } from '../../rx/stopwatch.ts';
+import { natsError, WrongSequence } from '../failures.ts';
+import { managerOf } from '../pull.ts';
+import { publishAtomically } from './atomic-batch.ts';
+import { inBatches, type Planned } from './batches.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { type Contents, newestVersion, type Wanted } from './contents.ts';
+import { Published, type RecordSettings } from './published.ts';
+import type { NatsPublisherPhase, NatsPublisherStatus } from './publisher-status.ts';
+import { readContents } from './read-contents.ts';
+import { ensureStream } from './stream-settings.ts';
+import { difference } from './wanted.ts';
+
+/** The settings of a publisher, with their defaults filled in. */
+export interface PublisherSettings {
+  readonly connection: NatsConnection;
+  readonly bucket: string;
+  readonly stream: string;
+  readonly record: Omit<RecordSettings, 'maxPayload'>;
+  readonly replicas: number;
+  readonly batchSize: number;
+  readonly compareEveryMs: number;
+  readonly elector: LeaderElector | undefined;
+  readonly backoff: Backoff;
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+  readonly where: string;
+}
+
+/** The largest batch, in bytes. The server holds a batch in memory until it is complete. */
+const BATCH_BYTES = 4_194_304;
+/** How long a publisher waits for its informer to reach the version of the bucket, in milliseconds. */
+const CATCH_UP_MS = 10_000;
+/** How long it waits between two looks, and before it asks the informer for a new list. */
+const LOOK_MS = 500;
+
+export class Publisher<T extends KubernetesObject> {
+  readonly #informer: SharedInformer<T>;
+  readonly #settings: PublisherSettings;
+  readonly #status$: BehaviorSubject<NatsPublisherStatus>;
+  readonly #wake$ = new Subject<void>();
+  readonly #work = new Subscription();
+  readonly #passedMs: () => number;
+  readonly #feed: ChangeFeed<T>;
+  #published: Published | undefined;
+  #isStopped = false;
+  #writer = '';
+  #comparedMs = 0;
+  #recordedMs = 0;
+  #attempt = 0;
+  /** Whether something has changed since the loop last looked. */
+  #isWoken = false;
+  readonly done: Promise<void>;
+
+  constructor(informer: SharedInformer<T>, settings: PublisherSettings) {
+    this.#informer = informer;
+    this.#settings = settings;
+    this.#passedMs = stopwatch(settings.scheduler);
+    this.#status$ = new BehaviorSubject<NatsPublisherStatus>({
+      phase: 'waiting',
+      message: 'waiting for the first complete list of the informer',
+      objects: 0,
+      resourceVersion: '',
+      epoch: '',
+      sequence: 0,
+      tooLarge: [],
+    });
+    const { elector } = settings;
+    this.#work.add(
+      this.#wake$.subscribe(() => {
+        this.#isWoken = true;
+      }),
+    );
+    if (elector !== undefined) {
+      this.#work.add(elector.leading$.subscribe(() => this.#wake$.next()));
+      elector.start();
+    }
+    this.#feed = new ChangeFeed(informer, () => this.#wake$.next());
+    this.#work.add(this.#feed.start());
+    this.done = this.#run();
+  }
+
+  get status$(): BehaviorSubject<NatsPublisherStatus> {
+    return this.#status$;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#wake$.next();
+    await this.done;
+    await this.#settings.elector?.stop();
+    this.#work.unsubscribe();
+    this.#show('stopped', 'stopped');
+    this.#status$.complete();
+  }
+
+  get #leads(): boolean {
+    return this.#settings.elector?.isLeading ?? true;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      this.#isWoken = false;
+      try {
+        if (!this.#leads) await this.#standBy();
+        else if (!this.#feed.isSynced) await this.#waitForInformer();
+        else if (this.#feed.mustCompare || this.#published === undefined) await this.#compare();
+        else if (this.#feed.waiting > 0) await this.#publishPending(this.#published);
+        else await this.#idle(this.#published);
+      } catch (error) {
+        await this.#fail(error);
+      }
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (this.#isWoken) return;
+    await firstValueFrom(merge(longTimer(ms, this.#settings.scheduler), this.#wake$));
+  }
+
+  async #standBy(): Promise<void> {
+    this.#published = undefined;
+    this.#feed.mustCompare = true;
+    this.#show(
+      'standby',
+      'another process has the Lease; this one takes over when it gets the Lease',
+    );
+    await this.#sleep(Number.POSITIVE_INFINITY);
+  }
+
+  async #waitForInformer(): Promise<void> {
+    const { phase } = this.#informer.status;
+    const isOff = phase === 'stopped' || phase === 'idle';
+    const words = isOff
+      ? 'the informer is stopped, so the bucket is not updated; start the informer'
+      : 'waiting for the first complete list of the informer';
+    this.#show('waiting', words);
+    await this.#sleep(Number.POSITIVE_INFINITY);
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    if (this.#isStopped) return;
+    const { where, backoff, random } = this.#settings;
+    this.#feed.mustCompare = true;
+    const isRival = error instanceof WrongSequence;
+    const waitMs = backoff(this.#attempt++, random());
+    const shown = isRival
+      ? new ApiError({ code: 409, reason: 'Conflict', message: error.message })
+      : natsError(error, where);
+    const words = isRival
+      ? 'the bucket has changed since it was read: another publisher writes to it, or it was purged'
+      : shown.message;
+    this.#show('backoff', `${words}; comparing again in ${waitMs} ms`, shown);
+    const { scheduler } = this.#settings;
+    const stopped$ = this.#wake$.pipe(filter(() => this.#isStopped));
+    await firstValueFrom(merge(longTimer(waitMs, scheduler), stopped$));
+  }
+
+  /** Reads the bucket, and publishes what differs from the store. */
+  async #compare(): Promise<void> {
+    this.#show('comparing', 'comparing the bucket with the store');
+    const { connection, bucket, stream, record, scheduler, where } = this.#settings;
+    const manager = await managerOf(connection);
+    await ensureStream(manager, bucket, this.#settings.replicas);
+    const contents = await readContents({
+      ...{ connection, manager, stream, scheduler, where },
+      prefix: record.prefix,
+      passedMs: this.#passedMs,
+    });
+    await this.#catchUp(contents);
+    if (this.#isStopped || !this.#feed.isSynced || !this.#leads) return;
+    const before = this.#published;
+    const { meta } = contents;
+    const continues = meta !== undefined && meta.terms.at(-1)?.writer === this.#writer;
+    if (!continues) this.#writer = nuid.next();
+    const maxPayload = connection.info?.max_payload ?? 1024 * 1024;
+    const settings: RecordSettings = { ...record, maxPayload };
+    const published = new Published(settings, contents, this.#writer, nuid.next());
+    const isRolledBack =
+      before !== undefined &&
+      (contents.last < before.lastSequence || published.recordSequence < before.recordSequence);
+    const hasOtherContent = meta !== undefined && meta.content !== record.content;
+    if (isRolledBack || hasOtherContent) published.beginEpoch(nuid.next());
+    // From here to the first message nothing waits, so that the store and the pending changes belong together.
+    const store = this.#informer.indexer;
+    const listed = store.listKeys().flatMap((key) => {
+      const object = store.getByKey(key);
+      return object === undefined ? [] : [[key, object as KubernetesObject] as const];
+    });
+    this.#feed.take();
+    this.#feed.mustCompare = false;
+    const changes = difference(listed, contents.objects);
+    await this.#publish(published, changes, true);
+    this.#published = published;
+    this.#comparedMs = this.#passedMs();
+    this.#recordedMs = this.#comparedMs;
+    this.#showPublishing(published);
+  }
+
+  /**
+   * Waits until the informer has reached the newest version in the bucket. Otherwise the objects that another publisher has
+   * published since would seem to be deleted. An informer that does not reach it follows another history.
+   */
+  async #catchUp(contents: Contents): Promise<void> {
+    const startMs = this.#passedMs();
+    const newest = newestVersion(contents);
+    const isBehind = () => isOlder(this.#informer.lastSyncResourceVersion, newest);
+    for (let looks = 0; isBehind() && this.#passedMs() - startMs < CATCH_UP_MS; looks++) {
+      if (this.#isStopped || !this.#feed.isSynced) return;
+      this.#show('comparing', 'waiting until the informer has reached the version of the bucket');
+      await firstValueFrom(longTimer(LOOK_MS, this.#settings.scheduler));
+      if (looks % 4 === 1 && isBehind()) await this.#informer.refresh().catch(() => undefined);
+    }
+  }
+
+  async #publishPending(published: Published): Promise<void> {
+    await this.#publish(published, this.#feed.take(), false);
+    this.#showPublishing(published);
+  }
+
+  /** Publishes changes and the records that end them. `all` writes the records of all namespaces. */
+  async #publish(published: Published, changes: readonly Wanted[], all: boolean): Promise<void> {
+    const { where } = this.#settings;
+    const resourceVersion = this.#informer.lastSyncResourceVersion;
+    if (!isResourceVersion(resourceVersion)) {
+      const message = `${where}: the informer is at version '${resourceVersion}', which cannot be compared; only collections with versions can be published`;
+      throw new ApiError({ code: 400, reason: 'BadRequest', message });
+    }
+    const { messages, isBack } = published.plan(changes, resourceVersion);
+    if (isBack) published.beginEpoch(nuid.next());
+    if (messages.length === 0 && !all) return;
+    const namespaces = all || isBack ? published.namespaces() : [];
+    published.age(this.#passedMs());
+    const records = published.records(messages, resourceVersion, namespaces);
+    await this.#send(published, [...messages, ...records], resourceVersion);
+  }
+
+  async #send(
+    published: Published,
+    messages: readonly Planned[],
+    resourceVersion: string,
+  ): Promise<void> {
+    const { connection, where, batchSize } = this.#settings;
+    for (const batch of inBatches(messages, batchSize, BATCH_BYTES)) {
+      if (!this.#leads) throw new Error(`${where}: lost the Lease`);
+      const first = await publishAtomically(connection, batch, where);
+      published.stored(batch, first, resourceVersion, this.#passedMs());
+    }
+    this.#recordedMs = this.#passedMs();
+  }
+
+  /** Waits for changes. Writes the records again when a heartbeat is due, and compares when that is due. */
+  async #idle(published: Published): Promise<void> {
+    const { compareEveryMs, record } = this.#settings;
+    const nowMs = this.#passedMs();
+    const beatInMs = this.#recordedMs + record.heartbeatMs - nowMs;
+    const compareInMs = this.#comparedMs + compareEveryMs - nowMs;
+    if (compareInMs <= 0) {
+      this.#feed.mustCompare = true;
+      return;
+    }
+    if (beatInMs > 0) return this.#sleep(Math.min(beatInMs, compareInMs));
+    // Without heartbeats readers see that the publisher does not follow the API server.
+    if (!this.#informer.status.live) {
+      this.#show(
+        'publishing',
+        'the informer does not follow the API server at the moment; see its status',
+      );
+      this.#recordedMs = nowMs;
+      return;
+    }
+    await this.#publish(published, [], true);
+    // Not before a heartbeat: two publishers without an elector must not take turns without a wait.
+    this.#attempt = 0;
+    this.#showPublishing(published);
+  }
+
+  #showPublishing(published: Published): void {
+    const { tooLarge } = published;
+    const left =
+      tooLarge.length === 0
+        ? ''
+        : `; ${tooLarge.length} objects are too large for a message and are not in the bucket, the first is ${tooLarge[0]?.key}`;
+    this.#show('publishing', `the bucket is complete up to ${published.resourceVersion}${left}`);
+  }
+
+  #show(phase: NatsPublisherPhase, message: string, error?: ApiError): void {
+    const shown = this.#status$.value;
+    const published = this.#published;
+    const kept = phase === 'publishing' ? undefined : shown.error;
+    this.#status$.next({
+      phase,
+      message,
+      objects: published?.count ?? shown.objects,
+      resourceVersion: published?.resourceVersion ?? shown.resourceVersion,
+      epoch: published?.epoch ?? shown.epoch,
+      sequence: published?.lastSequence ?? shown.sequence,
+      tooLarge: published?.tooLarge ?? shown.tooLarge,
+      error: error ?? kept,
+    });
+  }
+}

@@ -1,0 +1,96 @@
+/** Reads the contents of a bucket without the bodies of its messages, for a comparison. */
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/nats-core';
+import { firstValueFrom, type SchedulerLike } from 'rxjs';
+import { first, scan } from 'rxjs/operators';
+import { metaSubject, scopeFilter } from '../layout.ts';
+import { readMeta } from '../meta.ts';
+import { type PullSignal, pull } from '../pull.ts';
+import type { Contents, InBucket, Tombstone } from './contents.ts';
+
+/** The arguments of {@link readContents}. */
+export interface ContentsRequest {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly stream: string;
+  readonly prefix: string;
+  readonly scheduler: SchedulerLike;
+  /** The publisher's stopwatch. */
+  passedMs(): number;
+  readonly where: string;
+}
+
+/** The messages that were read so far. */
+interface Reading {
+  readonly objects: Map<string, InBucket>;
+  readonly tombstones: Map<string, Tombstone>;
+  readonly records: Map<string, number>;
+  isDone: boolean;
+}
+
+/**
+ * Reads everything up to the present end of the stream. The times of tombstones are converted with the server's own
+ * clock, because the publisher's may differ.
+ */
+export async function readContents(request: ContentsRequest): Promise<Contents> {
+  const { manager, stream, prefix, passedMs } = request;
+  const info = await manager.streams.info(stream);
+  const last = info.state.last_seq;
+  // biome-ignore lint/style/noRestrictedGlobals: parses a date of the server, reads no clock
+  const serverMs = Date.parse(info.ts ?? info.state.last_ts);
+  const nowMs = passedMs();
+  const begin: Reading = {
+    objects: new Map(),
+    tombstones: new Map(),
+    records: new Map(),
+    isDone: false,
+  };
+  const read = (reading: Reading, signal: PullSignal): Reading => {
+    if (signal.kind === 'opened') reading.isDone = signal.pending === 0;
+    if (signal.kind !== 'message') return reading;
+    const { meaning, sequence, pending, isDeletion, uid, version, storedMs } = signal.message;
+    reading.isDone = pending === 0 || sequence >= last;
+    if (meaning === undefined) return reading;
+    const { namespace } = meaning;
+    if (meaning.kind === 'meta') {
+      reading.records.set(namespace, sequence);
+      return reading;
+    }
+    const { name } = meaning;
+    const key = `${namespace}/${name}`;
+    reading.objects.delete(key);
+    reading.tombstones.delete(key);
+    if (isDeletion) {
+      const atMs = nowMs - Math.max(0, serverMs - storedMs);
+      reading.tombstones.set(key, { namespace, name, sequence, atMs });
+    } else reading.objects.set(key, { namespace, name, uid, version, sequence });
+    return reading;
+  };
+  const read$ = pull({
+    connection: request.connection,
+    stream,
+    prefix,
+    filter: scopeFilter(prefix, ''),
+    headersOnly: true,
+    scheduler: request.scheduler,
+    batch: 1_000,
+    idleMs: 2_000,
+    where: request.where,
+  }).pipe(
+    scan(read, begin),
+    first(({ isDone }) => isDone),
+  );
+  const reading = await firstValueFrom(read$);
+  const message = reading.records.has('')
+    ? await manager.direct.getMessage(stream, { last_by_subj: metaSubject(prefix, '') })
+    : null;
+  const meta = message === null ? undefined : readMeta(message.string());
+  if (message !== null) reading.records.set('', message.seq);
+  return {
+    objects: [...reading.objects.values()],
+    tombstones: [...reading.tombstones.values()],
+    records: reading.records,
+    meta,
+    last,
+  };
+}

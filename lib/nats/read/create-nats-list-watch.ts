@@ -1,0 +1,212 @@
+/** `createNatsListWatch`, a ListerWatcher that reads a collection from a bucket instead of the API server. */
+import type { NatsConnection } from '@nats-io/nats-core';
+import { defer, type Observable, throwError } from 'rxjs';
+import { filter, finalize, map, take, takeUntil, tap } from 'rxjs/operators';
+import type { ListPart, WatchEvent } from '../../decode/watch-event.ts';
+import type {
+  ListerWatcher,
+  ListRequest,
+  WatchRequest,
+  WatchSignal,
+} from '../../list-watch/lister-watcher.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { type Resource, resourceName } from '../../meta/resource.ts';
+import { isOlder } from '../../meta/resource-version.ts';
+import { checkedCount, checkedPeriod } from '../../rx/checked-option.ts';
+import type { Demand } from '../../rx/demand.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import { type Timing, timingOf } from '../../rx/timing.ts';
+import { gone } from '../failures.ts';
+import { checkedBucket, collectionPrefix, streamOf } from '../layout.ts';
+import { type Bucket, type Followed, follow } from './follow.ts';
+import { Session } from './session.ts';
+
+/** The options of {@link createNatsListWatch}. */
+export interface NatsListWatchOptions extends Timing {
+  /** The name of the bucket, as in `publishToNats`. */
+  readonly bucket: string;
+  /** Reads only this namespace. The NATS user then needs permissions for this namespace only. @defaultValue all */
+  readonly namespace?: string | undefined;
+  /** The form of the objects that the reader needs, as named by the publisher's `content`. @defaultValue any */
+  readonly content?: string | undefined;
+  /** How many messages are requested from NATS at a time. @defaultValue 256 */
+  readonly batch?: number | undefined;
+  /**
+   * How often NATS says that it is alive while nothing changes, in milliseconds, at least 500. After two and a half
+   * times as long without a message the connection counts as lost. @defaultValue 5000
+   */
+  readonly idleMs?: number | undefined;
+}
+
+/** How many places in the history are remembered for watches that resume. */
+const MOST_KEPT = 16;
+
+/** The sessions that no watch uses at the moment. Each stands at one version. */
+class Sessions<T extends KubernetesObject> {
+  #kept: Session<T>[] = [];
+
+  keep(session: Session<T>): void {
+    if (session.place === undefined) return;
+    session.rewind();
+    this.#kept = [...this.#kept.slice(1 - MOST_KEPT), session];
+  }
+
+  /** Hands out a session that stands at a version. */
+  take(resourceVersion: string): Session<T> | undefined {
+    const at = this.#kept.findLastIndex(({ place }) => place?.resourceVersion === resourceVersion);
+    return at === -1 ? undefined : this.#kept.splice(at, 1)[0];
+  }
+}
+
+function collect<T>(events: readonly WatchEvent<T>[], into: Map<string, T>): void {
+  for (const event of events) {
+    if (event.type === 'ADDED' || event.type === 'MODIFIED') into.set(event.key, event.object);
+    if (event.type === 'DELETED') into.delete(event.key);
+  }
+}
+
+/** The collection of one ListerWatcher. */
+interface Collection<T extends KubernetesObject> {
+  /** The place of the collection. The verb is for errors. */
+  bucket(verb: string): Bucket;
+  readonly sessions: Sessions<T>;
+}
+
+/** Follows with a session, which is kept for the next watch unless it has failed for good. */
+function following<T extends KubernetesObject>(
+  { bucket, sessions }: Collection<T>,
+  verb: string,
+  session: Session<T>,
+  demand: Demand | undefined,
+): Observable<Followed<T>> {
+  let isGone = false;
+  return follow(bucket(verb), session, demand).pipe(
+    tap({
+      error: (error) => {
+        isGone = error instanceof ApiError && !error.retryable;
+      },
+    }),
+    finalize(() => {
+      if (!isGone) sessions.keep(session);
+    }),
+  );
+}
+
+/** The version of a complete list. Throws if it is older than the requested one. */
+function listedVersion(session: Session<KubernetesObject>, asked: string, where: string): string {
+  const current = session.place?.resourceVersion ?? '';
+  if (!isOlder(current, asked)) return current;
+  const message = `Too large resource version: ${asked}, current: ${current}`;
+  const details = { causes: [{ reason: 'ResourceVersionTooLarge', message }] };
+  throw ApiError.fromStatus({ code: 504, reason: 'Timeout', message, details }, 504, { where });
+}
+
+function listOnce<T extends KubernetesObject>(
+  collection: Collection<T>,
+  { resourceVersion, demand }: ListRequest<T>,
+): Observable<ListPart<T>> {
+  const { scope } = collection.bucket('LIST');
+  const objects = new Map<string, T>();
+  const session = new Session<T>(scope);
+  return following(collection, 'LIST', session, demand).pipe(
+    tap(({ events = [] }) => collect(events, objects)),
+    filter(({ kind }) => kind === 'listed'),
+    take(1),
+    map(() => {
+      const metadata = { resourceVersion: listedVersion(session, resourceVersion, scope.where) };
+      return { items: [...objects.values()], metadata };
+    }),
+  );
+}
+
+function watchOnce<T extends KubernetesObject>(
+  collection: Collection<T>,
+  { resourceVersion, sendInitialEvents, demand }: WatchRequest<T>,
+): Observable<WatchSignal<T>> {
+  const { sessions } = collection;
+  const { scope } = collection.bucket('WATCH');
+  const session =
+    sendInitialEvents === true ? new Session<T>(scope) : sessions.take(resourceVersion);
+  if (session === undefined) {
+    const why = `version '${resourceVersion}' is not one at which this reader has stood`;
+    return throwError(() => gone(scope.where, why));
+  }
+  return following(collection, 'WATCH', session, demand).pipe(
+    map((signal): WatchSignal<T> => {
+      if (signal.events === undefined) return { kind: signal.kind };
+      if (signal.kind !== 'listed') return { kind: 'events', events: signal.events };
+      const current = listedVersion(session, resourceVersion, scope.where);
+      const end = { type: 'BOOKMARK', resourceVersion: current, initialEventsEnd: true } as const;
+      return { kind: 'events', events: [...signal.events, end] };
+    }),
+  );
+}
+
+/**
+ * Creates a ListerWatcher that reads a collection from a NATS bucket, which `publishToNats` fills. An informer, a live
+ * query and a page work with it as with the API server: versions are those of Kubernetes, changes arrive in the order
+ * of their versions, and a watch that cannot be resumed ends with a 410.
+ *
+ * A reader needs no access to the API server. The bucket contains the objects as the publisher's informer has them,
+ * so a projection or a transform is chosen there. Each request uses one ephemeral consumer. A list and a watch error
+ * with an `ApiError`: a lost or silent connection is retried by the informer, and so is a publisher that is missing.
+ * Connect with `maxReconnectAttempts: -1`, because a closed connection is never opened again. Throws a `TypeError` if
+ * an option is invalid.
+ *
+ * @example
+ * ```ts no-run
+ * import { wsconnect } from '@nats-io/nats-core';
+ * import { createSharedInformer } from 'rx-informer';
+ * import { createNatsListWatch } from 'rx-informer/nats';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * const connection = await wsconnect({ servers: 'wss://nats.example.com', maxReconnectAttempts: -1 });
+ * const shop = createNatsListWatch(connection, pods, { bucket: 'k8s', namespace: 'shop' });
+ * const informer = createSharedInformer(shop);
+ * informer.added$.subscribe((pod) => console.log(pod.metadata.name));
+ * ```
+ */
+export function createNatsListWatch<T extends KubernetesObject>(
+  connection: NatsConnection,
+  resource: Resource<T>,
+  options: NatsListWatchOptions,
+): ListerWatcher<T> {
+  const { scheduler } = timingOf(options);
+  const bucketName = checkedBucket(options.bucket, 'createNatsListWatch');
+  const namespace = options.namespace ?? '';
+  if (namespace !== '' && !resource.namespaced) {
+    throw new TypeError(
+      `createNatsListWatch: ${resourceName(resource)} is cluster-scoped, but namespace ${JSON.stringify(namespace)} was given`,
+    );
+  }
+  const place = namespace === '' ? '' : ` in namespace ${namespace}`;
+  const bucket = (verb: string): Bucket => ({
+    connection,
+    stream: streamOf(bucketName),
+    prefix: collectionPrefix(bucketName, resource),
+    scope: {
+      namespace,
+      apiVersion: resource.apiVersion,
+      kind: resource.kind,
+      content: options.content,
+      where: `${verb} ${resourceName(resource)}${place} from the NATS bucket ${bucketName}`,
+    },
+    scheduler,
+    batch,
+    idleMs,
+  });
+  const batch = checkedCount(options.batch ?? 256, 'createNatsListWatch: batch', 1);
+  const idleMs = checkedPeriod(options.idleMs ?? 5_000, 'createNatsListWatch: idleMs', 500);
+  const sessions = new Sessions<T>();
+  const collection: Collection<T> = { bucket, sessions };
+  return {
+    ...(namespace === '' ? {} : { scope: namespace }),
+    watchList: true,
+    list: (request) => defer(() => listOnce(collection, request)),
+    watch: (request) =>
+      defer(() => watchOnce(collection, request)).pipe(
+        takeUntil(longTimer(request.timeoutSeconds * 1000, scheduler)),
+      ),
+  };
+}

@@ -1,0 +1,267 @@
+/**
+ * Folds the messages of a bucket into watch events. A pure machine: no connection, no time. Messages are collected and
+ * become visible at the `_meta` record of the scope, which ends each published set.
+ *
+ * A list is complete at a record that counts as many objects as were collected. If it counts more, a large set is being
+ * published at the moment, and the list is complete at a later record. A record that does not fit to what was received
+ * before is a 410: then something was lost, and only a new list can show what.
+ */
+import type { WatchEvent } from '../../decode/watch-event.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { joinMetaNamespaceKey } from '../../meta/key.ts';
+import {
+  hasSoundMetadata,
+  type KubernetesObject,
+  versionOf,
+} from '../../meta/kubernetes-object.ts';
+import { isOlder, isResourceVersion } from '../../meta/resource-version.ts';
+import { shownError } from '../../meta/shown-text.ts';
+import { gone } from '../failures.ts';
+import { continues, type Meta, readMeta, writerOf } from '../meta.ts';
+import type { Received } from '../received.ts';
+
+/** The scope of a session, and its words for errors. */
+export interface SessionScope {
+  /** '' for the complete collection. */
+  readonly namespace: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** The form of the objects that the reader needs; absent for any. */
+  readonly content?: string | undefined;
+  readonly where: string;
+}
+
+/** The place of a session in the history of its scope: that of the last `_meta` record. */
+export interface Place {
+  readonly sequence: number;
+  readonly epoch: string;
+  readonly writer: string;
+  readonly resourceVersion: string;
+  readonly heartbeatMs: number;
+}
+
+/** The result of one message. */
+export type Folded<T> =
+  /** The message belongs to a set that is not complete yet, or to another scope. */
+  | { readonly kind: 'open' }
+  /** The set is complete. In a list the events are those since the last `take`, and the list ends. */
+  | { readonly kind: 'complete'; readonly events: readonly WatchEvent<T>[] }
+  | { readonly kind: 'failed'; readonly error: ApiError };
+
+const OPEN = { kind: 'open' } as const;
+
+function failed<T>(error: ApiError): Folded<T> {
+  return { kind: 'failed', error };
+}
+
+/** The message that waits for the `_meta` record. */
+interface Waiting<T> {
+  readonly key: string;
+  /** UID and version; `undefined` for a deletion. */
+  readonly state: string | undefined;
+  readonly event: WatchEvent<T>;
+}
+
+/** One reader's way through the history of a scope. */
+export class Session<T extends KubernetesObject> {
+  readonly #scope: SessionScope;
+  /** The objects that the reader has, with their UIDs and versions. */
+  readonly #known = new Map<string, string>();
+  #waiting: Waiting<T>[] = [];
+  #place: Place | undefined;
+  #hasRecord = true;
+
+  constructor(scope: SessionScope) {
+    this.#scope = scope;
+  }
+
+  /** The place of the last complete set; `undefined` until the list is complete. */
+  get place(): Place | undefined {
+    return this.#place;
+  }
+
+  /** Whether the place is one of the scope's own records. It is not while a namespace has never had an object. */
+  get hasRecord(): boolean {
+    return this.#hasRecord;
+  }
+
+  /** How many objects were collected. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Begins with an empty scope, which has no `_meta` record of its own, at the record of the complete collection. */
+  beginEmpty(meta: Meta, sequence: number): void {
+    this.#known.clear();
+    this.#waiting = [];
+    this.#settle(meta, sequence);
+    this.#hasRecord = false;
+  }
+
+  /** Forgets the messages after the last complete set, because a new consumer delivers them again. */
+  rewind(): void {
+    this.#waiting = [];
+  }
+
+  /** Takes the events of a list so far, so that a long list need not be kept in memory. */
+  take(): readonly WatchEvent<T>[] {
+    const events = this.#waiting.map(({ event }) => event);
+    this.#waiting = [];
+    return events;
+  }
+
+  /** Folds one message. */
+  fold(message: Received): Folded<T> {
+    const { meaning } = message;
+    if (meaning === undefined) return OPEN;
+    if (meaning.kind === 'meta') {
+      return meaning.namespace === this.#scope.namespace ? this.#record(message) : OPEN;
+    }
+    const key = joinMetaNamespaceKey(meaning);
+    const waiting = this.#read(message, key);
+    if (waiting instanceof ApiError) return failed(waiting);
+    if (waiting === undefined) return OPEN;
+    if (this.#place !== undefined) this.#waiting.push(waiting);
+    else this.#collect(waiting);
+    return OPEN;
+  }
+
+  /** In a list every message counts at once. A tombstone matters only if the object was collected before. */
+  #collect(waiting: Waiting<T>): void {
+    const { key, state } = waiting;
+    if (state === undefined && !this.#known.delete(key)) return;
+    if (state !== undefined) this.#known.set(key, state);
+    this.#waiting.push(waiting);
+  }
+
+  #read(message: Received, key: string): Waiting<T> | ApiError | undefined {
+    const { uid, version, isDeletion, sequence } = message;
+    const where = `${this.#scope.where}: message ${sequence} for ${key}`;
+    const text = message.text();
+    if (isDeletion) {
+      const object = text === '' ? undefined : this.#parsed(text, where);
+      if (object instanceof ApiError) return object;
+      if (!isResourceVersion(version)) return this.#malformed(where, 'it has no version');
+      const last = object === undefined ? {} : { object };
+      const event = { type: 'DELETED', key, resourceVersion: version, ...last } as const;
+      return { key, state: undefined, event };
+    }
+    const object = this.#parsed(text, where);
+    if (object instanceof ApiError) return object;
+    const type = this.#known.has(key) ? 'MODIFIED' : 'ADDED';
+    return { key, state: `${uid}/${version}`, event: { type, key, object } };
+  }
+
+  #parsed(text: string, where: string): T | ApiError {
+    try {
+      const object: unknown = JSON.parse(text);
+      if (typeof object === 'object' && object !== null && hasSoundMetadata(object))
+        return object as T;
+      return this.#malformed(where, 'it is not an object');
+    } catch (error) {
+      return this.#malformed(where, shownError(error));
+    }
+  }
+
+  #malformed(where: string, why: string): ApiError {
+    const message = `${where} cannot be read: ${why}; does something else write to this bucket?`;
+    return ApiError.local('Malformed', message);
+  }
+
+  #record(message: Received): Folded<T> {
+    const { where, apiVersion, kind, content } = this.#scope;
+    const meta = readMeta(message.text());
+    if (meta === undefined) {
+      return failed(
+        this.#malformed(`${where}: _meta at ${message.sequence}`, 'a field is missing'),
+      );
+    }
+    if (meta.apiVersion !== apiVersion || meta.kind !== kind) {
+      const words = `the bucket carries ${meta.kind} of ${meta.apiVersion}, not ${kind} of ${apiVersion}`;
+      return failed(ApiError.local('WrongKind', `${where}: ${words}`));
+    }
+    if (content !== undefined && meta.content !== content) {
+      const words = `the bucket carries the content '${meta.content ?? ''}', not '${content}'`;
+      return failed(ApiError.local('WrongKind', `${where}: ${words}`));
+    }
+    if (meta.byNamespace === true && this.#scope.namespace === '') {
+      const words =
+        'the bucket is filled namespace by namespace, so only single namespaces can be read; pass `namespace`';
+      return failed(
+        new ApiError({ code: 400, reason: 'BadRequest', message: `${where}: ${words}` }),
+      );
+    }
+    return this.#place === undefined
+      ? this.#endList(meta, message.sequence)
+      : this.#endSet(meta, message.sequence, this.#place);
+  }
+
+  #endList(meta: Meta, sequence: number): Folded<T> {
+    if (this.#known.size !== meta.count) return OPEN;
+    const events = this.take();
+    this.#settle(meta, sequence);
+    return { kind: 'complete', events };
+  }
+
+  #endSet(meta: Meta, sequence: number, place: Place): Folded<T> {
+    const mismatch = this.#mismatch(meta, sequence, place);
+    if (mismatch !== undefined) return failed(gone(this.#scope.where, mismatch));
+    const events: WatchEvent<T>[] = [];
+    let newest = place.resourceVersion;
+    for (const { key, state, event } of this.#waiting) {
+      if (this.#known.get(key) === state) continue;
+      const version =
+        event.type === 'DELETED'
+          ? event.resourceVersion
+          : versionOf((event as { object: T }).object);
+      if (isOlder(version, newest)) {
+        const why = `${key} has version ${version}, which is older than ${newest}, without a new epoch`;
+        return failed(gone(this.#scope.where, why));
+      }
+      newest = version;
+      if (state === undefined) this.#known.delete(key);
+      else this.#known.set(key, state);
+      events.push(event);
+    }
+    this.#waiting = [];
+    if (this.#known.size !== meta.count) {
+      const why = `the bucket has ${meta.count} objects and the reader ${this.#known.size}, so messages were lost or a deletion has expired`;
+      return failed(gone(this.#scope.where, why));
+    }
+    const hasMoved = isOlder(place.resourceVersion, meta.resourceVersion);
+    this.#settle(meta, sequence);
+    if (hasMoved || events.length > 0) {
+      const { resourceVersion } = meta;
+      events.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd: false });
+    }
+    return { kind: 'complete', events };
+  }
+
+  /** Why a record does not continue what was received before, if it does not. */
+  #mismatch(meta: Meta, sequence: number, place: Place): string | undefined {
+    if (meta.epoch !== place.epoch) return 'the bucket has begun a new epoch';
+    if (!continues(meta, place.writer, place.sequence) || sequence < place.sequence) {
+      return `the bucket has lost messages before sequence ${place.sequence}; was the store restored from a copy?`;
+    }
+    if (meta.horizon > place.sequence) {
+      return `deletions after sequence ${place.sequence} have expired; the horizon is ${meta.horizon}`;
+    }
+    if (isOlder(meta.resourceVersion, place.resourceVersion)) {
+      return `the version ${meta.resourceVersion} is older than ${place.resourceVersion}`;
+    }
+    return undefined;
+  }
+
+  #settle(meta: Meta, sequence: number): void {
+    const { epoch, resourceVersion, heartbeatMs } = meta;
+    this.#place = { sequence, epoch, writer: writerOf(meta), resourceVersion, heartbeatMs };
+    this.#hasRecord = true;
+  }
+}
+
+/** The error of a list that does not become complete. */
+export function unfinished(scope: SessionScope, collected: number): ApiError {
+  const words = `collected ${collected} objects, and no \`_meta\` record counts as many; either a publisher is writing a large set, or it ended within one, or messages were lost; look at the publisher`;
+  const message = `${scope.where}: ${words}`;
+  return new ApiError({ code: 503, reason: 'ServiceUnavailable', message });
+}

@@ -1,0 +1,63 @@
+/** Informers behind a bucket have what the informer of its publisher has. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NatsServer } from './nats-server.ts';
+import { contents, eventually, Scene } from './scene.ts';
+
+let nats: NatsServer;
+let scene: Scene;
+
+beforeEach(async () => {
+  nats = await NatsServer.start();
+  scene = new Scene(nats);
+});
+afterEach(async () => {
+  await scene.stop();
+  await nats.stop();
+});
+
+describe('a bucket', () => {
+  it.each(['pages', 'stream'] as const)(
+    'J1: an informer behind a bucket has the objects of the API server, and follows them (%s)',
+    async (initialList) => {
+      scene.create('shop', 'web-0');
+      scene.create('shop', 'web-1');
+      scene.create('bank', 'db-0');
+      const { informer } = await scene.publisher();
+      const all = await scene.reader({ initialList });
+      const shop = await scene.reader({ namespace: 'shop', initialList });
+      await all.informer.whenSynced({ timeoutMs: 10_000 });
+      await shop.informer.whenSynced({ timeoutMs: 10_000 });
+      expect(contents(all.informer)).toEqual(contents(informer));
+      expect(contents(shop.informer)).toHaveLength(2);
+      scene.update('shop', 'web-0', { tier: 'front' });
+      scene.remove('shop', 'web-1');
+      scene.create('bank', 'db-1');
+      await eventually(() => all.informer.indexer.getByKey('bank/db-1') !== undefined, 'db-1');
+      expect(contents(all.informer)).toEqual(contents(informer));
+      await eventually(() => contents(shop.informer).length === 1, 'web-1 is gone');
+      expect(all.informer.status.relists).toBe(0);
+      expect(shop.informer.status.relists).toBe(0);
+    },
+  );
+
+  it('J5: a restarted publisher publishes the difference, and readers continue', async () => {
+    scene.create('shop', 'web-0');
+    scene.create('shop', 'web-1');
+    const first = await scene.publisher();
+    const { informer } = await scene.reader();
+    await informer.whenSynced({ timeoutMs: 10_000 });
+    const told: string[] = [];
+    informer.changes$.subscribe(({ cause, added, updated, deleted }) =>
+      told.push(`${cause} +${added.length} ~${updated.length} -${deleted.length}`),
+    );
+    await first.publisher.stop();
+    scene.remove('shop', 'web-1');
+    scene.update('shop', 'web-0', { tier: 'front' });
+    scene.create('shop', 'web-2');
+    const second = await scene.publisher();
+    await eventually(() => informer.indexer.getByKey('shop/web-2') !== undefined, 'web-2');
+    expect(contents(informer)).toEqual(contents(second.informer));
+    expect(told).toEqual(['snapshot +2 ~0 -0', 'watch +1 ~1 -1']);
+    expect(informer.status.relists).toBe(0);
+  });
+});

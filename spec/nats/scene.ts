@@ -1,0 +1,108 @@
+/** A fake API server, an informer that follows it, and a publisher. */
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type KubernetesObject,
+  type SharedInformer,
+} from 'rx-informer';
+import { createNatsListWatch, type PublishToNatsOptions, publishToNats } from 'rx-informer/nats';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import type { NatsServer } from './nats-server.ts';
+
+type Pod = KubernetesObject;
+
+export const fast = {
+  heartbeatMs: 200,
+  backoff: () => 50,
+} satisfies Partial<PublishToNatsOptions>;
+
+/** Resolves when `isSo()` is true; rejects after a while. */
+export async function eventually(isSo: () => boolean, what: string, ms = 15_000): Promise<void> {
+  const endMs = performance.now() + ms;
+  while (!isSo()) {
+    if (performance.now() > endMs) throw new Error(`not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Keys and versions of a store, to compare two of them. */
+export function contents(informer: SharedInformer<Pod>): string[] {
+  return informer.indexer
+    .list()
+    .map(({ metadata }) => `${metadata?.namespace}/${metadata?.name}@${metadata?.resourceVersion}`)
+    .sort();
+}
+
+export class Scene {
+  readonly api = createFakeApiServer();
+  readonly nats: NatsServer;
+  readonly #stops: (() => Promise<unknown>)[] = [];
+
+  constructor(nats: NatsServer) {
+    this.nats = nats;
+  }
+
+  create(namespace: string, name: string, labels: Record<string, string> = {}): void {
+    this.api.objects.create(pods, { metadata: { namespace, name, labels } });
+  }
+
+  update(namespace: string, name: string, labels: Record<string, string>): void {
+    this.api.objects.update(pods, { metadata: { namespace, name, labels } });
+  }
+
+  remove(namespace: string, name: string): void {
+    this.api.objects.delete(pods, { namespace, name });
+  }
+
+  /** An informer on the API server itself. */
+  upstream(): SharedInformer<Pod> {
+    const client = createClient({ baseUrl: 'http://fake', fetch: this.api.fetch });
+    const informer = createSharedInformer(createListWatch(client, pods), {
+      name: 'upstream',
+      backoff: () => 50,
+    });
+    this.#stops.push(() => informer.stop());
+    return informer as SharedInformer<Pod>;
+  }
+
+  async publisher(
+    options: Partial<PublishToNatsOptions> = {},
+    informer: SharedInformer<Pod> = this.upstream(),
+  ) {
+    const connection = await this.nats.connect();
+    const publisher = publishToNats(informer, {
+      connection,
+      resource: pods,
+      bucket: 'k8s',
+      ...fast,
+      ...(options as object),
+    });
+    this.#stops.push(() => publisher.stop());
+    return { publisher, informer, connection };
+  }
+
+  /** An informer on the bucket. */
+  async reader(options: { namespace?: string; initialList?: 'pages' | 'stream' } = {}) {
+    const connection = await this.nats.connect();
+    const { namespace, initialList } = options;
+    const listWatch = createNatsListWatch(connection, pods, {
+      bucket: 'k8s',
+      idleMs: 500,
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    const informer = createSharedInformer(listWatch, {
+      name: 'reader',
+      backoff: () => 50,
+      ...(initialList === undefined ? {} : { initialList }),
+    }) as SharedInformer<Pod>;
+    informer.start();
+    this.#stops.push(() => informer.stop());
+    return { informer, connection, listWatch };
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.reverse()) await stop();
+  }
+}

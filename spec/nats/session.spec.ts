@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { Meta } from '../../lib/nats/meta.ts';
+import { type Folded, Session } from '../../lib/nats/read/session.ts';
+import type { Received } from '../../lib/nats/received.ts';
+
+const scope = { namespace: '', apiVersion: 'v1', kind: 'Pod', where: 'WATCH pods' };
+
+function message(sequence: number, fields: Partial<Received>): Received {
+  return {
+    sequence,
+    delivery: sequence,
+    pending: 0,
+    storedMs: 0,
+    meaning: undefined,
+    isDeletion: false,
+    uid: '',
+    version: '',
+    text: () => '',
+    ...fields,
+  };
+}
+
+function pod(sequence: number, name: string, resourceVersion: string, isDeletion = false) {
+  const object = { metadata: { namespace: 'shop', name, uid: name, resourceVersion } };
+  return message(sequence, {
+    meaning: { kind: 'object', namespace: 'shop', name },
+    isDeletion,
+    uid: name,
+    version: resourceVersion,
+    text: () => JSON.stringify(object),
+  });
+}
+
+function record(sequence: number, fields: Partial<Meta>) {
+  const meta: Meta = {
+    epoch: 'e1',
+    terms: [{ writer: 'w1', after: 0 }],
+    resourceVersion: '10',
+    count: 0,
+    horizon: 0,
+    heartbeatMs: 1_000,
+    apiVersion: 'v1',
+    kind: 'Pod',
+    ...fields,
+  };
+  return message(sequence, {
+    meaning: { kind: 'meta', namespace: '' },
+    text: () => JSON.stringify(meta),
+  });
+}
+
+/** A session that has listed `a` and `b` up to version 10 at sequence 3. */
+function listed(): Session<object> {
+  const session = new Session<object>(scope);
+  session.fold(pod(1, 'a', '5'));
+  session.fold(pod(2, 'b', '6'));
+  expect(session.fold(record(3, { count: 2 })).kind).toBe('complete');
+  return session;
+}
+
+function shown(folded: Folded<object>): string[] {
+  if (folded.kind === 'failed') return [`${folded.error.code}`];
+  if (folded.kind === 'open') return ['open'];
+  return folded.events.map((event) =>
+    event.type === 'BOOKMARK'
+      ? `BOOKMARK ${event.resourceVersion}`
+      : `${event.type} ${(event as { key: string }).key}`,
+  );
+}
+
+describe('a session', () => {
+  it('J3: collects messages until the record, and ends each set with a bookmark', () => {
+    const session = listed();
+    expect(shown(session.fold(pod(4, 'a', '11')))).toEqual(['open']);
+    expect(shown(session.fold(pod(5, 'c', '12')))).toEqual(['open']);
+    expect(shown(session.fold(pod(6, 'b', '13', true)))).toEqual(['open']);
+    const end = session.fold(record(7, { count: 2, resourceVersion: '13' }));
+    const expected = ['MODIFIED shop/a', 'ADDED shop/c', 'DELETED shop/b', 'BOOKMARK 13'];
+    expect(shown(end)).toEqual(expected);
+  });
+
+  it('J3: a list is not complete at a record that counts other objects', () => {
+    const session = new Session<object>(scope);
+    session.fold(pod(1, 'a', '5'));
+    // Another object is being written in a large set at the moment, so the list lacks it.
+    expect(shown(session.fold(record(3, { count: 2 })))).toEqual(['open']);
+    session.fold(pod(4, 'b', '11'));
+    const end = session.fold(record(5, { count: 2, resourceVersion: '11' }));
+    expect(shown(end)).toEqual(['ADDED shop/a', 'ADDED shop/b']);
+    expect(session.place).toMatchObject({ sequence: 5, resourceVersion: '11' });
+  });
+
+  it('J3: an object that is published again without a change is not reported again', () => {
+    const session = listed();
+    session.fold(pod(4, 'a', '5'));
+    expect(shown(session.fold(record(5, { count: 2 })))).toEqual([]);
+  });
+
+  it('J3: a new consumer delivers an incomplete set again, and nothing of it is reported twice', () => {
+    const session = listed();
+    session.fold(pod(4, 'a', '11'));
+    session.rewind();
+    session.fold(record(3, { count: 2 }));
+    session.fold(pod(4, 'a', '11'));
+    const end = session.fold(record(5, { count: 2, resourceVersion: '11' }));
+    expect(shown(end)).toEqual(['MODIFIED shop/a', 'BOOKMARK 11']);
+  });
+
+  it.each([
+    ['another epoch', { epoch: 'e2' }],
+    ['a writer that the record does not know', { terms: [{ writer: 'w9', after: 0 }] }],
+    [
+      'a later term that began before what the reader has',
+      {
+        terms: [
+          { writer: 'w1', after: 0 },
+          { writer: 'w2', after: 2 },
+        ],
+      },
+    ],
+    ['a horizon above the reader', { horizon: 4 }],
+    ['more objects than the reader has', { count: 3 }],
+    ['fewer objects than the reader has', { count: 1 }],
+    ['an older version', { resourceVersion: '9' }],
+  ] satisfies [string, Partial<Meta>][])('J4: %s is a 410', (_title, fields) => {
+    expect(shown(listed().fold(record(9, { count: 2, ...fields })))).toEqual(['410']);
+  });
+
+  it('J4: a later term that began after everything the reader has is not a 410', () => {
+    const terms = [
+      { writer: 'w1', after: 0 },
+      { writer: 'w2', after: 3 },
+    ];
+    expect(shown(listed().fold(record(9, { count: 2, terms })))).toEqual([]);
+  });
+
+  it('J4: an older version of an object without a new epoch is a 410', () => {
+    const session = listed();
+    session.fold(pod(4, 'a', '9'));
+    expect(shown(session.fold(record(5, { count: 2, resourceVersion: '11' })))).toEqual(['410']);
+  });
+});

@@ -1,0 +1,16 @@
+/** The configuration of the NATS suite, which runs against a real nats-server. */
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  resolve: { conditions: ['rx-informer-source'] },
+  ssr: { resolve: { conditions: ['rx-informer-source'] } },
+  test: {
+    include: ['spec/nats/**/*.nats.ts'],
+    reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
