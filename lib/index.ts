@@ -107,6 +107,11 @@ export {
   resourceVersionChanged,
   resynced,
 } from './controller/predicates.ts';
+export {
+  type ClusterReconcileRequest,
+  type ReconcileInCluster,
+  reconcileInCluster,
+} from './controller/reconcile-in-cluster.ts';
 export type { FilteredSource, MappedSource, WatchedInformer } from './controller/sources.ts';
 export {
   ConditionTimeout,
@@ -147,6 +152,16 @@ export {
   type LeaderElectorOptions,
 } from './election/leader-elector.ts';
 // factory: creates and shares informers
+export {
+  type Cluster,
+  type Clusters,
+  type ClustersHandle,
+  type ClustersOptions,
+  createClusters,
+} from './factory/clusters/create-clusters.ts';
+export type { ClientsByName } from './factory/clusters/members.ts';
+export type { ClustersInformer } from './factory/clusters/merged-informer.ts';
+export type { ClusterStatus, ClustersStatus } from './factory/clusters/merged-status.ts';
 export {
   createDynamicInformerFactory,
   type DynamicInformerFactory,

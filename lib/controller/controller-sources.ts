@@ -29,12 +29,14 @@ export function sourcesOf<T extends KubernetesObject>(
     main,
     sources: [
       informerSource('for', { informer: main, predicates, map: ({ key }) => [key] }),
-      ...(options.owns ?? []).map((owned) =>
-        informerSource('owns', {
-          ...filtered(owned),
-          map: (change) => controllerKeys(change, main.indexer),
-        }),
-      ),
+      ...(options.owns ?? []).map((given) => {
+        const owned = filtered(given);
+        const prefixOf = (key: string) => owned.informer.prefixOf?.(key) ?? '';
+        return informerSource('owns', {
+          ...owned,
+          map: (change) => controllerKeys(change, main.indexer, prefixOf(change.key)),
+        });
+      }),
       ...watches.map((watched) => informerSource('watches', watched)),
       ...(options.sources ?? []).map((keys$, at) => keySource(keys$, at)),
     ],

@@ -146,9 +146,13 @@ function groupOf(apiVersion: string | undefined): string {
 
 /**
  * The keys of the controlling owners of an object, before and after the change. An owner that is not in the cache is left out,
- * because its own change queues its key.
+ * because its own change queues its key. An owner is in the same cluster, so its key has the same prefix.
  */
-export function controllerKeys(change: ObjectChange<KubernetesObject>, owners: Owners): string[] {
+export function controllerKeys(
+  change: ObjectChange<KubernetesObject>,
+  owners: Owners,
+  prefix = '',
+): string[] {
   const keys = new Set<string>();
   for (const object of [change.previous, change.object, change.last]) {
     const reference = controllerOf(object);
@@ -156,7 +160,8 @@ export function controllerKeys(change: ObjectChange<KubernetesObject>, owners: O
     const { name } = reference;
     const namespace = object?.metadata?.namespace ?? '';
     // An owner is cluster-scoped, or in the namespace of the object that it owns.
-    for (const key of new Set([joinMetaNamespaceKey({ namespace, name }), name])) {
+    for (const own of new Set([joinMetaNamespaceKey({ namespace, name }), name])) {
+      const key = `${prefix}${own}`;
       const owner = owners.getByKey(key);
       if (owner === undefined) continue;
       const sameKind =

@@ -240,6 +240,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       sources: this.#sources,
       scheduler: this.#scheduler,
       read: (key) => this.#main.indexer.getByKey(key),
+      prefixOf: (key) => this.#main.prefixOf?.(key) ?? '',
       emit: (outcome) => this.#outcomes.next(outcome),
       ended: (source, error) => this.#sourceEnded(source, error),
       report: (error, where, key) => this.#report(error, where, key),

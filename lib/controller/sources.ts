@@ -19,6 +19,11 @@ export interface WatchedInformer<T extends KubernetesObject> {
   readonly changes$: Observable<ChangeSet<T>>;
   readonly indexer: { getByKey(key: string): Stored<T> | undefined };
   readonly status: Pick<InformerStatus, 'phase' | 'error'>;
+  /**
+   * Returns the part of a key that stands before `namespace/name`, such as the name of a cluster and `/`.
+   * @defaultValue ''
+   */
+  prefixOf?(key: string): string;
 }
 
 /** An informer whose changes are filtered by predicates. */

@@ -23,9 +23,9 @@ import type { Source } from './sources.ts';
 type Returned = ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
 
 /** Splits a key. An invalid key is a terminal error, because no retry makes it valid. */
-function nameIn(key: string): ObjectName {
+function nameIn(key: string, prefix: string): ObjectName {
   try {
-    return splitMetaNamespaceKey(key);
+    return splitMetaNamespaceKey(key.slice(prefix.length));
   } catch (cause) {
     throw new TerminalError((cause as Error).message, { cause });
   }
@@ -41,6 +41,8 @@ export interface TermHost<T extends KubernetesObject> {
   readonly sources: readonly Source[];
   readonly scheduler: SchedulerLike;
   read(key: string): Stored<T> | undefined;
+  /** The part of a key before `namespace/name`; absent if keys have none. */
+  prefixOf?(key: string): string;
   emit(outcome: ControllerOutcome): void;
   ended(source: Source, error?: unknown): void;
   report(error: unknown, where: string, key?: string): void;
@@ -182,9 +184,9 @@ export class Term<T extends KubernetesObject> {
   }
 
   #reconcile({ key, reasons, controller }: Run, { attempt, queuedMs }: ReconcileContext): Returned {
-    const { read, options } = this.#host;
+    const { read, options, prefixOf } = this.#host;
     const { signal } = controller;
-    const name = nameIn(key);
+    const name = nameIn(key, prefixOf?.(key) ?? '');
     const request = { key, name, object: read(key), reasons, attempt, queuedMs, signal };
     return options.reconcile(key, request);
   }

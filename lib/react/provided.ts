@@ -4,9 +4,9 @@ import { share } from 'rxjs/operators';
 import { createInformerFactory } from '../factory/create-informer-factory.ts';
 import { informersOfFactory } from '../factory/factory-informers.ts';
 import type { InformerFactory } from '../factory/informer-factory.ts';
+import type { InformerPool } from '../factory/informer-pool.ts';
 import type { InformerFactoryOptions } from '../factory/options.ts';
 import { type LiveQueries, layeredQueries } from '../factory/queries/create-live-queries.ts';
-import type { SharedInformers } from '../factory/shared-informers.ts';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { LiveQuery } from '../query/live-query/live-query.ts';
 import { mergeInformerStatus } from '../query/view/informers.ts';
@@ -45,7 +45,7 @@ export class Provided {
   readonly queries: LiveQueries;
   /** The edits that the queries show before the watch has them. */
   readonly overlay: Overlay = new Overlay();
-  readonly informers: SharedInformers;
+  readonly informers: InformerPool;
   readonly #isOwn: boolean;
   readonly #passedMs: () => number;
   readonly #known = new Map<string, Known>();

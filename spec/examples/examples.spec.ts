@@ -96,6 +96,14 @@ const printed: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'old-0 Killing (gone), web-0 Scheduled (gone)',
   ],
   '15-expiring-certificates.ts': ['expiring: expired', 'expiring: expired tomorrow'],
+  '16-many-clusters.ts': [
+    'failed: web-east web-west',
+    '2 of 2 clusters live',
+    'failed: web-east web-north web-west',
+    'failed: web-north web-west',
+    /^1 of 2 clusters live; north: pods: backoff/,
+    'failed: web-north web-west',
+  ],
 };
 
 const files = readdirSync(folder).filter((name) => /^\d\d-.*\.ts$/.test(name));

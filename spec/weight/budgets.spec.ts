@@ -1,6 +1,6 @@
 /** Tests the size of the parts that an application imports: minified, compressed with brotli, without rxjs. */
 import { describe, expect, it } from 'vitest';
-import { bundleSize } from './bundle.ts';
+import { bundleSize, bundleText } from './bundle.ts';
 
 interface Budget {
   readonly what: string;
@@ -94,6 +94,22 @@ describe('budgets', () => {
     ]);
     expect(list - core).toBeLessThanOrEqual(3_500);
     expect(edit - list).toBeLessThanOrEqual(client - core + 2_200);
+  });
+
+  it('U10: nothing of createClusters is in a bundle that does not import it', async () => {
+    const names =
+      'createInformerFactory, createLiveQueries, liveQuery, liveUnion, createController, toView';
+    const [without, within] = await Promise.all([
+      bundleText(names),
+      bundleText(`${names}, createClusters`),
+    ]);
+    expect([without, within].map((text) => text.includes('createClusters: '))).toEqual([
+      false,
+      true,
+    ]);
+    expect(await bundleSize(`${names}, createClusters`)).toBeLessThanOrEqual(
+      (await bundleSize(names)) + 3_600,
+    );
   });
 
   it('X21: a goal is listed only with a budget above it', () => {

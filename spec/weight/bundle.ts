@@ -29,6 +29,16 @@ function initialFiles({ metafile: { outputs } }: Built): string[] {
   return files;
 }
 
+/** The text of a bundle of these names. */
+export async function bundleText(names: string, entry = 'lib/index.ts'): Promise<string> {
+  const { outputFiles } = await build({
+    ...settings,
+    stdin: { contents: `export { ${names} } from './${entry}';`, resolveDir: root },
+    external: ['react', 'rxjs', 'rxjs/*'],
+  });
+  return outputFiles.map(({ text }) => text).join('');
+}
+
 /** The download size: minified, then compressed with brotli, without react and rxjs. */
 export async function bundleSize(names: string, entry = 'lib/index.ts'): Promise<number> {
   const built: Built = await build({

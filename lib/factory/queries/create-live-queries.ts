@@ -6,6 +6,7 @@ import type { View } from '../../query/view/view.ts';
 import { checkedDuration } from '../../rx/checked-option.ts';
 import type { ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream, OrderedChangeStream, SetStream } from '../../store/change-stream.ts';
+import type { Clusters } from '../clusters/create-clusters.ts';
 import type { DynamicInformerFactory } from '../create-dynamic-informer-factory.ts';
 import { informersOfFactory } from '../factory-informers.ts';
 import type { InformerFactory } from '../informer-factory.ts';
@@ -51,7 +52,7 @@ interface Running {
 }
 
 /**
- * Creates live queries over the informers of a factory.
+ * Creates live queries over the informers of a factory, or over many clusters ({@link createClusters}).
  *
  * Only `from`, `namespace`, `labelSelector` and `fieldSelector` of a query reach a request. A query whose objects a running
  * informer of the factory has reads that informer, and selects the rest locally, from the objects as they are stored, after
@@ -93,7 +94,7 @@ interface Running {
  * ```
  */
 export function createLiveQueries(
-  factory: InformerFactory | DynamicInformerFactory,
+  factory: InformerFactory | DynamicInformerFactory | Clusters,
   options: LiveQueriesOptions = {},
 ): LiveQueries {
   return layeredQueries(factory, options);
@@ -101,7 +102,7 @@ export function createLiveQueries(
 
 /** Live queries that see the objects of the informers through a layer. */
 export function layeredQueries(
-  factory: InformerFactory | DynamicInformerFactory,
+  factory: InformerFactory | DynamicInformerFactory | Clusters,
   options: LiveQueriesOptions,
   layer?: Layer,
 ): LiveQueries {

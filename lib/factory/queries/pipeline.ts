@@ -14,13 +14,14 @@ import { liveShare } from '../../query/operators/live-share.ts';
 import { liveUnion } from '../../query/operators/live-union.ts';
 import { liveIndex } from '../../query/sources/live-index.ts';
 import type { AnyChangeSet, ChangeSet } from '../../store/change-set.ts';
-import type { Hold, SharedInformers } from '../shared-informers.ts';
+import type { InformerPool } from '../informer-pool.ts';
+import type { Hold } from '../shared-informers.ts';
 import type { LocalScope } from './coverage.ts';
 import { requestOf, type SourcePlan } from './plan.ts';
 
 /** Holds the informer of a plan, which is created if it does not exist. */
 export function holdInformer(
-  informers: SharedInformers,
+  informers: InformerPool,
   query: LiveQuery,
   { scope }: SourcePlan,
 ): Hold {

@@ -34,6 +34,8 @@ export interface PlanContext {
   scopeOf(resource: Resource<KubernetesObject>, scope: InformerScope): ReadScope;
   entriesOf(resource: Resource<KubernetesObject>): readonly Entry[];
   nameOf(resource: Resource<KubernetesObject>, scope: ReadScope): string;
+  /** Whether indices are read. Otherwise their conditions are evaluated for each object. @defaultValue true */
+  readonly hasIndices?: boolean;
   /** `undefined`: not known. */
   indicesOf(resource: Resource<KubernetesObject>): readonly string[] | undefined;
 }
@@ -181,8 +183,9 @@ function namespaceOf(condition: QueryCondition): string | undefined {
 }
 
 /** Chooses an index, which answers one condition or the namespace, and leaves the rest. */
-function withIndex(query: LiveQuery, found: Found): SourcePlan {
+function withIndex(query: LiveQuery, found: Found, { hasIndices = true }: PlanContext): SourcePlan {
   const where = conjunctsOf(query.where);
+  if (!hasIndices) return { ...found, where };
   const own = where.find((each) => 'index' in each) as { index: string; eq: string } | undefined;
   const { local, scope } = found;
   if (own !== undefined) {
@@ -212,16 +215,19 @@ export function planOf(query: LiveQuery, context: PlanContext): readonly SourceP
   const asked = askedScope(query, context);
   const entries = context.entriesOf(query.from);
   const one = findInformer(asked, entries);
-  if (one !== undefined) return [withIndex(query, one)];
+  if (one !== undefined) return [withIndex(query, one, context)];
   const parts = asked.namespaces.length > 1 ? findParts(asked, entries) : [];
   if (parts.length === 0) {
     const reason = 'no running informer has all objects of the query';
-    return [withIndex(query, newInformer(query, asked, context, reason))];
+    return [withIndex(query, newInformer(query, asked, context, reason), context)];
   }
-  const plans = parts.map((part) => withIndex(query, part.found));
+  const plans = parts.map((part) => withIndex(query, part.found, context));
   const namespaces = asked.namespaces.filter((each) =>
     parts.every((part) => !part.namespaces.includes(each)),
   );
   if (namespaces.length === 0) return plans;
-  return [...plans, withIndex(query, informerOfRest(query, { ...asked, namespaces }, context))];
+  return [
+    ...plans,
+    withIndex(query, informerOfRest(query, { ...asked, namespaces }, context), context),
+  ];
 }

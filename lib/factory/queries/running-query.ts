@@ -6,14 +6,15 @@ import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { mergeInformerStatus } from '../../query/view/informers.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import type { Hold, SharedInformers } from '../shared-informers.ts';
+import type { InformerPool } from '../informer-pool.ts';
+import type { Hold } from '../shared-informers.ts';
 import { answerFrom, holdInformer, type Layer } from './pipeline.ts';
 import type { SourcePlan } from './plan.ts';
 
 export interface RunningQueryParts {
   readonly query: LiveQuery;
   readonly plans: readonly SourcePlan[];
-  readonly informers: SharedInformers;
+  readonly informers: InformerPool;
   readonly lingerMs: number;
   readonly scheduler: SchedulerLike;
   readonly layer?: Layer | undefined;

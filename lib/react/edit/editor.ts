@@ -3,7 +3,7 @@ import type { Subscription } from 'rxjs';
 import { createResourceClient } from '../../client/create-resource-client.ts';
 import { type Draft, drafted, type EditOptions } from '../../client/edit.ts';
 import { addressOf, isObject, type ObjectTarget } from '../../client/object-target.ts';
-import type { SharedInformers } from '../../factory/shared-informers.ts';
+import type { InformerPool } from '../../factory/informer-pool.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
@@ -19,7 +19,7 @@ type AnyObject = Stored<KubernetesObject>;
 /** The parts of a provider that an editor uses. */
 export interface EditorParts {
   readonly client: KubeClient;
-  readonly informers: SharedInformers;
+  readonly informers: InformerPool;
   readonly overlay: Overlay;
 }
 

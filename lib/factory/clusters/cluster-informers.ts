@@ -1,0 +1,253 @@
+/** The merged informers of many clusters, and the run in which the clusters are followed. */
+import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import type { SyncWaitOptions } from '../../informer/waits.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { type Resource, resourceName } from '../../meta/resource.ts';
+import { Drain } from '../../rx/drain.ts';
+import { type Lease, lease } from '../../rx/lease.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import { timingOf } from '../../rx/timing.ts';
+import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../../store/index-funcs.ts';
+import type { KubeClient } from '../../transport/kube-client.ts';
+import type { InformerFactory } from '../informer-factory.ts';
+import type { InformerPool } from '../informer-pool.ts';
+import { checkNumbers, type InformerFactoryOptions } from '../options.ts';
+import { type InformerScope, identityOf, type ReadScope, readScope, scopeName } from '../scope.ts';
+import type { Entry, Hold } from '../shared-informers.ts';
+import { type ClientsByName, Members } from './members.ts';
+import { type MergedHost, MergedInformer } from './merged-informer.ts';
+import {
+  type ClusterStatus,
+  type ClustersStatus,
+  clusterStatus,
+  clustersStatus,
+  refusedCluster,
+} from './merged-status.ts';
+
+type Anything = KubernetesObject;
+
+interface MergedEntry {
+  readonly identity: string;
+  readonly name: string;
+  readonly scope: ReadScope;
+  readonly merged: MergedInformer<Anything>;
+  /** Requested by `informer`, so it is not removed with the last handle. */
+  kept: boolean;
+  holders: number;
+  linger: Subscription | undefined;
+}
+
+/** Queries read of a merged informer only what it has. */
+function asHeld(merged: MergedInformer<Anything>): Entry['informer'] {
+  return merged as unknown as Entry['informer'];
+}
+
+export class ClusterInformers implements InformerPool, MergedHost {
+  readonly scheduler: SchedulerLike;
+  /** A value of an index has objects of all clusters, whose ids must be told apart. */
+  readonly hasIndices = false;
+  readonly members: Members;
+  readonly #options: InformerFactoryOptions;
+  readonly #drain = new Drain();
+  readonly #entries = new Map<string, MergedEntry>();
+  readonly #lease: Lease;
+  readonly #onStatus: (status: ClustersStatus) => void;
+  #release: (() => void) | undefined;
+  #stopping: Promise<void> = Promise.resolve();
+  #isChanged = false;
+  generation = 0;
+  phase: 'idle' | 'stopped' | undefined = 'idle';
+
+  constructor(
+    clients$: Observable<ClientsByName>,
+    create: (client: KubeClient, name: string) => InformerFactory,
+    options: InformerFactoryOptions,
+    onStatus: (status: ClustersStatus) => void,
+  ) {
+    checkNumbers(options);
+    this.#options = options;
+    this.#onStatus = onStatus;
+    this.scheduler = timingOf(options).scheduler;
+    this.members = new Members(clients$, this.#drain, create);
+    const run = new Observable<never>(() => this.members.follow());
+    this.#lease = lease(run, {
+      lingerMs: this.lingerMs,
+      scheduler: this.scheduler,
+      drain: this.#drain,
+      onStart: () => {
+        this.generation++;
+        this.#turn(undefined);
+      },
+      onEnd: (why) => this.#end(why === 'linger' ? 'idle' : 'stopped'),
+    });
+  }
+
+  get lingerMs(): number {
+    return this.#options.lingerMs ?? 30_000;
+  }
+
+  get status(): ClustersStatus {
+    const byCluster = new Map<string, Record<string, ClusterStatus['informers'][string]>>();
+    const refused = new Map(this.members.problems);
+    for (const name of this.members.current.keys()) byCluster.set(name, {});
+    for (const { name, merged } of this.#entries.values()) {
+      for (const [cluster, status] of merged.statuses()) {
+        const informers = byCluster.get(cluster);
+        if (informers !== undefined) informers[name] = status;
+      }
+      for (const [cluster, error] of merged.refused) refused.set(cluster, error);
+    }
+    const clusters: Record<string, ClusterStatus> = {};
+    for (const [name, informers] of byCluster) clusters[name] = clusterStatus(name, informers);
+    for (const [name, error] of refused) clusters[name] = refusedCluster(name, error);
+    return clustersStatus(clusters, this.members);
+  }
+
+  entriesOf(resource: Resource<Anything>): readonly Entry[] {
+    const { group, version, plural } = resource;
+    const start = JSON.stringify([group, version, plural]).slice(0, -1);
+    const own = [...this.#entries.values()].filter(({ identity }) => identity.startsWith(start));
+    return own.map((entry) => ({
+      ...entry,
+      informer: asHeld(entry.merged),
+      lister: undefined as never,
+    }));
+  }
+
+  scopeOf(resource: Resource<Anything>, scope: InformerScope): ReadScope {
+    return readScope(resource, scope, this.#options);
+  }
+
+  nameOf(resource: Resource<Anything>, scope: ReadScope): string {
+    return [resourceName(resource), scopeName(scope)].filter((part) => part !== '').join('/');
+  }
+
+  indicesOf(resource: Resource<Anything>): readonly string[] {
+    return Object.keys(this.indexersOf(resource));
+  }
+
+  indexersOf(resource: Resource<Anything>): Indexers<Anything> {
+    const { group, version, plural } = resource;
+    const own = this.#options.resources?.findLast(
+      ({ resource: each }) =>
+        each.group === group && each.version === version && each.plural === plural,
+    );
+    const given = { ...this.#options.indexers, ...own?.settings.indexers };
+    return { [NAMESPACE_INDEX]: byNamespace, ...given };
+  }
+
+  keep(resource: Resource<Anything>, scope: InformerScope = {}): MergedInformer<Anything> {
+    const entry = this.#entry(resource, scope);
+    entry.kept = true;
+    entry.linger?.unsubscribe();
+    return entry.merged;
+  }
+
+  acquire(resource: Resource<Anything>, scope: InformerScope = {}): Hold {
+    const entry = this.#entry(resource, scope);
+    entry.linger?.unsubscribe();
+    entry.holders++;
+    let isReleased = false;
+    return {
+      informer: asHeld(entry.merged),
+      lister: undefined as never,
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        entry.holders--;
+        this.#lingerOf(entry);
+      },
+    };
+  }
+
+  start(): void {
+    this.#drain.run(() => {
+      this.members.start();
+      this.#release ??= this.#lease.acquire();
+    });
+  }
+
+  stop(): Promise<void> {
+    this.#drain.run(() => {
+      if (this.#lease.active) this.#lease.end();
+      else this.#end('stopped');
+      for (const [identity, entry] of [...this.#entries]) {
+        if (!entry.kept && entry.holders === 0) this.#forget(identity, entry);
+      }
+    });
+    return this.#stopping;
+  }
+
+  async whenSynced(options?: SyncWaitOptions): Promise<void> {
+    const waits = [...this.#entries.values()].map(({ merged }) => merged.whenSynced(options));
+    await Promise.all(waits);
+  }
+
+  enter(task: () => void): void {
+    this.#drain.enter(task);
+  }
+
+  run(task: () => void): void {
+    this.#drain.run(task);
+  }
+
+  hold(): () => void {
+    const release = this.#lease.acquire();
+    return () => this.#drain.run(release);
+  }
+
+  changed(): void {
+    if (this.#isChanged) return;
+    this.#isChanged = true;
+    this.#drain.run(() => {
+      this.#isChanged = false;
+      this.#onStatus(this.status);
+    });
+  }
+
+  #turn(phase: 'idle' | 'stopped' | undefined): void {
+    this.phase = phase;
+    for (const { merged } of [...this.#entries.values()]) merged.turned();
+    this.changed();
+  }
+
+  #end(phase: 'idle' | 'stopped'): void {
+    this.#release = undefined;
+    this.#turn(phase);
+    this.#stopping = this.members.stop();
+  }
+
+  #entry(resource: Resource<Anything>, asked: InformerScope): MergedEntry {
+    const scope = this.scopeOf(resource, asked);
+    if (scope.as !== 'object') {
+      throw new TypeError(
+        `createClusters: as is '${scope.as}', but informers of several clusters have complete objects only; use the factory of one cluster, as in clusters.get('east')?.factory`,
+      );
+    }
+    const identity = identityOf(resource, scope);
+    const known = this.#entries.get(identity);
+    if (known !== undefined) return known;
+    const name = this.nameOf(resource, scope);
+    const merged = new MergedInformer<Anything>(this, name, resource, asked);
+    const counts = { kept: false, holders: 0, linger: undefined };
+    const entry: MergedEntry = { identity, name, scope, merged, ...counts };
+    this.#entries.set(identity, entry);
+    return entry;
+  }
+
+  #lingerOf(entry: MergedEntry): void {
+    const { identity } = entry;
+    if (entry.kept || entry.holders > 0 || this.#entries.get(identity) !== entry) return;
+    const forget = () => this.#drain.run(() => this.#forget(identity, entry));
+    if (this.phase !== undefined || this.lingerMs <= 0) return forget();
+    entry.linger = longTimer(this.lingerMs, this.scheduler).subscribe(forget);
+  }
+
+  #forget(identity: string, entry: MergedEntry): void {
+    if (entry.holders > 0 || this.#entries.get(identity) !== entry) return;
+    entry.linger?.unsubscribe();
+    this.#entries.delete(identity);
+    entry.merged.close();
+    this.changed();
+  }
+}

@@ -1,0 +1,168 @@
+/** The change sets of the same informer of several clusters, in one stream, for one subscriber. */
+import { type Observable, type Subscriber, Subscription } from 'rxjs';
+import type { Change } from '../../delta/net-change.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { type Cause, type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+
+/** The informer of one cluster. */
+export interface ClusterSource<T extends KubernetesObject> {
+  readonly cluster: string;
+  readonly changes$: Observable<ChangeSet<T>>;
+  /** Whether its first list has failed, so that the others do not wait for it. */
+  readonly hasFailed: boolean;
+}
+
+interface Row<T> {
+  readonly key: string;
+  readonly object: Stored<T>;
+}
+
+interface Joined<T extends KubernetesObject> {
+  readonly source: ClusterSource<T>;
+  readonly run: Subscription;
+  /** The rows that the subscriber has of this cluster, by the ids of the merged stream. */
+  readonly rows: Map<string, Row<T>>;
+  isSynced: boolean;
+}
+
+/** One subscriber of the merged stream. All methods are called in the drain of the clusters. */
+export class MergedSubscriber<T extends KubernetesObject> {
+  readonly #subscriber: Subscriber<ChangeSet<T>>;
+  readonly #run: (task: () => void) => void;
+  readonly #joined = new Map<string, Joined<T>>();
+  #rev = 0;
+  #isSynced = false;
+  #isOpening = true;
+  /** Whether the clusters are known. */
+  #isKnown: boolean;
+
+  constructor(
+    subscriber: Subscriber<ChangeSet<T>>,
+    run: (task: () => void) => void,
+    sources: Iterable<ClusterSource<T>>,
+    isKnown: boolean,
+  ) {
+    this.#subscriber = subscriber;
+    this.#run = run;
+    this.#isKnown = isKnown;
+    for (const source of sources) this.join(source);
+    this.#isOpening = false;
+    this.#settle();
+    const rows = [...this.#joined.values()].flatMap((joined) => [...joined.rows]);
+    const changes = rows.map(([id, { key, object }]): Change<T> => ({ id, key, object }));
+    this.#emit('snapshot', changes, true);
+  }
+
+  join(source: ClusterSource<T>): void {
+    const joined: Joined<T> = { source, run: new Subscription(), rows: new Map(), isSynced: false };
+    this.#joined.set(source.cluster, joined);
+    let isSubscribing = true;
+    const next = (set: ChangeSet<T>) => {
+      if (isSubscribing) return this.#apply(joined, set);
+      this.#run(() => {
+        if (!joined.run.closed && !this.#subscriber.closed) this.#apply(joined, set);
+      });
+    };
+    joined.run.add(source.changes$.subscribe({ next }));
+    isSubscribing = false;
+  }
+
+  /** The rows of a cluster that is gone leave. */
+  leave(cluster: string): void {
+    const joined = this.#joined.get(cluster);
+    if (joined === undefined) return;
+    joined.run.unsubscribe();
+    this.#joined.delete(cluster);
+    const changes = [...joined.rows].map(
+      ([id, { key, object }]): Change<T> => ({
+        id,
+        key,
+        previous: object,
+        last: object,
+        finalStateUnknown: true,
+      }),
+    );
+    this.#settle();
+    if (changes.length > 0) this.#emit('relist', changes);
+  }
+
+  /** A cluster may have failed, or the clusters are known now. */
+  check(isKnown: boolean): void {
+    this.#isKnown = isKnown;
+    if (this.#settle()) this.#emit('initial', []);
+  }
+
+  close(): void {
+    for (const { run } of this.#joined.values()) run.unsubscribe();
+    this.#joined.clear();
+  }
+
+  complete(): void {
+    this.close();
+    this.#subscriber.complete();
+  }
+
+  /** Returns whether the stream is synced for the first time. */
+  #settle(): boolean {
+    if (this.#isSynced || !this.#isKnown) return false;
+    const all = [...this.#joined.values()];
+    const isSettled = all.every(({ isSynced, source }) => isSynced || source.hasFailed);
+    // If all have failed, the rows of none are known.
+    this.#isSynced = isSettled && (all.length === 0 || all.some(({ isSynced }) => isSynced));
+    return this.#isSynced;
+  }
+
+  #apply(joined: Joined<T>, set: ChangeSet<T>): void {
+    const { rows, source } = joined;
+    const changes = set.reset ? this.#difference(joined, set) : this.#prefixed(source.cluster, set);
+    for (const { id, key, object } of changes) {
+      if (object === undefined) rows.delete(id);
+      else rows.set(id, { key, object });
+    }
+    joined.isSynced = set.synced;
+    if (this.#isOpening) return;
+    const isNowSynced = this.#settle();
+    if (changes.length === 0 && !isNowSynced) return;
+    this.#emit(set.cause === 'snapshot' ? 'initial' : set.cause, changes, false, set.initial);
+  }
+
+  #prefixed(cluster: string, { changes }: ChangeSet<T>): readonly Change<T>[] {
+    return changes.map((change) => ({
+      ...change,
+      id: `${cluster}/${change.id}`,
+      key: `${cluster}/${change.key}`,
+    }));
+  }
+
+  /** The difference that a reset set makes to the rows of one cluster. */
+  #difference({ rows, source }: Joined<T>, set: ChangeSet<T>): readonly Change<T>[] {
+    const present = this.#prefixed(source.cluster, set);
+    if (rows.size === 0) return present;
+    const ids = new Set(present.map(({ id }) => id));
+    const gone = [...rows].filter(([id]) => !ids.has(id));
+    const changed = present.filter(({ id, object }) => rows.get(id)?.object !== object);
+    return [
+      ...gone.map(([id, { key, object }]): Change<T> => {
+        return { id, key, previous: object, last: object, finalStateUnknown: true };
+      }),
+      ...changed.map((change): Change<T> => {
+        const previous = rows.get(change.id)?.object;
+        return previous === undefined ? change : { ...change, previous };
+      }),
+    ];
+  }
+
+  #emit(cause: Cause, changes: readonly Change<T>[], reset = false, initial = false): void {
+    const head = {
+      rev: this.#rev++,
+      cause,
+      reset,
+      synced: this.#isSynced,
+      initial: initial || (reset && !this.#isSynced),
+      // Versions of different clusters cannot be compared.
+      resourceVersion: '',
+    };
+    this.#subscriber.next(createChangeSet<T>(head, changes) as ChangeSet<T>);
+  }
+}

@@ -1,0 +1,185 @@
+import {
+  createController,
+  createLiveQueries,
+  createResourceClient,
+  forResource,
+  liveQuery,
+  type ObjectName,
+  ownerReferenceOf,
+  reconcileInCluster,
+  toView,
+} from 'rx-informer';
+import { configMaps, type Pod, pods } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import { worldOf } from './world.ts';
+
+describe('queries over many clusters', () => {
+  it('U6: a live query reads all clusters, with conditions, order and limit over all of them', async () => {
+    const { time, clusters, clients$, clientsOf, fake } = worldOf(['east', 'west']);
+    for (const name of ['east', 'west']) {
+      fake(name).put('a', 'Failed');
+      fake(name).put('b', 'Running');
+      fake(name).put('c', 'Failed');
+    }
+    const queries = createLiveQueries(clusters);
+    const view = queries.view(
+      liveQuery({
+        from: pods,
+        namespace: 'shop',
+        where: { path: 'status.phase', eq: 'Failed' },
+        orderBy: { path: 'metadata.name' },
+        limit: 3,
+        select: { name: 'metadata.name' },
+      }),
+    );
+    const leave = view.subscribe(() => undefined);
+    await time.advance(100);
+    const names = () => view.getSnapshot().rows.map(({ name }) => name);
+    expect(names()).toEqual(['a', 'a', 'c']);
+    expect(view.getSnapshot().total).toBe(4);
+    expect(view.getSnapshot().synced).toBe(true);
+    clients$.next(clientsOf('west'));
+    await time.advance(100);
+    expect(names()).toEqual(['a', 'c']);
+    fake('west').remove('a');
+    await time.advance(100);
+    expect(names()).toEqual(['c']);
+    leave();
+    await time.advance(100);
+    expect(fake('west').server.openWatches.length).toBe(0);
+    await clusters.stop();
+  });
+
+  it('U6: a condition on an index is evaluated in all clusters, and an unknown index is refused', async () => {
+    const byPhase = forResource(pods, {
+      indexers: { phase: ({ status }) => (status?.phase ? [status.phase] : []) },
+    });
+    const { time, clusters, fake } = worldOf(['east', 'west'], { resources: [byPhase] });
+    for (const name of ['east', 'west']) {
+      fake(name).put(`${name}-1`, 'Failed');
+      fake(name).put(`${name}-2`, 'Running');
+    }
+    const queries = createLiveQueries(clusters);
+    const failed = liveQuery({ from: pods, where: { index: 'phase', eq: 'Failed' } });
+    const view = queries.view(failed);
+    const leave = view.subscribe(() => undefined);
+    await time.advance(100);
+    const names = () => view.getSnapshot().rows.map(({ metadata }) => metadata.name);
+    expect(names().sort()).toEqual(['east-1', 'west-1']);
+    fake('east').put('east-2', 'Failed');
+    await time.advance(100);
+    expect(names().sort()).toEqual(['east-1', 'east-2', 'west-1']);
+    const wrong = liveQuery({ from: pods, where: { index: 'node', eq: 'n' } });
+    expect(() => queries.view(wrong)).toThrow(/have only these indices: namespace, phase/);
+    expect(queries.explain(failed).sources[0]?.index).toBeUndefined();
+    leave();
+    await clusters.stop();
+  });
+
+  it('U6: a view shows the merged status, and selects a row by its cluster and UID', async () => {
+    const { time, clusters, fake } = worldOf(['east', 'west']);
+    fake('east').put('web');
+    const view = toView(clusters.informer(pods).changes$);
+    const leave = view.subscribe(() => undefined);
+    await time.advance(100);
+    const { status, rows } = view.getSnapshot();
+    expect([status.phase, status.live]).toEqual(['watching', true]);
+    const uid = rows[0]?.metadata.uid;
+    expect(view.select(`east/${uid}`).getSnapshot()).toBe(rows[0]);
+    await clusters.stop();
+    clusters.start();
+    fake('east').put('db');
+    await time.advance(1_000);
+    expect(view.getSnapshot().rows.length).toBe(2);
+    leave();
+    await clusters.stop();
+  });
+});
+
+describe('controllers over many clusters', () => {
+  function controlled(names: readonly string[]) {
+    const world = worldOf(names);
+    const { clusters, time } = world;
+    const calls: [key: string, name: ObjectName, phase: string | undefined, baseUrl: string][] = [];
+    const controller = createController({
+      name: 'over clusters',
+      scheduler: time,
+      for: clusters.informer(pods),
+      owns: [clusters.informer(configMaps)],
+      reconcile: reconcileInCluster<Pod>(clusters, (key, { name, object, client, cluster }) => {
+        expect(cluster.client).toBe(client);
+        calls.push([key, name, object?.status?.phase, client.baseUrl]);
+      }),
+    });
+    const failures: unknown[] = [];
+    controller.outcomes$.subscribe((outcome) => {
+      if (outcome.type === 'failed') failures.push(outcome);
+    });
+    return { ...world, controller, calls, failures };
+  }
+
+  it('U7: a controller reconciles the objects of each cluster with the client of that cluster', async () => {
+    const { time, clusters, controller, calls, fake } = controlled(['east', 'west']);
+    fake('east').put('web');
+    fake('west').put('web', 'Pending');
+    controller.start();
+    await time.advance(100);
+    const shopWeb = { namespace: 'shop', name: 'web' };
+    expect(calls).toEqual([
+      ['east/shop/web', shopWeb, 'Running', 'http://east'],
+      ['west/shop/web', shopWeb, 'Pending', 'http://west'],
+    ]);
+    calls.length = 0;
+    fake('west').put('web', 'Failed');
+    await time.advance(100);
+    expect(calls).toEqual([['west/shop/web', shopWeb, 'Failed', 'http://west']]);
+    await controller.stop();
+    await clusters.stop();
+  });
+
+  it('U7: an owned object queues its owner in the same cluster only', async () => {
+    const { time, clusters, controller, calls, fake } = controlled(['east', 'west']);
+    fake('east').put('web');
+    fake('west').put('web');
+    controller.start();
+    await time.advance(100);
+    calls.length = 0;
+    const owner = fake('west').server.objects.get(pods, { namespace: 'shop', name: 'web' });
+    const owned = createResourceClient(fake('west').client, configMaps).create({
+      metadata: {
+        namespace: 'shop',
+        name: 'web-config',
+        ownerReferences: [ownerReferenceOf(owner as Pod, pods)],
+      },
+    });
+    await time.advance(100);
+    await owned;
+    expect(calls.map(([key]) => key)).toEqual(['west/shop/web']);
+    await controller.stop();
+    await clusters.stop();
+  });
+
+  it('U7: a cluster that leaves is not cleaned up, and one that cannot be reached does not delay the others', async () => {
+    const world = controlled(['east', 'west']);
+    const { time, clusters, clients$, clientsOf, controller, calls, fake, failures } = world;
+    fake('east').put('web');
+    fake('west').put('web');
+    const fault = fake('west').server.faults.refuse();
+    controller.start();
+    await time.advance(2_000);
+    expect(controller.status.phase).toBe('running');
+    expect(calls.map(([key]) => key)).toEqual(['east/shop/web']);
+    fault.heal();
+    await time.advance(60_000);
+    expect(calls.map(([key]) => key)).toEqual(['east/shop/web', 'west/shop/web']);
+    calls.length = 0;
+    clients$.next(clientsOf('west'));
+    await time.advance(1_000);
+    expect([calls, failures]).toEqual([[], []]);
+    fake('west').remove('web');
+    await time.advance(1_000);
+    expect(calls.map(([key, , phase]) => [key, phase])).toEqual([['west/shop/web', undefined]]);
+    await controller.stop();
+    await clusters.stop();
+  });
+});
