@@ -5,6 +5,7 @@ import { resourcePath } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { LEASES, type LeaseObject, released } from './lease-record.ts';
+import { limitedCall } from './limited-call.ts';
 
 /** Options of a lock. */
 export interface LeaseLockOptions {
@@ -15,9 +16,6 @@ export interface LeaseLockOptions {
   readonly renewDeadlineMs: number;
   readonly scheduler: SchedulerLike;
 }
-
-/** A lane of their own, so that a burst of other calls on the same client does not cost the lead. */
-const LANE = 'leases';
 
 /** One Lease on the server. */
 export class LeaseLock {
@@ -35,23 +33,11 @@ export class LeaseLock {
   ): Promise<LeaseObject> {
     const { client, namespace, name, scheduler, renewDeadlineMs } = this.#options;
     const path = resourcePath(LEASES, method === 'POST' ? { namespace } : { namespace, name });
-    const limited = new AbortController();
-    const abort = () => limited.abort();
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    const limit = longTimer(renewDeadlineMs / 2, scheduler).subscribe(abort);
-    try {
-      return await client.request<LeaseObject>({
-        method,
-        path,
-        lane: LANE,
-        signal: limited.signal,
-        ...(body === undefined ? {} : { body }),
-      });
-    } finally {
-      limit.unsubscribe();
-      signal.removeEventListener('abort', abort);
-    }
+    return await limitedCall<LeaseObject>(
+      client,
+      { method, path, ...(body === undefined ? {} : { body }) },
+      { limitMs: renewDeadlineMs / 2, scheduler, signal },
+    );
   }
 
   /** Releases the Lease. It is read first, because a renewal may have succeeded although its response was lost. */

@@ -120,13 +120,17 @@ export function joining(id: string, periods: RingPeriods, before?: RingMember): 
   };
 }
 
-/** The slots that the member owns now. Its writes may be sent. */
-export function ownedSlots(member: RingMember, nowMs: number): readonly number[] {
+/** Whether the member owns a slot now, so that its writes may be sent. */
+export function ownsSlot(member: RingMember, slot: number, nowMs: number): boolean {
   const { phase, ring, id, released, validUntilMs = 0 } = member;
-  if (ring === undefined || phase === 'over' || phase === 'left' || nowMs >= validUntilMs)
-    return [];
-  const slots = [...ring.record.owners.keys()];
-  return slots.filter((slot) => ring.record.owners[slot] === id && !released.has(slot));
+  if (phase === 'over' || phase === 'left' || nowMs >= validUntilMs) return false;
+  return ring?.record.owners[slot] === id && !released.has(slot);
+}
+
+/** The slots that the member owns now. */
+export function ownedSlots(member: RingMember, nowMs: number): readonly number[] {
+  const { owners } = member.ring?.record ?? NEW_RING;
+  return [...owners.keys()].filter((slot) => ownsSlot(member, slot, nowMs));
 }
 
 /** The owned slots that must be released: their running work ends, and no other begins. */
@@ -288,6 +292,8 @@ export function nextMember(member: RingMember, input: RingInput, nowMs: number):
       return drained(member, input.slots, nowMs);
     case 'leave':
       if (phase === 'leaving') return [member, []];
+      // Never a member: nothing to release, and nothing to wait for.
+      if (member.ring === undefined) return [{ ...member, phase: 'left', step: 'idle' }, []];
       if (step !== 'idle') return [{ ...member, phase: 'leaving' }, []];
       return planning({ ...member, phase: 'leaving' }, nowMs);
     default:

@@ -284,6 +284,7 @@ const MOMENTS: Record<string, string> = {
     'since when the phase lasts; its rules tolerate a clock that is set back: R8, R12',
   'lib/election/lease-lock.ts': 'the times of a Lease, which are never compared',
   'lib/election/candidacy.ts': 'the times of a Lease, which are never compared',
+  'lib/shards/ring-server.ts': 'the times of a Lease, which are never compared',
   'lib/controller/events/event-recorder.ts': 'the times of an Event',
   'lib/store/expiration-store.ts': 'when an object was written, for a policy',
   'lib/node/credentials.ts': 'reads a clock that cannot be set',

@@ -1,0 +1,95 @@
+/** Creates a member of a ring, and validates its options. */
+import { checkedDuration } from '../rx/checked-option.ts';
+import { timingOf } from '../rx/timing.ts';
+import { RingMembership, type RingSettings } from './ring-membership.ts';
+import type { ShardMember, ShardOptions } from './shard-member.ts';
+
+const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** The options with their defaults. Throws a `TypeError` if two members could own a slot at the same time. */
+function checked(options: ShardOptions): RingSettings {
+  const { namespace, name, by = 'uid', leaseDurationMs = 15_000 } = options;
+  const { renewDeadlineMs = (leaseDurationMs * 2) / 3, retryPeriodMs = leaseDurationMs / 15 } =
+    options;
+  const refuse = (why: string) => new TypeError(`createShardMember: ${why}`);
+  const { scheduler, random } = timingOf(options);
+  const suffix = () => random().toString(36).slice(2, 7).padEnd(5, '0');
+  const { identity = `replica-${suffix()}` } = options;
+  if (by !== 'uid' && by !== 'namespace') {
+    throw refuse(`by is ${JSON.stringify(by)}; it must be 'uid' or 'namespace'`);
+  }
+  if (typeof namespace !== 'string' || namespace === '') {
+    throw refuse(`namespace is ${JSON.stringify(namespace)}; it must not be empty`);
+  }
+  for (const [field, value, most] of [
+    ['name', name, 63] as const,
+    ['identity', identity, 150] as const,
+  ]) {
+    if (typeof value !== 'string' || value.length > most || !DNS_NAME.test(value)) {
+      throw refuse(
+        `${field} is ${JSON.stringify(value)}; it must be a name of at most ${most} lower-case letters, digits, '-' and '.'`,
+      );
+    }
+  }
+  const drainMs = checkedDuration(options.drainMs ?? 30_000, 'createShardMember: drainMs');
+  for (const [field, value] of Object.entries({
+    leaseDurationMs,
+    renewDeadlineMs,
+    retryPeriodMs,
+  })) {
+    checkedDuration(value, `createShardMember: ${field}`);
+  }
+  if (!(retryPeriodMs > 0)) throw refuse(`retryPeriodMs is ${retryPeriodMs}; it must be over 0`);
+  if (!(renewDeadlineMs > 2 * retryPeriodMs)) {
+    throw refuse(
+      `renewDeadlineMs is ${renewDeadlineMs}; it must be over twice retryPeriodMs (${retryPeriodMs})`,
+    );
+  }
+  if (!(leaseDurationMs > renewDeadlineMs)) {
+    throw refuse(
+      `leaseDurationMs is ${leaseDurationMs}; it must be over renewDeadlineMs (${renewDeadlineMs}), otherwise two members could own a slot`,
+    );
+  }
+  return {
+    ...{ client: options.client, namespace, name, by, identity, drainMs, suffix, scheduler },
+    periods: { leaseDurationMs, renewDeadlineMs, retryPeriodMs },
+    ...(options.onError === undefined ? {} : { onError: options.onError }),
+  };
+}
+
+/**
+ * Creates a member of a ring. All processes with the same namespace and name divide the objects between them: each object belongs to
+ * one of 64 slots, by the hash of its UID or of its namespace, and each slot has at most one owner at a time.
+ *
+ * Any member may change the ring, by compare-and-set, so there is no coordinator whose death would have to be noticed first. When a
+ * member joins or leaves, its slots are handed over: the owner ends its work on them first. When a member dies, the others take its
+ * slots after they have seen its Lease unchanged for `leaseDurationMs`. The first ring under a name is used after that time, too.
+ * A member needs the rights to get, list, create, update and delete Leases in the namespace.
+ *
+ * ```text
+ * A  slots$  ─64───────32─────────────────64     B joins, then B is killed
+ * B  slots$  ─────0─────32──x                   leaseDurationMs after A last saw B renew
+ * ```
+ *
+ * Throws a `TypeError` if the periods contradict each other or a name is invalid.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createShardMember } from 'rx-informer';
+ * import { leases } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ * import { filter, firstValueFrom } from 'rxjs';
+ *
+ * const server = createFakeApiServer({ resources: [leases] });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const member = createShardMember({ client, namespace: 'shop', name: 'foos', leaseDurationMs: 300 });
+ * member.start();
+ * const slots = await firstValueFrom(member.slots$.pipe(filter(({ size }) => size > 0)));
+ * slots.size; // => 64
+ * member.owns({ metadata: { name: 'web', uid: 'a-1' } }); // => true
+ * await member.stop();
+ * ```
+ */
+export function createShardMember(options: ShardOptions): ShardMember {
+  return new RingMembership(checked(options));
+}

@@ -1,0 +1,311 @@
+/** Runs the memberships of one process, one after the other: carries out what `ring-member.ts` decides, and ends work before a release. */
+import { BehaviorSubject, defer, type Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { distinctUntilChanged, map } from 'rxjs/operators';
+import { StartStop } from '../election/start-stop.ts';
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type ShardBy, shardSlot } from '../meta/shard-ranges/shard-filter.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { reportUnhandled } from '../rx/report-unhandled.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
+import {
+  endingSlots,
+  joining,
+  nextMember,
+  ownsSlot,
+  type RingEffect,
+  type RingInput,
+  type RingMember,
+} from './ring-member.ts';
+import { type RingPlace, RingServer } from './ring-server.ts';
+import type { ShardMember, ShardStatus } from './shard-member.ts';
+import { IDLE, STOPPED, statusOf } from './shard-status.ts';
+
+/** The options of `createShardMember`, validated. */
+export interface RingSettings extends RingPlace {
+  readonly by: ShardBy;
+  readonly identity: string;
+  /** In milliseconds. */
+  readonly drainMs: number;
+  /** Makes the random part of an id. */
+  suffix(): string;
+  readonly onError?: (error: ApiError) => void;
+}
+
+/** One run of a member, from a start to a stop. Consists of one membership after the other. */
+interface Run {
+  readonly aborting: AbortController;
+  readonly timers: Subscription;
+  member: RingMember;
+  server: RingServer;
+  /** The slots whose work is being ended. */
+  readonly ending: Set<number>;
+  /** The slots whose work has ended in this turn. */
+  readonly drained: Set<number>;
+  wait?: Subscription;
+  expiry?: Subscription;
+  /** Called when the member has left. */
+  onLeft?: () => void;
+}
+
+/** The implementation of `createShardMember`. */
+export class RingMembership implements ShardMember {
+  readonly by: ShardBy;
+  readonly identity: string;
+  readonly status$: Observable<ShardStatus> = defer(() => this.#status);
+  readonly slots$: Observable<ReadonlySet<number>> = this.status$.pipe(
+    map(({ owned }) => owned),
+    distinctUntilChanged((one, other) => one.join() === other.join()),
+    map((owned) => new Set(owned)),
+  );
+  readonly joined$: Observable<boolean> = this.status$.pipe(
+    map(({ phase, id }) => (phase === 'member' ? id : '')),
+    distinctUntilChanged(),
+    map((id) => id !== ''),
+  );
+  readonly #settings: RingSettings;
+  readonly #scheduler: SchedulerLike;
+  readonly #passedMs: () => number;
+  readonly #life = new StartStop(
+    () => this.#begin(),
+    () => this.#end(),
+  );
+  readonly #releases = new Set<(slot: number) => Promise<unknown>>();
+  #status = new BehaviorSubject<ShardStatus>(IDLE);
+  #run: Run | undefined;
+  #lastError: ApiError | undefined;
+
+  constructor(settings: RingSettings) {
+    this.#settings = settings;
+    this.#scheduler = settings.scheduler;
+    this.#passedMs = stopwatch(settings.scheduler);
+    this.by = settings.by;
+    this.identity = settings.identity;
+  }
+
+  get status(): ShardStatus {
+    return this.#status.value;
+  }
+
+  get lastError(): ApiError | undefined {
+    return this.#lastError;
+  }
+
+  // As fields, so that they work without the member.
+  readonly start = (): void => {
+    this.#life.start();
+  };
+
+  readonly stop = (): Promise<void> => this.#life.stop();
+
+  readonly owns = (object: KubernetesObject): boolean => this.ownsSlot(shardSlot(object, this.by));
+
+  readonly ownsSlot = (slot: number): boolean => {
+    const { member } = this.#run ?? {};
+    return member !== undefined && ownsSlot(member, slot, this.#passedMs());
+  };
+
+  readonly admitsSlot = (slot: number): boolean => {
+    const { member } = this.#run ?? {};
+    if (member === undefined || member.phase !== 'active' || !this.ownsSlot(slot)) return false;
+    return member.ring?.record.releasing.includes(slot) === false;
+  };
+
+  readonly onRelease = (end: (slot: number) => Promise<unknown>): (() => void) => {
+    this.#releases.add(end);
+    return () => this.#releases.delete(end);
+  };
+
+  #begin(): void {
+    if (this.#run !== undefined) return;
+    const aborting = new AbortController();
+    const { periods } = this.#settings;
+    const member = joining(this.#newId(), periods);
+    const server = new RingServer(this.#settings, member.id, aborting.signal);
+    const sets = { ending: new Set<number>(), drained: new Set<number>() };
+    const run: Run = { aborting, timers: new Subscription(), member, server, ...sets };
+    this.#run = run;
+    this.#enter(run, { type: 'due' });
+  }
+
+  #newId(): string {
+    return `${this.identity}.${this.#settings.suffix()}`;
+  }
+
+  async #end(): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    const { drainMs, periods } = this.#settings;
+    await new Promise<void>((resolve) => {
+      // The others take the slots after a lease if the server cannot be told.
+      const limit = longTimer(drainMs + periods.leaseDurationMs, this.#scheduler);
+      run.timers.add(limit.subscribe(() => resolve()));
+      run.onLeft = resolve;
+      this.#enter(run, { type: 'leave' });
+      if (run.member.phase === 'left' || run.member.phase === 'over') resolve();
+    });
+    run.timers.unsubscribe();
+    run.wait?.unsubscribe();
+    run.expiry?.unsubscribe();
+    this.#run = undefined;
+    await run.server.end().catch((error: unknown) => this.#failed(error));
+    run.aborting.abort();
+    this.#publish();
+    const status = this.#status;
+    this.#status = new BehaviorSubject(status.value);
+    status.complete();
+  }
+
+  #enter(run: Run, input: RingInput): void {
+    const [member, effects] = nextMember(run.member, input, this.#passedMs());
+    run.member = member;
+    for (const effect of effects) this.#perform(run, effect);
+    if (this.#run !== run) return;
+    if (member.phase === 'over' && run.onLeft === undefined) this.#joinAgain(run);
+    if (member.phase === 'over' || member.phase === 'left') run.onLeft?.();
+    this.#watchTime(run);
+    this.#publish();
+    this.#endWork(run);
+  }
+
+  /** Begins the next membership, under another id, because the others may have taken the slots. */
+  #joinAgain(run: Run): void {
+    const { id, validUntilMs } = run.member;
+    const { namespace, name, periods } = this.#settings;
+    const isOverdue = validUntilMs !== undefined && this.#passedMs() >= validUntilMs;
+    const why = isOverdue
+      ? `its Lease was not renewed within ${periods.renewDeadlineMs} ms`
+      : 'the ring was deleted, replaced or restored';
+    const message = `ring ${namespace}/${name}: ${id} owns no slot any more, because ${why}; it joins again`;
+    this.#report(ApiError.local('NotObserved', message));
+    run.member = joining(this.#newId(), periods, run.member);
+    run.server = new RingServer(this.#settings, run.member.id, run.aborting.signal);
+    run.ending.clear();
+    run.drained.clear();
+    run.wait?.unsubscribe();
+    this.#perform(run, { type: 'wait', ms: 1 });
+  }
+
+  /** Publishes the loss of all slots when their time is over, even if no response arrives. */
+  #watchTime(run: Run): void {
+    run.expiry?.unsubscribe();
+    const { validUntilMs } = run.member;
+    if (validUntilMs === undefined) return;
+    const leftMs = Math.max(1, validUntilMs - this.#passedMs());
+    run.expiry = longTimer(leftMs, this.#scheduler).subscribe(() =>
+      this.#enter(run, { type: 'due' }),
+    );
+  }
+
+  /** Ends the work on slots that must be released. Each slot is released when its own work has ended. */
+  #endWork(run: Run): void {
+    const { member, ending } = run;
+    for (const slot of endingSlots(member, this.#passedMs())) {
+      if (ending.has(slot)) continue;
+      ending.add(slot);
+      let isDone = false;
+      const done = () => {
+        limit.unsubscribe();
+        if (isDone || this.#run !== run || run.member.id !== member.id) return;
+        isDone = true;
+        this.#release(run, slot);
+      };
+      const limit = longTimer(this.#settings.drainMs, this.#scheduler).subscribe(done);
+      run.timers.add(limit);
+      const ends = [...this.#releases].map(async (end) => {
+        await end(slot);
+      });
+      Promise.all(ends).then(done, (error: unknown) => {
+        reportUnhandled(error);
+        done();
+      });
+    }
+  }
+
+  /** Releases the slots whose work ended in this turn of the event loop with one change of the ring. */
+  #release(run: Run, slot: number): void {
+    const isFirst = run.drained.size === 0;
+    run.drained.add(slot);
+    if (!isFirst) return;
+    const { id } = run.member;
+    const flush = longTimer(0, this.#scheduler).subscribe(() => {
+      const slots = [...run.drained];
+      run.drained.clear();
+      if (this.#run !== run || run.member.id !== id) return;
+      for (const each of slots) run.ending.delete(each);
+      this.#enter(run, { type: 'drained', slots });
+    });
+    run.timers.add(flush);
+  }
+
+  #perform(run: Run, effect: RingEffect): void {
+    const { server, member } = run;
+    const { id } = member;
+    const answered = <V>(answer: Promise<V>, input: (value?: V) => RingInput) => {
+      const enter = (value?: V) => {
+        if (this.#run === run && run.member.id === id) this.#enter(run, input(value));
+      };
+      answer.then(
+        (value) => {
+          this.#lastError = undefined;
+          enter(value);
+        },
+        (error: unknown) => {
+          this.#failed(error);
+          enter();
+        },
+      );
+    };
+    switch (effect.type) {
+      case 'wait':
+        run.wait?.unsubscribe();
+        run.wait = longTimer(effect.ms, this.#scheduler).subscribe(() =>
+          this.#enter(run, { type: 'due' }),
+        );
+        break;
+      case 'renew':
+        answered(
+          server.renew().then(() => true),
+          (ok = false) => ({ type: 'renewed', ok }),
+        );
+        break;
+      case 'list':
+        answered(server.list(), (found) =>
+          found === undefined ? { type: 'listed' } : { type: 'listed', found },
+        );
+        break;
+      case 'write':
+        answered(server.write(effect.record, effect.over), (ring) => {
+          if (ring === undefined) return { type: 'wrote' };
+          return ring === 'conflict' ? { type: 'wrote', conflict: true } : { type: 'wrote', ring };
+        });
+        break;
+      case 'forget':
+        // Another member may have been faster.
+        server.forget(effect.id, effect.version).catch(() => undefined);
+        break;
+    }
+  }
+
+  #publish(): void {
+    const { member } = this.#run ?? {};
+    const isStopping = this.#life.stopping !== undefined;
+    const status = member === undefined ? STOPPED : statusOf(member, this.#passedMs(), isStopping);
+    if (JSON.stringify(status) !== JSON.stringify(this.status)) this.#status.next(status);
+  }
+
+  #failed(error: unknown): void {
+    if (this.#run?.aborting.signal.aborted) return;
+    const { namespace, name } = this.#settings;
+    this.#report(ApiError.from(error, `ring ${namespace}/${name}`));
+  }
+
+  #report(error: ApiError): void {
+    this.#lastError = error;
+    try {
+      this.#settings.onError?.(error);
+    } catch (thrown) {
+      reportUnhandled(thrown);
+    }
+  }
+}

@@ -1,0 +1,182 @@
+/** The requests of one membership: its own Lease, the list of all Leases of the ring, and the ring, which is a Lease, too. */
+import type { SchedulerLike } from 'rxjs';
+import { LEASES, type LeaseObject, microTime } from '../election/lease-record.ts';
+import { limitedCall } from '../election/limited-call.ts';
+import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesList } from '../meta/kubernetes-object.ts';
+import { resourcePath } from '../meta/resource.ts';
+import type { KubeRequest } from '../transport/call.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import type { RingPeriods, SeenLease, SeenRing } from './ring-member.ts';
+import { NEW_RING, parseRing, type RingRecord, ringText } from './ring-record.ts';
+
+/** The label of all Leases of a ring, with the ring's name. */
+export const RING_LABEL = 'rx-informer/ring';
+/** The annotation with the ring's record. */
+export const RING_ANNOTATION = 'rx-informer/ring';
+/** Counts the renewals, because a server does not store a renewal that changes nothing, as after the clock was set back. */
+const RENEWALS = 'rx-informer/renewals';
+
+/** Where a ring is, and how long its requests may take. */
+export interface RingPlace {
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly namespace: string;
+  readonly name: string;
+  readonly periods: RingPeriods;
+  readonly scheduler: SchedulerLike;
+}
+
+function versionIn({ metadata }: LeaseObject): string {
+  return `${metadata?.uid}/${metadata?.resourceVersion}`;
+}
+
+function isRefused(error: unknown, ...codes: readonly number[]): boolean {
+  return error instanceof ApiError && codes.includes(error.code);
+}
+
+/** The requests of the member `id`. Each rejects with an `ApiError`. */
+export class RingServer {
+  readonly #place: RingPlace;
+  readonly #id: string;
+  readonly #signal: AbortSignal;
+  /** This member's Lease, as last written or read. */
+  #own: LeaseObject | undefined;
+  /** The ring, as last read or written: fields and labels of other writers are kept. */
+  #ring: LeaseObject | undefined;
+  #renewals = 0;
+
+  constructor(place: RingPlace, id: string, signal: AbortSignal) {
+    this.#place = place;
+    this.#id = id;
+    this.#signal = signal;
+  }
+
+  get #leaseName(): string {
+    return `${this.#place.name}.${this.#id}`;
+  }
+
+  async #call<R>(
+    method: string,
+    name: string | undefined,
+    rest: Pick<KubeRequest, 'body' | 'query'> = {},
+  ): Promise<R> {
+    const { client, namespace, periods, scheduler } = this.#place;
+    const path = resourcePath(LEASES, name === undefined ? { namespace } : { namespace, name });
+    const limits = { limitMs: periods.renewDeadlineMs / 2, scheduler, signal: this.#signal };
+    return await limitedCall<R>(client, { method, path, ...rest }, limits);
+  }
+
+  /** Renews this member's Lease, and creates it if it does not exist. */
+  async renew(): Promise<void> {
+    try {
+      this.#own = await this.#sendRenewal();
+    } catch (error) {
+      // The response to an earlier renewal was lost, or the Lease was changed or deleted.
+      if (!isRefused(error, 404, 409)) throw error;
+      this.#own = await this.#read(this.#leaseName);
+      this.#own = await this.#sendRenewal();
+    }
+  }
+
+  async #sendRenewal(): Promise<LeaseObject> {
+    const { namespace, name, periods, scheduler } = this.#place;
+    const { apiVersion, kind } = LEASES;
+    const { metadata } = this.#own ?? {};
+    this.#renewals++;
+    const body: LeaseObject = {
+      ...{ apiVersion, kind },
+      metadata: {
+        ...(metadata ?? { namespace, name: this.#leaseName }),
+        labels: { ...metadata?.labels, [RING_LABEL]: name },
+        annotations: { ...metadata?.annotations, [RENEWALS]: String(this.#renewals) },
+      },
+      spec: {
+        holderIdentity: this.#id,
+        leaseDurationSeconds: Math.ceil(periods.leaseDurationMs / 1000),
+        renewTime: microTime(scheduler.now()),
+      },
+    };
+    if (metadata === undefined) return await this.#call('POST', undefined, { body });
+    return await this.#call('PUT', this.#leaseName, { body });
+  }
+
+  async #read(name: string): Promise<LeaseObject | undefined> {
+    try {
+      return await this.#call<LeaseObject>('GET', name);
+    } catch (error) {
+      if (isRefused(error, 404)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Lists the ring and all Leases of its members. The list is consistent, because it names no version. */
+  async list(): Promise<{ ring: SeenRing | undefined; leases: readonly SeenLease[] }> {
+    const { name } = this.#place;
+    const query = { labelSelector: `${RING_LABEL}=${name}` };
+    const { items } = await this.#call<KubernetesList<LeaseObject>>('GET', undefined, { query });
+    const leases: SeenLease[] = [];
+    this.#ring = undefined;
+    for (const lease of items) {
+      const own = lease.metadata?.name ?? '';
+      if (own === name) this.#ring = lease;
+      if (!own.startsWith(`${name}.`)) continue;
+      const durationMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000;
+      leases.push({ id: own.slice(name.length + 1), version: versionIn(lease), durationMs });
+    }
+    return { ring: this.#ring === undefined ? undefined : this.#seen(this.#ring), leases };
+  }
+
+  #seen(ring: LeaseObject): SeenRing {
+    this.#ring = ring;
+    const { uid = '', resourceVersion = '', annotations } = ring.metadata ?? {};
+    // A record that cannot be read ends all memberships, as a new ring does, and is then replaced.
+    const record = parseRing(annotations?.[RING_ANNOTATION] ?? '') ?? NEW_RING;
+    return { uid, version: resourceVersion, record };
+  }
+
+  /** Replaces the ring if it is unchanged, or creates it. Resolves with `conflict` if the server refused that. */
+  async write(record: RingRecord, over: SeenRing | undefined): Promise<SeenRing | 'conflict'> {
+    const { namespace, name } = this.#place;
+    const { apiVersion, kind } = LEASES;
+    const before = over === undefined ? undefined : this.#ring;
+    const metadata = before?.metadata ?? { namespace, name };
+    const body: LeaseObject = {
+      ...{ apiVersion, kind, spec: {} },
+      ...before,
+      metadata: {
+        ...metadata,
+        // With the UID, a PUT does not create a ring that was deleted in the meantime.
+        ...(over === undefined ? {} : { uid: over.uid, resourceVersion: over.version }),
+        labels: { ...metadata.labels, [RING_LABEL]: name },
+        annotations: { ...metadata.annotations, [RING_ANNOTATION]: ringText(record) },
+      },
+    };
+    const isNew = over === undefined;
+    try {
+      const written = await this.#call<LeaseObject>(
+        isNew ? 'POST' : 'PUT',
+        isNew ? undefined : name,
+        { body },
+      );
+      return this.#seen(written);
+    } catch (error) {
+      if (isRefused(error, 404, 409)) return 'conflict';
+      throw error;
+    }
+  }
+
+  /** Deletes the Lease of a member that is gone, unless it was renewed after all. */
+  async forget(id: string, version: string): Promise<void> {
+    const [uid, resourceVersion] = version.split('/');
+    const body = { preconditions: { uid, resourceVersion } };
+    await this.#call('DELETE', `${this.#place.name}.${id}`, { body });
+  }
+
+  /** Deletes this member's own Lease. */
+  async end(): Promise<void> {
+    if (this.#own === undefined) return;
+    await this.#call('DELETE', this.#leaseName).catch((error: unknown) => {
+      if (!isRefused(error, 404)) throw error;
+    });
+  }
+}

@@ -1,0 +1,203 @@
+/** Members of a ring over the fake API server, in virtual time. */
+import { createClient, createShardMember, type ShardMember, type ShardOptions } from 'rx-informer';
+import { type Lease, leases } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { Clock } from '../rx/clock.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+const LEASE_MS = 4_000;
+const place = { namespace: 'shop', name: 'foos' };
+
+function rig() {
+  const time = new VirtualTime();
+  const server = createFakeApiServer({ resources: [leases] });
+  /** The members whose requests fail. */
+  const cut = new Set<string>();
+  const member = (identity: string, options: Partial<ShardOptions> = {}): ShardMember => {
+    const client = createClient({
+      baseUrl: 'http://fake',
+      fetch: async (...args) => {
+        if (cut.has(identity)) throw new TypeError('the cable is cut');
+        return await server.fetch(...args);
+      },
+      scheduler: options.scheduler ?? time,
+    });
+    return createShardMember({
+      ...{ ...place, client, identity, scheduler: time, leaseDurationMs: LEASE_MS },
+      ...options,
+    });
+  };
+  const joined = async (...identities: string[]) => {
+    const members = identities.map((identity) => member(identity));
+    for (const each of members) each.start();
+    await time.advance(2 * LEASE_MS);
+    return members;
+  };
+  const stopped = (...members: readonly (ShardMember | undefined)[]) =>
+    Promise.all([...members.map((each) => each?.stop()), time.advance(10_000)]);
+  const listed = (): readonly Lease[] =>
+    server.objects.list(leases).filter(({ metadata }) => metadata?.namespace === place.namespace);
+  return { time, server, cut, member, joined, stopped, listed };
+}
+
+const counts = (members: readonly ShardMember[]) =>
+  members.map(({ status }) => status.owned.length);
+const sum = (members: readonly ShardMember[]) => counts(members).reduce((one, two) => one + two, 0);
+
+describe('a member of a ring', () => {
+  it('H7: the slots of a new ring are given out after a full lease, to all members together', async () => {
+    const { time, joined, member, listed, stopped } = rig();
+    const early = member('early');
+    early.start();
+    await time.advance(LEASE_MS - 1);
+    expect(early.status).toMatchObject({ phase: 'joining', owned: [], epoch: 0 });
+    expect(early.status.text).toMatch(/after a full lease/);
+    const members = [early, ...(await joined('a', 'b'))];
+    expect(sum(members)).toBe(64);
+    expect(Math.min(...counts(members))).toBeGreaterThan(8);
+    expect(early.status.text).toBe(`owns ${early.status.owned.length} of 64 slots; 3 members`);
+    expect(listed().map(({ metadata }) => metadata?.name?.replace(/\.[^.]*$/, ''))).toEqual([
+      ...['foos', 'foos.a', 'foos.b', 'foos.early'],
+    ]);
+    await stopped(...members);
+    expect(listed().map(({ metadata }) => metadata?.name)).toEqual(['foos']);
+    expect(time.pending).toBe(0);
+  });
+
+  it('H5: a slot is handed over when the work on it has ended, and a slot without work does not wait for it', async () => {
+    const { time, joined, member, stopped } = rig();
+    const [a] = await joined('a');
+    const ended: number[] = [];
+    let busy = -1;
+    let finish = () => {};
+    a?.onRelease(async (slot) => {
+      ended.push(slot);
+      if (busy === -1) busy = slot;
+      if (slot === busy) await new Promise<void>((resolve) => (finish = resolve));
+    });
+    const b = member('b');
+    b.start();
+    await time.advance(2_000);
+    expect(a?.status.releasing).toEqual([busy]);
+    expect(a?.ownsSlot(busy)).toBe(true);
+    expect(a?.admitsSlot(busy)).toBe(false);
+    expect(b.ownsSlot(busy)).toBe(false);
+    expect(b.status.owned).toEqual(ended.filter((slot) => slot !== busy));
+    expect(a?.status.text).toMatch(/, releases 1 more; 2 members$/);
+    finish();
+    await time.advance(1_000);
+    expect([a?.ownsSlot(busy), b.ownsSlot(busy)]).toEqual([false, true]);
+    await stopped(a, b);
+  });
+
+  it('H5: work that does not end is waited for at most drainMs', async () => {
+    const { time, member, stopped } = rig();
+    const a = member('a', { drainMs: 3_000 });
+    a.onRelease(() => new Promise(() => {}));
+    a.start();
+    await time.advance(2 * LEASE_MS);
+    const b = member('b');
+    b.start();
+    await time.advance(2_500);
+    expect(b.status.owned).toEqual([]);
+    await time.advance(2_000);
+    expect(b.status.owned.length).toBeGreaterThan(16);
+    await stopped(a, b);
+  });
+
+  it('H2: the slots of a member that is killed are owned again within a lease and two seconds', async () => {
+    const { time, cut, joined, stopped } = rig();
+    const [victim, ...others] = await joined('victim', 'a', 'b', 'c');
+    expect(sum(others)).toBeLessThan(64);
+    cut.add('victim');
+    await time.advance(LEASE_MS - 500);
+    expect(sum(others)).toBeLessThan(64);
+    expect(victim?.status.owned).toEqual([]);
+    await time.advance(1_500);
+    expect(sum(others)).toBe(64);
+    await stopped(victim, ...others);
+  });
+
+  it('H1: a member whose requests fail owns nothing after the deadline, and joins again under another id', async () => {
+    const { time, cut, joined, stopped } = rig();
+    const [a] = await joined('a');
+    const { id } = a?.status ?? {};
+    const joins: boolean[] = [];
+    a?.joined$.subscribe((joined) => joins.push(joined));
+    cut.add('a');
+    await time.advance(3_000);
+    expect([a?.ownsSlot(0), a?.status.phase, a?.status.owned]).toEqual([false, 'joining', []]);
+    expect(a?.lastError?.message).toMatch(/cable is cut/);
+    cut.clear();
+    await time.advance(1_000);
+    expect(a?.status).toMatchObject({ phase: 'member' });
+    expect([a?.status.owned.length, a?.status.id === id]).toEqual([64, false]);
+    expect(joins).toEqual([true, false, true]);
+    await stopped(a);
+  });
+
+  it('H1: owns() compares the time, so a process that was stopped owns nothing when it runs again', async () => {
+    const { time, joined, stopped } = rig();
+    const [a] = await joined('a');
+    expect(a?.owns({ metadata: { name: 'web', uid: 'u-1' } })).toBe(true);
+    time.jump(2 * LEASE_MS);
+    // No timer has run yet.
+    expect(a?.owns({ metadata: { name: 'web', uid: 'u-1' } })).toBe(false);
+    expect(a?.status.owned).toHaveLength(64);
+    await time.advance(1_000);
+    expect(a?.status.phase).toBe('member');
+    await stopped(a);
+  });
+
+  it('H1: a clock that is set, forward or back, costs no slot and gives none away', async () => {
+    const { time, member, stopped } = rig();
+    const clocks = [new Clock(time, 1e12), new Clock(time, 5e11)];
+    const members = clocks.map((scheduler, at) => member(`m${at}`, { scheduler }));
+    for (const each of members) each.start();
+    await time.advance(2 * LEASE_MS);
+    const before = counts(members);
+    for (const byMs of [-3_600_000, -1, -50]) {
+      clocks[0]?.set(byMs);
+      await time.advance(1_500);
+      expect(counts(members)).toEqual(before);
+    }
+    expect(sum(members)).toBe(64);
+    await stopped(...members);
+  });
+
+  it('H6: if the ring is deleted or garbled, all members lose their slots, and have them again two leases later', async () => {
+    const { time, server, joined, stopped } = rig();
+    const members = await joined('a', 'b');
+    const before = counts(members);
+    server.objects.delete(leases, place);
+    await time.advance(1_000);
+    expect(counts(members)).toEqual([0, 0]);
+    await time.advance(2 * LEASE_MS);
+    expect(counts(members)).toEqual(before);
+    const ring = server.objects.get(leases, place);
+    server.objects.update(leases, {
+      ...ring,
+      metadata: { ...ring?.metadata, name: 'foos', annotations: { 'rx-informer/ring': '{}' } },
+    } as Lease);
+    await time.advance(1_000);
+    expect(counts(members)).toEqual([0, 0]);
+    await time.advance(2 * LEASE_MS);
+    expect(counts(members)).toEqual(before);
+    await stopped(...members);
+  });
+
+  it('H8: periods with which two members could own a slot, and names that no Lease can have, are refused', () => {
+    const { member } = rig();
+    const refused = (options: Partial<ShardOptions>) => () => member('a', options);
+    expect(refused({ renewDeadlineMs: 4_000 })).toThrow(/must be over renewDeadlineMs \(4000\)/);
+    expect(refused({ retryPeriodMs: 2_000 })).toThrow(/over twice retryPeriodMs \(2000\)/);
+    expect(refused({ retryPeriodMs: 0 })).toThrow(/retryPeriodMs is 0/);
+    expect(refused({ name: 'Foos' })).toThrow(/name is "Foos"/);
+    expect(refused({ identity: 'a_b' })).toThrow(/identity is "a_b"/);
+    expect(refused({ namespace: '' })).toThrow(/namespace is ""/);
+    expect(refused({ by: 'name' as 'uid' })).toThrow(
+      /by is "name"; it must be 'uid' or 'namespace'/,
+    );
+  });
+});
