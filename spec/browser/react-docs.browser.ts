@@ -1,17 +1,16 @@
-/** Runs the project of docs/react.md as its reader does: with its server, in Vite's development server, in Chromium. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** Runs the projects of docs/react.md and docs/browsers.md as their readers do: with their servers, in Vite's development server, in Chromium. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { createServer, type ViteDevServer } from 'vite';
+import { createServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 
-const project = fileURLToPath(new URL('./dist/react-docs/', import.meta.url));
-const written = fileURLToPath(new URL('../generated-examples/react/', import.meta.url));
-const INDEX =
-  '<!doctype html><link rel="icon" href="data:," /><div id="root"></div><script type="module" src="/src/main.tsx"></script>';
+const htmlOf = (main: string) =>
+  `<!doctype html><link rel="icon" href="data:," /><div id="root"></div><script type="module" src="/src/${main}"></script>`;
 const MAIN = `
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -37,56 +36,80 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function makeProject(port: number): Promise<void> {
+/** Copies the files of a page of the documentation, for a cluster at a port. */
+async function makeProject(name: string, port: number): Promise<string> {
+  const project = fileURLToPath(new URL(`./dist/${name}-docs/`, import.meta.url));
+  const written = fileURLToPath(new URL(`../generated-examples/${name}/`, import.meta.url));
   await rm(project, { recursive: true, force: true });
   await mkdir(project, { recursive: true });
   await cp(written, project, { recursive: true });
-  for (const name of ['vite.config.ts', 'server.mjs']) {
-    const text = await readFile(project + name, 'utf8');
+  for (const file of [`vite.config.${name === 'react' ? 'ts' : 'js'}`, 'server.mjs']) {
+    const text = await readFile(project + file, 'utf8');
     expect(text).toContain('8001');
-    await writeFile(project + name, text.replaceAll('8001', String(port)));
+    await writeFile(project + file, text.replaceAll('8001', String(port)));
   }
-  await writeFile(`${project}index.html`, INDEX);
-  await writeFile(`${project}src/main.tsx`, MAIN);
+  return project;
 }
 
-let browser: Browser;
-let cluster: ChildProcess;
-let vite: ViteDevServer;
-let page: Page;
-const errors: string[] = [];
+interface Running extends AsyncDisposable {
+  readonly page: Page;
+  readonly errors: readonly string[];
+}
 
-beforeAll(async () => {
-  await makeProject(await freePort());
-  cluster = spawn(process.execPath, ['--conditions=rx-informer-source', 'server.mjs'], {
+/** Starts the server of a project and Vite, and opens the page. */
+async function start(browser: Browser, project: string): Promise<Running> {
+  const cluster = spawn(process.execPath, ['--conditions=rx-informer-source', 'server.mjs'], {
     cwd: project,
-    stdio: 'inherit',
+    stdio: ['inherit', 'pipe', 'inherit'],
   });
-  vite = await createServer({
+  const [printed] = (await once(cluster.stdout, 'data')) as [Buffer];
+  expect(String(printed)).toContain('The fake API server listens at http://127.0.0.1');
+  const vite = await createServer({
     root: project,
-    configFile: `${project}vite.config.ts`,
     cacheDir: `${project}.vite`,
     logLevel: 'error',
     resolve: { conditions: ['rx-informer-source', 'module', 'browser', 'development'] },
     server: { port: 0, host: '127.0.0.1' },
   });
   await vite.listen();
-  browser = await launchChromium();
-  page = await browser.newPage();
+  const page = await browser.newPage();
+  const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(message.text());
   });
   await page.goto(vite.resolvedUrls?.local[0] ?? '');
+  return {
+    page,
+    errors,
+    async [Symbol.asyncDispose]() {
+      await page.close();
+      await vite.close();
+      cluster.kill();
+    },
+  };
+}
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await launchChromium();
 });
-afterAll(async () => {
-  await browser?.close();
-  await vite?.close();
-  cluster?.kill();
-});
+afterAll(() => browser?.close());
 
 describe('the project of docs/react.md', () => {
+  let running: Running;
+
+  beforeAll(async () => {
+    const project = await makeProject('react', await freePort());
+    await writeFile(`${project}index.html`, htmlOf('main.tsx'));
+    await writeFile(`${project}src/main.tsx`, MAIN);
+    running = await start(browser, project);
+  });
+  afterAll(() => running?.[Symbol.asyncDispose]());
+
   it('V15: shows a live table, and a click edits a Deployment', async () => {
+    const { page } = running;
     const rows = page.locator('tr');
     await rows.nth(2).waitFor({ timeout: 60_000 });
     expect(await rows.locator('td:first-child').allTextContents()).toEqual([
@@ -105,7 +128,23 @@ describe('the project of docs/react.md', () => {
   });
 
   it('V15: shows the examples of a suspending hook and of a view', async () => {
+    const { page, errors } = running;
     await page.getByText('0 Pods').waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('the project of docs/browsers.md', () => {
+  it('V15: shows a live table', async () => {
+    const project = await makeProject('browsers', await freePort());
+    await writeFile(`${project}index.html`, htmlOf('main.ts'));
+    await using running = await start(browser, project);
+    const { page, errors } = running;
+    await page.getByText('Live', { exact: true }).waitFor();
+    const rows = page.locator('tr');
+    await expect.poll(() => rows.allTextContents()).toEqual(['shopcartRunning', 'shopwebRunning']);
+    await page.getByText('job').waitFor();
+    await page.getByText('job').waitFor({ state: 'detached' });
     expect(errors).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
  * Extracts the examples of the documentation as tests, so that they stay correct: each ```ts fence of TSDoc, README
  * and docs is type-checked and run. `expression; // => value` is an assertion; a fence marked `no-run` is only
  * type-checked. Two spec files contain all of them, because one file per fence would load the library a hundred
- * times. Fences of js and tsx that begin with a path are the files of a page, which are written as they are.
+ * times. Fences of js and tsx, and of `ts no-run`, that begin with a path are the files of a page, which are written as they are.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -60,9 +60,9 @@ export function programOf(fence: Fence, where: string): { imports: string[]; bod
   return { imports, body };
 }
 
-/** The files of a page: fences of js and tsx whose first line is a comment with the path. */
+/** The files of a page: fences of js, tsx and `ts no-run` whose first line is a comment with the path. */
 export function filesOf(text: string): readonly { readonly path: string; readonly code: string }[] {
-  const fences = text.matchAll(/^```(?:js|tsx)\n\/\/ (\S+\.\w+)\n([\s\S]*?)^```$/gm);
+  const fences = text.matchAll(/^```(?:js|tsx|ts no-run)\n\/\/ (\S+\.\w+)\n([\s\S]*?)^```$/gm);
   return [...fences].map(([, path = '', code = '']) => ({ path, code }));
 }
 
