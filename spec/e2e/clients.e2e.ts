@@ -392,7 +392,7 @@ describe('clients of a real API server', () => {
     const out = `${folder}/widgets.ts`;
     await run(process.execPath, [
       ...['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'],
-      ...[`${root}lib/node/rx-informer.ts`, 'crd-types', '--name', 'widgets.example.com'],
+      ...[`${root}lib/command/rx-informer.ts`, 'crd-types', '--name', 'widgets.example.com'],
       ...['--kubeconfig', cluster.kubeconfig, '--out', out],
     ]);
     const text = await readFile(out, 'utf8');

@@ -5,7 +5,7 @@ import { effectsOf, root } from './bundle.ts';
 
 it('X20: no module leaves a statement in a bundle that imports nothing from it', async () => {
   const modules = globSync('lib/**/*.ts', { cwd: root }).sort();
-  const command = 'lib/node/rx-informer.ts';
+  const command = 'lib/command/rx-informer.ts';
   expect(await effectsOf(modules.filter((file) => file !== command))).toBe('');
   expect(await effectsOf([command])).not.toBe('');
 });

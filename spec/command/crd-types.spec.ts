@@ -12,12 +12,12 @@ import {
 import { type CustomResourceDefinitionLike, crdTypes } from 'rx-informer/node';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../lib/node/command.ts';
+import { runCommand } from '../../lib/command/command.ts';
 import { needed } from '../../lib/node/optional-package.ts';
 import { failureOf } from '../client/scripted-server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const file = fileURLToPath(new URL('./widgets.crd.yaml', import.meta.url));
+const file = fileURLToPath(new URL('../node/widgets.crd.yaml', import.meta.url));
 const run = promisify(execFile);
 let folder: string;
 
@@ -188,8 +188,9 @@ describe('types for custom resources', () => {
     expect(await output(['crd-types'])).toContain('crd-types needs --file or --name');
     expect(await output(['crd-types', '--nmae', 'x'])).toMatch(/^2 .*--nmae/);
     expect(await output(['exec'])).toContain('unknown command "exec"');
-    expect(await output([])).toMatch(/^2 Usage: rx-informer crd-types/);
-    expect((await command(['--help'])).out).toContain('Usage: rx-informer crd-types');
+    expect(await output([])).toMatch(/^2 Usage: rx-informer <command>/);
+    expect((await command(['--help'])).out).toContain('crd-types  writes');
+    expect((await command(['crd-types', '--help'])).out).toContain('--file <path>');
     const old = {
       ...definition('one.dev', 'Thing', 'things', ['v1']),
       apiVersion: 'apiextensions.k8s.io/v1beta1',

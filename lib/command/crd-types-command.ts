@@ -1,11 +1,12 @@
 /// <reference types="node" />
-/** The command `rx-informer`: its arguments, its output and its error messages. */
+/** `rx-informer crd-types`, which writes types for custom resources. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { readDefinition } from './cluster-definitions.ts';
-import { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
-import { needed } from './optional-package.ts';
+import { readDefinition } from '../node/cluster-definitions.ts';
+import { type CustomResourceDefinitionLike, crdTypes } from '../node/crd-types.ts';
+import { needed } from '../node/optional-package.ts';
+import type { Command, CommandStreams } from './subcommand.ts';
 
 const USAGE = `Usage: rx-informer crd-types [options]
 
@@ -20,13 +21,6 @@ Writes TypeScript for custom resources: an interface and a resource for every se
 
 --file and --name can be given several times.
 `;
-
-/** The streams from which a command reads and to which it writes. */
-export interface CommandStreams {
-  readonly input: AsyncIterable<string | Uint8Array>;
-  out(text: string): void;
-  error(text: string): void;
-}
 
 async function textOf(input: AsyncIterable<string | Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
@@ -67,7 +61,7 @@ async function definitionsOf(
 ): Promise<CustomResourceDefinitionLike[]> {
   if (names.length === 0) return [];
   // Imported only here, because the option --file needs neither undici nor client-node.
-  const { clientFromKubeConfig } = await import('./kube-config.ts');
+  const { clientFromKubeConfig } = await import('../node/kube-config.ts');
   const client = await clientFromKubeConfig(source);
   try {
     return await Promise.all(names.map((name) => readDefinition(client, name)));
@@ -76,7 +70,7 @@ async function definitionsOf(
   }
 }
 
-async function crdTypesCommand(args: readonly string[], streams: CommandStreams): Promise<void> {
+async function run(args: readonly string[], streams: CommandStreams): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -106,25 +100,5 @@ async function crdTypesCommand(args: readonly string[], streams: CommandStreams)
   else await writeFile(out, text);
 }
 
-/** Runs a command and returns its exit code. */
-export async function runCommand(
-  args: readonly string[],
-  streams: CommandStreams,
-): Promise<number> {
-  const [command, ...rest] = args;
-  if (command === undefined || args.includes('--help') || args.includes('-h')) {
-    streams[command === undefined ? 'error' : 'out'](USAGE);
-    return command === undefined ? 2 : 0;
-  }
-  try {
-    if (command !== 'crd-types') {
-      throw new TypeError(`unknown command ${JSON.stringify(command)}; see --help`);
-    }
-    await crdTypesCommand(rest, streams);
-    return 0;
-  } catch (error) {
-    const { message, code } = error as { message: string; code?: unknown };
-    streams.error(`rx-informer: ${message}\n`);
-    return String(code).startsWith('ERR_PARSE_ARGS') ? 2 : 1;
-  }
-}
+/** `rx-informer crd-types`. */
+export const crdTypesCommand: Command = { usage: USAGE, run };

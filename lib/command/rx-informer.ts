@@ -7,4 +7,12 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   input: process.stdin,
   out: (text) => process.stdout.write(text),
   error: (text) => process.stderr.write(text),
+  ended() {
+    const controller = new AbortController();
+    // `once`: a second signal ends the process at once.
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(name, () => controller.abort(name));
+    }
+    return controller.signal;
+  },
 });

@@ -7,10 +7,10 @@ import { customResourceDefinitions } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { runCommand } from '../../lib/node/command.ts';
-import { kubeconfig } from './kubeconfigs.ts';
+import { runCommand } from '../../lib/command/command.ts';
+import { kubeconfig } from '../node/kubeconfigs.ts';
 
-const file = new URL('./widgets.crd.yaml', import.meta.url).pathname;
+const file = new URL('../node/widgets.crd.yaml', import.meta.url).pathname;
 const server = createFakeApiServer({ resources: [customResourceDefinitions] });
 const definitions = createResourceClient(
   createClient({ baseUrl: 'http://fake', fetch: server.fetch }),

@@ -1,0 +1,48 @@
+/// <reference types="node" />
+/** The command `rx-informer`: chooses the subcommand, and turns its errors into messages and exit codes. */
+
+import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
+
+const USAGE = `Usage: rx-informer <command> [options]
+
+  crd-types  writes TypeScript for custom resources
+  publish    publishes kinds of a cluster to NATS JetStream
+
+rx-informer <command> --help shows the options of a command.
+`;
+
+/** Loads only the command that is run, because the others need packages that may not be installed. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  'crd-types': async () => (await import('./crd-types-command.ts')).crdTypesCommand,
+  publish: async () => (await import('./publish-command.ts')).publishCommand,
+};
+
+function isUsageError(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return error instanceof UsageError || String(code).startsWith('ERR_PARSE_ARGS');
+}
+
+/** Runs a command and returns its exit code: 0, 1 after a failure, 2 if the arguments are wrong. */
+export async function runCommand(
+  args: readonly string[],
+  streams: CommandStreams,
+): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === '--help' || name === '-h') {
+    streams[name === undefined ? 'error' : 'out'](USAGE);
+    return name === undefined ? 2 : 0;
+  }
+  try {
+    const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (load === undefined) {
+      throw new UsageError(`unknown command ${JSON.stringify(name)}; see --help`);
+    }
+    const command = await load();
+    if (rest.includes('--help') || rest.includes('-h')) streams.out(command.usage);
+    else await command.run(rest, streams);
+    return 0;
+  } catch (error) {
+    streams.error(`rx-informer: ${(error as Error).message}\n`);
+    return isUsageError(error) ? 2 : 1;
+  }
+}

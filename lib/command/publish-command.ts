@@ -1,0 +1,162 @@
+/// <reference types="node" />
+/** `rx-informer publish`, which keeps buckets of NATS equal to kinds of a cluster. */
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import type { NatsConnection } from '@nats-io/nats-core';
+import { createDiscovery } from '../client/discovery.ts';
+import { createRestMapper } from '../client/rest-mapper.ts';
+import type { PartialObjectMetadata } from '../decode/projection.ts';
+import { createLeaderElector, type LeaderElector } from '../election/leader-elector.ts';
+import { createSharedInformer } from '../informer/create-shared-informer.ts';
+import { createListWatch } from '../list-watch/create-list-watch.ts';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import { createMetadataListWatch } from '../list-watch/projected-list-watch.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type Resource, resourceName } from '../meta/resource.ts';
+import { needed } from '../node/optional-package.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { connectToNats } from './nats-connection.ts';
+import { PUBLISH_USAGE, type PublishArguments, publishArguments } from './publish-arguments.ts';
+import { reportPublisher } from './publish-report.ts';
+import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
+
+type NatsEdge = typeof import('../nats/index.ts');
+
+/** The parts that are stopped in the reverse order. */
+type Stop = () => Promise<unknown>;
+
+async function resourcesOf(
+  client: KubeClient,
+  { kinds, namespace }: PublishArguments,
+): Promise<Resource[]> {
+  const mapper = createRestMapper(createDiscovery(client));
+  const found = new Map<string, Resource>();
+  for (const kind of kinds) {
+    const resource = await mapper.forPlural(kind);
+    const { group, plural, version, namespaced } = resource;
+    if (namespace !== undefined && !namespaced) {
+      throw new UsageError(
+        `publish: ${resourceName(resource)} is cluster-scoped, so --namespace ${namespace} cannot be used with it`,
+      );
+    }
+    const name = `${group}/${plural}`;
+    const other = found.get(name)?.version ?? version;
+    if (other !== version) {
+      throw new UsageError(
+        `publish: --kind names ${plural} in the versions ${other} and ${version}; a bucket holds one of them`,
+      );
+    }
+    found.set(name, resource);
+  }
+  return [...found.values()];
+}
+
+function electorOf(
+  client: KubeClient,
+  { lease }: PublishArguments,
+  say: (line: string) => void,
+): LeaderElector | undefined {
+  if (lease === undefined) return undefined;
+  const { namespace, name, durationMs } = lease;
+  return createLeaderElector({
+    ...{ client, namespace, name },
+    identity: `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`,
+    // The proportions of the defaults.
+    leaseDurationMs: durationMs,
+    renewDeadlineMs: (durationMs * 2) / 3,
+    retryPeriodMs: (durationMs * 2) / 15,
+    onError: (error) => say(`the Lease ${namespace}/${name}: ${error.message}`),
+  });
+}
+
+/** The parts that all kinds share. */
+interface Shared {
+  readonly nats: NatsEdge;
+  readonly client: KubeClient;
+  readonly connection: NatsConnection;
+  readonly elector: LeaderElector | undefined;
+  readonly args: PublishArguments;
+  say(line: string): void;
+}
+
+/** Publishes what a ListerWatcher reads. Returns the function that stops it. */
+function publishAll<T extends KubernetesObject>(
+  { nats, connection, elector, args, say }: Shared,
+  resource: Resource<T>,
+  listWatch: ListerWatcher<T>,
+): Stop {
+  const { bucket, metadataOnly, replicas, heartbeatMs, compareEveryMs, tombstoneMs } = args;
+  const name = resourceName(resource);
+  const informer = createSharedInformer(listWatch, { name });
+  const publisher = nats.publishToNats(informer, {
+    ...{ connection, bucket, replicas, heartbeatMs, compareEveryMs, tombstoneMs, elector },
+    resource,
+    content: metadataOnly ? 'metadata' : undefined,
+  });
+  const reports = reportPublisher(name, publisher.status$, informer.status$, say);
+  if (resource.group === '' && resource.plural === 'secrets' && !metadataOnly) {
+    say(`${name}: all who may read the bucket ${bucket} can read these Secrets`);
+  }
+  return async () => {
+    await publisher.stop();
+    reports.unsubscribe();
+    await informer.stop();
+  };
+}
+
+function publishKind(shared: Shared, resource: Resource): Stop {
+  const { client, args } = shared;
+  const scope = args.namespace === undefined ? {} : { namespace: args.namespace };
+  if (!args.metadataOnly)
+    return publishAll(shared, resource, createListWatch(client, resource, scope));
+  const listWatch = createMetadataListWatch(client, resource, scope);
+  return publishAll(shared, resource as Resource<PartialObjectMetadata>, listWatch);
+}
+
+/** Resolves when the process is asked to end. Rejects when the connection is closed. */
+async function untilEnded(
+  ended: AbortSignal | undefined,
+  connection: NatsConnection,
+): Promise<void> {
+  const closed = connection.closed().then((error) => {
+    const why = error ? `: ${error.message}` : '';
+    throw new Error(`publish: NATS has closed the connection for good${why}`);
+  });
+  closed.catch(() => undefined);
+  if (ended?.aborted === true) return;
+  await Promise.race([closed, ...(ended === undefined ? [] : [once(ended, 'abort')])]);
+}
+
+async function run(given: readonly string[], streams: CommandStreams): Promise<void> {
+  const args = publishArguments(given, process.env);
+  const say = (line: string): void => streams.error(`${line}\n`);
+  const nats = await needed('publish', '@nats-io/jetstream', () => import('../nats/index.ts'));
+  // Imported here, after the arguments are known to be right, because it loads client-node.
+  const { clientFromKubeConfig } = await import('../node/kube-config.ts');
+  const { file, context } = args;
+  const stops: Stop[] = [];
+  try {
+    const client = await clientFromKubeConfig({
+      ...(file === undefined ? {} : { file }),
+      ...(context === undefined ? {} : { context }),
+    });
+    stops.push(() => client.close());
+    const resources = await resourcesOf(client, args);
+    const connection = await connectToNats(args.nats);
+    stops.push(() => connection.close());
+    const ended = streams.ended?.();
+    const where = connection.getServer();
+    say(`publishing from ${client.baseUrl} to the bucket ${args.bucket} at ${where}`);
+    const elector = electorOf(client, args, say);
+    const shared: Shared = { nats, client, connection, elector, args, say };
+    const kinds = resources.map((resource) => publishKind(shared, resource));
+    stops.push(() => Promise.all(kinds.map((stop) => stop())));
+    await untilEnded(ended, connection);
+    say(args.lease === undefined ? 'stopping' : 'stopping, and releasing the Lease');
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/** `rx-informer publish`. */
+export const publishCommand: Command = { usage: PUBLISH_USAGE, run };

@@ -1,0 +1,160 @@
+/** `rx-informer publish`: its arguments, and packages and servers that are missing. spec/nats runs it with a server. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runCommand } from '../../lib/command/command.ts';
+import { publishArguments } from '../../lib/command/publish-arguments.ts';
+import { kubeconfig } from '../node/kubeconfigs.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const exec = promisify(execFile);
+const server = createFakeApiServer();
+let folder = '';
+let config = '';
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rx-informer-spec-'));
+  const served = await server.serve({ port: 0 });
+  close = () => served.close();
+  config = join(folder, 'config');
+  await writeFile(config, kubeconfig({ server: served.url }, { token: 't' }));
+  for (const name of ['URL', 'CREDS', 'USER', 'PASSWORD', 'TOKEN'])
+    vi.stubEnv(`NATS_${name}`, undefined);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await close();
+  await rm(folder, { recursive: true });
+});
+
+async function publish(...args: readonly string[]) {
+  let error = '';
+  const code = await runCommand(['publish', ...args], {
+    input: (async function* () {})(),
+    out: () => undefined,
+    error: (text) => {
+      error += text;
+    },
+  });
+  return { code, error };
+}
+
+/** A port on which nothing listens. */
+const nowhere = 'nats://127.0.0.1:9';
+const needs = ['--kind', 'pods', '--nats', nowhere];
+
+describe('the arguments of publish', () => {
+  it('J60: kinds are named as for kubectl, or by group and plural', () => {
+    const given = ['--kind', 'pods, deployments.apps', '--kind', 'apps/v1/deployments,core/nodes'];
+    const { kinds } = publishArguments([...given, '--nats', nowhere], {});
+    expect(kinds).toEqual([
+      'pods',
+      'deployments.apps',
+      { group: 'apps', version: 'v1', plural: 'deployments' },
+      { group: '', plural: 'nodes' },
+    ]);
+  });
+
+  it('J60: the servers and the credentials come from the environment if no option names them', () => {
+    const environment = { NATS_URL: 'nats://a,nats://b', NATS_USER: 'me', NATS_PASSWORD: 'pw' };
+    const { nats } = publishArguments(['--kind', 'pods'], environment);
+    expect(nats).toMatchObject({ servers: ['nats://a', 'nats://b'], user: 'me', password: 'pw' });
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['no kind', ['--nats', nowhere], 'publish needs --kind'],
+    ['no server', ['--kind', 'pods'], 'publish needs --nats'],
+    ['an empty kind', ['--kind', ',', '--nats', nowhere], 'publish needs --kind'],
+    ['a kind with an empty part', ['--kind', 'apps/', '--nats', nowhere], '"apps/"'],
+    ['another form', [...needs, '--as', 'table'], '--as is "table"'],
+    ['a number that is none', [...needs, '--heartbeat', 'soon'], '--heartbeat is "soon"'],
+    ['a Lease without a namespace', [...needs, '--lease', 'x'], '--lease is "x"'],
+    ['a duration without a Lease', [...needs, '--lease-seconds', '4'], 'needs --lease'],
+    ['a user without a password', [...needs, '--nats-user', 'me'], 'NATS_PASSWORD'],
+    ['a certificate without its key', [...needs, '--nats-cert', 'x'], 'belong together'],
+    ['another protocol', ['--kind', 'pods', '--nats', 'http://x'], 'must begin with nats://'],
+    ['two transports', [...needs, '--nats', 'ws://x'], 'not both'],
+    ['an unknown option', [...needs, '--nmae', 'x'], '--nmae'],
+  ])('J60: %s is refused with exit code 2', async (_title, args, words) => {
+    const { code, error } = await publish(...args);
+    expect(error).toContain(words);
+    expect(code).toBe(2);
+  });
+
+  it('J60: an address with a password is refused, and the error does not quote it', async () => {
+    const { code, error } = await publish('--kind', 'pods', '--nats', 'nats://me:hunter2@x');
+    expect({ code, quotes: error.includes('hunter2') }).toEqual({ code: 2, quotes: false });
+    expect(error).toContain('must not contain a user or a password');
+  });
+});
+
+describe('publish with servers', () => {
+  const own = () => [...needs, '--kubeconfig', config];
+
+  it('J61: an unknown kind ends the command with similar names', async () => {
+    const { code, error } = await publish('--kind', 'deploymets', ...own());
+    expect(code).toBe(1);
+    expect(error).toContain('did you mean deployments (apps/v1)?');
+  });
+
+  it('J61: a kind that is not in a namespace is refused with --namespace', async () => {
+    const { code, error } = await publish('--kind', 'nodes', '--namespace', 'shop', ...own());
+    expect(code).toBe(2);
+    expect(error).toContain('nodes is cluster-scoped');
+  });
+
+  it('J61: a NATS server that cannot be reached ends the command with its address', async () => {
+    const { code, error } = await publish(...own());
+    expect(code).toBe(1);
+    expect(error).toContain(`cannot connect to NATS at ${nowhere}`);
+  });
+
+  it('J61: credentials that cannot be read are named', async () => {
+    const { code, error } = await publish(...own(), '--nats-creds', join(folder, 'none'));
+    expect(code).toBe(1);
+    expect(error).toMatch(/the NATS credentials .*none cannot be read \(ENOENT\)/);
+  });
+});
+
+describe('publish without its packages', () => {
+  /** Runs the executable as if a package was not installed. */
+  async function without(missing: string, ...args: readonly string[]) {
+    const hook = `import { registerHooks } from 'node:module';
+      registerHooks({ resolve(name, context, next) {
+        if (name !== ${JSON.stringify(missing)}) return next(name, context);
+        const text = \`Cannot find package '\${name}' imported from \${context.parentURL}\`;
+        throw Object.assign(new Error(text), { code: 'ERR_MODULE_NOT_FOUND' });
+      } });`;
+    const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
+    const load = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
+    const command = `${root}lib/command/rx-informer.ts`;
+    return exec(process.execPath, [...flags, ...load, command, ...args]).then(
+      ({ stdout }) => ({ code: 0, text: stdout }),
+      ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
+    );
+  }
+
+  it.each(['@nats-io/jetstream', '@nats-io/nats-core', '@nats-io/transport-node', 'undici'])(
+    'J61: the error names the missing package %s',
+    async (name) => {
+      const { code, text } = await without(name, 'publish', ...needs, '--kubeconfig', config);
+      expect(code).toBe(1);
+      expect(text).toContain(`needs the package '${name}': npm install ${name}`);
+    },
+    30_000,
+  );
+
+  it('J61: other commands and the help need no package of NATS', async () => {
+    const help = await without('@nats-io/nats-core', 'publish', '--help');
+    expect(help.text).toContain('--lease <ns>/<name>');
+    const file = `${root}spec/node/widgets.crd.yaml`;
+    const types = await without('@nats-io/nats-core', 'crd-types', '--file', file);
+    expect(types.text).toContain('export interface Widget');
+  }, 30_000);
+});

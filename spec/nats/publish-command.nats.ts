@@ -1,0 +1,100 @@
+/** `rx-informer publish` as processes, with a real nats-server and the fake API server. */
+import { leases, pods } from 'rx-informer/resources';
+import type { Served } from 'rx-informer/testing';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { NatsServer } from './nats-server.ts';
+import { PublishProcess } from './publish-process.ts';
+import { contents, eventually, Scene } from './scene.ts';
+
+let nats: NatsServer;
+let scene: Scene;
+let served: Served;
+
+beforeEach(async () => {
+  nats = await NatsServer.start();
+  scene = new Scene(nats);
+  served = await scene.api.serve({ port: 0 });
+});
+afterEach(async () => {
+  await scene.stop();
+  await served.close();
+  await nats.stop();
+});
+
+function publish(...args: readonly string[]): PublishProcess {
+  const started = new PublishProcess({
+    ...{ api: served.url, nats: nats.url },
+    args: ['--heartbeat', '0.2', ...args],
+  });
+  onTestFinished(async () => {
+    await started.end('SIGKILL');
+  });
+  return started;
+}
+
+describe('rx-informer publish', () => {
+  it('J62: readers have what the API server has, and SIGTERM ends the process with code 0', async () => {
+    scene.create('shop', 'web-0');
+    scene.create('bank', 'db-0');
+    const publisher = publish('--kind', 'pods,configmaps');
+    await publisher.says('pods: publishing: 2 objects');
+    await publisher.says('configmaps: publishing: 0 objects');
+    const { informer } = await scene.reader();
+    await informer.whenSynced({ timeoutMs: 10_000 });
+    scene.create('shop', 'web-1');
+    await eventually(() => contents(informer).length === 3, 'web-1');
+    expect(await publisher.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(publisher.text).toContain('pods: stopped: stopped');
+  });
+
+  it('J62: with --namespace and --as metadata, only that is published', async () => {
+    scene.api.objects.create(pods, {
+      metadata: { namespace: 'shop', name: 'web-0' },
+      spec: { nodeName: 'node-1' },
+    } as never);
+    scene.create('bank', 'db-0');
+    const publisher = publish('--kind', 'pods', '--namespace', 'shop', '--as', 'metadata');
+    await publisher.says('pods: publishing: 1 objects');
+    const { informer } = await scene.reader();
+    await informer.whenSynced({ timeoutMs: 10_000 });
+    const [pod, ...others] = informer.indexer.list();
+    expect(others).toEqual([]);
+    expect(pod).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'web-0' } });
+    expect(pod).not.toHaveProperty('spec');
+  });
+
+  it('J62: Secrets that are named are published, with a warning', async () => {
+    const publisher = publish('--kind', 'secrets');
+    await publisher.says('can read these Secrets');
+    await publisher.says('secrets: publishing: 0 objects');
+  });
+
+  it('J62: of two publishers the one with the Lease writes, and SIGTERM releases the Lease', async () => {
+    scene.create('shop', 'web-0');
+    const lease = ['--lease', 'shop/publisher', '--lease-seconds', '15'];
+    const first = publish('--kind', 'pods', ...lease);
+    await first.says('pods: publishing');
+    const second = publish('--kind', 'pods', ...lease);
+    await second.says('pods: standby');
+    const { informer } = await scene.reader();
+    await informer.whenSynced({ timeoutMs: 10_000 });
+    expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(first.text).toContain('stopping, and releasing the Lease');
+    scene.create('shop', 'web-1');
+    // A Lease that was not released would be waited for.
+    await second.says('pods: publishing', 10_000);
+    await eventually(() => contents(informer).length === 2, 'web-1');
+    expect(informer.status.relists).toBe(0);
+    const held = scene.api.objects.get(leases, { namespace: 'shop', name: 'publisher' });
+    expect(held?.['spec']).toMatchObject({ leaseDurationSeconds: 15 });
+  });
+
+  it('J62: a failure of the API server is reported in words, and so is its end', async () => {
+    const fault = scene.api.faults.failNext({ path: /pods/ }, { status: 403, times: 1_000 });
+    const publisher = publish('--kind', 'pods');
+    await publisher.says('pods: the API server cannot be followed: ');
+    fault.heal();
+    await publisher.says('pods: the API server is followed again', 30_000);
+    await publisher.says('pods: publishing');
+  });
+});
