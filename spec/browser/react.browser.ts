@@ -48,6 +48,19 @@ describe.each(['18.3', '19', '19 and its compiler'] as const)('React %s', (versi
     expect(requests).toEqual(['list', 'watch']);
   });
 
+  it.skipIf(version === '18.3').each([true, false])(
+    'V2: a hidden <Activity> closes its watch after the linger, and shows the present rows when it is visible again (StrictMode %s)',
+    async (isStrict) => {
+      const { hidden, open, shown } = await page.evaluate(
+        (strict) => scenarios.hiddenActivity({ isStrict: strict, lingerMs: 100 }),
+        isStrict,
+      );
+      expect(hidden).toBe('one true');
+      expect(open).toBe(1);
+      expect(shown.filter((names) => names !== '')).toEqual(['one', 'one,two']);
+    },
+  );
+
   it('V3: one changed object of 1,000 renders one row and the container', async () => {
     const { rendered, containers } = await page.evaluate(() => scenarios.oneOfThousand());
     expect(rendered).toEqual(['pod-0500']);

@@ -1,0 +1,128 @@
+/** Tests what becomes of a dashboard that is kept open: its tab is hidden and shown, and its token expires. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, request as requestOf } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startDashboard } from '../../examples/dashboard/dashboard.ts';
+import { createEmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
+import { noFilter } from '../../examples/dashboard/page/cluster/page-state.ts';
+import { keepScreenshot, launchChromium } from './chromium.ts';
+import { live, openDashboard } from './open-dashboard.ts';
+import { expectRows, shownOf } from './shown-rows.ts';
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+const byName = { key: 'name', descending: false };
+const quiet = () => undefined;
+
+/** A front of a cluster that answers only to one token, which the test changes. */
+async function guardedFront(target: string, token: string) {
+  const front = { token, url: '', drop: () => server.closeAllConnections() };
+  const server = createServer((request, response) => {
+    const { method, url = '/', headers } = request;
+    if (headers.authorization !== `Bearer ${front.token}`) {
+      const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 401 };
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ ...status, reason: 'Unauthorized', message: 'Unauthorized' }));
+      return;
+    }
+    const sent = requestOf(`${target}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      response.flushHeaders();
+      answer.pipe(response);
+    });
+    sent.on('error', () => response.destroy());
+    response.on('close', () => sent.destroy());
+    request.pipe(sent);
+  });
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  front.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return front;
+}
+
+test('an expired token is explained, and with a new one the screen equals the server without a reload', async () => {
+  const cluster = await createEmbeddedCluster({ objects: 80, rate: 50, seed: 1 });
+  onTestFinished(() => cluster.close());
+  const front = await guardedFront(cluster.baseUrl, 'first');
+  const folder = await mkdtemp(join(tmpdir(), 'rx-informer-token-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const tokenFile = join(folder, 'token');
+  const kubeconfig = join(folder, 'config');
+  await writeFile(tokenFile, 'first');
+  const named = (name: string, fields: object) => [{ name, ...fields }];
+  const config = {
+    'current-context': 'c',
+    clusters: named('c', { cluster: { server: front.url } }),
+    users: named('c', { user: { tokenFile } }),
+    contexts: named('c', { context: { cluster: 'c', user: 'c' } }),
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+  const options = { port: 0, open: false, embedded: false, objects: 1, rate: 0, seed: 1 };
+  const dashboard = await startDashboard({ ...options, kubeconfig }, quiet);
+  onTestFinished(() => dashboard.close());
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  onTestFinished(() => page.close());
+  await page.goto(dashboard.url);
+  await live(page);
+
+  front.token = 'second';
+  front.drop();
+  const status = page.getByTestId('status');
+  await status.getByText('Not signed in', { exact: true }).waitFor();
+  await status.getByText(/^You are not signed in, or your sign-in has expired/).waitFor();
+  expect(await status.textContent()).not.toMatch(/first|second/);
+  // The rows stay while the page cannot read the cluster.
+  expect(await page.locator('[data-uid]').count()).toBeGreaterThan(10);
+  await keepScreenshot(page, 'expired-token');
+  const before = cluster.changes;
+  await expect.poll(() => cluster.changes - before, { timeout: 20_000 }).toBeGreaterThan(50);
+
+  await writeFile(tokenFile, 'second');
+  await live(page, 90_000);
+  cluster.rate = 0;
+  await expectRows(page, shownOf(cluster, noFilter, byName));
+});
+
+test('a hidden tab closes its watches after the grace, and resumes without a list when it is shown', async () => {
+  const { page, cluster, dashboard, close } = await openDashboard(browser, {
+    start: { objects: 80, rate: 50 },
+    // The grace is a minute, which the clock of the page jumps over.
+    before: (opened) => opened.clock.install(),
+  });
+  onTestFinished(close);
+  await live(page);
+  const show = (visibility: 'hidden' | 'visible') =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'visibilityState', { value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, visibility);
+  expect(dashboard.summary().watches).toBeGreaterThan(0);
+  await show('hidden');
+  // The jump looks like silence to the open watch, which is requested again.
+  await page.clock.fastForward(50_000);
+  await live(page);
+  expect(dashboard.summary().watches).toBeGreaterThan(0);
+  await page.clock.fastForward(11_000);
+  await expect.poll(() => dashboard.summary().watches, { timeout: 10_000 }).toBe(0);
+  const before = cluster.changes;
+  await expect.poll(() => cluster.changes - before, { timeout: 20_000 }).toBeGreaterThan(50);
+  await show('visible');
+  await live(page);
+  expect(dashboard.summary().watches).toBeGreaterThan(0);
+  cluster.rate = 0;
+  await expectRows(page, shownOf(cluster, noFilter, byName));
+  expect(await page.getByTestId('status').textContent()).toContain('0 relists');
+});
