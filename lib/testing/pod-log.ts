@@ -15,9 +15,12 @@ interface Line {
   readonly text: string;
 }
 
+/** The log of one run of a container. */
 interface Stream {
   readonly lines: Line[];
   ended: boolean;
+  /** The log of the run before. */
+  readonly previous?: Stream;
 }
 
 interface PodFields extends KubernetesObject {
@@ -85,11 +88,11 @@ export class PodLogs {
     this.#sweepAt = Math.max(LEAST_SWEPT, this.#streams.size * 2);
   }
 
-  #find({ name, namespace = 'default' }: ObjectRef, container: string | undefined): Stream {
+  #find({ name, namespace = 'default' }: ObjectRef, container: string | undefined) {
     const pods = this.#log.collections.get('pods');
     const pod = pods?.objects.get(keyOf({ metadata: { name, namespace } }));
     if (pod === undefined) throw notFound({ group: '', version: 'v1', plural: 'pods' }, name);
-    return this.#stream(pod.metadata.uid, container ?? containersOf(pod)[0] ?? '');
+    return { uid: pod.metadata.uid, name: container ?? containersOf(pod)[0] ?? '' };
   }
 
   #notify(): void {
@@ -101,7 +104,8 @@ export class PodLogs {
    * follow the log receive the lines. Throws an `ApiError` 404 if the pod does not exist.
    */
   append(pod: ObjectRef, text: string, container?: string): void {
-    const { lines } = this.#find(pod, container);
+    const { uid, name } = this.#find(pod, container);
+    const { lines } = this.#stream(uid, name);
     for (const line of text.replace(/\n$/, '').split('\n')) {
       lines.push({ atMs: this.#now(), text: line });
     }
@@ -113,8 +117,22 @@ export class PodLogs {
    * exist.
    */
   end(pod: ObjectRef, container?: string): void {
-    this.#find(pod, container).ended = true;
+    const { uid, name } = this.#find(pod, container);
+    this.#stream(uid, name).ended = true;
     this.#notify();
+  }
+
+  /**
+   * Restarts the container: its log is empty again, requests with `previous=true` receive the former one, and the
+   * requests that follow the former one end. As in a cluster, only one former log is kept. Throws an `ApiError` 404 if
+   * the pod does not exist.
+   */
+  restart(pod: ObjectRef, container?: string): void {
+    const { uid, name } = this.#find(pod, container);
+    const { lines } = this.#stream(uid, name);
+    this.end(pod, container);
+    const previous = { lines, ended: true };
+    this.#streams.set(`${uid}/${name}`, { lines: [], ended: false, previous });
   }
 
   /** The number of containers whose logs are held. The logs of deleted pods are removed now and then. */
@@ -131,7 +149,12 @@ export class PodLogs {
   read(target: Target, query: URLSearchParams): Body {
     const pod = existing(target);
     const { name, uid } = pod.metadata;
-    const stream = this.#stream(uid, containerIn(pod, query));
+    const container = containerIn(pod, query);
+    const current = this.#stream(uid, container);
+    const stream = isTrue(query.get('previous')) ? current.previous : current;
+    if (stream === undefined) {
+      throw badRequest(`previous terminated container "${container}" in pod "${name}" not found`);
+    }
     const format = isTrue(query.get('timestamps')) ? stamped : plain;
     const follows = isTrue(query.get('follow'));
     const { objects, listeners } = target.collection;

@@ -128,3 +128,41 @@ test('the log of a pod follows', async () => {
   await expect.poll(() => log.locator('div').count(), { timeout: 20_000 }).toBeGreaterThan(0);
   await log.getByText('No line yet.').or(log.locator('div').nth(1)).first().waitFor();
 });
+
+test('a pod shows its environment, without the values of config maps and secrets', async () => {
+  opened = await openDashboard(browser, {
+    start: { fault: 'crash-loop' },
+    query: '?filter=settlement',
+  });
+  const { page } = opened;
+  await live(page);
+  await page.locator('[data-uid]').first().click();
+  const environment = page
+    .getByRole('dialog')
+    .getByRole('region', { name: 'Environment of settlement' });
+  expect(await environment.locator('dl > div').allTextContents()).toEqual([
+    'POD_NAMEfield metadata.name',
+    'LOG_LEVELinfo',
+    'ConfigMap/settlement-settingseach key',
+  ]);
+});
+
+test('a Deployment whose pods are refused by a quota shows the quota, and the quota is in a table', async () => {
+  opened = await openDashboard(browser, {
+    start: { fault: 'quota' },
+    query: '?kind=deployments&filter=invoice-api',
+  });
+  const { page } = opened;
+  await live(page);
+  await page.locator('[data-uid]').first().click();
+  const dialog = page.getByRole('dialog');
+  const quota = dialog.getByRole('region', { name: /^Quota compute-resources/ });
+  await quota.getByText('3 of 3').waitFor();
+  await quota.getByRole('link', { name: 'requests.cpu' }).click();
+  await page.getByRole('dialog', { name: 'ResourceQuota compute-resources' }).waitFor();
+  await page.getByRole('link', { name: 'Quotas' }).click();
+  await live(page);
+  const row = page.locator('[data-uid]');
+  await row.getByText('Used up').waitFor();
+  expect(await row.textContent()).toContain('pods 6 of 20');
+});

@@ -7,6 +7,7 @@ import {
   type Pod,
   pods,
   replicaSets,
+  resourceQuotas,
 } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, test } from 'vitest';
@@ -19,6 +20,7 @@ import {
 import { Director } from '../../examples/dashboard/embedded/stories.ts';
 import { World } from '../../examples/dashboard/embedded/world.ts';
 import { podStatus } from '../../examples/dashboard/page/kinds/pod-status.ts';
+import { quotaKind } from '../../examples/dashboard/page/kinds/quotas.ts';
 import { deploymentKind } from '../../examples/dashboard/page/kinds/workloads.ts';
 
 interface Found {
@@ -27,6 +29,7 @@ interface Found {
   /** The texts of the events: `Warning Failed 7 Error: ErrImagePull`. */
   readonly events: readonly string[];
   readonly statuses: readonly string[];
+  readonly quotas: readonly string[];
   log(pod: Pod | undefined): Promise<string>;
 }
 
@@ -56,6 +59,10 @@ async function withFault(choice: FaultChoice, app: string, rounds = 0): Promise<
       .filter(({ involvedObject }: Event) => names.includes(involvedObject.name ?? ''))
       .map(({ type, reason, count, message }) => `${type} ${reason} ${count} ${message}`),
     statuses: own.map((pod) => podStatus(pod).text).toSorted(),
+    quotas: objects.list(resourceQuotas).map((quota) => {
+      const { name, status, fullestText } = quotaKind.row(quota as never);
+      return `${name} ${status} ${fullestText}`;
+    }),
     async log(pod) {
       const { name, namespace } = pod?.metadata ?? {};
       const path = `http://fake/api/v1/namespaces/${namespace}/pods/${name}/log`;
@@ -114,6 +121,7 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
       Available: 'False MinimumReplicasUnavailable',
       ReplicaFailure: 'True FailedCreate',
     });
+    expect(found.quotas).toEqual(['compute-resources Used up requests.cpu 3 of 3']);
     expect(found.deployment?.spec?.replicas).toBe(6);
     expect(found.deployment?.status).toMatchObject({ replicas: 4, unavailableReplicas: 2 });
   });
@@ -167,8 +175,9 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
       const { restartCount, lastState } = pod.status?.containerStatuses?.[0] ?? {};
       expect(restartCount).toBeGreaterThanOrEqual(6);
       expect(lastState?.terminated).toMatchObject({ exitCode: 1, reason: 'Error' });
+      // The log is that of the last run.
       expect(await found.log(pod)).toMatch(
-        /FATAL required environment variable SETTLEMENT_DB_URL is not set\n$/,
+        /^\S+ INFO settlement 3.4.1 starting\n.+\n\S+ FATAL required environment variable SETTLEMENT_DB_URL is not set\n$/,
       );
       const { name, uid } = pod.metadata ?? {};
       expect(found.events).toContainEqual(

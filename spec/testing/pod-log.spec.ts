@@ -109,6 +109,25 @@ describe('logs of a fake server', () => {
     expect(server.logs.followers).toBe(0);
   });
 
+  it('A9: is empty after a restart, and the former one is read with `previous`', async () => {
+    const { server, ask } = open('c');
+    const without = await ask('?previous=true');
+    expect([without.status, ((await without.json()) as { message: string }).message]).toEqual([
+      400,
+      'previous terminated container "c" in pod "web" not found',
+    ]);
+    server.logs.append(web, 'one');
+    const read = await following(await ask('?follow=true'));
+    expect(await read()).toBe('one\n');
+    server.logs.restart(web);
+    expect(await read()).toBeUndefined();
+    server.logs.append(web, 'two');
+    expect(await (await ask('')).text()).toBe('two\n');
+    expect(await (await ask('?previous=true')).text()).toBe('one\n');
+    server.logs.restart(web);
+    expect(await (await ask('?previous=true')).text()).toBe('two\n');
+  });
+
   it('can be followed over HTTP', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, { metadata: web });

@@ -1,5 +1,5 @@
 /** Creates the objects around the pods: namespaces, nodes, services and config maps. */
-import type { ConfigMap, Namespace, Node, Service } from 'rx-informer/resources';
+import type { ConfigMap, Namespace, Node, ResourceQuota, Service } from 'rx-informer/resources';
 import { podLabels } from './pod-shapes.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -120,4 +120,17 @@ export function newConfigMap(
     },
     data: { LOG_LEVEL: 'info', HTTP_PORT: '8080', CACHE_TTL: '30s' },
   };
+}
+
+type Amounts = Readonly<Record<string, string>>;
+
+/** A quota of a namespace. */
+export function newQuota(
+  { namespace, name }: Named,
+  { hard, used }: { readonly hard: Amounts; readonly used: Amounts },
+  uid: string,
+  createdMs: number,
+): ResourceQuota {
+  const metadata = { name, namespace, uid, creationTimestamp: timestamp(createdMs) };
+  return { metadata, spec: { hard }, status: { hard, used } };
 }

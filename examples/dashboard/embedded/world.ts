@@ -1,6 +1,6 @@
 /** The simulated cluster that stories change: nodes, controllers and pods. */
 import type { Stored } from 'rx-informer';
-import { daemonSets, jobs, nodes, type Pod, pods } from 'rx-informer/resources';
+import { daemonSets, jobs, nodes, type Pod, pods, resourceQuotas } from 'rx-informer/resources';
 import type { FakeApiServer } from 'rx-informer/testing';
 import { NODE_MILLI_CPU, type NodeState } from './cluster-shapes.ts';
 import { EventRecorder, type Happening } from './event-recorder.ts';
@@ -32,6 +32,10 @@ export interface WorldOptions {
 /** How long after its creation a pod has started that exists before the first story. */
 const STARTED_AFTER_MS = 20_000;
 
+function restartsOf({ status }: Pod): number {
+  return status?.containerStatuses?.[0]?.restartCount ?? 0;
+}
+
 /** The state that stories change. */
 export class World {
   readonly random: Random;
@@ -49,8 +53,9 @@ export class World {
   constructor(server: FakeApiServer, options: WorldOptions) {
     const { seed, objects, isTroubled } = options;
     this.isTroubled = isTroubled;
-    // The fake server does not serve daemon sets by itself.
+    // The fake server does not serve these by itself.
     server.addResource(daemonSets);
+    server.addResource(resourceQuotas);
     this.server = server;
     this.#objects = objects;
     this.random = new Random(seed);
@@ -128,7 +133,9 @@ export class World {
     const pod = objects.get(pods, resident.pod.metadata);
     if (pod === undefined) return;
     const addresses = this.#addressesOf(pod, this.nodeOf(resident));
+    const restarts = restartsOf(pod);
     resident.pod = objects.update(pods, turned(pod, turn, nowMs, addresses)) as Stored<Pod>;
+    if (restartsOf(resident.pod) > restarts) this.server.logs.restart(pod.metadata);
     this.rollup.mark(resident.owner);
   }
 

@@ -31,6 +31,7 @@ export const shownKinds: readonly ShownKind[] = [
   shown(core, ['services', 'Service'], editable),
   shown(core, ['configmaps', 'ConfigMap'], { metadataOnly: true }),
   shown(core, ['events', 'Event']),
+  shown(core, ['resourcequotas', 'ResourceQuota']),
   shown(core, ['nodes', 'Node'], { namespaced: false, editable: true }),
   shown(core, ['namespaces', 'Namespace'], { namespaced: false }),
   shown(apps, ['deployments', 'Deployment'], editable),

@@ -1,5 +1,6 @@
 /** A deployment that was scaled beyond the quota of its namespace. Its replica set cannot create the missing pods. */
-
+import { resourceQuotas } from 'rx-informer/resources';
+import { newQuota } from '../cluster-shapes.ts';
 import type { World } from '../world.ts';
 import { beganMs, faultyDeployment, healthyPods, tellScaling } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
@@ -18,6 +19,16 @@ export function quotaFault(world: World): SeededFault {
   healthyPods(world, owner, EXISTING);
   const message = `Scaled up replica set ${owner.name} from ${EXISTING} to ${plan.replicas}`;
   tellScaling(world, deployment, message);
+
+  const quota = { namespace: small.namespace, name: 'compute-resources' };
+  const amounts = {
+    hard: { 'requests.cpu': '3', 'requests.memory': '8Gi', pods: '20' },
+    used: { 'requests.cpu': '3', 'requests.memory': '3Gi', pods: '6' },
+  };
+  world.server.objects.create(
+    resourceQuotas,
+    newQuota(quota, amounts, world.random.uid(), beganMs()),
+  );
 
   function refuse(nowMs: number, times = 1): void {
     const pod = `${owner.name}-${world.random.suffix(5)}`;

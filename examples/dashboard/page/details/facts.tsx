@@ -2,10 +2,19 @@
 import { Anchor } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type KubernetesObject, podRequests, type Stored } from 'rx-informer';
-import type { Container, Deployment, Event, Node, Pod } from 'rx-informer/resources';
+import type {
+  Container,
+  Deployment,
+  EnvVar,
+  Event,
+  Node,
+  Pod,
+  ResourceQuota,
+} from 'rx-informer/resources';
 import { go, type ObjectName, page$, writePage } from '../cluster/page-state.ts';
 import { kindNamed } from '../kinds/index.ts';
-import { ownerOf } from '../kinds/kind.ts';
+import { type Kind, ownerOf } from '../kinds/kind.ts';
+import { usageOf } from '../kinds/quotas.ts';
 import classes from './details.module.css';
 
 type Facts = Readonly<Record<string, ReactNode>>;
@@ -56,6 +65,25 @@ function containerFacts(pod: Pod, { name, image, ports, resources }: Container):
   };
 }
 
+/** Where the value of a variable comes from. The values of ConfigMaps and Secrets are not requested. */
+function sourceOf({ value = '', valueFrom }: EnvVar): string {
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom ?? {};
+  if (fieldRef) return `field ${fieldRef.fieldPath}`;
+  if (resourceFieldRef) return `resource ${resourceFieldRef.resource}`;
+  if (configMapKeyRef) return `key ${configMapKeyRef.key} of ConfigMap/${configMapKeyRef.name}`;
+  if (secretKeyRef) return `key ${secretKeyRef.key} of Secret/${secretKeyRef.name}`;
+  return value || '(empty)';
+}
+
+/** The variables of a container, by name, and the objects whose keys are variables. */
+function environmentOf({ env = [], envFrom = [] }: Container): Facts {
+  const from = envFrom.map(({ prefix = '', configMapRef, secretRef }) => [
+    configMapRef ? `ConfigMap/${configMapRef.name}` : `Secret/${secretRef?.name}`,
+    prefix ? `each key, as ${prefix}…` : 'each key',
+  ]);
+  return Object.fromEntries([...env.map((each) => [each.name, sourceOf(each)]), ...from]);
+}
+
 function podFacts(pod: Pod): readonly { readonly title: string; readonly facts: Facts }[] {
   const { spec, status } = pod;
   const { cpu, memory } = podRequests(pod);
@@ -71,10 +99,10 @@ function podFacts(pod: Pod): readonly { readonly title: string; readonly facts: 
         Requests: `cpu ${cpu.milli}m, memory ${Math.round(memory.value / 2 ** 20)}Mi`,
       },
     },
-    ...(spec?.containers ?? []).map((container) => ({
-      title: `Container ${container.name}`,
-      facts: containerFacts(pod, container),
-    })),
+    ...(spec?.containers ?? []).flatMap((container) => [
+      { title: `Container ${container.name}`, facts: containerFacts(pod, container) },
+      { title: `Environment of ${container.name}`, facts: environmentOf(container) },
+    ]),
   ];
 }
 
@@ -95,20 +123,24 @@ function ownFacts(object: Stored<KubernetesObject>): Facts {
 
 /** The sections of facts of an object. */
 export function factsOf(
+  kind: Kind,
   object: Stored<KubernetesObject>,
 ): readonly { readonly title: string; readonly facts: Facts }[] {
   const { namespace = '', creationTimestamp, uid } = object.metadata;
   const owner = ownerOf(object);
-  const kind = String(object.kind ?? '');
-  const pod =
-    kind === 'Pod' || 'containers' in ((object as Pod).spec ?? {}) ? podFacts(object as Pod) : [];
+  const pod = kind.id === 'pods' ? podFacts(object as Pod) : [];
   const common = {
     Owner: owner && reference({ ...owner, namespace }),
     Created: creationTimestamp,
     'Deletion requested': object.metadata.deletionTimestamp,
     UID: uid,
   };
+  const usage = kind.id === 'quotas' ? usageOf(object as ResourceQuota) : [];
+  const used = usage.map(({ resource, text }) => [resource, text]);
   const [first, ...rest] = pod;
   if (first !== undefined) return [{ ...first, facts: { ...first.facts, ...common } }, ...rest];
-  return [{ title: kind || 'Object', facts: { ...ownFacts(object), ...common } }];
+  return [
+    ...(used.length === 0 ? [] : [{ title: 'Used', facts: Object.fromEntries(used) as Facts }]),
+    { title: kind.resource.kind, facts: { ...ownFacts(object), ...common } },
+  ];
 }

@@ -7,6 +7,7 @@ import { Children } from './children.tsx';
 import classes from './details.module.css';
 import { factsOf } from './facts.tsx';
 import { Pairs, Section } from './pairs.tsx';
+import { Quotas } from './quotas.tsx';
 import { conditionsOf, troublesOf } from './troubles.ts';
 import { useRow } from './use-pods.ts';
 
@@ -38,8 +39,12 @@ export function Overview({ kind, object }: OverviewProps) {
           ))}
         </Alert>
       )}
+      {troubles.some(({ text }) => text.includes('exceeded quota')) && (
+        <Quotas namespace={object.metadata.namespace ?? ''} />
+      )}
+      {kind.id === 'namespaces' && <Quotas namespace={object.metadata.name} />}
       <Children kind={kind} object={object} />
-      {factsOf(object).map(({ title, facts }) => (
+      {factsOf(kind, object).map(({ title, facts }) => (
         <Pairs key={title} title={title} pairs={facts} />
       ))}
       <Conditions object={object} />

@@ -4,6 +4,7 @@ import type { Kind } from './kind.ts';
 import { nodeKind } from './nodes.ts';
 import { namespaceKind, serviceKind } from './others.ts';
 import { podKind } from './pods.ts';
+import { quotaKind } from './quotas.ts';
 import { treeKind } from './tree.ts';
 import {
   daemonSetKind,
@@ -20,7 +21,7 @@ export const kindGroups: readonly { readonly title: string; readonly kinds: read
     title: 'Workloads',
     kinds: [podKind, deploymentKind, replicaSetKind, statefulSetKind, daemonSetKind, jobKind],
   },
-  { title: 'Cluster', kinds: [nodeKind, namespaceKind, serviceKind] },
+  { title: 'Cluster', kinds: [nodeKind, namespaceKind, quotaKind, serviceKind] },
 ];
 
 const all = kindGroups.flatMap(({ kinds }) => kinds);

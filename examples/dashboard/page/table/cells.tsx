@@ -132,7 +132,8 @@ function Owner({ text }: { readonly text: string }) {
   );
 }
 
-function Share({ share, text }: { readonly share: number; readonly text: string }) {
+/** A part of a limit, as a bar and in words. */
+export function Share({ share, text }: { readonly share: number; readonly text: string }) {
   const tone = share > 0.9 ? 'bad' : share > 0.75 ? 'busy' : 'good';
   return (
     <span
