@@ -38,6 +38,11 @@ export function gone(where: string, why: string): ApiError {
   return new ApiError({ code: 410, reason: 'Expired', message: `${where}: ${why}` });
 }
 
+/** A failure that a publisher or a server can end, so that the request is worth another try. */
+export function unavailable(message: string): ApiError {
+  return new ApiError({ code: 503, reason: 'ServiceUnavailable', message });
+}
+
 /** Converts anything that the NATS client throws. `where` names the request and the bucket. */
 export function natsError(error: unknown, where: string): ApiError {
   if (error instanceof ApiError) return error;
@@ -47,7 +52,7 @@ export function natsError(error: unknown, where: string): ApiError {
     ApiError.local(reason, `${where}: ${words}`, { cause: shownCause(error) });
   if (code === STREAM_NOT_FOUND || message === 'stream not found') {
     const words = `the bucket does not exist (${text}); start its publisher, and compare the names of the buckets`;
-    return new ApiError({ code: 404, reason: 'NotFound', message: `${where}: ${words}` });
+    return unavailable(`${where}: ${words}`);
   }
   const isForbidden =
     name === 'PermissionViolationError' ||

@@ -30,8 +30,6 @@ export interface Meta {
   readonly kind: string;
   /** The form of the objects, if the publisher names it; for example the name of a projection. */
   readonly content?: string | undefined;
-  /** Set on the record of a collection that is published namespace by namespace, so that its versions have no order. */
-  readonly byNamespace?: true | undefined;
 }
 
 /** How many terms a record names. A reader that was away for more terms lists again. */

@@ -15,7 +15,7 @@ import { Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import { type Demand, untilOpen } from '../rx/demand.ts';
 import { looseTimer } from '../rx/long-timer.ts';
-import { connectionLoss } from './connection-loss.ts';
+import { connectionEvents } from './connection-events.ts';
 import { natsError } from './failures.ts';
 import { type Received, received } from './received.ts';
 
@@ -100,6 +100,7 @@ class Pull {
   #delivered = 0;
   #isWaiting = false;
   #heard = true;
+  #isCreated = false;
 
   constructor(request: PullRequest, out: PullOutput) {
     this.#request = request;
@@ -110,10 +111,19 @@ class Pull {
 
   start(): Subscription {
     const { connection } = this.#request;
-    const loss = connectionLoss(connection).subscribe((words) => this.#failWith(words));
-    this.#work.add(loss);
+    const events = connectionEvents(connection);
+    this.#work.add(events.lost$.subscribe((words) => this.#failWith(words)));
+    if (events.isLost) {
+      this.#failWith(
+        'there is no connection to NATS at the moment; the client reconnects, unless it was closed',
+      );
+      return this.#work;
+    }
     let inbox: { unsubscribe(): void } | undefined;
-    this.#work.add(() => inbox?.unsubscribe());
+    this.#work.add(() => {
+      inbox?.unsubscribe();
+      this.#remove();
+    });
     try {
       inbox = connection.subscribe(this.#inbox, {
         callback: (error, message) => {
@@ -128,7 +138,8 @@ class Pull {
     }
     createConsumer(this.#request, this.#name).then(
       (pending) => {
-        if (this.#work.closed) return;
+        this.#isCreated = true;
+        if (this.#work.closed) return this.#remove();
         this.#out.next({ kind: 'opened', pending });
         this.#watch();
         this.#pull();
@@ -142,6 +153,17 @@ class Pull {
 
   #failWith(words: string): void {
     this.#out.error(ApiError.local('Network', `${this.#request.where}: ${words}`));
+  }
+
+  /** Removes the consumer, without waiting for an answer. Otherwise the server removes it when it has been idle. */
+  #remove(): void {
+    const { connection, stream } = this.#request;
+    if (!this.#isCreated || connection.isClosed()) return;
+    try {
+      connection.publish(`$JS.API.CONSUMER.DELETE.${stream}.${this.#name}`);
+    } catch {
+      // The connection is being closed.
+    }
   }
 
   /** Requests more messages if the consumer has capacity. */

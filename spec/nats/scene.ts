@@ -56,6 +56,16 @@ export class Scene {
     this.api.objects.delete(pods, { namespace, name });
   }
 
+  /** Keys and versions of what the API server has. */
+  truth(): string[] {
+    return this.api.objects
+      .list(pods)
+      .map(
+        ({ metadata }) => `${metadata?.namespace}/${metadata?.name}@${metadata?.resourceVersion}`,
+      )
+      .sort();
+  }
+
   /** An informer on the API server itself. */
   upstream(): SharedInformer<Pod> {
     const client = createClient({ baseUrl: 'http://fake', fetch: this.api.fetch });
@@ -84,8 +94,12 @@ export class Scene {
   }
 
   /** An informer on the bucket. */
-  async reader(options: { namespace?: string; initialList?: 'pages' | 'stream' } = {}) {
-    const connection = await this.nats.connect();
+  async reader(
+    options: { namespace?: string; port?: number; initialList?: 'pages' | 'stream' } = {},
+  ) {
+    const { port = this.nats.port } = options;
+    const servers = `nats://127.0.0.1:${port}`;
+    const connection = await this.nats.connect({ servers, ignoreClusterUpdates: true });
     const { namespace, initialList } = options;
     const listWatch = createNatsListWatch(connection, pods, {
       bucket: 'k8s',

@@ -3,7 +3,7 @@ import type { Meta } from '../../lib/nats/meta.ts';
 import { type Folded, Session } from '../../lib/nats/read/session.ts';
 import type { Received } from '../../lib/nats/received.ts';
 
-const scope = { namespace: '', apiVersion: 'v1', kind: 'Pod', where: 'WATCH pods' };
+const scope = { namespace: '', apiVersion: 'v1', kind: 'Pod', where: 'pods in a bucket' };
 
 function message(sequence: number, fields: Partial<Received>): Received {
   return {

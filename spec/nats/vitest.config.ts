@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['spec/nats/**/*.nats.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
     fileParallelism: false,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
   },
 });

@@ -12,14 +12,17 @@ export class ChangeFeed<T extends KubernetesObject> {
   readonly #onChange: () => void;
   readonly #work = new Subscription();
   #pending = new Map<string, Wanted>();
-  /** Whether the store is complete, and the informer runs. */
-  isSynced = false;
   /** Whether the waiting changes are not all: the store must be compared with the bucket. */
   mustCompare = true;
 
   constructor(informer: SharedInformer<T>, onChange: () => void) {
     this.#informer = informer;
     this.#onChange = onChange;
+  }
+
+  /** Whether the store is complete, and the informer runs. */
+  get isSynced(): boolean {
+    return this.#informer.hasSynced;
   }
 
   /** The number of keys that wait. */
@@ -37,6 +40,8 @@ export class ChangeFeed<T extends KubernetesObject> {
   /** Starts the informer, and follows its runs until unsubscribed. */
   start(): Subscription {
     this.#follow();
+    // A list without objects causes no change set.
+    this.#work.add(this.#informer.synced$.subscribe(() => this.#onChange()));
     return this.#work;
   }
 
@@ -45,7 +50,6 @@ export class ChangeFeed<T extends KubernetesObject> {
     const changes = this.#informer.changes$.subscribe({
       next: (set) => this.#take(set),
       complete: () => {
-        this.isSynced = false;
         this.mustCompare = true;
         this.#onChange();
         if (this.#work.closed) return;
@@ -60,7 +64,6 @@ export class ChangeFeed<T extends KubernetesObject> {
   }
 
   #take(set: ChangeSet<T>): void {
-    this.isSynced = set.synced;
     if (set.reset || !set.synced) {
       this.mustCompare = true;
       this.#pending.clear();

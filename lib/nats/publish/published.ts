@@ -81,6 +81,11 @@ export class Published {
     return this.#objects.size;
   }
 
+  /** How many messages the bucket has at least: the objects and the records, without tombstones, which may expire. */
+  get leastMessages(): number {
+    return this.#objects.size + this.#records.size;
+  }
+
   /** The sequence of the last record of the collection; 0 if there is none. */
   get recordSequence(): number {
     return this.#records.get('') ?? 0;

@@ -3,59 +3,33 @@
  * its way at a time; changes that arrive meanwhile are folded by key. After a failure the bucket is compared again,
  * because a write without an answer may have been stored.
  */
-import { type NatsConnection, nuid } from '@nats-io/nats-core';
-import {
-  BehaviorSubject,
-  firstValueFrom,
-  merge,
-  type SchedulerLike,
-  Subject,
-  Subscription,
-} from 'rxjs';
+import { nuid } from '@nats-io/nats-core';
+import { BehaviorSubject, firstValueFrom, merge, NEVER, Subject, Subscription } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import type { LeaderElector } from '../../election/leader-elector.ts';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { isOlder, isResourceVersion } from '../../meta/resource-version.ts';
-import type { Backoff } from '../../rx/backoff.ts';
+import { isResourceVersion } from '../../meta/resource-version.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
+import { connectionEvents, unlessLost } from '../connection-events.ts';
 import { natsError, WrongSequence } from '../failures.ts';
+import { scopeFilter } from '../layout.ts';
 import { managerOf } from '../pull.ts';
 import { publishAtomically } from './atomic-batch.ts';
 import { inBatches, type Planned } from './batches.ts';
+import { catchUp } from './catch-up.ts';
 import { ChangeFeed } from './change-feed.ts';
-import { type Contents, newestVersion, type Wanted } from './contents.ts';
+import type { Wanted } from './contents.ts';
 import { Published, type RecordSettings } from './published.ts';
+import type { PublisherSettings } from './publisher-settings.ts';
 import type { NatsPublisherPhase, NatsPublisherStatus } from './publisher-status.ts';
-import { readContents } from './read-contents.ts';
+import { countMessages, readContents } from './read-contents.ts';
 import { ensureStream } from './stream-settings.ts';
 import { difference } from './wanted.ts';
 
-/** The settings of a publisher, with their defaults filled in. */
-export interface PublisherSettings {
-  readonly connection: NatsConnection;
-  readonly bucket: string;
-  readonly stream: string;
-  readonly record: Omit<RecordSettings, 'maxPayload'>;
-  readonly replicas: number;
-  readonly batchSize: number;
-  readonly compareEveryMs: number;
-  readonly elector: LeaderElector | undefined;
-  readonly backoff: Backoff;
-  readonly scheduler: SchedulerLike;
-  readonly random: () => number;
-  readonly where: string;
-}
-
 /** The largest batch, in bytes. The server holds a batch in memory until it is complete. */
 const BATCH_BYTES = 4_194_304;
-/** How long a publisher waits for its informer to reach the version of the bucket, in milliseconds. */
-const CATCH_UP_MS = 10_000;
-/** How long it waits between two looks, and before it asks the informer for a new list. */
-const LOOK_MS = 500;
-
 export class Publisher<T extends KubernetesObject> {
   readonly #informer: SharedInformer<T>;
   readonly #settings: PublisherSettings;
@@ -172,10 +146,15 @@ export class Publisher<T extends KubernetesObject> {
     const words = isRival
       ? 'the bucket has changed since it was read: another publisher writes to it, or it was purged'
       : shown.message;
-    this.#show('backoff', `${words}; comparing again in ${waitMs} ms`, shown);
-    const { scheduler } = this.#settings;
+    const then = connectionEvents(this.#settings.connection).isLost
+      ? 'comparing again when the connection is back'
+      : `comparing again in ${waitMs} ms`;
+    this.#show('backoff', `${words}; ${then}`, shown);
+    const { scheduler, connection } = this.#settings;
     const stopped$ = this.#wake$.pipe(filter(() => this.#isStopped));
-    await firstValueFrom(merge(longTimer(waitMs, scheduler), stopped$));
+    const { back$, isLost } = connectionEvents(connection);
+    const wait$ = isLost ? NEVER : longTimer(waitMs, scheduler);
+    await firstValueFrom(merge(wait$, stopped$, back$));
   }
 
   /** Reads the bucket, and publishes what differs from the store. */
@@ -183,13 +162,18 @@ export class Publisher<T extends KubernetesObject> {
     this.#show('comparing', 'comparing the bucket with the store');
     const { connection, bucket, stream, record, scheduler, where } = this.#settings;
     const manager = await managerOf(connection);
-    await ensureStream(manager, bucket, this.#settings.replicas);
-    const contents = await readContents({
+    await unlessLost(connection, ensureStream(manager, bucket, this.#settings.replicas), where);
+    const reading = readContents({
       ...{ connection, manager, stream, scheduler, where },
       prefix: record.prefix,
       passedMs: this.#passedMs,
     });
-    await this.#catchUp(contents);
+    const contents = await unlessLost(connection, reading, where);
+    await catchUp(this.#informer, contents, {
+      scheduler,
+      isOver: () => this.#isStopped || !this.#feed.isSynced,
+      onWait: (words) => this.#show('comparing', words),
+    });
     if (this.#isStopped || !this.#feed.isSynced || !this.#leads) return;
     const before = this.#published;
     const { meta } = contents;
@@ -212,38 +196,36 @@ export class Publisher<T extends KubernetesObject> {
     this.#feed.take();
     this.#feed.mustCompare = false;
     const changes = difference(listed, contents.objects);
-    await this.#publish(published, changes, true);
+    await this.#publish(published, true, changes);
     this.#published = published;
     this.#comparedMs = this.#passedMs();
-    this.#recordedMs = this.#comparedMs;
+    this.#showPublishing(published);
+  }
+
+  async #publishPending(published: Published): Promise<void> {
+    // Records of namespaces without changes are heartbeats, too, which must not wait for a quiet moment.
+    const isDue = this.#passedMs() - this.#recordedMs >= this.#settings.record.heartbeatMs;
+    await this.#publish(published, isDue);
     this.#showPublishing(published);
   }
 
   /**
-   * Waits until the informer has reached the newest version in the bucket. Otherwise the objects that another publisher has
-   * published since would seem to be deleted. An informer that does not reach it follows another history.
+   * Publishes changes and the records that end them. `all` writes the records of all namespaces. The version is that of
+   * the informer, so all changes up to now must be among those that are published.
    */
-  async #catchUp(contents: Contents): Promise<void> {
-    const startMs = this.#passedMs();
-    const newest = newestVersion(contents);
-    const isBehind = () => isOlder(this.#informer.lastSyncResourceVersion, newest);
-    for (let looks = 0; isBehind() && this.#passedMs() - startMs < CATCH_UP_MS; looks++) {
-      if (this.#isStopped || !this.#feed.isSynced) return;
-      this.#show('comparing', 'waiting until the informer has reached the version of the bucket');
-      await firstValueFrom(longTimer(LOOK_MS, this.#settings.scheduler));
-      if (looks % 4 === 1 && isBehind()) await this.#informer.refresh().catch(() => undefined);
-    }
-  }
-
-  async #publishPending(published: Published): Promise<void> {
-    await this.#publish(published, this.#feed.take(), false);
-    this.#showPublishing(published);
-  }
-
-  /** Publishes changes and the records that end them. `all` writes the records of all namespaces. */
-  async #publish(published: Published, changes: readonly Wanted[], all: boolean): Promise<void> {
+  async #publish(
+    published: Published,
+    all: boolean,
+    difference?: readonly Wanted[],
+  ): Promise<void> {
+    if (this.#feed.mustCompare) return;
+    const changes = difference ?? this.#feed.take();
     const { where } = this.#settings;
     const resourceVersion = this.#informer.lastSyncResourceVersion;
+    if (this.#informer.status.scopes !== undefined) {
+      const message = `${where}: the informer follows several namespaces one by one, so its versions have no order; publish an informer of all namespaces`;
+      throw new ApiError({ code: 400, reason: 'BadRequest', message });
+    }
     if (!isResourceVersion(resourceVersion)) {
       const message = `${where}: the informer is at version '${resourceVersion}', which cannot be compared; only collections with versions can be published`;
       throw new ApiError({ code: 400, reason: 'BadRequest', message });
@@ -255,6 +237,7 @@ export class Publisher<T extends KubernetesObject> {
     published.age(this.#passedMs());
     const records = published.records(messages, resourceVersion, namespaces);
     await this.#send(published, [...messages, ...records], resourceVersion);
+    if (all) this.#recordedMs = this.#passedMs();
   }
 
   async #send(
@@ -265,10 +248,13 @@ export class Publisher<T extends KubernetesObject> {
     const { connection, where, batchSize } = this.#settings;
     for (const batch of inBatches(messages, batchSize, BATCH_BYTES)) {
       if (!this.#leads) throw new Error(`${where}: lost the Lease`);
-      const first = await publishAtomically(connection, batch, where);
+      const first = await unlessLost(
+        connection,
+        publishAtomically(connection, batch, where),
+        where,
+      );
       published.stored(batch, first, resourceVersion, this.#passedMs());
     }
-    this.#recordedMs = this.#passedMs();
   }
 
   /** Waits for changes. Writes the records again when a heartbeat is due, and compares when that is due. */
@@ -291,10 +277,22 @@ export class Publisher<T extends KubernetesObject> {
       this.#recordedMs = nowMs;
       return;
     }
-    await this.#publish(published, [], true);
+    if (await this.#hasLost(published)) {
+      this.#feed.mustCompare = true;
+      return;
+    }
+    await this.#publish(published, true);
     // Not before a heartbeat: two publishers without an elector must not take turns without a wait.
     this.#attempt = 0;
     this.#showPublishing(published);
+  }
+
+  /** Whether the bucket has fewer messages than were written, as after a purge. */
+  async #hasLost(published: Published): Promise<boolean> {
+    const { connection, stream, record } = this.#settings;
+    const manager = await managerOf(connection);
+    const messages = await countMessages(manager, stream, scopeFilter(record.prefix, ''));
+    return messages < published.leastMessages;
   }
 
   #showPublishing(published: Published): void {

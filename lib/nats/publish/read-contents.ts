@@ -1,6 +1,6 @@
 /** Reads the contents of a bucket without the bodies of its messages, for a comparison. */
-import type { JetStreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/nats-core';
+import { AckPolicy, type JetStreamManager } from '@nats-io/jetstream';
+import { type NatsConnection, nanos, nuid } from '@nats-io/nats-core';
 import { firstValueFrom, type SchedulerLike } from 'rxjs';
 import { first, scan } from 'rxjs/operators';
 import { metaSubject, scopeFilter } from '../layout.ts';
@@ -18,6 +18,24 @@ export interface ContentsRequest {
   /** The publisher's stopwatch. */
   passedMs(): number;
   readonly where: string;
+}
+
+/** Counts the messages of a filter, without reading them. */
+export async function countMessages(
+  manager: JetStreamManager,
+  stream: string,
+  filter: string,
+): Promise<number> {
+  const { name, num_pending: messages } = await manager.consumers.add(stream, {
+    name: `rx${nuid.next()}`,
+    filter_subject: filter,
+    ack_policy: AckPolicy.None,
+    mem_storage: true,
+    headers_only: true,
+    inactive_threshold: nanos(5_000),
+  });
+  await manager.consumers.delete(stream, name);
+  return messages;
 }
 
 /** The messages that were read so far. */

@@ -17,10 +17,11 @@ import { checkedCount, checkedPeriod } from '../../rx/checked-option.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
-import { gone } from '../failures.ts';
+import { connectionEvents } from '../connection-events.ts';
+import { gone, unavailable } from '../failures.ts';
 import { checkedBucket, collectionPrefix, streamOf } from '../layout.ts';
 import { type Bucket, type Followed, follow } from './follow.ts';
-import { Session } from './session.ts';
+import { type Place, Session } from './session.ts';
 
 /** The options of {@link createNatsListWatch}. */
 export interface NatsListWatchOptions extends Timing {
@@ -39,15 +40,46 @@ export interface NatsListWatchOptions extends Timing {
   readonly idleMs?: number | undefined;
 }
 
-/** How many places in the history are remembered for watches that resume. */
-const MOST_KEPT = 16;
+/** How many sessions are kept for watches that resume. */
+const MOST_KEPT = 8;
+/** How many past epochs are known, so that an old one is recognized. */
+const MOST_EPOCHS = 64;
 
-/** The sessions that no watch uses at the moment. Each stands at one version. */
+/** The sessions of one ListerWatcher: those that requests use at the moment, and those that wait for a next watch. */
 class Sessions<T extends KubernetesObject> {
+  readonly #used = new Set<Session<T>>();
   #kept: Session<T>[] = [];
 
-  keep(session: Session<T>): void {
-    if (session.place === undefined) return;
+  /** The epochs that were shown, the current one at the end, and the newest version of the current one. */
+  #epochs: string[] = [];
+  #newest = '';
+
+  /**
+   * Why a list must not be shown, if so: it belongs to a history that is over, or is older than what was shown. That
+   * is so after the store was restored from a copy, until its publisher has repaired it.
+   */
+  outdated({ epoch, resourceVersion }: Place): string | undefined {
+    const isOver = this.#epochs.slice(0, -1).includes(epoch);
+    const isBack = epoch === this.#epochs.at(-1) && isOlder(resourceVersion, this.#newest);
+    if (!isOver && !isBack) return undefined;
+    return `the bucket is at version ${resourceVersion} of an epoch whose later state was shown; the store was restored from a copy, and its publisher has not repaired it yet; look at the publisher`;
+  }
+
+  /** Notes the place of a session whose events were shown. */
+  shown({ epoch, resourceVersion }: Place): void {
+    const isNew = epoch !== this.#epochs.at(-1);
+    if (isNew) this.#epochs = [...this.#epochs.slice(1 - MOST_EPOCHS), epoch];
+    if (isNew || isOlder(this.#newest, resourceVersion)) this.#newest = resourceVersion;
+  }
+
+  use(session: Session<T>): void {
+    this.#used.add(session);
+  }
+
+  /** Ends the use of a session. It is kept for the next watch, unless it has failed for good. */
+  release(session: Session<T>, isGone: boolean): void {
+    this.#used.delete(session);
+    if (isGone || session.place === undefined) return;
     session.rewind();
     this.#kept = [...this.#kept.slice(1 - MOST_KEPT), session];
   }
@@ -55,7 +87,12 @@ class Sessions<T extends KubernetesObject> {
   /** Hands out a session that stands at a version. */
   take(resourceVersion: string): Session<T> | undefined {
     const at = this.#kept.findLastIndex(({ place }) => place?.resourceVersion === resourceVersion);
-    return at === -1 ? undefined : this.#kept.splice(at, 1)[0];
+    if (at !== -1) return this.#kept.splice(at, 1)[0];
+    for (const session of [...this.#used, ...this.#kept]) {
+      const fork = session.fork(resourceVersion);
+      if (fork !== undefined) return fork;
+    }
+    return undefined;
   }
 }
 
@@ -68,34 +105,39 @@ function collect<T>(events: readonly WatchEvent<T>[], into: Map<string, T>): voi
 
 /** The collection of one ListerWatcher. */
 interface Collection<T extends KubernetesObject> {
-  /** The place of the collection. The verb is for errors. */
-  bucket(verb: string): Bucket;
+  readonly bucket: Bucket;
   readonly sessions: Sessions<T>;
 }
 
 /** Follows with a session, which is kept for the next watch unless it has failed for good. */
 function following<T extends KubernetesObject>(
   { bucket, sessions }: Collection<T>,
-  verb: string,
   session: Session<T>,
   demand: Demand | undefined,
 ): Observable<Followed<T>> {
   let isGone = false;
-  return follow(bucket(verb), session, demand).pipe(
+  sessions.use(session);
+  return follow(bucket, session, demand).pipe(
     tap({
+      next: ({ kind }) => {
+        const { place } = session;
+        if (place === undefined) return;
+        const why = kind === 'listed' ? sessions.outdated(place) : undefined;
+        isGone = why !== undefined;
+        if (why !== undefined) throw unavailable(`${bucket.scope.where}: ${why}`);
+        sessions.shown(place);
+      },
       error: (error) => {
         isGone = error instanceof ApiError && !error.retryable;
       },
     }),
-    finalize(() => {
-      if (!isGone) sessions.keep(session);
-    }),
+    finalize(() => sessions.release(session, isGone)),
   );
 }
 
 /** The version of a complete list. Throws if it is older than the requested one. */
-function listedVersion(session: Session<KubernetesObject>, asked: string, where: string): string {
-  const current = session.place?.resourceVersion ?? '';
+function listedVersion(place: Place | undefined, asked: string, where: string): string {
+  const current = place?.resourceVersion ?? '';
   if (!isOlder(current, asked)) return current;
   const message = `Too large resource version: ${asked}, current: ${current}`;
   const details = { causes: [{ reason: 'ResourceVersionTooLarge', message }] };
@@ -106,15 +148,17 @@ function listOnce<T extends KubernetesObject>(
   collection: Collection<T>,
   { resourceVersion, demand }: ListRequest<T>,
 ): Observable<ListPart<T>> {
-  const { scope } = collection.bucket('LIST');
+  const { scope } = collection.bucket;
   const objects = new Map<string, T>();
   const session = new Session<T>(scope);
-  return following(collection, 'LIST', session, demand).pipe(
+  return following(collection, session, demand).pipe(
     tap(({ events = [] }) => collect(events, objects)),
     filter(({ kind }) => kind === 'listed'),
     take(1),
     map(() => {
-      const metadata = { resourceVersion: listedVersion(session, resourceVersion, scope.where) };
+      const metadata = {
+        resourceVersion: listedVersion(session.place, resourceVersion, scope.where),
+      };
       return { items: [...objects.values()], metadata };
     }),
   );
@@ -125,18 +169,18 @@ function watchOnce<T extends KubernetesObject>(
   { resourceVersion, sendInitialEvents, demand }: WatchRequest<T>,
 ): Observable<WatchSignal<T>> {
   const { sessions } = collection;
-  const { scope } = collection.bucket('WATCH');
+  const { scope } = collection.bucket;
   const session =
     sendInitialEvents === true ? new Session<T>(scope) : sessions.take(resourceVersion);
   if (session === undefined) {
     const why = `version '${resourceVersion}' is not one at which this reader has stood`;
     return throwError(() => gone(scope.where, why));
   }
-  return following(collection, 'WATCH', session, demand).pipe(
+  return following(collection, session, demand).pipe(
     map((signal): WatchSignal<T> => {
       if (signal.events === undefined) return { kind: signal.kind };
       if (signal.kind !== 'listed') return { kind: 'events', events: signal.events };
-      const current = listedVersion(session, resourceVersion, scope.where);
+      const current = listedVersion(session.place, resourceVersion, scope.where);
       const end = { type: 'BOOKMARK', resourceVersion: current, initialEventsEnd: true } as const;
       return { kind: 'events', events: [...signal.events, end] };
     }),
@@ -181,7 +225,10 @@ export function createNatsListWatch<T extends KubernetesObject>(
     );
   }
   const place = namespace === '' ? '' : ` in namespace ${namespace}`;
-  const bucket = (verb: string): Bucket => ({
+  const batch = checkedCount(options.batch ?? 256, 'createNatsListWatch: batch', 1);
+  const idleMs = checkedPeriod(options.idleMs ?? 5_000, 'createNatsListWatch: idleMs', 500);
+  const sessions = new Sessions<T>();
+  const bucket: Bucket = {
     connection,
     stream: streamOf(bucketName),
     prefix: collectionPrefix(bucketName, resource),
@@ -190,19 +237,18 @@ export function createNatsListWatch<T extends KubernetesObject>(
       apiVersion: resource.apiVersion,
       kind: resource.kind,
       content: options.content,
-      where: `${verb} ${resourceName(resource)}${place} from the NATS bucket ${bucketName}`,
+      where: `${resourceName(resource)}${place} in the NATS bucket ${bucketName}`,
     },
     scheduler,
     batch,
     idleMs,
-  });
-  const batch = checkedCount(options.batch ?? 256, 'createNatsListWatch: batch', 1);
-  const idleMs = checkedPeriod(options.idleMs ?? 5_000, 'createNatsListWatch: idleMs', 500);
-  const sessions = new Sessions<T>();
+  };
   const collection: Collection<T> = { bucket, sessions };
   return {
     ...(namespace === '' ? {} : { scope: namespace }),
     watchList: true,
+    // The connection is worth another try when it is back.
+    awake$: connectionEvents(connection).back$,
     list: (request) => defer(() => listOnce(collection, request)),
     watch: (request) =>
       defer(() => watchOnce(collection, request)).pipe(

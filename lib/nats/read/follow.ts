@@ -2,11 +2,11 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import type { WatchEvent } from '../../decode/watch-event.ts';
-import { ApiError } from '../../meta/api-error.ts';
+import type { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
-import { gone, natsError } from '../failures.ts';
+import { gone, natsError, unavailable } from '../failures.ts';
 import { metaSubject, scopeFilter } from '../layout.ts';
 import { type Meta, readMeta } from '../meta.ts';
 import { managerOf, type PullSignal, pull } from '../pull.ts';
@@ -59,10 +59,6 @@ async function readWhole(bucket: Bucket): Promise<Recorded> {
       `${scope.where}: reading the \`_meta\` record of the complete collection`,
     );
   }
-}
-
-function unavailable(message: string): ApiError {
-  return new ApiError({ code: 503, reason: 'ServiceUnavailable', message });
 }
 
 function unpublished({ where }: SessionScope): ApiError {
@@ -129,8 +125,8 @@ class Follower<T extends KubernetesObject> {
   #take(signal: PullSignal, whole: Recorded | undefined): void {
     if (this.#out.closed) return;
     if (signal.kind === 'alive') return this.#out.next({ kind: 'alive' });
-    this.#expectMore();
     if (signal.kind === 'message') return this.#fold(signal.message);
+    this.#expectMore();
     if (signal.pending > 0) return this.#open();
     const { scope } = this.#bucket;
     const { place, hasRecord } = this.#session;
@@ -168,10 +164,13 @@ class Follower<T extends KubernetesObject> {
       unheard.delete(this.#session);
       this.#open();
     }
+    // Heartbeats do not prolong a list whose record counts more objects than arrive.
+    if (place !== undefined || message.meaning?.kind === 'object') this.#expectMore();
     const folded = this.#session.fold(message);
     if (folded.kind === 'failed') return this.#out.error(folded.error);
     if (folded.kind === 'complete') {
       const { events } = folded;
+      this.#expectMore();
       if (place === undefined) this.#out.next({ kind: 'listed', events });
       else this.#out.next(events.length > 0 ? { kind: 'changed', events } : { kind: 'alive' });
     } else if (place === undefined && ++this.#collected % PART === 0) {

@@ -16,7 +16,7 @@ import {
 } from '../../meta/kubernetes-object.ts';
 import { isOlder, isResourceVersion } from '../../meta/resource-version.ts';
 import { shownError } from '../../meta/shown-text.ts';
-import { gone } from '../failures.ts';
+import { gone, unavailable } from '../failures.ts';
 import { continues, type Meta, readMeta, writerOf } from '../meta.ts';
 import type { Received } from '../received.ts';
 
@@ -49,6 +49,16 @@ export type Folded<T> =
   | { readonly kind: 'failed'; readonly error: ApiError };
 
 const OPEN = { kind: 'open' } as const;
+/** How many earlier places a session remembers, and how many changes between them. */
+const MOST_STEPS = 128;
+const MOST_CHANGES = 2_000;
+
+/** The way back to an earlier place. */
+interface Step {
+  readonly place: Place;
+  /** What the reader had under the keys that changed since. */
+  readonly before: readonly (readonly [key: string, state: string | undefined])[];
+}
 
 function failed<T>(error: ApiError): Folded<T> {
   return { kind: 'failed', error };
@@ -70,6 +80,9 @@ export class Session<T extends KubernetesObject> {
   #waiting: Waiting<T>[] = [];
   #place: Place | undefined;
   #hasRecord = true;
+  /** The earlier places, the newest at the end. */
+  #steps: Step[] = [];
+  #changes = 0;
 
   constructor(scope: SessionScope) {
     this.#scope = scope;
@@ -94,6 +107,7 @@ export class Session<T extends KubernetesObject> {
   beginEmpty(meta: Meta, sequence: number): void {
     this.#known.clear();
     this.#waiting = [];
+    this.#steps = [];
     this.#settle(meta, sequence);
     this.#hasRecord = false;
   }
@@ -101,6 +115,37 @@ export class Session<T extends KubernetesObject> {
   /** Forgets the messages after the last complete set, because a new consumer delivers them again. */
   rewind(): void {
     this.#waiting = [];
+  }
+
+  /** A session that stands at a version at which this one has stood; `undefined` if it does not remember the version. */
+  fork(resourceVersion: string): Session<T> | undefined {
+    const now = this.#place;
+    if (now === undefined || !this.#hasRecord) return undefined;
+    const at =
+      now.resourceVersion === resourceVersion
+        ? this.#steps.length
+        : this.#steps.findIndex(({ place }) => place.resourceVersion === resourceVersion);
+    if (at === -1) return undefined;
+    const fork = new Session<T>(this.#scope);
+    for (const [key, state] of this.#known) fork.#known.set(key, state);
+    for (const { before } of this.#steps.slice(at).reverse()) {
+      for (const [key, state] of before) fork.#set(key, state);
+    }
+    fork.#place = this.#steps[at]?.place ?? now;
+    return fork;
+  }
+
+  #set(key: string, state: string | undefined): void {
+    if (state === undefined) this.#known.delete(key);
+    else this.#known.set(key, state);
+  }
+
+  #remember(step: Step): void {
+    this.#steps.push(step);
+    this.#changes += step.before.length;
+    while (this.#steps.length > MOST_STEPS || this.#changes > MOST_CHANGES) {
+      this.#changes -= this.#steps.shift()?.before.length ?? 0;
+    }
   }
 
   /** Takes the events of a list so far, so that a long list need not be kept in memory. */
@@ -184,13 +229,6 @@ export class Session<T extends KubernetesObject> {
       const words = `the bucket carries the content '${meta.content ?? ''}', not '${content}'`;
       return failed(ApiError.local('WrongKind', `${where}: ${words}`));
     }
-    if (meta.byNamespace === true && this.#scope.namespace === '') {
-      const words =
-        'the bucket is filled namespace by namespace, so only single namespaces can be read; pass `namespace`';
-      return failed(
-        new ApiError({ code: 400, reason: 'BadRequest', message: `${where}: ${words}` }),
-      );
-    }
     return this.#place === undefined
       ? this.#endList(meta, message.sequence)
       : this.#endSet(meta, message.sequence, this.#place);
@@ -207,6 +245,7 @@ export class Session<T extends KubernetesObject> {
     const mismatch = this.#mismatch(meta, sequence, place);
     if (mismatch !== undefined) return failed(gone(this.#scope.where, mismatch));
     const events: WatchEvent<T>[] = [];
+    const before: [string, string | undefined][] = [];
     let newest = place.resourceVersion;
     for (const { key, state, event } of this.#waiting) {
       if (this.#known.get(key) === state) continue;
@@ -219,8 +258,8 @@ export class Session<T extends KubernetesObject> {
         return failed(gone(this.#scope.where, why));
       }
       newest = version;
-      if (state === undefined) this.#known.delete(key);
-      else this.#known.set(key, state);
+      before.unshift([key, this.#known.get(key)]);
+      this.#set(key, state);
       events.push(event);
     }
     this.#waiting = [];
@@ -231,6 +270,7 @@ export class Session<T extends KubernetesObject> {
     const hasMoved = isOlder(place.resourceVersion, meta.resourceVersion);
     this.#settle(meta, sequence);
     if (hasMoved || events.length > 0) {
+      this.#remember({ place, before });
       const { resourceVersion } = meta;
       events.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd: false });
     }
@@ -263,5 +303,5 @@ export class Session<T extends KubernetesObject> {
 export function unfinished(scope: SessionScope, collected: number): ApiError {
   const words = `collected ${collected} objects, and no \`_meta\` record counts as many; either a publisher is writing a large set, or it ended within one, or messages were lost; look at the publisher`;
   const message = `${scope.where}: ${words}`;
-  return new ApiError({ code: 503, reason: 'ServiceUnavailable', message });
+  return unavailable(message);
 }

@@ -1,0 +1,22 @@
+/** The settings of a publisher. */
+import type { NatsConnection } from '@nats-io/nats-core';
+import type { SchedulerLike } from 'rxjs';
+import type { LeaderElector } from '../../election/leader-elector.ts';
+import type { Backoff } from '../../rx/backoff.ts';
+import type { RecordSettings } from './published.ts';
+
+/** The settings of a publisher, with their defaults filled in. */
+export interface PublisherSettings {
+  readonly connection: NatsConnection;
+  readonly bucket: string;
+  readonly stream: string;
+  readonly record: Omit<RecordSettings, 'maxPayload'>;
+  readonly replicas: number;
+  readonly batchSize: number;
+  readonly compareEveryMs: number;
+  readonly elector: LeaderElector | undefined;
+  readonly backoff: Backoff;
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+  readonly where: string;
+}

@@ -1,0 +1,175 @@
+/** What a store of JetStream, a server and a connection can lose, and what readers are told. */
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { SharedInformer } from 'rx-informer';
+import { createTcpProxy } from 'rx-informer/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NatsServer } from './nats-server.ts';
+import { contents, eventually, Scene } from './scene.ts';
+
+let nats: NatsServer;
+let scene: Scene;
+
+beforeEach(async () => {
+  nats = await NatsServer.start();
+  scene = new Scene(nats);
+  for (const name of ['web-0', 'web-1', 'web-2']) scene.create('shop', name);
+});
+afterEach(async () => {
+  await scene.stop();
+  await nats.stop();
+});
+
+/** Notes all that an informer reports, folded: deletions and additions of an object that did not change show here. */
+function toldOf(informer: SharedInformer<object>): string[] {
+  const told: string[] = [];
+  informer.changes$.subscribe(({ reset, changes }) => {
+    if (reset) return;
+    for (const { key, previous, object } of changes) {
+      const sign = previous === undefined ? '+' : object === undefined ? '-' : '~';
+      told.push(`${sign}${key}`);
+    }
+  });
+  return told;
+}
+
+/** A reader that is in step, and all that it reports from then on. */
+async function follower(options: { namespace?: string; port?: number } = {}) {
+  const reader = await scene.reader(options);
+  await reader.informer.whenSynced({ timeoutMs: 20_000 });
+  return { ...reader, told: toldOf(reader.informer) };
+}
+
+async function equal(reader: SharedInformer<object>) {
+  const isEqual = () => contents(reader).join() === scene.truth().join();
+  await eventually(isEqual, 'the reader has what the API server has', 30_000);
+}
+
+describe('a loss', () => {
+  it('J4, J6: a purge is found at the next heartbeat, the bucket is filled again, and nothing is told twice', async () => {
+    const { connection, publisher } = await scene.publisher();
+    const { informer: reader, told } = await follower();
+    const { epoch } = publisher.status;
+    const manager = await jetstreamManager(connection);
+    await manager.streams.purge('KV_k8s');
+    await eventually(() => publisher.status.epoch !== epoch, 'a new epoch');
+    await eventually(() => reader.status.relists > 0, 'the reader lists again');
+    scene.create('shop', 'web-3');
+    await equal(reader);
+    expect(told).toEqual(['+shop/web-3']);
+  });
+
+  it('J6: the purge of one object is found by the count of messages', async () => {
+    const { connection, publisher } = await scene.publisher();
+    const { informer: reader, told } = await follower();
+    const { epoch } = publisher.status;
+    const manager = await jetstreamManager(connection);
+    await manager.streams.purge('KV_k8s', { filter: '$KV.k8s.core.pods.shop.web-1' });
+    await eventually(() => publisher.status.epoch !== epoch, 'a new epoch');
+    const late = await follower({ namespace: 'shop' });
+    await equal(late.informer);
+    await equal(reader);
+    expect(told).toEqual([]);
+  });
+
+  it('J4, J9: a store that was restored from an older copy is found by the publisher that lives', async () => {
+    const { publisher } = await scene.publisher();
+    const { informer: reader, told } = await follower();
+    await nats.kill();
+    const copy = nats.saveStore();
+    await nats.run();
+    scene.update('shop', 'web-0', { tier: 'front' });
+    scene.remove('shop', 'web-1');
+    await equal(reader);
+    const { epoch } = publisher.status;
+    await nats.kill();
+    nats.restoreStore(copy);
+    await nats.run();
+    scene.create('shop', 'web-3');
+    await equal(reader);
+    expect(publisher.status.epoch).not.toBe(epoch);
+    expect(told.sort()).toEqual(['+shop/web-3', '-shop/web-1', '~shop/web-0']);
+  });
+
+  it('J4: a store that was restored while no publisher lived is found by the reader', async () => {
+    const first = await scene.publisher();
+    const { informer: reader, told } = await follower();
+    await nats.kill();
+    const copy = nats.saveStore();
+    await nats.run();
+    scene.update('shop', 'web-0', { tier: 'front' });
+    scene.update('shop', 'web-1', { tier: 'back' });
+    scene.remove('shop', 'web-2');
+    await equal(reader);
+    await first.publisher.stop();
+    await nats.kill();
+    nats.restoreStore(copy);
+    await nats.run();
+    await scene.publisher();
+    scene.create('shop', 'web-3');
+    await equal(reader);
+    expect(told.sort()).toEqual(['+shop/web-3', '-shop/web-2', '~shop/web-0', '~shop/web-1']);
+    expect(reader.status.relists).toBeGreaterThan(0);
+  });
+
+  it('J4: a reader that was away for longer than tombstones last lists again, and has no ghost', async () => {
+    await scene.publisher({ tombstoneMs: 1_000 });
+    const link = await createTcpProxy({ target: { port: nats.port } });
+    const { informer: reader, told } = await follower({ port: link.port });
+    const away = link.refuse();
+    link.drop();
+    await eventually(() => !reader.status.live, 'the reader is away');
+    scene.remove('shop', 'web-1');
+    await new Promise((resolve) => setTimeout(resolve, 1_800));
+    away.heal();
+    await equal(reader);
+    expect(told).toEqual(['-shop/web-1']);
+    expect(reader.status.relists).toBe(1);
+    await link.close();
+  });
+
+  it('J7: a killed server loses no reader: all continue without a list', async () => {
+    await scene.publisher();
+    const { informer: reader, told } = await follower();
+    await nats.kill();
+    scene.update('shop', 'web-0', { tier: 'front' });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await nats.run();
+    scene.create('shop', 'web-3');
+    await equal(reader);
+    expect(told).toEqual(['~shop/web-0', '+shop/web-3']);
+    expect(reader.status.relists).toBe(0);
+  });
+
+  it('J7: a half-open connection is found within three silent periods, and the reader continues', async () => {
+    await scene.publisher();
+    const { informer: reader, told } = await follower();
+    nats.freeze();
+    await eventually(() => !reader.status.live, 'the reader finds the silence', 5_000);
+    expect(reader.status.error?.message).toMatch(/silent|sent nothing|did not answer/);
+    nats.thaw();
+    scene.create('shop', 'web-3');
+    await equal(reader);
+    expect(told).toEqual(['+shop/web-3']);
+    expect(reader.status.relists).toBe(0);
+  });
+
+  it('J8: readers see that the publisher is missing, keep their objects, and continue when it is back', async () => {
+    const { publisher } = await scene.publisher();
+    const { informer: reader, told } = await follower();
+    await publisher.stop();
+    await eventually(() => reader.status.error !== undefined, 'the publisher is missed');
+    expect(reader.status.error?.message).toContain('the publisher has sent nothing for 0.6 s');
+    expect(contents(reader)).toHaveLength(3);
+    // It stays so: the watch is not shown as open between two tries.
+    const seen = new Set<boolean>();
+    const status = reader.status$.subscribe(({ live }) => seen.add(live));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    status.unsubscribe();
+    expect([...seen]).toEqual([false]);
+    scene.create('shop', 'web-3');
+    await scene.publisher();
+    await equal(reader);
+    await eventually(() => reader.status.live, 'the reader is live');
+    expect(told).toEqual(['+shop/web-3']);
+  });
+});
