@@ -101,3 +101,40 @@ test('the details say that the filter hides their object', async () => {
   await dialog.getByRole('button', { name: 'Clear filters' }).click();
   await dialog.getByText('The filter of the table hides').waitFor({ state: 'detached' });
 });
+
+test('beside the details no column is cut, and the line of the status does not change with the page', async () => {
+  const { page } = await open({ start: { objects: 300, fault: 'quota' } });
+  const line = page.getByTestId('uncreated');
+  await line.getByRole('link', { name: '1 workload could not create Pods' }).waitFor();
+  await page.locator('[data-uid]').first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  const grid = page.getByRole('grid', { name: 'Pods' });
+  await expect.poll(() => grid.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
+  await dialog.getByText('YAML', { exact: true }).click();
+  // The pane scrolls, and not the text in it.
+  const yaml = dialog.getByTestId('yaml');
+  await expect.poll(() => yaml.evaluate((each) => each.scrollHeight - each.clientHeight)).toBe(0);
+  const said: string[] = [];
+  await page.exposeFunction('said', (text: string) => said.push(text));
+  await page.evaluate(() => {
+    const status = document.querySelector('[data-testid=status]');
+    const tell = () =>
+      (globalThis as unknown as { said(text: string): void }).said(status?.textContent ?? '');
+    if (status)
+      new MutationObserver(tell).observe(status, {
+        subtree: true,
+        childList: true,
+        characterData: true,
+      });
+  });
+  for (const kind of ['Nodes', 'Services', 'Jobs']) {
+    await page.getByRole('link', { name: kind, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: kind }).waitFor();
+    await live(page);
+  }
+  expect(said.filter((text) => /Waiting for a connection|since/.test(text))).toEqual([]);
+  await page.getByRole('link', { name: 'Pods', exact: true }).click();
+  await line.getByRole('link').click();
+  await page.locator('[data-uid]', { hasText: 'invoice-api' }).getByText('FailedCreate').waitFor();
+});

@@ -217,6 +217,19 @@ test('a node has the number of its pods and what they request', () => {
   leave();
 });
 
+test('an event says in which state its ReplicaSet is now', () => {
+  const { view, changesOf, leave } = open(eventKind);
+  const metadata = { uid: 'e', name: 'e', namespace: 'shop' };
+  const about = { involvedObject: { kind: 'ReplicaSet', name: 's', uid: 's' }, type: 'Warning' };
+  changesOf('events').next(changeSet({ added: [{ metadata, ...about }] }));
+  const status = {
+    conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }],
+  };
+  changesOf('replicasets').next(changeSet({ added: [{ metadata: owned('s', 'd'), status }] }));
+  expect(view.getSnapshot().rows.map((row) => row['objectNow'])).toEqual(['FailedCreate']);
+  leave();
+});
+
 test('an event says in which state its pod is now, and when the pod is gone', () => {
   const { view, changesOf, leave } = open(eventKind);
   const metadata = { uid: 'e', name: 'e', namespace: 'shop' };

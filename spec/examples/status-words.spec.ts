@@ -28,11 +28,11 @@ function said(status: Partial<InformerStatus>): string {
 
 describe('statusWords', () => {
   test('live', () => {
-    expect(said({})).toBe('Live — every change is shown since 12:04');
+    expect(said({})).toBe('Live — every change is shown');
   });
 
   test('I92: live, and compared with the server', () => {
-    const live = 'Live — every change is shown since 12:04';
+    const live = 'Live — every change is shown';
     expect(said({ audit: 'unsupported' })).toBe(live);
     const audit = { compared: 500, differed: 0 };
     expect(said({ audit })).toBe(live);

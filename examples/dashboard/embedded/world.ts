@@ -59,7 +59,7 @@ export class World {
     this.server = server;
     this.#objects = objects;
     this.random = new Random(seed);
-    const most = Math.min(3000, Math.max(500, objects));
+    const most = Math.min(3000, Math.max(2000, objects));
     this.events = new EventRecorder(server.objects, this.random, most);
     this.rollup = new Rollup(server.objects);
   }

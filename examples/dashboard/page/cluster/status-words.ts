@@ -29,6 +29,9 @@ const blockedWords = {
   'wrong-kind': 'Another kind than requested',
 } as const;
 
+/** The headline while other lists and watches have the connections of the browser. */
+export const WAITING = 'Waiting for a connection';
+
 /** Whether the data on screen follows the server now. */
 export function isLive({ live, heldBack }: Status): boolean {
   return live === true && heldBack === undefined;
@@ -86,7 +89,7 @@ function waiting(status: Status, nowMs: number): StatusWords {
 
 /** Describes a status. `what` names the objects, such as `Pods`. */
 export function statusWords(status: Status, what: string, nowMs: number): StatusWords {
-  const { phase = 'idle', heldBack, sinceMs = nowMs } = status;
+  const { phase = 'idle', heldBack } = status;
   switch (phase) {
     case 'idle':
       return { tone: 'busy', headline: 'Starting', detail: 'nothing was requested yet' };
@@ -95,7 +98,7 @@ export function statusWords(status: Status, what: string, nowMs: number): Status
     case 'queued':
       return {
         tone: 'busy',
-        headline: 'Waiting for a connection',
+        headline: WAITING,
         detail: showing(status, nowMs),
       };
     case 'listing':
@@ -111,7 +114,7 @@ export function statusWords(status: Status, what: string, nowMs: number): Status
       if (heldBack !== undefined) {
         return { tone: 'stale', headline: 'Late', detail: heldBack.message };
       }
-      const detail = `every change is shown since ${clock.format(sinceMs)}${audited(status)}`;
+      const detail = `every change is shown${audited(status)}`;
       return { tone: 'live', headline: 'Live', detail };
     }
   }

@@ -152,7 +152,8 @@ function Body(props: {
           onChange={(next) => go({ tab: next })}
         />
       </div>
-      <div className={classes.body} data-testid="details">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by the keyboard */}
+      <div className={classes.body} data-testid="details" tabIndex={0}>
         {shown === '' && <Overview kind={kind} object={object} />}
         {shown === 'logs' && <Logs pod={object as Stored<Pod>} isDeleted={isDeleted} />}
         {shown === 'yaml' && <YamlView object={object} />}

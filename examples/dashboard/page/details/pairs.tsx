@@ -1,6 +1,6 @@
 /** Sections of the details. */
 import { Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import classes from './details.module.css';
 
 export function Section(props: { readonly title: string; readonly children: ReactNode }) {
@@ -12,6 +12,17 @@ export function Section(props: { readonly title: string; readonly children: Reac
       {props.children}
     </section>
   );
+}
+
+/** A name such as `app.kubernetes.io/name`, which is broken after a dot or a slash instead of within a word. */
+function breakable(name: string): ReactNode {
+  return name.split(/(?<=[./])/).map((part, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change their places
+    <Fragment key={at}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
 }
 
 /** Names with their values; values that are absent are left out. */
@@ -30,7 +41,7 @@ export function Pairs(props: {
         <dl className={classes.pairs}>
           {entries.map(([name, value]) => (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt>{breakable(name)}</dt>
               <dd>{value}</dd>
             </div>
           ))}

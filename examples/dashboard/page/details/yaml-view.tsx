@@ -38,8 +38,7 @@ export function YamlView({ object }: { readonly object: KubernetesObject }) {
           </Button>
         )}
       </CopyButton>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by the keyboard */}
-      <section className={classes.code} tabIndex={0} aria-label="YAML" data-testid="yaml">
+      <section className={`${classes.code} ${classes.whole}`} aria-label="YAML" data-testid="yaml">
         {lines.map(({ id, text: line, isNew }) => (
           <div key={id} data-new={isNew}>
             {line || ' '}

@@ -1,8 +1,9 @@
-/** Events as rows, each with the present state of the pod that it is about. */
-import { liveJoin } from 'rx-informer';
+/** Events as rows, each with the present state of the object that it is about. */
+import { liveJoin, liveUnion } from 'rx-informer';
 import { type Event, events } from 'rx-informer/resources';
-import { defineKind, namespaceColumn, type Row, rowOf, textOf } from './kind.ts';
+import { defineKind, namespaceColumn, type Row, rowOf, type Streams, textOf } from './kind.ts';
 import { podKind } from './pods.ts';
+import { deploymentKind, replicaSetKind } from './workloads.ts';
 
 /** When an event was last seen, in milliseconds since the Unix epoch. */
 export function seenMs({ series, lastTimestamp, eventTime, metadata }: Event): number {
@@ -26,6 +27,17 @@ export function eventRow(event: Event): Row {
   };
 }
 
+/** The kinds whose state an event shows. */
+const JOINED = /^(Pod|ReplicaSet|Deployment)\//;
+
+/** The rows of these kinds. With names, because objects of two kinds may have the same name. */
+const aboutOf = (rows: Streams['rows']) =>
+  liveUnion({
+    pods: rows(podKind),
+    replicaSets: rows(replicaSetKind),
+    deployments: rows(deploymentKind),
+  });
+
 export const eventKind = defineKind({
   id: 'events',
   title: 'Events',
@@ -45,12 +57,12 @@ export const eventKind = defineKind({
   // By UID, because an object that was deleted and created again has the same name.
   join: (rows$, { rows }) =>
     rows$.pipe(
-      liveJoin(rows(podKind), {
+      liveJoin(aboutOf(rows), {
         on: { left: ({ objectUid }) => String(objectUid), right: ({ uid }) => uid },
         one: true,
-        project: (event, pod): Row => {
-          const isPod = String(event['object']).startsWith('Pod/');
-          return { ...event, objectNow: pod?.status ?? (isPod ? 'deleted' : '') };
+        project: (event, object): Row => {
+          const isJoined = JOINED.test(String(event['object']));
+          return { ...event, objectNow: object?.status ?? (isJoined ? 'deleted' : '') };
         },
       }),
     ),

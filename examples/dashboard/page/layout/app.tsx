@@ -11,6 +11,7 @@ import { SidePanel } from '../panels/side-panel.tsx';
 import { Sidebar } from '../panels/sidebar.tsx';
 import { StatusLine } from '../panels/status-line.tsx';
 import { ToneTiles } from '../panels/tone-tiles.tsx';
+import { UncreatedPods } from '../panels/uncreated-pods.tsx';
 import { FilterBar } from '../table/filter-bar.tsx';
 import { LiveTable } from '../table/live-table.tsx';
 import { TableProvider } from '../table/use-table.tsx';
@@ -54,6 +55,7 @@ function Shell() {
       <AppShell.Main className={classes.main}>
         <StatusLine />
         <ToneTiles />
+        <UncreatedPods />
         <FilterBar />
         <div className={classes.content}>
           <LiveTable key={kind} />

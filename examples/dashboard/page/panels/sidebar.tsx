@@ -1,10 +1,12 @@
 /** The sidebar: the kinds, and the namespaces with the number of their rows. */
 import { NavLink, ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { useRef } from 'react';
 import { useView } from 'rx-informer/react';
 import { onlyNamespace } from '../cluster/cluster.ts';
 import { go, goToKind } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindGroups } from '../kinds/index.ts';
+import { byValue } from '../kinds/order.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './sidebar.module.css';
 
@@ -42,16 +44,23 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
             ))}
         </section>
       ))}
-      {kind.resource.namespaced && <Namespaces onChoice={onChoice} />}
+      {kind.resource.namespaced && <Namespaces key={kind.id} onChoice={onChoice} />}
     </ScrollArea>
   );
 }
 
 function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
   const { queries } = useTableQueries();
-  const namespaces = useView(queries.namespaces).rows;
+  const found = useView(queries.namespaces).rows;
   const { namespace } = usePage();
-  if (namespaces.length === 0) return null;
+  // A namespace whose last row has gone keeps its place, so that the list does not jump.
+  const counts = useRef(new Map<string, number>());
+  const { current } = counts;
+  for (const key of current.keys()) current.set(key, 0);
+  for (const { key, count } of found) current.set(key, count);
+  if (current.size === 0) return null;
+  const namespaces = [...current].map(([key, count]) => ({ key, count }));
+  namespaces.sort((one, other) => byValue(one.key, other.key));
   const most = Math.max(1, ...namespaces.map(({ count }) => count));
   return (
     <section aria-label="Namespaces">

@@ -1,14 +1,34 @@
 /** Shows the status of the informers of the table in words: live, loading, reconnecting, or the reason for a refusal. */
 import { Button, Paper, Progress, Text } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
 import { useView } from 'rx-informer/react';
 import { useClockText } from '../cluster/clock.ts';
 import { paused$, retryNow } from '../cluster/cluster.ts';
-import { type StatusWords, statusWords } from '../cluster/status-words.ts';
+import { type StatusWords, statusWords, WAITING } from '../cluster/status-words.ts';
 import { useValue } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './status-line.module.css';
 
 const number = new Intl.NumberFormat('en-US');
+
+/** A wait for a connection that is shorter, in milliseconds, is not shown. */
+const SHORT_MS = 1000;
+
+/** The words, but the former ones during a short wait, which every new page begins with. */
+function useLasting(words: StatusWords): StatusWords {
+  const [lasts, setLasts] = useState(false);
+  const former = useRef<StatusWords>({ tone: 'busy', headline: 'Loading', detail: '' });
+  const waits = words.headline === WAITING;
+  useEffect(() => {
+    setLasts(false);
+    if (!waits) return;
+    const timer = setTimeout(() => setLasts(true), SHORT_MS);
+    return () => clearTimeout(timer);
+  }, [waits]);
+  if (waits && !lasts) return former.current;
+  former.current = words;
+  return words;
+}
 
 export function StatusLine() {
   const { kind, queries } = useTableQueries();
@@ -18,7 +38,7 @@ export function StatusLine() {
   const isPaused = useValue(paused$);
   // The words can contain a countdown, so the clock renders them again if they have changed.
   const text = useClockText((now) => JSON.stringify(statusWords(status, what, now)));
-  const words = JSON.parse(text) as StatusWords;
+  const words = useLasting(JSON.parse(text) as StatusWords);
   const { phase, blocked, reconnects = 0, relists = 0 } = status;
   return (
     <Paper withBorder className={classes.line} data-tone={words.tone} data-testid="status">

@@ -31,7 +31,7 @@ export function FilterBar() {
         <TextInput
           className={classes.text}
           aria-label={`Filter ${kind.title}: ${HINT}`}
-          placeholder="Filter: words, app=web, spec.nodeName=node-001"
+          placeholder="Filter: words or app=web"
           leftSection={<SearchIcon />}
           value={filter}
           error={problem}

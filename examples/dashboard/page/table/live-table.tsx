@@ -2,6 +2,7 @@
  * The table. TanStack Virtual finds the range of rows on screen, and the query gives TanStack Table only these rows, so
  * the cost depends on the range and not on the list. The query filters and sorts.
  */
+import { useElementSize } from '@mantine/hooks';
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useLayoutEffect, useMemo, useRef } from 'react';
@@ -11,7 +12,7 @@ import { usePage, useValue } from '../cluster/use-live.ts';
 import type { Row } from '../kinds/kind.ts';
 import { columnsOf, features } from './cells.tsx';
 import { ColumnHeader } from './column-header.tsx';
-import { shownColumns } from './column-menu.tsx';
+import { fittingColumns, shownColumns } from './column-menu.tsx';
 import classes from './table.module.css';
 import { TableRow } from './table-row.tsx';
 import { TableState } from './table-state.tsx';
@@ -51,7 +52,13 @@ export function LiveTable() {
   const rows = held?.slice(first, last + 1) ?? live.rows;
   const sort = page.sort ?? kind.sort;
   const sorting = useMemo<SortingState>(() => [{ id: sort.key, desc: sort.descending }], [sort]);
-  const shown = useMemo(() => shownColumns(kind, page.columns), [kind, page.columns]);
+  const { ref: frame, width } = useElementSize();
+  // Beside the details there is less room, so the last columns are left out instead of cut, unless the user chose them.
+  const isNarrow = page.object !== undefined && page.columns === undefined && width > 0;
+  const shown = useMemo(() => {
+    const chosen = shownColumns(kind, page.columns);
+    return isNarrow ? fittingColumns(chosen, width) : chosen;
+  }, [kind, page.columns, isNarrow, width]);
   const columns = useMemo(() => columnsOf(shown), [shown]);
   const table = useTable({
     features,
@@ -129,7 +136,7 @@ export function LiveTable() {
     </div>
   );
   return (
-    <div className={classes.frame}>
+    <div className={classes.frame} ref={frame}>
       {grid}
       {held !== undefined && held.waiting > 0 && <HeldNote waiting={held.waiting} />}
       {/* Beside the grid, which may contain only rows. */}
