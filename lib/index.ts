@@ -173,6 +173,7 @@ export type {
   TableInformer,
 } from './factory/informer-factory.ts';
 export {
+  type CollectionPart,
   forResource,
   type InformerFactoryOptions,
   type ResourceSettings,

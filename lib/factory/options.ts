@@ -4,6 +4,7 @@ import type { Transform } from '../decode/decoding.ts';
 import { checkedResyncPeriod } from '../informer/handlers/registrations.ts';
 import type { SharedInformerOptions } from '../informer/options.ts';
 import type { ListOptions, ListWatchOptions } from '../list-watch/collection-requests.ts';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { limitsOf } from '../reflector/limits.ts';
@@ -50,6 +51,18 @@ export function forResource<T extends KubernetesObject>(
   return { resource, settings: settings as unknown as InformerSettings<KubernetesObject> };
 }
 
+/** The part of a collection that a ListerWatcher of a factory covers. */
+export interface CollectionPart {
+  /** '' for all namespaces, and for a cluster-scoped resource. */
+  readonly namespace: string;
+  /** '' selects everything. */
+  readonly labelSelector: string;
+  /** '' selects everything. */
+  readonly fieldSelector: string;
+  /** Complete objects, or their metadata. */
+  readonly as: 'object' | 'metadata';
+}
+
 /**
  * Options of a factory: the default scope of its informers, and the options of each informer and of each of its LISTs and
  * WATCHes.
@@ -82,6 +95,18 @@ export interface InformerFactoryOptions
    * begins and after each 403. `status.access` says what is shown and what is missing. Not for tables. @defaultValue false
    */
   readonly namespaceFallback?: boolean | readonly string[] | undefined;
+  /**
+   * Creates the ListerWatcher of a part of a collection that is read from elsewhere than the API server, for example from
+   * a NATS bucket. It must return exactly the objects of that part. For `undefined` the API server is read. Called when an
+   * informer is created, but not for tables. Options of requests, such as `transform` and `tweak`, do not apply to it.
+   * @defaultValue the API server is read
+   */
+  readonly listWatch?:
+    | ((
+        resource: Resource<KubernetesObject>,
+        part: CollectionPart,
+      ) => ListerWatcher<KubernetesObject> | undefined)
+    | undefined;
   /** Called with warnings, such as a read before the store is synced. @defaultValue `console.warn` */
   readonly onWarning?: ((message: string) => void) | undefined;
 }

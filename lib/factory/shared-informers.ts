@@ -253,6 +253,7 @@ export class SharedInformers {
       onWarning,
       resources: _resources,
       namespaceFallback,
+      listWatch,
       ...options
     } = this.#options;
     const own = this.#settings(resource);
@@ -321,11 +322,14 @@ export class SharedInformers {
         columns$,
       });
     }
-    if (scope.as === 'metadata') {
-      return informerOf((of: object) =>
-        untyped(createMetadataListWatch(this.#client, resource, of)),
-      );
-    }
-    return informerOf((of) => createListWatch(this.#client, resource, of));
+    const { as } = scope;
+    return informerOf((of) => {
+      const part = { namespace: of.namespace ?? '', labelSelector, fieldSelector, as };
+      const elsewhere = listWatch?.(resource, part);
+      if (elsewhere !== undefined) return elsewhere;
+      return as === 'object'
+        ? createListWatch(this.#client, resource, of)
+        : untyped(createMetadataListWatch(this.#client, resource, of as object));
+    });
   }
 }
