@@ -194,6 +194,10 @@ export {
   type Informer,
   type UnsharedInformerOptions,
 } from './informer/create-informer.ts';
+export {
+  createShardedInformer,
+  type ShardedInformerOptions,
+} from './informer/create-sharded-informer.ts';
 export { createSharedInformer } from './informer/create-shared-informer.ts';
 export type { Delivery, DeliveryPolicy, Ready } from './informer/handlers/delivery.ts';
 export type {
@@ -327,6 +331,7 @@ export {
   createShardFilter,
   type ShardBy,
   type ShardFilter,
+  type ShardFilterBy,
   shardSelector,
   shardSlot,
   shardSlotOf,
@@ -406,9 +411,11 @@ export { type SnapshotOf, type Snapshots, snapshotOf } from './query/view/snapsh
 export { type ToView, type ToViewOptions, toView } from './query/view/to-view.ts';
 export type { RowView, View, ViewSnapshot, ViewStatus } from './query/view/view.ts';
 // reflector: an endless stream of deltas from LIST and WATCH
-export type { Delta } from './reflector/delta.ts';
+export type { Delta, KnownNow, ShardBounds } from './reflector/delta.ts';
 export type { ReflectOptions, RefreshOrder } from './reflector/reflect-options.ts';
 export { reflect } from './reflector/reflector.ts';
+export type { OwnedShards } from './reflector/shards/reflect-shards.ts';
+export type { ShardHolding } from './reflector/shards/shard-holding.ts';
 export type { Blocked, InitialList, ReflectorPhase } from './reflector/state.ts';
 export type { ReflectorStatus } from './reflector/status.ts';
 // rx: time and demand

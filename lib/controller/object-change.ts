@@ -7,7 +7,7 @@ import type { Change } from '../delta/net-change.ts';
 import type { Stored } from '../meta/stored.ts';
 import type { Cause, ChangeSet } from '../store/change-set.ts';
 
-/** Why a change is reported: the initial list, a watch event, a relist, or a resync without a change. */
+/** Why a change is reported: the initial list, a watch event, a relist, or a resync without a change, or shards that arrived. */
 export type ChangeCause = Exclude<Cause, 'snapshot'>;
 
 /** A change of one object. */
@@ -24,12 +24,16 @@ export interface ObjectChange<T> {
   readonly last?: Stored<T>;
 }
 
-/** Converts one change of a set; `undefined` if the object exists neither before nor after it. */
+/**
+ * Converts one change of a set; `undefined` if the object exists neither before nor after it, or if its shard has left:
+ * another replica reconciles it.
+ */
 export function objectChange<T>(
   set: Pick<ChangeSet<T>, 'cause' | 'initial'>,
   change: Change<T>,
 ): ObjectChange<T> | undefined {
   const { key, previous, object } = change;
+  if (object === undefined && (change.left === true || set.cause === 'rebalance')) return undefined;
   const cause = set.cause === 'snapshot' || set.initial ? 'initial' : set.cause;
   if (object !== undefined) {
     if (previous === undefined) return { type: 'added', cause, key, object };

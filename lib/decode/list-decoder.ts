@@ -19,7 +19,12 @@ const OWN_TYPE = /^\{\s*"(?:kind|apiVersion)"/;
 /** The fields of a list body that are read, without its items. */
 interface Envelope {
   kind?: unknown;
-  metadata?: { resourceVersion?: unknown; continue?: unknown; remainingItemCount?: unknown };
+  metadata?: {
+    resourceVersion?: unknown;
+    continue?: unknown;
+    remainingItemCount?: unknown;
+    shardInfo?: unknown;
+  };
 }
 
 /** The text that is put before an item that has no type. */
@@ -115,13 +120,19 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
       expectKind(resource.plural, projection.listKind, got);
       projection.table?.tellColumns(envelope);
     } else this.#expectList(got);
-    const { resourceVersion, continue: next, remainingItemCount } = envelope?.metadata ?? {};
+    const {
+      resourceVersion,
+      continue: next,
+      remainingItemCount,
+      shardInfo,
+    } = envelope?.metadata ?? {};
     const { failure } = this.#tally;
     if (failure !== undefined) out.wrongKind = failure;
     out.metadata = {
       resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
       ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
       ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
+      ...(shardInfo === undefined ? {} : { sharded: true }),
     };
   }
 

@@ -63,4 +63,6 @@ export interface ListMeta {
   /** The token of the next page. */
   readonly continue?: string;
   readonly remainingItemCount?: number;
+  /** Whether the server has applied the `shardSelector` of the request. */
+  readonly sharded?: true;
 }

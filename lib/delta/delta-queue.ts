@@ -59,6 +59,7 @@ export class DeltaQueue<T extends KubernetesObject> {
         return;
       }
       case 'bookmark':
+      case 'rebalanced':
         pending.pushUnkeyed(delta);
         return;
       case 'retry':

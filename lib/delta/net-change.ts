@@ -18,6 +18,8 @@ export interface Change<T> {
   readonly last?: Stored<T>;
   /** For a deletion: the deletion event was missed, so `last` may be older than the last state on the server. */
   readonly finalStateUnknown?: true;
+  /** `object` is absent although the object was not deleted: its shard has left this informer. */
+  readonly left?: true;
 }
 
 /** A deleted object. client-go: DeletedFinalStateUnknown, DeletedObject[T]. */
@@ -47,8 +49,10 @@ export interface Net<T> {
   /** The newest state of the UID that the consumer had. A tombstone never carries the state of another object. */
   last: Stored<T> | undefined;
   finalStateUnknown: boolean;
-  /** Whether the object that the consumer had was deleted at some time. */
+  /** Whether the object that the consumer had was deleted at some time, or has left. */
   deleted: boolean;
+  /** Whether it has left instead. */
+  left: boolean;
   /** Whether to deliver the object even if it has not changed. */
   resync: boolean;
 }
@@ -62,6 +66,7 @@ export function untouched<T>(key: string, seen: Identified<T> | undefined): Net<
     last: seen?.object,
     finalStateUnknown: false,
     deleted: false,
+    left: false,
     resync: false,
   };
 }
@@ -73,6 +78,7 @@ export function foldState<T>(net: Net<T>, id: string, object: Stored<T>): void {
   if (net.seen.id === id) {
     net.last = object;
     net.deleted = false;
+    net.left = false;
     net.finalStateUnknown = false;
   }
   // The object was replaced by another one, so its deletion was missed.
@@ -82,17 +88,20 @@ export function foldState<T>(net: Net<T>, id: string, object: Stored<T>): void {
   }
 }
 
-/** Records a deletion. `ended` is the deleted object in its last state, if it is known. */
+/** Records a deletion, or that the object has left. `ended` is its last state, if it is known. */
 export function foldDeletion<T>(
   net: Net<T>,
   ended: { readonly id: string; readonly object: Stored<T> } | undefined,
   finalStateUnknown: boolean,
+  left = false,
 ): void {
   net.now = undefined;
   if (net.seen === undefined) return;
   const same = ended !== undefined && ended.id === net.seen.id;
   if (net.deleted && !same) return;
   net.deleted = true;
+  // If another object has left, the object that the consumer had was replaced by it, and so was deleted.
+  net.left = left && same;
   // If another object was deleted, the deletion of the one that the consumer had was missed.
   net.finalStateUnknown = finalStateUnknown || !same;
   if (same) net.last = ended.object;
@@ -125,6 +134,7 @@ function foldInto<T>(nets: Map<string, Net<T>>, name: string, change: Change<T>)
       net,
       ended === undefined ? undefined : { id, object: ended },
       change.finalStateUnknown === true,
+      change.left === true,
     );
     return net;
   }
@@ -146,6 +156,7 @@ export function unfold<T>(nets: Iterable<Net<T>>): Change<T>[] {
         key,
         previous: seen.object,
         last: net.last ?? seen.object,
+        ...(net.left ? { left: true as const } : {}),
         ...(net.finalStateUnknown ? { finalStateUnknown: true as const } : {}),
       });
     }

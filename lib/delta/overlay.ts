@@ -100,6 +100,11 @@ export class Overlay<T> {
     return this.#refused.has(key) ? this.#refused.get(key) : this.#known.refused?.get(key);
   }
 
+  /** The keys that are or were refused. */
+  refusedKeys(): readonly string[] {
+    return [...this.#refused.keys(), ...(this.#known.refused?.keys() ?? [])];
+  }
+
   refuse(key: string, state: RefusedState | undefined): void {
     this.#refused.set(key, state);
   }
@@ -113,8 +118,8 @@ export class Overlay<T> {
     scope: string | undefined,
     flowed: boolean,
   ): void {
-    const before = flowed ? [] : [...this.#refused.keys(), ...(this.#known.refused?.keys() ?? [])];
-    for (const key of before) if (inScope(key, scope)) this.#refused.set(key, undefined);
+    for (const key of flowed ? [] : this.refusedKeys())
+      if (inScope(key, scope)) this.#refused.set(key, undefined);
     for (const [key, state] of states) this.#refused.set(key, state);
   }
 

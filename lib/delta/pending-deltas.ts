@@ -73,7 +73,7 @@ export class Pending<T> {
   /** Queues a delta without a key. */
   pushUnkeyed(delta: Delta<T>): void {
     this.entries.push(delta);
-    if (delta.type !== 'replaced') return;
+    if (delta.type !== 'replaced' && delta.type !== 'rebalanced') return;
     this.#toResolve();
     this.#forgetKeys();
   }

@@ -55,6 +55,10 @@ export class Resolution<T extends KubernetesObject> {
 
   #delta(delta: Delta<T>): void {
     if (delta.type === 'deleted') return this.#remove(delta);
+    if (delta.type === 'rebalanced') {
+      for (const each of delta.resolve(this.#overlay)) this.#delta(each);
+      return;
+    }
     if (delta.type === 'replaced') {
       const list = this.#listOf(delta);
       if (list !== undefined) this.#replace(list);
@@ -64,7 +68,7 @@ export class Resolution<T extends KubernetesObject> {
     if (!this.#isLast) this.#record(delta);
   }
 
-  #record(delta: Exclude<Delta<T>, { type: 'deleted' | 'replaced' }>): void {
+  #record(delta: Exclude<Delta<T>, { type: 'deleted' | 'replaced' | 'rebalanced' }>): void {
     const overlay = this.#overlay;
     if (delta.type === 'replacing') {
       for (const object of delta.objects) {
@@ -86,7 +90,7 @@ export class Resolution<T extends KubernetesObject> {
     const newest = overlay.get(key);
     const refused = overlay.refused(key);
     if (newest === undefined && refused === undefined) {
-      if (!fleeting) this.#onUnknownDeletion(key);
+      if (!fleeting && delta.cause === undefined) this.#onUnknownDeletion(key);
       return;
     }
     if (newest !== undefined && isOutdatedDeletion(delta, stateOf(newest))) return;
@@ -100,11 +104,12 @@ export class Resolution<T extends KubernetesObject> {
   #replace(list: CompleteList<T>): void {
     const overlay = this.#overlay;
     const { held, flowed, rejected } = list;
-    const { scope } = list.delta;
+    const { scope, within } = list.delta;
     const missing: string[] = [];
     for (const key of flowed || overlay.isWithin(held) ? [] : overlay.keys()) {
       if (held.has(key) || rejected.has(key)) continue;
-      if (inScope(key, scope)) missing.push(key);
+      if (!inScope(key, scope) || within?.contains(overlay.get(key) as T) === false) continue;
+      missing.push(key);
     }
     for (const key of missing) {
       const object = overlay.get(key) as T;

@@ -47,5 +47,5 @@ export function fallingBack(of: {
     if (error.code === 403) refused.next();
     return options.onError?.(error);
   };
-  return sharedInformerOf(assemble([everything], { ...options, onError }, sources$));
+  return sharedInformerOf(assemble([everything], { ...options, onError }, { sources$ }));
 }

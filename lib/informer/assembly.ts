@@ -1,14 +1,12 @@
 /** Builds the parts of one shared informer and connects them: the core, its listeners, handlers and lifecycle. */
-import type { Observable } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
-import { type Core, createCore } from './core.ts';
+import { type Core, type CoreSource, createCore } from './core.ts';
 import { FanOut } from './fan-out.ts';
 import { Registrations } from './handlers/registrations.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { SharedInformerOptions } from './options.ts';
-import type { SourceSet } from './sources.ts';
 
 /** The parts of one shared informer. */
 export interface Assembly<T extends KubernetesObject> extends Core<T> {
@@ -33,17 +31,20 @@ function checkedScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): readonly
   return scopes as string[];
 }
 
-/** Builds the parts. `sources$`, if given, replaces the ListerWatchers in each run. Nothing runs before the lifecycle is started or held. */
+/**
+ * Builds the parts. `sources$`, if given, replaces the ListerWatchers in each run, and `reflector` follows them. Nothing
+ * runs before the lifecycle is started or held.
+ */
 export function assemble<T extends KubernetesObject>(
   listerWatchers: readonly ListerWatcher<T>[],
   options: SharedInformerOptions<T>,
-  sources$?: Observable<SourceSet<T>>,
+  { sources$, reflector }: Pick<CoreSource<T>, 'sources$' | 'reflector'> = {},
 ): Assembly<T> {
   const scopes = checkedScopes(listerWatchers);
   const lingerMs = checkedDuration(options.lingerMs ?? 30_000, 'createSharedInformer: lingerMs');
   const stopError = () => lifecycle.stopError;
   const core = createCore<T>(
-    { listerWatchers, scopes, sources$, caller: 'createSharedInformer' },
+    { listerWatchers, scopes, sources$, reflector, caller: 'createSharedInformer' },
     options,
     {
       deliver: (set) => hub.deliver(set),

@@ -14,7 +14,7 @@ import type { FeedHost } from './handlers/handler-feed.ts';
 import { checkedResyncPeriod } from './handlers/registrations.ts';
 import type { InformerOptions } from './options.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { createRun, type Run } from './run.ts';
+import { createRun, type Run, type RunParts } from './run.ts';
 import type { SourceSet } from './sources.ts';
 import { InformerMeter } from './status/informer-metrics.ts';
 import { createReporter } from './status/reporter.ts';
@@ -39,6 +39,7 @@ export interface CoreSource<T extends KubernetesObject> {
   readonly listerWatchers: readonly ListerWatcher<T>[];
   readonly scopes: readonly string[];
   readonly sources$?: Observable<SourceSet<T>> | undefined;
+  readonly reflector?: RunParts<T>['reflector'];
   /** The name of the function that creates the informer, for errors. */
   readonly caller: string;
 }
@@ -56,7 +57,7 @@ export interface Consumers<T> {
 
 /** Builds the parts. The consumers are called only after the run has begun, or a wait. */
 export function createCore<T extends KubernetesObject>(
-  { listerWatchers, scopes, sources$, caller }: CoreSource<T>,
+  { listerWatchers, scopes, sources$, reflector, caller }: CoreSource<T>,
   options: InformerOptions<T>,
   consumers: Consumers<T>,
 ): Core<T> {
@@ -88,7 +89,7 @@ export function createCore<T extends KubernetesObject>(
   });
   const run = createRun<T>({
     ...{ name, listerWatchers, scopes, indexer, drain, board, meter },
-    ...{ resyncMs, timing, options, sources$ },
+    ...{ resyncMs, timing, options, sources$, reflector },
     demand: allOf(pauses.demand, demand),
     deliver: consumers.deliver,
     onCommitted: () => {

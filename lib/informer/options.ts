@@ -19,7 +19,7 @@ export interface UnhandledErrorContext {
 
 /** The options of every informer. The options of the reflector apply to each ListerWatcher. */
 export interface InformerOptions<T, Names extends string = string>
-  extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped'> {
+  extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped' | 'resumeFrom'> {
   /** The name of the informer in errors, warnings and metrics. @defaultValue 'informer' */
   readonly name?: string | undefined;
   /** The indices of the store. @defaultValue `namespace` */

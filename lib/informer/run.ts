@@ -44,6 +44,8 @@ export interface RunParts<T extends KubernetesObject> {
   readonly scopes: readonly string[];
   /** The ListerWatchers of a run if they may change; emits the first ones when they are known. */
   readonly sources$?: Observable<SourceSet<T>> | undefined;
+  /** Follows a ListerWatcher. @defaultValue `reflect` */
+  readonly reflector?: typeof reflect<T> | undefined;
   readonly indexer: Indexer<T>;
   readonly drain: Drain;
   readonly board: StatusBoard<T>;
@@ -115,9 +117,10 @@ function reflectAll<T extends KubernetesObject>(
   parts: RunParts<T>,
   { refresher, audits, within, publish, skip }: ReflectorHost<T>,
 ): Observable<readonly Delta<T>[]> {
+  const { reflector = reflect<T> } = parts;
   return merge(
     ...parts.listerWatchers.map((listerWatcher, at) =>
-      reflect<T>(listerWatcher, {
+      reflector(listerWatcher, {
         ...parts.options,
         ...parts.timing,
         demand: parts.demand,

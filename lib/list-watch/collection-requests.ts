@@ -68,6 +68,10 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
+function sharded({ shardSelector }: { readonly shardSelector?: string | undefined }): ListOptions {
+  return shardSelector === undefined ? {} : { shardSelector };
+}
+
 function listQuery<T>(request: ListRequest<T>): ListOptions {
   const { resourceVersion, limit } = request;
   // With a limit, a version without a match would request exactly that version, from which the server may refuse a
@@ -75,6 +79,7 @@ function listQuery<T>(request: ListRequest<T>): ListOptions {
   const bare = limit === undefined || resourceVersion === '' || resourceVersion === '0';
   const resourceVersionMatch = request.resourceVersionMatch ?? (bare ? undefined : 'NotOlderThan');
   return {
+    ...sharded(request),
     ...(limit === undefined ? {} : { limit: String(limit) }),
     ...(request.continue === undefined ? {} : { continue: request.continue }),
     ...(resourceVersion === '' ? {} : { resourceVersion }),
@@ -104,6 +109,7 @@ function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOp
     watch: 'true',
     allowWatchBookmarks: 'true',
     timeoutSeconds: String(timeoutSeconds),
+    ...sharded(request),
     ...(sendInitialEvents === true ? { sendInitialEvents: 'true' } : {}),
     ...(resourceVersion === '' ? {} : { resourceVersion }),
     ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),

@@ -25,6 +25,8 @@ export interface ListRequest<T> {
   /** The number of objects per page; absent for one complete list. */
   readonly limit?: number;
   readonly continue?: string;
+  /** Selects objects by ranges of hashes. A server that does not know it ignores it. */
+  readonly shardSelector?: string | undefined;
   readonly known?: KnownObjects<T>;
   /**
    * Whether equal UIDs and versions mean equal content, so that an object of `known` may be delivered instead of
@@ -49,6 +51,8 @@ export interface WatchRequest<T> {
   readonly timeoutSeconds: number;
   /** Requests a streaming LIST: the complete collection, a bookmark that marks its end, then changes. */
   readonly sendInitialEvents?: boolean;
+  /** As for a LIST. */
+  readonly shardSelector?: string | undefined;
   readonly known?: KnownObjects<T>;
   /**
    * Whether equal UIDs and versions mean equal content, so that an object of `known` may be delivered instead of

@@ -84,6 +84,7 @@ export function list(scope: Scope, query: URLSearchParams, pageSizeMax: number):
     resourceVersion: String(version),
     ...(more ? { continue: writeToken(version, keyOf(last)) } : {}),
     ...(more && !selection.selects ? { remainingItemCount: remaining } : {}),
+    ...(selection.shards === undefined ? {} : { shardInfo: { selector: selection.shards } }),
   };
   return { items, metadata };
 }

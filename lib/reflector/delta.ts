@@ -3,7 +3,28 @@
  * client-go: tools/cache/delta_fifo.go (DeltaType) and the_real_fifo.go (ReplacedAll, Bookmark).
  */
 import type { Refused } from '../decode/watch-event.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+
+/** The shards that a list covers, or that a store holds, as a test of objects. */
+export interface ShardBounds {
+  contains(object: KubernetesObject): boolean;
+  /** Whether a refused object belongs to the shards. Only its key and its UID are known. */
+  containsRefused(refused: { readonly key: string; readonly uid: string }): boolean;
+}
+
+/** The objects that are known when a delta is resolved. */
+export interface KnownNow<T> {
+  keys(): Iterable<string>;
+  get(key: string): T | undefined;
+  refusedKeys(): Iterable<string>;
+  refused(key: string): { readonly uid: string } | undefined;
+}
+
+/** Set if the change is no change on the server: the shards that the store holds have changed. */
+interface Rebalanced {
+  readonly cause?: 'rebalance';
+}
 
 /**
  * A change of one key, or of the complete collection. A relist is sent as `replacing` parts, followed by `replaced`
@@ -11,14 +32,14 @@ import type { ResourceVersion } from '../meta/resource-version.ts';
  * absent, the delta applies to all namespaces.
  */
 export type Delta<T> =
-  | {
+  | (Rebalanced & {
       readonly type: 'added' | 'updated' | 'sync';
       readonly key: string;
       readonly object: T;
       /** The earlier state whose unchanged parts `object` has already, at every depth. */
       readonly basis?: T | undefined;
-    }
-  | {
+    })
+  | (Rebalanced & {
       readonly type: 'deleted';
       readonly key: string;
       /** The newest known state; absent if no state is known. */
@@ -27,7 +48,7 @@ export type Delta<T> =
       readonly finalStateUnknown: boolean;
       /** The version of the deletion event, if the state in that event was refused. */
       readonly resourceVersion?: ResourceVersion | '';
-    }
+    })
   /** The object exists, but its new state was refused. The stored state, if any, is kept. */
   | { readonly type: 'refused'; readonly key: string; readonly refused: Refused }
   /** The objects that are in the quarantine when this delta is applied are to be tried again. */
@@ -54,11 +75,15 @@ export type Delta<T> =
        * The queue has passed the parts on already, to an empty store, so every known key of the scope is in the list.
        */
       readonly flowed?: true;
+      /** The list covers only these shards, so it deletes no object of others. */
+      readonly within?: ShardBounds | undefined;
       readonly rejected?: readonly Refused[];
       readonly resourceVersion: ResourceVersion;
       /** Whether equal versions mean equal content. `false` if the list is older than a version already seen. */
       readonly trustVersions: boolean;
     }
+  /** Shards leave or arrive. The deltas that follow from it depend on the objects that are known by then. */
+  | { readonly type: 'rebalanced'; resolve(known: KnownNow<T>): Iterable<Delta<T>> }
   | {
       readonly type: 'bookmark';
       readonly scope?: string;

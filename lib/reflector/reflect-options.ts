@@ -34,6 +34,11 @@ export interface ReflectOptions<T> extends Timing {
    * @defaultValue 500 if the server supports pages for the requested version, otherwise no pages
    */
   readonly pageSize?: number | undefined;
+  /**
+   * Watches from this version without a list, because the consumer has received everything up to it. If the version
+   * has expired, a list follows.
+   */
+  readonly resumeFrom?: string | undefined;
   /** The wait before each retry. @defaultValue 800 ms, doubled per failure up to 30 s, with jitter */
   readonly backoff?: Backoff | undefined;
   /** The backoff starts over after this long without a failure, in milliseconds. @defaultValue 120000 */

@@ -167,7 +167,7 @@ export function reflect<T>(
   };
 
   return new Observable<readonly Delta<T>[]>((subscriber) => {
-    let state = initialState(scheduler.now());
+    let state = initialState(scheduler.now(), options.resumeFrom);
     let shown: ReflectorState | undefined;
     let heldBack: HeldBack | undefined;
     const sending = createSending<T>({

@@ -218,7 +218,7 @@ export interface ReflectorConfig {
 }
 
 /** The state before the first request. */
-export function initialState(nowMs: number): ReflectorState {
+export function initialState(nowMs: number, resumeFrom = ''): ReflectorState {
   return {
     phase: 'backoff',
     sinceMs: nowMs,
@@ -229,9 +229,9 @@ export function initialState(nowMs: number): ReflectorState {
     timeoutMs: 0,
     renewal: undefined,
     repeats: undefined,
-    resourceVersion: '',
+    resourceVersion: resumeFrom,
     adopting: false,
-    synced: false,
+    synced: resumeFrom !== '',
     versionUnavailable: false,
     reused: false,
     rereading: false,

@@ -3,6 +3,7 @@ import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { EpochMs } from '../rx/epoch-ms.ts';
+import type { ShardHolding } from './shards/shard-holding.ts';
 import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
 
 /** The status of a reflector. Times are times of the scheduler's clock, in milliseconds. */
@@ -43,6 +44,8 @@ export interface ReflectorStatus {
   readonly resourceVersion: ResourceVersion | '';
   /** Set while a proxy is known to hold events back. Deltas are then emitted up to 20 s late, so `live` is false. */
   readonly heldBack?: HeldBack;
+  /** For a sharded informer: the shards that it holds, and who filters. */
+  readonly shards?: ShardHolding;
 }
 
 /** Whether an answered watch is open. */

@@ -290,13 +290,13 @@ export function reflectorTable<T>(): ReflectorTable<T> {
   };
 }
 
-/** The first step: lists the complete collection. */
+/** The first step: lists the complete collection, or watches from a version that is known already. */
 export function startReflector<T>(
   state: ReflectorState,
   moment: Moment,
   config: ReflectorConfig,
 ): Next<T> {
-  return relist(state, moment, config);
+  return (state.synced ? watch : relist)(state, moment, config);
 }
 
 /** Replaces the step after a failure if `onError` returned 'stop': emits what is pending and completes. */

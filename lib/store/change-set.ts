@@ -8,10 +8,18 @@ import type { Stored } from '../meta/stored.ts';
 
 /**
  * The cause of a change set: `snapshot` (the present contents of the store), `initial` (the first list), `watch` (watch
- * events), `relist` (a later list), `resync`, `query` (a parameter of a live query changed) or `time` (an answer of a
- * live query was due to be evaluated again).
+ * events), `relist` (a later list), `resync`, `query` (a parameter of a live query changed), `time` (an answer of a
+ * live query was due to be evaluated again) or `rebalance` (the shards that an informer holds have changed).
  */
-export type Cause = 'snapshot' | 'initial' | 'watch' | 'relist' | 'resync' | 'query' | 'time';
+export type Cause =
+  | 'snapshot'
+  | 'initial'
+  | 'watch'
+  | 'relist'
+  | 'resync'
+  | 'query'
+  | 'time'
+  | 'rebalance';
 
 /** The cause of a set that is made of two: `watch` is what different causes have in common. */
 export function commonCause(one: Cause | undefined, other: Cause): Cause {
@@ -45,6 +53,8 @@ export interface ChangeSet<T> {
   readonly added: readonly Stored<T>[];
   readonly updated: readonly UpdatedObject<T>[];
   readonly deleted: readonly DeletedObject<T>[];
+  /** The objects whose shards have left the informer. They were not deleted, so `deleted` does not contain them. */
+  readonly left: readonly DeletedObject<T>[];
   /** Absent: the rows have no order. See {@link OrderedChangeSet}. */
   readonly order?: undefined;
 }
@@ -107,6 +117,7 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
   #added: readonly Stored<T>[] | undefined;
   #updated: readonly UpdatedObject<T>[] | undefined;
   #deleted: readonly DeletedObject<T>[] | undefined;
+  #left: readonly DeletedObject<T>[] | undefined;
 
   constructor(
     head: ChangeSetHead<T>,
@@ -152,21 +163,28 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
   }
 
   get deleted(): readonly DeletedObject<T>[] {
-    if (this.#deleted === undefined) {
-      const deleted: DeletedObject<T>[] = [];
-      for (const { id, key, previous, object, last, finalStateUnknown } of this.changes) {
-        if (object !== undefined || previous === undefined) continue;
-        deleted.push({
-          key,
-          uid: id,
-          previous,
-          object: last ?? previous,
-          finalStateUnknown: finalStateUnknown === true,
-        });
-      }
-      this.#deleted = deleted;
-    }
+    this.#deleted ??= this.#gone(false);
     return this.#deleted;
+  }
+
+  get left(): readonly DeletedObject<T>[] {
+    this.#left ??= this.#gone(true);
+    return this.#left;
+  }
+
+  #gone(hasLeft: boolean): readonly DeletedObject<T>[] {
+    const gone: DeletedObject<T>[] = [];
+    for (const { id, key, previous, object, last, finalStateUnknown, left } of this.changes) {
+      if (object !== undefined || previous === undefined || (left === true) !== hasLeft) continue;
+      gone.push({
+        key,
+        uid: id,
+        previous,
+        object: last ?? previous,
+        finalStateUnknown: finalStateUnknown === true,
+      });
+    }
+    return gone;
   }
 }
 

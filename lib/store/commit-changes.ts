@@ -47,10 +47,16 @@ export class CommitChanges<T extends KubernetesObject> {
     }
   }
 
-  /** Records that an object was deleted, in this last state. */
-  deleted(key: string, had: Stored<T>, last: Stored<T>, finalStateUnknown: boolean): void {
+  /** Records that an object was deleted, or has left, in this last state. */
+  deleted(
+    key: string,
+    had: Stored<T>,
+    last: Stored<T>,
+    finalStateUnknown: boolean,
+    left = false,
+  ): void {
     const net = this.#net(key, had);
-    foldDeletion(net, { id: idOf(last, key), object: last }, finalStateUnknown);
+    foldDeletion(net, { id: idOf(last, key), object: last }, finalStateUnknown, left);
     if (this.#nets === undefined) this.#deletions.push(...unfold([net]));
   }
 

@@ -26,7 +26,7 @@ export function splitCommits<T>(
   const [only] = deltas;
   // A lone event needs no set of keys.
   if (deltas.length === 1 && (only?.type === 'added' || only?.type === 'updated')) {
-    return [{ cause: 'watch', initial: false, deltas }];
+    return [{ cause: only.cause ?? 'watch', initial: false, deltas }];
   }
   const commits: Open<T>[] = [];
   const ended = new Set<string | undefined>();
@@ -38,7 +38,7 @@ export function splitCommits<T>(
   };
   const keyed = (
     delta: Exclude<Extract<Delta<T>, { key: string }>, { type: 'refused' }>,
-    cause: 'watch' | 'resync',
+    cause: 'watch' | 'resync' | 'rebalance',
   ) => {
     const fits = open !== undefined && open.cause === cause && !open.keys.has(delta.key);
     const commit = fits ? (open as Open<T>) : begin(cause, false);
@@ -79,7 +79,9 @@ export function splitCommits<T>(
     ) {
       // These deltas change no object.
       (open ?? begin('watch', false)).deltas.push(delta);
-    } else keyed(delta, delta.type === 'sync' ? 'resync' : 'watch');
+    } else if (delta.type !== 'rebalanced') {
+      keyed(delta, delta.type === 'sync' ? 'resync' : (delta.cause ?? 'watch'));
+    }
   }
   return commits;
 }

@@ -88,10 +88,12 @@ export class Committer<T extends KubernetesObject> {
       case 'added':
       case 'updated':
         this.#put(delta.object, delta.key, 'watch', work, delta.basis);
+        // Objects that arrive may be newer than what the other shards have received.
+        if (delta.cause !== undefined) return undefined;
         return scopes.move(scopes.ofKey(delta.key), versionOf(delta.object));
       case 'deleted':
         this.#remove(delta, work);
-        if (delta.finalStateUnknown) return undefined;
+        if (delta.finalStateUnknown || delta.cause !== undefined) return undefined;
         return scopes.move(scopes.ofKey(delta.key), versionOf(delta.object));
       case 'refused':
         return this.#refuse(delta.refused, 'watch');
@@ -107,6 +109,9 @@ export class Committer<T extends KubernetesObject> {
         return scopes.move(scopes.name(delta.scope), delta.resourceVersion);
       case 'replace-abort':
         this.#openLists.delete(delta.scope);
+        return undefined;
+      case 'rebalanced':
+        return undefined;
     }
   }
 
@@ -140,12 +145,13 @@ export class Committer<T extends KubernetesObject> {
   }
 
   /** Releases the objects that were refused before a complete list, which contains each of them again or not at all. */
-  #releaseUnlisted({ scope, flowed }: Replaced<T>): void {
+  #releaseUnlisted({ scope, flowed, within }: Replaced<T>): void {
     const { refused } = this.#indexer;
     const listed = flowed === true ? this.#openLists.get(scope) : undefined;
     this.#openLists.delete(scope);
     for (const key of refused.keys()) {
-      if (inScope(key, scope) && listed?.has(key) !== true) refused.release(key);
+      if (!inScope(key, scope) || listed?.has(key) === true) continue;
+      if (within?.containsRefused(refused.get(key) as Refused) !== false) refused.release(key);
     }
   }
 
@@ -161,6 +167,7 @@ export class Committer<T extends KubernetesObject> {
     // Removing keys while iterating over them is safe for a Map.
     for (const key of this.#indexer.keys()) {
       if (listed?.has(key) || kept.has(key) || !inScope(key, delta.scope)) continue;
+      if (delta.within?.contains(this.#indexer.getByKey(key) as T) === false) continue;
       this.#remove({ key, finalStateUnknown: true }, work);
     }
   }
@@ -275,7 +282,7 @@ export class Committer<T extends KubernetesObject> {
     if (delta.finalStateUnknown && isOlder(versionOf(ended), versionOf(had))) ended = had;
     const last = this.#guarded(ended, had, work);
     work.transaction.remove(key);
-    work.changes.deleted(key, had, last, delta.finalStateUnknown);
+    work.changes.deleted(key, had, last, delta.finalStateUnknown, delta.cause !== undefined);
   }
 
   /** Freezes the last state of a deleted object. If that throws, the stored state is used instead. */

@@ -40,6 +40,11 @@ export interface FakeApiServerOptions {
   readonly initialResourceVersion?: string | undefined;
   /** Supports streaming lists (`sendInitialEvents`), like servers since 1.34. @defaultValue true */
   readonly watchList?: boolean | undefined;
+  /**
+   * Selects objects by `shardSelector`, like a server with the feature gate ShardedListAndWatch. Otherwise the
+   * selector is ignored, as by most servers. @defaultValue false
+   */
+  readonly shardedListAndWatch?: boolean | undefined;
   /** How often a watch receives a bookmark, in milliseconds. @defaultValue 60_000 */
   readonly bookmarkIntervalMs?: number | undefined;
   /** The maximum page size, regardless of `limit`. Default: no limit. */
@@ -162,6 +167,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     random,
     checkNamespaces: options.checkNamespaces ?? false,
     watchList: options.watchList ?? true,
+    shardedListAndWatch: options.shardedListAndWatch ?? false,
     pageSizeMax,
     bookmarkIntervalMs,
     latencyMs,

@@ -31,6 +31,9 @@ const update = (id: string, previous: Thing, object: Thing, key = 'k'): Change<T
 const remove = (id: string, previous: Thing, last = previous, key = 'k'): Change<Thing> => {
   return { id, key, previous, last };
 };
+const leave = (id: string, previous: Thing, last = previous, key = 'k'): Change<Thing> => {
+  return { ...remove(id, previous, last, key), left: true };
+};
 const miss = (id: string, previous: Thing, last = previous): Change<Thing> => {
   return { ...remove(id, previous, last), finalStateUnknown: true };
 };
@@ -40,7 +43,10 @@ const history = fc.array(
   fc.array(
     fc.record({
       key: fc.constantFrom('k0', 'k1', 'k2', 'k3'),
-      what: fc.constantFrom('put', 'put', 'put', 'delete', 'miss', 'recreate', 'resync'),
+      what: fc.constantFrom(
+        ...(['put', 'put', 'put', 'delete', 'miss', 'recreate', 'resync'] as const),
+        ...(['leave', 'leave', 'return'] as const),
+      ),
     }),
     { maxLength: 5 },
   ),
@@ -48,8 +54,18 @@ const history = fc.array(
 );
 type Steps = typeof history extends fc.Arbitrary<infer H> ? H : never;
 
-function play(steps: Steps): { sets: Changes[]; truth: Map<string, Thing> } {
+interface Played {
+  readonly sets: Changes[];
+  readonly fates: ReadonlyMap<string, string[]>;
+  readonly truth: Map<string, Thing>;
+}
+
+function play(steps: Steps): Played {
   const there = new Map<string, { id: string; object: Thing }>();
+  /** The UIDs of objects that have left, by key, and the fates of each UID in their order. */
+  const away = new Map<string, string>();
+  const fates = new Map<string, string[]>();
+  const note = (id: string, fate: string) => fates.set(id, [...(fates.get(id) ?? []), fate]);
   let count = 0;
   const sets = steps.map((set) => {
     const deletions: Change<Thing>[] = [];
@@ -63,6 +79,13 @@ function play(steps: Steps): { sets: Changes[]; truth: Map<string, Thing> } {
       const end = () => {
         there.delete(key);
         if (old === undefined) return;
+        if (what === 'leave') {
+          away.set(key, old.id);
+          note(old.id, 'left');
+          deletions.push(leave(old.id, old.object, old.object, key));
+          return;
+        }
+        note(old.id, 'deleted');
         const change = remove(old.id, old.object, thing(`${object.text}.end`), key);
         deletions.push(what === 'delete' ? change : { ...change, finalStateUnknown: true });
       };
@@ -73,15 +96,32 @@ function play(steps: Steps): { sets: Changes[]; truth: Map<string, Thing> } {
         others.push(update(old.id, old.object, object, key));
       } else {
         end();
-        if (what === 'delete' || what === 'miss') continue;
-        const id = `u${count}`;
+        if (what === 'delete' || what === 'miss' || what === 'leave') continue;
+        const returning = what === 'return' && old === undefined ? away.get(key) : undefined;
+        const id = returning ?? `u${count}`;
+        away.delete(key);
+        note(id, 'there');
         there.set(key, { id, object });
         others.push(add(id, object, key));
       }
     }
     return [...deletions, ...others];
   });
-  return { sets, truth: new Map([...there].map(([key, { object }]) => [key, object])) };
+  return { sets, fates, truth: new Map([...there].map(([key, { object }]) => [key, object])) };
+}
+
+/**
+ * Compares two folds of one history. An object that left, came back and was then deleted is told of as one or the
+ * other, and both are true: a fold of its return and its deletion is empty, so nothing of them is left to fold.
+ */
+function expectSame(one: Changes, other: Changes, fates: ReadonlyMap<string, string[]>): void {
+  const told = (changes: Changes) =>
+    byId(changes).map((change) => {
+      const ends = new Set(fates.get(change.id)?.filter((fate) => fate !== 'there'));
+      if (change.object !== undefined || ends.size < 2) return change;
+      return { id: change.id, key: change.key, previous: change.previous };
+    });
+  expect(told(one)).toEqual(told(other));
 }
 
 /** Applies changes to a consumer's view; every `previous` must be the state that the view had. */
@@ -97,11 +137,11 @@ describe('net change', () => {
   it('S14: folding sets one by one and folding their folds give the same result', () => {
     fc.assert(
       fc.property(history, fc.array(fc.nat(11)), (steps, cuts) => {
-        const { sets } = play(steps);
+        const { sets, fates } = play(steps);
         const at = [...new Set([0, ...cuts, sets.length])].sort((x, y) => x - y);
         const groups = at.slice(1).map((end, index) => sets.slice(at[index], end));
         const folds = groups.map((group) => fold(...group));
-        expect(byId(fold(...folds))).toEqual(byId(fold(...sets)));
+        expectSame(fold(...folds), fold(...sets), fates);
       }),
       { numRuns: 1000 },
     );
@@ -121,6 +161,53 @@ describe('net change', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('H53: a fold tells of a deletion only if the object was deleted, and that it left only if it left', () => {
+    fc.assert(
+      fc.property(history, fc.nat(11), (steps, from) => {
+        const { sets, fates } = play(steps);
+        for (const { id, object, left } of fold(...sets.slice(from))) {
+          if (object !== undefined) continue;
+          expect(fates.get(id)).toContain(left === true ? 'left' : 'deleted');
+          if (fates.get(id)?.includes('left') === false) expect(left).toBeUndefined();
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each<[string, Changes[], Changes]>([
+    ['update, leave', [[update('u1', a1, a2)], [leave('u1', a2)]], [leave('u1', a1, a2)]],
+    ['arrive, leave', [[add('u1', a1)], [leave('u1', a1)]], []],
+    ['leave, arrive changed', [[leave('u1', a1)], [add('u1', a2)]], [update('u1', a1, a2)]],
+    [
+      'leave, arrive, leave',
+      [[leave('u1', a1)], [add('u1', a2)], [leave('u1', a2)]],
+      [leave('u1', a1, a2)],
+    ],
+    [
+      'leave, arrive, delete',
+      [[leave('u1', a1)], [add('u1', a2)], [remove('u1', a2, a3)]],
+      [remove('u1', a1, a3)],
+    ],
+    [
+      'leave, another object of the name arrives',
+      [[leave('u1', a1)], [add('u2', b1)]],
+      [leave('u1', a1), add('u2', b1)],
+    ],
+    [
+      'leave, another object arrives and is deleted',
+      [[leave('u1', a1)], [add('u2', b1)], [remove('u2', b1)]],
+      [leave('u1', a1)],
+    ],
+    [
+      'delete, another object arrives and leaves',
+      [[remove('u1', a1, a2)], [add('u2', b1)], [leave('u2', b1)]],
+      [remove('u1', a1, a2)],
+    ],
+  ])('H53: %s', (_story, sets, expected) => {
+    expect(fold(...sets)).toEqual(expected);
   });
 
   it('S7: deletions are first, the others are in the order in which keys first changed, and no id occurs twice', () => {

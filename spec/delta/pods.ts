@@ -112,6 +112,8 @@ function word(delta: Delta<Pod>): string {
       ].join(' ');
     case 'replace-abort':
       return '!';
+    case 'rebalanced':
+      return '/';
     case 'bookmark':
       return `^${delta.resourceVersion}`;
   }
@@ -120,7 +122,8 @@ function word(delta: Delta<Pod>): string {
 /**
  * Writes deltas in the short notation: `+a@1` added, `~a@2` updated, `=a@2` sync, `-a@3` deleted (`-a@3?` if the
  * deletion was missed), `xa@4` refused, `*` retry, `(a@1)` a part, `[a@1]@9` a list (followed by `too` if its parts were
- * passed on), `!` abort, `^9` bookmark.
+ * passed on), `!` abort, `/` other shards,
+ * `^9` bookmark.
  */
 export function brief(deltas: readonly Delta<Pod>[]): string {
   return deltas.map(word).join(' ');

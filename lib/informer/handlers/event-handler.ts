@@ -10,7 +10,7 @@ import type { SyncWaitOptions } from '../waits.ts';
 import type { DeliveryPolicy } from './delivery.ts';
 
 /**
- * Why a handler is called: the first list of the run, a watch event, a later list, or a resync. Not derived from
+ * Why a handler is called: the first list of the run, a watch event, a later list, a resync, or a change of shards. Not derived from
  * versions.
  */
 export type NotificationCause = Exclude<Cause, 'snapshot'>;
@@ -43,6 +43,11 @@ export interface ResourceEventHandler<T> {
     | Callback<[previous: Stored<T>, object: Stored<T>, notification: EventNotification]>
     | undefined;
   onDelete?: Callback<[deleted: DeletedObject<T>, notification: EventNotification]> | undefined;
+  /**
+   * Called if the shard of an object has left a sharded informer. The object was not deleted, so `onDelete` is not
+   * called. Drop what you remember of the object, and write nothing.
+   */
+  onLeave?: Callback<[left: DeletedObject<T>, notification: EventNotification]> | undefined;
 }
 
 /** The options of one registration. */
@@ -105,7 +110,7 @@ export function callHandler<T>(
   change: Change<T>,
   notification: EventNotification,
 ): unknown {
-  const { id, key, previous, object, last, finalStateUnknown } = change;
+  const { id, key, previous, object, last, finalStateUnknown, left } = change;
   if (object !== undefined) {
     if (previous !== undefined) return handler.onUpdate?.(previous, object, notification);
     return handler.onAdd?.(object, notification);
@@ -113,5 +118,6 @@ export function callHandler<T>(
   if (previous === undefined) return undefined;
   const deleted = { key, uid: id, previous, object: last ?? previous };
   const argument = { ...deleted, finalStateUnknown: finalStateUnknown === true };
+  if (left === true) return handler.onLeave?.(argument, notification);
   return handler.onDelete?.(argument, notification);
 }

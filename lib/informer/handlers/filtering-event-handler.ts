@@ -112,5 +112,9 @@ export function filteringEventHandler<T>(
       if (!test(deleted.previous).matches) return undefined;
       return handler.onDelete?.(deleted, notification);
     },
+    onLeave(left, notification) {
+      if (!test(left.previous).matches) return undefined;
+      return handler.onLeave?.(left, notification);
+    },
   };
 }

@@ -74,6 +74,14 @@ export function withoutRanges(
   return rest;
 }
 
+/** The hashes that are in both. Both are joined ranges, and so is the result. */
+export function commonRanges(
+  a: readonly ShardRange[],
+  b: readonly ShardRange[],
+): readonly ShardRange[] {
+  return withoutRanges(a, withoutRanges(a, b));
+}
+
 /** Whether two lists of joined ranges contain the same hashes. */
 export function sameRanges(a: readonly ShardRange[], b: readonly ShardRange[]): boolean {
   if (a.length !== b.length) return false;

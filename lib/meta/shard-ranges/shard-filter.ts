@@ -9,13 +9,26 @@ import { joinRanges, parseBound, type ShardRange, slotOf } from './ranges.ts';
  */
 export type ShardBy = 'uid' | 'namespace';
 
-function checkedBy(by: ShardBy, caller: string): ShardBy {
-  if (by === 'uid' || by === 'namespace') return by;
-  throw new TypeError(`${caller}: by is ${JSON.stringify(by)}; it must be 'uid' or 'namespace'`);
+/**
+ * How a client selects the objects of a shard. By `owner`, an object is in the shard of its controller owner's UID, so
+ * that a replica has the owned objects of its own objects; an object without one is in no shard. A server cannot select
+ * by owner, so every replica receives all objects of an owned kind.
+ */
+export type ShardFilterBy = ShardBy | 'owner';
+
+function checkedBy<By extends ShardFilterBy>(by: By, caller: string, allowed: readonly By[]): By {
+  if (allowed.includes(by)) return by;
+  throw new TypeError(
+    `${caller}: by is ${JSON.stringify(by)}; it must be '${allowed.join("' or '")}'`,
+  );
 }
 
-function hashOf(object: KubernetesObject, by: ShardBy): Hash64 {
-  return hash64(object.metadata?.[by] ?? '');
+const BY_FIELD: readonly ShardBy[] = ['uid', 'namespace'];
+
+/** The text whose hash decides; `undefined` if the object is in no shard. */
+function shardedValue({ metadata = {} }: KubernetesObject, by: ShardFilterBy): string | undefined {
+  if (by !== 'owner') return metadata[by] ?? '';
+  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
 /**
@@ -29,7 +42,7 @@ function hashOf(object: KubernetesObject, by: ShardBy): Hash64 {
  * ```
  */
 export function shardSlot(object: KubernetesObject, by: ShardBy): number {
-  return slotOf(hashOf(object, checkedBy(by, 'shardSlot')));
+  return slotOf(hash64(shardedValue(object, checkedBy(by, 'shardSlot', BY_FIELD)) ?? ''));
 }
 
 /**
@@ -48,18 +61,23 @@ export function shardSlotOf(text: string): number {
 
 /** Selects objects by ranges of hashes. Create it with {@link createShardFilter}. */
 export interface ShardFilter {
-  readonly by: ShardBy;
+  readonly by: ShardFilterBy;
   /** The ranges, sorted and joined. */
   readonly ranges: readonly ShardRange[];
   /** Whether the object is in one of the ranges. */
   contains(object: KubernetesObject): boolean;
-  /** Whether an object with this UID or this namespace is in one of the ranges. */
+  /** Whether an object with this UID, this namespace or this owner's UID is in one of the ranges. */
   containsValue(text: string): boolean;
+  /**
+   * Whether an object of which only the key and the UID are known is in one of the ranges. By `owner` always true,
+   * because its owner is not known.
+   */
+  containsRefused(refused: { readonly key: string; readonly uid: string }): boolean;
 }
 
 /**
- * Creates a filter that selects the same objects as a server that is sent `shardSelector(by, ranges)`. Without ranges
- * it selects nothing. Throws a `TypeError` if a range or `by` is invalid.
+ * Creates a filter that selects the same objects as a server that is sent `shardSelector(by, ranges)`, or objects by
+ * their owner, which no server does. Without ranges it selects nothing. Throws a `TypeError` if a range or `by` is invalid.
  *
  * @example
  * ```ts
@@ -69,8 +87,8 @@ export interface ShardFilter {
  * mine.contains({ metadata: { namespace: 'shop', name: 'web-0' } }); // => true
  * ```
  */
-export function createShardFilter(by: ShardBy, ranges: Iterable<ShardRange>): ShardFilter {
-  checkedBy(by, 'createShardFilter');
+export function createShardFilter(by: ShardFilterBy, ranges: Iterable<ShardRange>): ShardFilter {
+  checkedBy<ShardFilterBy>(by, 'createShardFilter', [...BY_FIELD, 'owner']);
   const joined = joinRanges(ranges);
   // Numbers in one array, because this runs once per object of every list and event.
   const bounds = joined.flatMap(({ start, end }) => {
@@ -89,8 +107,15 @@ export function createShardFilter(by: ShardBy, ranges: Iterable<ShardRange>): Sh
   return {
     by,
     ranges: joined,
-    contains: (object) => has(hashOf(object, by)),
+    contains: (object) => {
+      const value = shardedValue(object, by);
+      return value !== undefined && has(hash64(value));
+    },
     containsValue: (text) => has(hash64(text)),
+    containsRefused: ({ key, uid }) => {
+      if (by === 'owner') return true;
+      return has(hash64(by === 'uid' ? uid : key.slice(0, Math.max(0, key.indexOf('/')))));
+    },
   };
 }
 
@@ -108,7 +133,7 @@ export function createShardFilter(by: ShardBy, ranges: Iterable<ShardRange>): Sh
  * ```
  */
 export function shardSelector(by: ShardBy, ranges: Iterable<ShardRange>): string {
-  checkedBy(by, 'shardSelector');
+  checkedBy(by, 'shardSelector', BY_FIELD);
   const joined = joinRanges(ranges);
   if (joined.length === 0) {
     throw new TypeError('shardSelector: no range given; a selector without ranges does not exist');

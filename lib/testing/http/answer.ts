@@ -30,6 +30,7 @@ export interface Answer {
 /** The dependencies of a response. */
 export interface AnswerContext extends WriteContext, WatchContext {
   readonly watchList: boolean;
+  readonly shardedListAndWatch: boolean;
   readonly pageSizeMax: number;
   readonly random: () => number;
   readonly logs: PodLogs;
@@ -65,14 +66,19 @@ export function failureAnswer(error: ApiError): Answer {
 function read(
   request: RequestRecord,
   target: Target,
-  { query }: Exchange,
+  exchange: Exchange,
   renderer: Renderer,
   context: AnswerContext,
 ): Answer {
+  const query = new URLSearchParams(exchange.query);
+  // A server without the feature gate ignores the selector, whatever it says.
+  if (!context.shardedListAndWatch) query.delete('shardSelector');
   if (target.name !== undefined) return textAnswer(200, renderer.object(existing(target)));
   if (request.use === 'list') {
     const { items, metadata } = list(target, query, context.pageSizeMax);
-    return textAnswer(200, renderer.list(items, metadata));
+    // Only a list of complete objects says that it was filtered.
+    const { shardInfo: _, ...others } = metadata;
+    return textAnswer(200, renderer.list(items, renderer.as === 'Object' ? metadata : others));
   }
   const plan = watchPlan(target, query, context);
   const stream = new WatchStream(request, target.collection, plan, renderer.watch(), context);

@@ -1,6 +1,6 @@
 /** `changeSet`: builds change sets for tests of their consumers, from the few fields that matter in a test. */
 
-import type { Change } from '../../delta/net-change.ts';
+import type { Change, DeletedObject } from '../../delta/net-change.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { Stored } from '../../meta/stored.ts';
@@ -13,6 +13,8 @@ export interface ChangeSetInit<T> {
   readonly deleted?: readonly T[] | undefined;
   /** Objects that were deleted, but whose deletion was missed, so that their final state is unknown. */
   readonly missed?: readonly T[] | undefined;
+  /** Objects that left a sharded informer without being deleted. */
+  readonly left?: readonly T[] | undefined;
   /** @defaultValue true */
   readonly synced?: boolean | undefined;
   /** @defaultValue 1 */
@@ -25,6 +27,14 @@ export interface ChangeSetInit<T> {
   readonly initial?: boolean | undefined;
   /** Default: the version of the last object that has one. */
   readonly resourceVersion?: string | undefined;
+}
+
+function goneObject<T extends KubernetesObject>(
+  object: Stored<T>,
+  finalStateUnknown: boolean,
+): DeletedObject<T> {
+  const key = metaNamespaceKeyFunc(object);
+  return { key, uid: uidOf(object), previous: object, object, finalStateUnknown };
 }
 
 /**
@@ -45,7 +55,7 @@ export function changeSet<T extends KubernetesObject>(init: ChangeSetInit<T> = {
   type S = Stored<T>;
   const { initial = false } = init;
   // A test may leave out metadata. Consumers see the objects typed as if a server had stored them.
-  const { added = [], deleted = [], missed = [] } = init as Record<string, readonly S[]>;
+  const { added = [], deleted = [], missed = [], left = [] } = init as Record<string, readonly S[]>;
   const updated = (init.updated ?? []) as readonly UpdatedObject<T>[];
   const named = (object: T) => {
     const key = metaNamespaceKeyFunc(object);
@@ -55,6 +65,7 @@ export function changeSet<T extends KubernetesObject>(init: ChangeSetInit<T> = {
   const changes: Change<T>[] = [
     ...deleted.map(gone),
     ...missed.map((object): Change<T> => ({ ...gone(object), finalStateUnknown: true })),
+    ...left.map((object): Change<T> => ({ ...gone(object), left: true })),
     ...updated.map((both): Change<T> => ({ ...named(both.object), ...both })),
     ...added.map((object): Change<T> => ({ ...named(object), object })),
   ];
@@ -75,12 +86,7 @@ export function changeSet<T extends KubernetesObject>(init: ChangeSetInit<T> = {
     changes,
     added,
     updated,
-    deleted: [...deleted, ...missed].map((object) => ({
-      key: metaNamespaceKeyFunc(object),
-      uid: uidOf(object),
-      previous: object,
-      object,
-      finalStateUnknown: missed.includes(object),
-    })),
+    deleted: [...deleted, ...missed].map((object) => goneObject(object, missed.includes(object))),
+    left: left.map((object) => goneObject(object, false)),
   };
 }
