@@ -14,12 +14,13 @@ export function shownColumns(kind: Kind, chosen: readonly string[] | undefined):
   return shown.length === 0 ? kind.columns.slice(0, 1) : shown;
 }
 
-/** The first columns, as many as fit into a width. Two are always shown. */
+/** The columns that fit into a width, without those for which no room is left. The first two are always shown. */
 export function fittingColumns(columns: readonly Column[], width: number): readonly Column[] {
   let left = width;
   return columns.filter((column, at) => {
-    left -= column.width;
-    return at < 2 || left >= 0;
+    const fits = at < 2 || column.width <= left;
+    if (fits) left -= column.width;
+    return fits;
   });
 }
 
