@@ -168,14 +168,17 @@ export class ClusterInformers implements InformerPool, MergedHost {
   }
 
   stop(): Promise<void> {
-    this.#drain.run(() => {
-      if (this.#lease.active) this.#lease.end();
-      else this.#end('stopped');
-      for (const [identity, entry] of [...this.#entries]) {
-        if (!entry.kept && entry.holders === 0) this.#forget(identity, entry);
-      }
+    // A call within a callback takes effect after that callback.
+    return new Promise((resolve, reject) => {
+      this.#drain.run(() => {
+        if (this.#lease.active) this.#lease.end();
+        else this.#end('stopped');
+        for (const [identity, entry] of [...this.#entries]) {
+          if (!entry.kept && entry.holders === 0) this.#forget(identity, entry);
+        }
+        this.#stopping.then(resolve, reject);
+      });
     });
-    return this.#stopping;
   }
 
   async whenSynced(options?: SyncWaitOptions): Promise<void> {
