@@ -217,11 +217,10 @@ const troubled: Plots = [
 /** Most of the changes of a calm cluster are not visible, so that a seeded fault stands out. */
 const calm: Plots = [
   [20, rollout],
-  [1, crash],
   [1, drain],
   [12, job],
   [6, blip],
-  [60, note],
+  [61, note],
 ];
 
 function begin(world: World): Story {
