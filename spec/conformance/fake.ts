@@ -1,13 +1,17 @@
 /** The fake API server as a server under test, in process or over a socket. */
-import { createFakeApiServer } from 'rx-informer/testing';
+import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
 import { defineResource } from '../../lib/meta/resource.ts';
 import { type ApiServer, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
 import { overFetch } from './over-fetch.ts';
 
-export async function openFake(served: boolean): Promise<ApiServer> {
+export async function openFake(
+  served: boolean,
+  options: FakeApiServerOptions = {},
+): Promise<ApiServer> {
   const fake = createFakeApiServer({
     initialResourceVersion: '1000',
     checkNamespaces: true,
+    ...options,
   });
   fake.addResource(defineResource(WIDGETS), { printerColumns: WIDGET_COLUMNS });
   const socket = served ? await fake.serve() : undefined;

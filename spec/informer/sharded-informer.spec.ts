@@ -4,6 +4,7 @@ import {
   createClient,
   createController,
   createListWatch,
+  createMetadataListWatch,
   createShardedInformer,
   filteringEventHandler,
   type OwnedShards,
@@ -112,6 +113,32 @@ describe('createShardedInformer', () => {
       message: 'the server filters, and so does the client',
     });
     await informer.stop();
+  });
+
+  it('H60: a list of metadata does not say that it was filtered; many UIDs in the ranges do', async () => {
+    const server = createFakeApiServer({ shardedListAndWatch: true });
+    for (let at = 0; at < 100; at++) {
+      server.objects.create(configMaps, { metadata: { namespace: 'shop', name: `n${at}` } });
+    }
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    for (const [by, known] of [
+      ['uid', true],
+      ['namespace', undefined],
+    ] as const) {
+      const ranges$ = new BehaviorSubject(
+        by === 'uid'
+          ? shardRanges([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
+          : of('shop'),
+      );
+      const informer = createShardedInformer(createMetadataListWatch(client, configMaps), {
+        shards: { by, ranges$ },
+      });
+      informer.start();
+      await informer.whenSynced({ timeoutMs: 5_000 });
+      expect(informer.indexer.size).toBeGreaterThan(10);
+      expect(informer.status.shards?.serverFilters).toBe(known);
+      await informer.stop();
+    }
   });
 
   it('H55: of ranges that arrive only these are listed, at the newest version, and one watch over all follows', async () => {

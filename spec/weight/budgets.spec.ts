@@ -112,6 +112,18 @@ describe('budgets', () => {
     );
   });
 
+  it('X21: sharded informers and the hash cost nothing to those who do not import them', async () => {
+    const informer = 'createClient, createListWatch, createSharedInformer';
+    const [plain, sharded] = await Promise.all([
+      bundleText(informer),
+      bundleText(`${informer}, createShardedInformer`),
+    ]);
+    for (const trace of ['shardRange(', 'ShardedListAndWatch']) {
+      expect(plain).not.toContain(trace);
+      expect(sharded).toContain(trace);
+    }
+  });
+
   it('X21: a goal is listed only with a budget above it', () => {
     for (const { budget, goal = [0] } of BUDGETS) expect(goal[0]).toBeLessThan(budget);
   });

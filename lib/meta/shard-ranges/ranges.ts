@@ -82,6 +82,15 @@ export function commonRanges(
   return withoutRanges(a, withoutRanges(a, b));
 }
 
+/** Which part of all hashes joined ranges contain, from 0 to 1. */
+export function shareOf(ranges: readonly ShardRange[]): number {
+  const at = (bound: string) => {
+    const { high, low } = parseBound(bound);
+    return high / 2 ** 32 + low / 2 ** 64;
+  };
+  return ranges.reduce((sum, { start, end }) => sum + at(end) - at(start), 0);
+}
+
 /** Whether two lists of joined ranges contain the same hashes. */
 export function sameRanges(a: readonly ShardRange[], b: readonly ShardRange[]): boolean {
   if (a.length !== b.length) return false;

@@ -5,13 +5,16 @@ import type { ListPart } from '../../decode/watch-event.ts';
 import type { ListerWatcher, ListRequest } from '../../list-watch/lister-watcher.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import type { ShardRange } from '../../meta/shard-ranges/ranges.ts';
+import { type ShardRange, shareOf } from '../../meta/shard-ranges/ranges.ts';
 import {
   createShardFilter,
   type ShardFilterBy,
   shardSelector,
 } from '../../meta/shard-ranges/shard-filter.ts';
 import { isRefusedSelector, type ServerFilter } from './server-filter.ts';
+
+/** If all objects are in the ranges, and the chance of that without a filter is less than this, the server filters. */
+const CHANCE = 1e-9;
 
 /** The part of a follower that its requests depend on. */
 export interface Requesting {
@@ -40,12 +43,17 @@ export function shardRequests<T extends KubernetesObject>(
   ): Observable<V> => {
     if (by === 'owner' || server.refusal !== undefined) return send({});
     const filter = createShardFilter(by, ranges);
+    const share = shareOf(ranges);
+    let chance = 1;
     return send({ shardSelector: shardSelector(by, ranges) }).pipe(
       tap((value) => {
         if (isProof(value)) return server.note(true);
-        // A list of metadata does not say that it was filtered, so only an object of another shard is a proof.
+        // Lists of custom resources and of metadata do not say that they were filtered, but their objects do.
         if (server.filters === false) return;
-        if (objectsOf(value).some((object) => !filter.contains(object))) server.note(false);
+        const objects = objectsOf(value);
+        if (!objects.every(filter.contains)) return server.note(false);
+        if (by === 'uid') chance *= share ** objects.length;
+        if (chance < CHANCE) server.note(true);
       }),
       catchError((error: unknown) => {
         const failure = ApiError.from(error, 'the request');
