@@ -54,7 +54,9 @@ export class PublishProcess {
   async says(words: string | RegExp, ms?: number): Promise<void> {
     const has = () =>
       typeof words === 'string' ? this.text.includes(words) : words.test(this.text);
-    await eventually(() => has() || !this.isRunning, `${words} in: ${this.text}`, ms);
+    await eventually(() => has() || !this.isRunning, String(words), ms).catch((error: Error) => {
+      throw new Error(`${error.message}; the publisher said: ${this.text}`);
+    });
     if (!has()) throw new Error(`the publisher ended without ${words}: ${this.text}`);
   }
 
