@@ -14,6 +14,10 @@ export interface DashboardOptions {
   readonly namespace?: string;
   /** Forwards no edits to the cluster. @defaultValue false */
   readonly readOnly?: boolean;
+  /** The address of the NATS server from which the page reads the objects. @defaultValue the cluster */
+  readonly nats?: string;
+  /** The bucket that `rx-informer publish` fills. @defaultValue k8s */
+  readonly bucket?: string;
   /** Pods of the embedded cluster. */
   readonly objects: number;
   /** Changes per second in the embedded cluster. */
@@ -49,6 +53,18 @@ function namespaceName(text: string): string {
   throw new InvalidArgumentError('It must be the name of a namespace.');
 }
 
+/** The page connects to it, so it must be a WebSocket, and its origin becomes a part of the page's policy. */
+function webSocket(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^wss?:$/.test(url.protocol) && url.username === '') return url.origin;
+  throw new InvalidArgumentError('It must be an address such as ws://localhost:9222.');
+}
+
+function bucketName(text: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(text)) return text;
+  throw new InvalidArgumentError("It must consist of letters, digits, '-' and '_'.");
+}
+
 function command(): Command {
   return (
     new Command('npm start --')
@@ -65,6 +81,8 @@ function command(): Command {
       .option('--kubeconfig <file>', 'kubeconfig of the cluster')
       .option('--context <name>', 'context of the kubeconfig')
       .option('--namespace <name>', 'show only this namespace', namespaceName)
+      .option('--nats <url>', 'read the objects from NATS, over WebSocket', webSocket)
+      .option('--bucket <name>', 'bucket of NATS', bucketName, 'k8s')
       .option('--read-only', 'forward no edits to the cluster', false)
       .option('--pods <number>', 'pods of the embedded cluster', integer(1, 100_000), 1000)
       .addOption(

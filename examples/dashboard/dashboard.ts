@@ -31,7 +31,13 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   const choice = await chooseCluster(options);
   const folder = await buildPage(() => say('Building the page …'));
   const type = 'cluster' in choice ? 'real' : 'embedded';
-  const files = await readPageFiles(folder, type, options.namespace);
+  const { nats, bucket = 'k8s' } = options;
+  const files = await readPageFiles(
+    folder,
+    type,
+    options.namespace,
+    nats === undefined ? undefined : { url: nats, bucket },
+  );
   let embedded: EmbeddedCluster | undefined;
   if ('embeddedBecause' in choice) {
     say(`Showing the embedded cluster, because ${choice.embeddedBecause}.`);
@@ -42,6 +48,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
     const shown = namespace === undefined ? '' : `the namespace ${namespace} of `;
     say(`Showing ${shown}${choice.cluster.name}.`);
   }
+  if (nats !== undefined) say(`Reading the objects from the bucket ${bucket} at ${nats}.`);
   const client =
     'cluster' in choice
       ? choice.cluster.client
@@ -53,7 +60,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
       proxy,
       rules,
       files,
-      cluster: 'cluster' in choice ? choice.cluster.name : 'embedded cluster',
+      cluster: `${'cluster' in choice ? choice.cluster.name : 'embedded cluster'}${nats ? ' over NATS' : ''}`,
       port,
       ...(embedded === undefined ? {} : { embedded }),
     });

@@ -23,15 +23,18 @@ export function refusal(request: IncomingMessage, port: number): string | undefi
   return undefined;
 }
 
-/** The headers of every response. `nonce` names the styles that the page may use. */
-export function securityHeaders(nonce?: string): Record<string, string> {
+/**
+ * The headers of every response. `nonce` names the styles that the page may use, and `origin` a server beside this one
+ * to which it may connect.
+ */
+export function securityHeaders(nonce?: string, origin?: string): Record<string, string> {
   const styles = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
   const policy = {
     'default-src': "'none'",
     'script-src': "'self'",
     'style-src': styles,
     'img-src': "'self' data:",
-    'connect-src': "'self'",
+    'connect-src': origin === undefined ? "'self'" : `'self' ${origin}`,
     'object-src': "'none'",
     'base-uri': "'none'",
     'form-action': "'none'",

@@ -21,14 +21,22 @@ function html(content: Buffer, values: Readonly<Record<string, string>>): string
     .replaceAll(/%([A-Z_]+)%/g, (mark, name: string) => values[name] ?? mark);
 }
 
+/** The bucket from which a page reads. */
+export interface PageBucket {
+  /** The origin of the WebSocket. */
+  readonly url: string;
+  readonly bucket: string;
+}
+
 /**
- * Reads all files of a folder. The page learns from placeholders which type of cluster it shows, and to which
- * namespace it is restricted, if it is.
+ * Reads all files of a folder. The page learns from placeholders which type of cluster it shows, to which namespace it
+ * is restricted, if it is, and whether it reads from NATS.
  */
 export async function readPageFiles(
   folder: string,
   cluster: 'embedded' | 'real',
   namespace = '',
+  nats?: PageBucket | undefined,
 ): Promise<PageFiles> {
   const files = new Map<string, Buffer>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -43,8 +51,11 @@ export async function readPageFiles(
     if (content === undefined || type === undefined) return false;
     if (name === '/index.html') {
       const nonce = randomBytes(16).toString('base64');
-      response.writeHead(200, { ...securityHeaders(nonce), 'content-type': type });
-      response.end(html(content, { STYLE_NONCE: nonce, CLUSTER: cluster, NAMESPACE: namespace }));
+      const headers = securityHeaders(nonce, nats?.url);
+      response.writeHead(200, { ...headers, 'content-type': type });
+      const values = { STYLE_NONCE: nonce, CLUSTER: cluster, NAMESPACE: namespace };
+      const { url = '', bucket = '' } = nats ?? {};
+      response.end(html(content, { ...values, NATS: url, BUCKET: bucket }));
       return true;
     }
     // The names of assets contain a hash of their content.

@@ -16,6 +16,7 @@ import {
 } from 'rx-informer';
 import { events } from 'rx-informer/resources';
 import { BehaviorSubject, filter } from 'rxjs';
+import { natsListWatch } from './nats.ts';
 
 /** The shortest time between two renderings of changed rows, in milliseconds, so that time is left for input. */
 const PAINT_EVERY_MS = 200;
@@ -40,6 +41,7 @@ export const client = createClient({ baseUrl: window.location.origin });
 
 export const factory = createInformerFactory(client, {
   ...timeouts,
+  listWatch: meta('nats') === '' ? undefined : natsListWatch(meta('nats'), meta('bucket')),
   lingerMs: LINGER_MS,
   audit: { periodMs: AUDIT_PERIOD_MS },
   ...(onlyNamespace === '' ? {} : { namespaces: [onlyNamespace] }),
