@@ -80,11 +80,12 @@ export class MergedSubscriber<T extends KubernetesObject> {
         key,
         previous: object,
         last: object,
-        finalStateUnknown: true,
+        left: true,
       }),
     );
     this.#settle();
-    if (changes.length > 0) this.#emit('relist', changes);
+    // The objects were not deleted.
+    if (changes.length > 0) this.#emit('rebalance', changes);
   }
 
   /** A cluster may have failed, or the clusters are known now. */

@@ -1,5 +1,5 @@
-import { createClient, type KubeClient, liveFilter, toView } from 'rx-informer';
-import { pods } from 'rx-informer/resources';
+import { type ChangeSet, createClient, type KubeClient, liveFilter, toView } from 'rx-informer';
+import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { NEVER, of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -51,8 +51,13 @@ describe('the rows of many clusters', () => {
     await time.advance(100);
     expect(seen.shown.length).toBe(4);
     const { length } = seen.lines;
+    const sets: ChangeSet<Pod>[] = [];
+    const noted = clusters.informer(pods).changes$.subscribe((set) => sets.push(set));
     clients$.next(clientsOf('west'));
-    expect(seen.lines.slice(length)).toEqual(['relist -east/shop/db -east/shop/web synced']);
+    // They were not deleted.
+    expect([sets.at(-1)?.left.length, sets.at(-1)?.deleted.length]).toEqual([2, 0]);
+    noted.unsubscribe();
+    expect(seen.lines.slice(length)).toEqual(['rebalance -east/shop/db -east/shop/web synced']);
     await time.advance(100);
     expect(fake('east').server.openWatches).toEqual([]);
     expect(clusters.names).toEqual(['west']);
