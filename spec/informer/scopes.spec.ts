@@ -3,6 +3,7 @@ import {
   createClient,
   createListWatch,
   createSharedInformer,
+  type KubernetesObject,
   type ListerWatcher,
 } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
@@ -61,5 +62,15 @@ describe("the namespace ''", () => {
     const { send, pop } = gated({ known: knowing(small('shop/a', 1), small('node', 1)) });
     send(replacing([small('lab/a', 2)], { scope: '' }), replaced([], 9, { scope: '' }));
     expect(pop()).toEqual(['-shop/a@1? -node@1? [lab/a@2]@9']);
+  });
+
+  it('H57: a list of some shards deletes no missing object of others', () => {
+    const within = {
+      contains: ({ metadata }: KubernetesObject) => metadata?.name === 'a',
+      containsRefused: () => true,
+    };
+    const { send, pop } = gated({ known: knowing(small('shop/a', 1), small('shop/b', 1)) });
+    send(replaced([], 9, { within }));
+    expect(pop()).toEqual(['-shop/a@1? []@9']);
   });
 });
