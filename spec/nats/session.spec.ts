@@ -126,6 +126,16 @@ describe('a session', () => {
     expect(shown(listed().fold(record(9, { count: 2, ...fields })))).toEqual(['410']);
   });
 
+  it('J4: a set that lacks an object is no 410 while messages follow, because the object was overwritten meanwhile', () => {
+    const session = listed();
+    // `c` was created before the record and updated after it, so its first message is gone.
+    const early = { ...record(6, { count: 3, resourceVersion: '12' }), pending: 2 };
+    expect(shown(session.fold(early))).toEqual(['open']);
+    session.fold(pod(7, 'c', '13'));
+    const late = record(8, { count: 3, resourceVersion: '13' });
+    expect(shown(session.fold(late))).toEqual(['ADDED shop/c', 'BOOKMARK 13']);
+  });
+
   it('J4: a later term that began after everything the reader has is not a 410', () => {
     const terms = [
       { writer: 'w1', after: 0 },

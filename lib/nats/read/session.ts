@@ -231,7 +231,7 @@ export class Session<T extends KubernetesObject> {
     }
     return this.#place === undefined
       ? this.#endList(meta, message.sequence)
-      : this.#endSet(meta, message.sequence, this.#place);
+      : this.#endSet(meta, message, this.#place);
   }
 
   #endList(meta: Meta, sequence: number): Folded<T> {
@@ -241,9 +241,16 @@ export class Session<T extends KubernetesObject> {
     return { kind: 'complete', events };
   }
 
-  #endSet(meta: Meta, sequence: number, place: Place): Folded<T> {
+  #endSet(meta: Meta, { sequence, pending }: Received, place: Place): Folded<T> {
     const mismatch = this.#mismatch(meta, sequence, place);
     if (mismatch !== undefined) return failed(gone(this.#scope.where, mismatch));
+    // A message that was overwritten before this reader read it comes later, so the set may lack it until then.
+    const size = this.#sizeAfter(this.#waiting);
+    if (size !== meta.count && pending > 0) return OPEN;
+    if (size !== meta.count) {
+      const why = `the bucket has ${meta.count} objects and the reader ${size}, so messages were lost or a deletion has expired`;
+      return failed(gone(this.#scope.where, why));
+    }
     const events: WatchEvent<T>[] = [];
     const before: [string, string | undefined][] = [];
     let newest = place.resourceVersion;
@@ -263,10 +270,6 @@ export class Session<T extends KubernetesObject> {
       events.push(event);
     }
     this.#waiting = [];
-    if (this.#known.size !== meta.count) {
-      const why = `the bucket has ${meta.count} objects and the reader ${this.#known.size}, so messages were lost or a deletion has expired`;
-      return failed(gone(this.#scope.where, why));
-    }
     const hasMoved = isOlder(place.resourceVersion, meta.resourceVersion);
     this.#settle(meta, sequence);
     if (hasMoved || events.length > 0) {
@@ -275,6 +278,15 @@ export class Session<T extends KubernetesObject> {
       events.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd: false });
     }
     return { kind: 'complete', events };
+  }
+
+  /** How many objects the reader has after some messages. */
+  #sizeAfter(waiting: readonly Waiting<T>[]): number {
+    const present = new Map<string, boolean>();
+    for (const { key, state } of waiting) present.set(key, state !== undefined);
+    let size = this.#known.size;
+    for (const [key, is] of present) size += Number(is) - Number(this.#known.has(key));
+    return size;
   }
 
   /** Why a record does not continue what was received before, if it does not. */
