@@ -15,6 +15,8 @@ export interface NatsServerOptions {
   readonly config?: string;
   /** The largest message, in bytes. */
   readonly maxPayload?: number;
+  /** The user of connections without options of their own. */
+  readonly user?: ConnectionOptions;
 }
 
 /** A port that no process uses at the moment. */
@@ -35,6 +37,7 @@ export class NatsServer {
   readonly #webSocketPort: number;
   readonly #connections = new Set<NatsConnection>();
   #process: ChildProcess | undefined;
+  #user: ConnectionOptions = {};
 
   private constructor(binary: string, port: number, webSocketPort: number) {
     this.#binary = binary;
@@ -45,6 +48,7 @@ export class NatsServer {
   static async start(options: NatsServerOptions = {}): Promise<NatsServer> {
     const binary = await ensureNatsBinary();
     const server = new NatsServer(binary, await freePort(), await freePort());
+    server.#user = options.user ?? {};
     server.#configure(options);
     await server.run();
     return server;
@@ -129,6 +133,7 @@ export class NatsServer {
       servers: this.url,
       maxReconnectAttempts: -1,
       reconnectTimeWait: 100,
+      ...this.#user,
       ...options,
     });
     this.#connections.add(connection);

@@ -1,0 +1,170 @@
+/** Publishers: large sets, objects that are too large, two publishers, informers that stop, streams with other settings. */
+import { jetstreamManager } from '@nats-io/jetstream';
+import { createClient, createLeaderElector } from 'rx-informer';
+import { leases } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NatsServer } from './nats-server.ts';
+import { contents, eventually, Scene } from './scene.ts';
+
+let nats: NatsServer;
+let scene: Scene;
+
+beforeEach(async () => {
+  nats = await NatsServer.start({ maxPayload: 64 * 1024 });
+  scene = new Scene(nats);
+});
+afterEach(async () => {
+  await scene.stop();
+  await nats.stop();
+});
+
+const truthOf = () => scene.truth().join();
+
+describe('a publisher', () => {
+  it('J10: a set that is larger than a batch becomes visible at once, and is complete', async () => {
+    for (let at = 0; at < 2_500; at++) scene.create(`ns-${at % 7}`, `web-${at}`);
+    const { publisher } = await scene.publisher();
+    const { informer } = await scene.reader();
+    const { informer: one } = await scene.reader({ namespace: 'ns-3' });
+    const sizes = new Set<number>();
+    informer.changes$.subscribe(({ synced }) => {
+      if (synced) sizes.add(informer.indexer.list().length);
+    });
+    await eventually(() => contents(informer).join() === truthOf(), 'all objects', 30_000);
+    expect([...sizes]).toEqual([2_500]);
+    await eventually(() => contents(one).length === 357, 'one namespace');
+    expect(publisher.status.objects).toBe(2_500);
+    // A restarted publisher finds a difference of more than one batch.
+    await publisher.stop();
+    for (let at = 0; at < 1_500; at++) scene.update(`ns-${at % 7}`, `web-${at}`, { tier: 'new' });
+    for (let at = 2_400; at < 2_500; at++) scene.remove(`ns-${at % 7}`, `web-${at}`);
+    const sets: number[] = [];
+    informer.changes$.subscribe(({ reset, changes }) => {
+      if (!reset) sets.push(changes.length);
+    });
+    await scene.publisher();
+    await eventually(() => contents(informer).join() === truthOf(), 'the difference', 30_000);
+    expect(sets).toEqual([1_600]);
+    expect(informer.status.relists).toBe(0);
+  });
+
+  it('J11: an object that is too large is named, is not in the bucket in any state, and enters it when it fits', async () => {
+    scene.create('shop', 'big');
+    scene.create('shop', 'web-0');
+    const { publisher } = await scene.publisher();
+    const { informer } = await scene.reader();
+    await eventually(() => contents(informer).length === 2, 'both');
+    scene.update('shop', 'big', { value: 'x'.repeat(70_000) });
+    await eventually(() => contents(informer).length === 1, 'big is out');
+    expect(publisher.status.tooLarge).toEqual([
+      { key: 'shop/big', bytes: expect.any(Number) as number },
+    ]);
+    expect(publisher.status.message).toContain('the first is shop/big');
+    scene.update('shop', 'big', { value: 'x' });
+    await eventually(() => contents(informer).join() === truthOf(), 'big is in');
+    await eventually(() => publisher.status.tooLarge.length === 0, 'nothing is too large');
+    expect(informer.status.relists).toBe(0);
+  });
+
+  it('J12: of two publishers with one Lease one writes, and the other takes over without a list for readers', async () => {
+    const api = createFakeApiServer({ resources: [leases] });
+    const client = createClient({ baseUrl: 'http://fake', fetch: api.fetch });
+    const elector = (identity: string) =>
+      createLeaderElector({
+        ...{ client, namespace: 'shop', name: 'publisher', identity },
+        ...{ leaseDurationMs: 1_500, renewDeadlineMs: 1_000, retryPeriodMs: 200 },
+      });
+    scene.create('shop', 'web-0');
+    const first = await scene.publisher({ elector: elector('a') });
+    await eventually(() => first.publisher.status.phase === 'publishing', 'the first leads');
+    const second = await scene.publisher({ elector: elector('b') });
+    const { informer } = await scene.reader();
+    await eventually(() => second.publisher.status.phase === 'standby', 'the second waits');
+    await eventually(() => contents(informer).length === 1, 'the reader is in step');
+    scene.create('shop', 'web-1');
+    await eventually(() => contents(informer).length === 2, 'web-1');
+    await first.publisher.stop();
+    scene.create('shop', 'web-2');
+    scene.remove('shop', 'web-0');
+    await eventually(() => contents(informer).join() === truthOf(), 'the second publishes');
+    expect(second.publisher.status.phase).toBe('publishing');
+    expect(informer.status.relists).toBe(0);
+  });
+
+  it('J12: two publishers without a Lease exclude each other: each write is refused or complete, and readers are in step', async () => {
+    scene.create('shop', 'web-0');
+    await scene.publisher();
+    await scene.publisher();
+    const { informer } = await scene.reader();
+    const told: string[] = [];
+    informer.changes$.subscribe(({ reset, changes }) => {
+      if (!reset)
+        told.push(...changes.map(({ key, object }) => `${object === undefined ? '-' : '+'}${key}`));
+    });
+    for (let at = 1; at <= 20; at++) {
+      scene.create('shop', `web-${at}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await eventually(() => contents(informer).join() === truthOf(), 'the reader is in step');
+    expect(told.length).toBe(new Set(told).size);
+    expect(informer.status.relists).toBe(0);
+  });
+
+  it('J13: a stopped informer sends no heartbeats; when it is started again, the difference is published', async () => {
+    scene.create('shop', 'web-0');
+    const { publisher, informer: upstream } = await scene.publisher();
+    const { informer } = await scene.reader();
+    await eventually(() => contents(informer).length === 1, 'web-0');
+    await upstream.stop();
+    await eventually(() => publisher.status.phase === 'waiting', 'the publisher waits');
+    expect(publisher.status.message).toContain('start the informer');
+    await eventually(() => informer.status.error !== undefined, 'the publisher is missed');
+    scene.remove('shop', 'web-0');
+    scene.create('shop', 'web-1');
+    expect(upstream.status.phase).toBe('stopped');
+    upstream.start();
+    await eventually(() => contents(informer).join() === truthOf(), 'the difference');
+    expect(informer.status.relists).toBe(0);
+  });
+
+  it('J13: a relist of the informer is published as a difference', async () => {
+    for (let at = 0; at < 5; at++) scene.create('shop', `web-${at}`);
+    const { informer: upstream } = await scene.publisher();
+    const { informer } = await scene.reader();
+    await eventually(() => contents(informer).length === 5, 'all');
+    scene.api.faults.closeWatches();
+    scene.remove('shop', 'web-0');
+    scene.update('shop', 'web-3', { tier: 'front' });
+    scene.update('shop', 'web-1', { tier: 'front' });
+    scene.api.objects.compact();
+    await upstream.refresh();
+    await eventually(() => contents(informer).join() === truthOf(), 'the difference');
+    expect(informer.status.relists).toBe(0);
+  });
+
+  it('J14: an empty collection and a namespace without objects are synced, and show the first object', async () => {
+    await scene.publisher();
+    const { informer: all } = await scene.reader();
+    const { informer: shop } = await scene.reader({ namespace: 'shop' });
+    await all.whenSynced({ timeoutMs: 10_000 });
+    await shop.whenSynced({ timeoutMs: 10_000 });
+    // Longer than three heartbeats.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect([all.status.live, shop.status.live]).toEqual([true, true]);
+    scene.create('shop', 'web-0');
+    await eventually(() => contents(shop).length === 1 && contents(all).length === 1, 'web-0');
+    expect([all.status.relists, shop.status.relists]).toEqual([0, 0]);
+  });
+
+  it('J15: a stream with settings that could lose changes is refused with their names', async () => {
+    const manager = await jetstreamManager(await nats.connect());
+    await manager.streams.add({ name: 'KV_k8s', subjects: ['$KV.k8s.>'], max_age: 60e9 });
+    const { publisher } = await scene.publisher();
+    await eventually(() => publisher.status.phase === 'backoff', 'the refusal');
+    const { error } = publisher.status;
+    expect(error?.reason).toBe('WrongSettings');
+    expect(error?.message).toContain('max_age is 60000000000 and must be 0');
+    expect(error?.message).toContain('max_msgs_per_subject is -1 and must be 1');
+  });
+});
