@@ -38,7 +38,7 @@ export interface ShardedInformerOptions<T, Names extends string = string>
  * import { BehaviorSubject } from 'rxjs';
  *
  * const server = createFakeApiServer();
- * for (const namespace of ['shop', 'till']) {
+ * for (const namespace of ['shop', 'cart']) {
  *   server.objects.create(pods, { metadata: { namespace, name: 'web-0' } });
  * }
  * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
