@@ -29,7 +29,7 @@ export interface RingSettings extends RingPlace {
   readonly drainMs: number;
   /** Makes the random part of an id. */
   suffix(): string;
-  readonly onError?: (error: ApiError) => void;
+  readonly onError?: ((error: ApiError) => void) | undefined;
 }
 
 /** One run of a member, from a start to a stop. Consists of one membership after the other. */

@@ -14,7 +14,9 @@ export interface RecordSettings {
   readonly apiVersion: string;
   readonly kind: string;
   readonly content?: string | undefined;
+  /** How often the records are written if nothing changes, in milliseconds. */
   readonly heartbeatMs: number;
+  /** How long the server keeps the message of a deletion, in milliseconds. */
   readonly tombstoneMs: number;
   /** The largest message, in bytes, headers included. */
   readonly maxPayload: number;

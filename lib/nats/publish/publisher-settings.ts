@@ -13,6 +13,7 @@ export interface PublisherSettings {
   readonly record: Omit<RecordSettings, 'maxPayload'>;
   readonly replicas: number;
   readonly batchSize: number;
+  /** How often the bucket is compared with the store, in milliseconds. */
   readonly compareEveryMs: number;
   readonly elector: LeaderElector | undefined;
   readonly backoff: Backoff;
