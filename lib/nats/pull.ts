@@ -48,7 +48,7 @@ export type PullSignal =
 
 /** How long the server keeps a consumer from which nothing is requested, in milliseconds. */
 const INACTIVE_MS = 30_000;
-/** How long the server keeps a pull request, in milliseconds. */
+/** How long the server keeps a pull request at least, in milliseconds. */
 const EXPIRES_MS = 30_000;
 
 /** The inbox prefix of a connection, which a user with narrow permissions has to set. */
@@ -182,7 +182,9 @@ class Pull {
       this.#work.add(open);
       return;
     }
-    const request = { batch, expires: nanos(EXPIRES_MS), idle_heartbeat: nanos(idleMs) };
+    // The server refuses a heartbeat that is longer than half of the request's life.
+    const expiresMs = Math.max(EXPIRES_MS, 2 * idleMs);
+    const request = { batch, expires: nanos(expiresMs), idle_heartbeat: nanos(idleMs) };
     this.#due += batch;
     this.#heard = true;
     const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`;

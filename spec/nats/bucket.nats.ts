@@ -40,6 +40,16 @@ describe('a bucket', () => {
     },
   );
 
+  it('J1: an idle time that is longer than the server keeps a request', async () => {
+    scene.create('shop', 'web-0');
+    await scene.publisher();
+    const { informer } = await scene.reader({ idleMs: 60_000 });
+    await informer.whenSynced({ timeoutMs: 10_000 });
+    scene.create('shop', 'web-1');
+    await eventually(() => informer.indexer.getByKey('shop/web-1') !== undefined, 'web-1');
+    expect(informer.status.reconnects).toBe(0);
+  });
+
   it('J5: a restarted publisher publishes the difference, and readers continue', async () => {
     scene.create('shop', 'web-0');
     scene.create('shop', 'web-1');

@@ -95,15 +95,20 @@ export class Scene {
 
   /** An informer on the bucket. */
   async reader(
-    options: { namespace?: string; port?: number; initialList?: 'pages' | 'stream' } = {},
+    options: {
+      namespace?: string;
+      port?: number;
+      idleMs?: number;
+      initialList?: 'pages' | 'stream';
+    } = {},
   ) {
-    const { port = this.nats.port } = options;
+    const { port = this.nats.port, idleMs = 500 } = options;
     const servers = `nats://127.0.0.1:${port}`;
     const connection = await this.nats.connect({ servers, ignoreClusterUpdates: true });
     const { namespace, initialList } = options;
     const listWatch = createNatsListWatch(connection, pods, {
       bucket: 'k8s',
-      idleMs: 500,
+      idleMs,
       ...(namespace === undefined ? {} : { namespace }),
     });
     const informer = createSharedInformer(listWatch, {
