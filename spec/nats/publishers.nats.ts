@@ -31,8 +31,9 @@ describe('a publisher', () => {
     informer.changes$.subscribe(({ synced }) => {
       if (synced) sizes.add(informer.indexer.list().length);
     });
-    await eventually(() => contents(informer).join() === truthOf(), 'all objects', 30_000);
+    await informer.whenSynced({ timeoutMs: 30_000 });
     expect([...sizes]).toEqual([2_500]);
+    expect(contents(informer).join()).toBe(truthOf());
     await eventually(() => contents(one).length === 357, 'one namespace');
     expect(publisher.status.objects).toBe(2_500);
     // A restarted publisher finds a difference of more than one batch.
