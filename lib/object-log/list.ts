@@ -83,7 +83,8 @@ export function list(scope: Scope, query: URLSearchParams, pageSizeMax: number):
   const metadata = {
     resourceVersion: String(version),
     ...(more ? { continue: writeToken(version, keyOf(last)) } : {}),
-    ...(more && !selection.selects ? { remainingItemCount: remaining } : {}),
+    // kube-apiserver does not count the objects that a shard selector has passed over.
+    ...(more && !selection.selects ? { remainingItemCount: candidates.length - items.length } : {}),
     ...(selection.shards === undefined ? {} : { shardInfo: { selector: selection.shards } }),
   };
   return { items, metadata };
