@@ -430,9 +430,18 @@ export {
 } from './rx/demands/when-drained.ts';
 export type { EpochMs } from './rx/epoch-ms.ts';
 export type { Timing } from './rx/timing.ts';
-// shards: divides objects between replicas
 export { createShardMember } from './shards/create-shard-member.ts';
-export type { ShardMember, ShardOptions, ShardPhase, ShardStatus } from './shards/shard-member.ts';
+// shards: divides objects between replicas
+export { guardedClient } from './shards/guarded-client.ts';
+export type {
+  KeyShards,
+  ShardedObjects,
+  ShardedRun,
+  ShardMember,
+  ShardOptions,
+  ShardPhase,
+  ShardStatus,
+} from './shards/shard-member.ts';
 // store: the local copy
 export { type ApplyDeltasOptions, applyDeltas } from './store/apply-deltas.ts';
 export {

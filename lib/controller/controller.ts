@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { MetricsProvider } from '../meta/metrics.ts';
 import type { Stored } from '../meta/stored.ts';
 import type { Timing } from '../rx/timing.ts';
+import type { ShardMember } from '../shards/shard-member.ts';
 import type { Outcome, ReconcileContext, ReconcileResult } from '../work-queue/outcome.ts';
 import type { RateLimiter } from '../work-queue/rate-limiter.ts';
 import type { Predicate } from './predicates.ts';
@@ -75,6 +76,12 @@ export interface ControllerOptions<
    * the controller. An elector that is passed in must be started by its owner, and stopped after the controller.
    */
   readonly leaderElection?: LeaderElector | LeaderElectorOptions | undefined;
+  /**
+   * Divides the objects between replicas: each key is reconciled by the one replica that owns its slot. Give the result of
+   * `createShardMember`. It joins the ring with the first controller that is started and leaves with the last one that is stopped,
+   * unless its owner has started it. Not together with `leaderElection`. See docs/shards.md.
+   */
+  readonly shards?: ShardMember | undefined;
   readonly metrics?: MetricsProvider | undefined;
   /** Called with the errors of predicates, mappings and sources. @defaultValue errors are reported asynchronously, as rxjs does */
   readonly onUnhandledError?:
@@ -83,7 +90,7 @@ export interface ControllerOptions<
 }
 
 /**
- * `idle`: never started. `syncing`: a cache is not complete yet. `standby`: another process leads. `running`: reconciling.
+ * `idle`: never started. `syncing`: a cache is not complete yet. `standby`: another process leads, or this one is joining the ring. `running`: reconciling.
  * `stopping`: waiting for running reconciles.
  */
 export type ControllerPhase = 'idle' | 'syncing' | 'standby' | 'running' | 'stopping' | 'stopped';
@@ -93,8 +100,10 @@ export interface ControllerStatus {
   readonly phase: ControllerPhase;
   /** Whether every cache is complete. */
   readonly synced: boolean;
-  /** Whether this process leads. Always true without leader election. */
+  /** Whether this process leads, or takes part in the ring of `shards`. Always true without both. */
   readonly leading: boolean;
+  /** Which slots this replica owns, in words; absent without the option `shards`. */
+  readonly shards?: string;
   /** The sources whose cache is not complete yet. */
   readonly waitingFor: readonly string[];
   /** The sources that ended while the controller was running. Their changes no longer reach the controller. */

@@ -20,16 +20,19 @@ export function notReady(
     readonly phase: ControllerPhase;
     /** The sources whose caches are not complete. */
     readonly missing: readonly Source[];
-    /** The last error of the election. */
+    /** The last error of the election or of the ring. */
     readonly lastError: ApiError | undefined;
+    /** Which slots are owned, in words. */
+    readonly shards: string | undefined;
   },
 ): ApiError {
-  const { phase, missing, lastError } = state;
+  const { phase, missing, lastError, shards } = state;
   const names = missing.map((source) => `${source.name} (${source.why()})`);
   const reasons: Partial<Record<ControllerPhase, string>> = {
     idle: 'it was not started',
     syncing: `waiting for ${names.join(', ')}`,
-    standby: lastError?.message ?? 'another candidate leads, or the elector was not started',
+    standby:
+      lastError?.message ?? shards ?? 'another candidate leads, or the elector was not started',
   };
   const message = `${name} was not ready within ${timeoutMs} ms: ${reasons[phase] ?? phase}`;
   const failed = missing.find(({ informer }) => informer?.status.error !== undefined);

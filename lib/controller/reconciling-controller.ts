@@ -23,6 +23,7 @@ import { checkedDuration, checkedTimes, checkedWholeLimit } from '../rx/checked-
 import { Drain } from '../rx/drain.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
+import type { KeyShards } from '../shards/shard-member.ts';
 import type {
   Controller,
   ControllerOptions,
@@ -71,6 +72,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   #drainMs = 0;
   #leading = false;
   #electing = false;
+  readonly #shards: KeyShards | undefined;
 
   constructor(options: ControllerOptions<T>) {
     const { name = 'controller', leaderElection: election } = options;
@@ -90,6 +92,10 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const { main, sources } = sourcesOf(options);
     this.#main = main;
     this.#sources = sources;
+    this.#shards = options.shards?.divide(name, main);
+    if (election !== undefined && options.shards !== undefined) {
+      throw new TypeError(`${name}: give either leaderElection or shards, not both`);
+    }
     if (election === undefined) return;
     if (isLeaderElector(election)) this.#elector = election;
     else this.#elector = this.#ownElector = createLeaderElector(election);
@@ -128,7 +134,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     if (this.#held !== undefined) return;
     const held = new Subscription();
     this.#held = held;
-    this.#leading = this.#elector === undefined;
+    this.#leading = (this.#elector ?? this.#shards) === undefined;
     for (const source of this.#sources) {
       if (held.closed || source.informer === undefined) continue;
       held.add(
@@ -155,7 +161,8 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
         notReady(this.name, options.timeoutMs ?? 0, {
           phase: this.status.phase,
           missing: this.#waitingFor(),
-          lastError: this.#elector?.lastError,
+          lastError: (this.#elector ?? this.#shards)?.lastError,
+          shards: this.#shards?.text,
         }),
     );
   };
@@ -187,6 +194,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     this.#terms.clear();
     // The Lease is released last, so that no reconcile of this process runs when another process takes it.
     await this.#ownElector?.stop();
+    await this.#shards?.stop();
     held?.unsubscribe();
     this.#held = undefined;
     this.#leading = false;
@@ -206,13 +214,18 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const held = this.#held;
     if (held === undefined || held.closed) return;
     const synced = this.#waitingFor().length === 0;
-    if (synced && this.#elector !== undefined && !this.#electing) {
+    const permission = this.#elector ?? this.#shards;
+    if (synced && permission !== undefined && !this.#electing) {
       this.#electing = true;
-      held.add(followLeading(this.#elector, (leads) => this.#lead(leads)));
+      held.add(followLeading(permission, (leads) => this.#lead(leads)));
       held.add(() => {
         this.#electing = false;
       });
       this.#ownElector?.start();
+      if (this.#shards !== undefined) {
+        held.add(this.#shards.text$.subscribe(() => this.#publish()));
+        this.#shards.start();
+      }
     }
     // Two terms must never process one key at the same time.
     if (synced && this.#leading && this.#term === undefined && this.working.length === 0) {
@@ -227,7 +240,12 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     if (!leads && this.#term !== undefined) {
       const term = this.#term;
       this.#term = undefined;
-      term.end(ApiError.local('Aborted', `${this.name}: the lead was lost`));
+      term.end(
+        ApiError.local(
+          'Aborted',
+          `${this.name}: the lead was lost, or the membership in the ring is over`,
+        ),
+      );
       this.#terms.release(term);
     }
     this.#proceed();
@@ -239,6 +257,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       options: this.#options,
       sources: this.#sources,
       scheduler: this.#scheduler,
+      shards: this.#shards,
       read: (key) => this.#main.indexer.getByKey(key),
       prefixOf: (key) => this.#main.prefixOf?.(key) ?? '',
       emit: (outcome) => this.#outcomes.next(outcome),
@@ -282,6 +301,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       phase,
       synced: this.#held !== undefined && waitingFor.length === 0,
       leading: this.#leading,
+      ...(this.#shards === undefined ? {} : { shards: this.#shards.text }),
       waitingFor: this.#held === undefined ? [] : waitingFor,
       ended: [...this.#ended].map(({ name }) => name),
     };

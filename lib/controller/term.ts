@@ -9,6 +9,7 @@ import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Stored } from '../meta/stored.ts';
 import { isThenable } from '../rx/is-thenable.ts';
+import type { KeyShards } from '../shards/shard-member.ts';
 import {
   type Outcome,
   type ReconcileContext,
@@ -18,7 +19,7 @@ import {
 import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
 import { workOnQueue } from '../work-queue/work-queue-operator.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
-import type { Source } from './sources.ts';
+import { LOW_PRIORITY, type Source } from './sources.ts';
 
 type Returned = ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
 
@@ -46,6 +47,8 @@ export interface TermHost<T extends KubernetesObject> {
   emit(outcome: ControllerOutcome): void;
   ended(source: Source, error?: unknown): void;
   report(error: unknown, where: string, key?: string): void;
+  /** The keys that this replica may work on; absent if it works on all. */
+  readonly shards?: KeyShards | undefined;
   /** Called when a reconcile has ended. */
   settled(): void;
 }
@@ -95,7 +98,10 @@ export class Term<T extends KubernetesObject> {
   }
 
   begin(): void {
-    const { sources, scheduler, options } = this.#host;
+    const { sources, scheduler, options, shards } = this.#host;
+    const gain = (key: string) => this.#wake(key, 'shards', LOW_PRIORITY);
+    // Before the sources, because a deletion is noted with its slot before its key is queued.
+    if (shards !== undefined) this.#intake.add(shards.follow(gain));
     // Subscribe to all sources first, so that a key from several sources has one reconcile with all reasons.
     for (const source of sources) {
       this.#intake.add(
@@ -141,7 +147,7 @@ export class Term<T extends KubernetesObject> {
   }
 
   #wake(key: string, reason: string, priority: number): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#host.shards?.admits(key) === false) return;
     this.#note(key, reason);
     this.#queue.addWithOptions(key, { priority });
   }
@@ -153,13 +159,15 @@ export class Term<T extends KubernetesObject> {
   }
 
   #work(key: string, context: ReconcileContext): Returned {
-    const skipped = this.#closed;
+    const { shards } = this.#host;
+    const skipped = this.#closed || shards?.admits(key) === false;
     const noted = this.#reasons.get(key);
     this.#reasons.delete(key);
     // A delayed requeue may run after an earlier reconcile has used its reason.
     const reasons = noted === undefined ? [context.attempt > 1 ? 'retry' : 'requeue'] : [...noted];
     const run: Run = { key, reasons, controller: new AbortController(), skipped, returned: false };
     this.#runs.add(run);
+    if (!skipped) shards?.begin(run);
     const onReturn = () => {
       run.returned = true;
       // While the workers are subscribed, #outcome settles the run.
@@ -196,8 +204,10 @@ export class Term<T extends KubernetesObject> {
     return undefined;
   }
 
-  #settle(run: Run): void {
-    if (this.#runs.delete(run)) this.#host.settled();
+  #settle(run: Run, isDone = false): void {
+    if (!this.#runs.delete(run)) return;
+    this.#host.shards?.end(run, isDone);
+    this.#host.settled();
   }
 
   #outcome(outcome: Outcome): void {
@@ -208,6 +218,6 @@ export class Term<T extends KubernetesObject> {
     if (type === 'requeued') this.#note(key, 'requeue');
     else if (type === 'failed') this.#note(key, 'retry');
     this.#host.emit({ ...outcome, reasons: run.reasons });
-    this.#settle(run);
+    this.#settle(run, type === 'ok' || type === 'gaveUp');
   }
 }

@@ -82,7 +82,7 @@ function checked(options: ShardOptions): RingSettings {
  *
  * const server = createFakeApiServer({ resources: [leases] });
  * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
- * const member = createShardMember({ client, namespace: 'shop', name: 'foos', leaseDurationMs: 300 });
+ * const member = createShardMember({ client, namespace: 'shop', name: 'foos', leaseDurationMs: 1_000 });
  * member.start();
  * const slots = await firstValueFrom(member.slots$.pipe(filter(({ size }) => size > 0)));
  * slots.size; // => 64

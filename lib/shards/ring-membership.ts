@@ -4,10 +4,12 @@ import { distinctUntilChanged, map } from 'rxjs/operators';
 import { StartStop } from '../election/start-stop.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type ShardRange, sameRanges, shardRanges } from '../meta/shard-ranges/ranges.ts';
 import { type ShardBy, shardSlot } from '../meta/shard-ranges/shard-filter.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
+import { DividedKeys } from './key-shards.ts';
 import {
   endingSlots,
   joining,
@@ -18,7 +20,7 @@ import {
   type RingMember,
 } from './ring-member.ts';
 import { type RingPlace, RingServer } from './ring-server.ts';
-import type { ShardMember, ShardStatus } from './shard-member.ts';
+import type { KeyShards, ShardedObjects, ShardMember, ShardStatus } from './shard-member.ts';
 import { IDLE, STOPPED, statusOf } from './shard-status.ts';
 
 /** The options of `createShardMember`, validated. */
@@ -58,6 +60,10 @@ export class RingMembership implements ShardMember {
     distinctUntilChanged((one, other) => one.join() === other.join()),
     map((owned) => new Set(owned)),
   );
+  readonly ranges$: Observable<readonly ShardRange[]> = this.status$.pipe(
+    map(({ owned, releasing }) => shardRanges([...owned, ...releasing])),
+    distinctUntilChanged(sameRanges),
+  );
   readonly joined$: Observable<boolean> = this.status$.pipe(
     map(({ phase, id }) => (phase === 'member' ? id : '')),
     distinctUntilChanged(),
@@ -74,6 +80,9 @@ export class RingMembership implements ShardMember {
   #status = new BehaviorSubject<ShardStatus>(IDLE);
   #run: Run | undefined;
   #lastError: ApiError | undefined;
+  #holders = 0;
+  /** Whether the owner has started the member. */
+  #kept = false;
 
   constructor(settings: RingSettings) {
     this.#settings = settings;
@@ -93,10 +102,29 @@ export class RingMembership implements ShardMember {
 
   // As fields, so that they work without the member.
   readonly start = (): void => {
+    this.#kept = true;
     this.#life.start();
   };
 
-  readonly stop = (): Promise<void> => this.#life.stop();
+  readonly stop = (): Promise<void> => {
+    this.#kept = false;
+    return this.#life.stop();
+  };
+
+  readonly hold = (): (() => Promise<void>) => {
+    let isHeld = true;
+    this.#holders++;
+    this.#life.start();
+    return async () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holders--;
+      if (this.#holders === 0 && !this.#kept) await this.#life.stop();
+    };
+  };
+
+  readonly divide = (name: string, objects: ShardedObjects): KeyShards =>
+    new DividedKeys(this, name, objects);
 
   readonly owns = (object: KubernetesObject): boolean => this.ownsSlot(shardSlot(object, this.by));
 

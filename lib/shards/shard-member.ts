@@ -2,14 +2,16 @@
  * The types of a member of a ring: one of several processes that divide objects between them by the hash of a UID or of a namespace. The ring and
  * a Lease of each member are on the server; no clocks are compared.
  */
-import type { Observable } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { ShardRange } from '../meta/shard-ranges/ranges.ts';
 import type { ShardBy } from '../meta/shard-ranges/shard-filter.ts';
 import type { Timing } from '../rx/timing.ts';
+import type { ChangeSet } from '../store/change-set.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 
-/** Options of {@link createShardMember}, and of the option `shards` of `createController`. */
+/** Options of {@link createShardMember}. */
 export interface ShardOptions extends Timing {
   readonly client: Pick<KubeClient, 'request'>;
   /** The namespace of the Leases. */
@@ -65,12 +67,49 @@ export interface ShardStatus {
   readonly text: string;
 }
 
+/** The objects of a controller, as an informer has them. */
+export interface ShardedObjects {
+  readonly changes$: Observable<ChangeSet<KubernetesObject>>;
+  readonly indexer: { getByKey(key: string): KubernetesObject | undefined };
+}
+
+/** One reconcile. */
+export interface ShardedRun {
+  readonly key: string;
+  readonly controller: AbortController;
+}
+
+/** The shards of one controller: which keys it may work on. A controller calls these methods. */
+export interface KeyShards {
+  /** As {@link ShardMember.joined$}. */
+  readonly leading$: Observable<boolean>;
+  readonly lastError: ApiError | undefined;
+  /** The text of the status, now and at each change. */
+  readonly text: string;
+  readonly text$: Observable<string>;
+  start(): void;
+  stop(): Promise<void>;
+  /** Follows the objects during a term, and calls `wake` with each key of a slot that is gained. */
+  follow(wake: (key: string) => void): Subscription;
+  /** Whether a key may be queued and its reconcile begin. */
+  admits(key: string): boolean;
+  /** Begins a reconcile. Its signal aborts when its slot is lost. */
+  begin(run: ShardedRun): void;
+  /** A reconcile has ended. `isDone`: its key needs no further one. */
+  end(run: ShardedRun, isDone: boolean): void;
+}
+
 /** One of the processes that divide objects between them. */
 export interface ShardMember {
   readonly by: ShardBy;
   readonly identity: string;
   /** Emits the slots on which new work may begin, synchronously and at each change. Empty while this member is not in the ring. */
   readonly slots$: Observable<ReadonlySet<number>>;
+  /**
+   * Emits the ranges of hashes of all owned slots, also of those that are being released, because running work reads their objects.
+   * So a member is the option `shards` of `createShardedInformer`.
+   */
+  readonly ranges$: Observable<readonly ShardRange[]>;
   /** Emits whether this member takes part in the ring: false again when its membership is over. Completes on `stop()`. */
   readonly joined$: Observable<boolean>;
   /** Emits the status synchronously, then each transition. Completes on `stop()`. */
@@ -92,13 +131,12 @@ export interface ShardMember {
    * no work on it runs. After `drainMs` it is no longer waited for. Returns a function that removes it.
    */
   onRelease(end: (slot: number) => Promise<unknown>): () => void;
+  /** Divides the keys of one controller. `createController` calls it with its name and its informer. */
+  divide(name: string, objects: ShardedObjects): KeyShards;
+  /** Joins the ring for as long as the returned function is not called. The last release leaves the ring, unless `start` was called. */
+  hold(): () => Promise<void>;
   /** Joins the ring. Has no effect if it has joined; during a stop it joins when that stop is done. */
   start(): void;
   /** Releases all slots, leaves the ring and resolves. Never rejects. */
   stop(): Promise<void>;
-}
-
-/** Whether the value is a member, and not the options of one. */
-export function isShardMember(given: ShardMember | ShardOptions): given is ShardMember {
-  return 'slots$' in given;
 }

@@ -49,6 +49,7 @@ export function whereOf(baseUrl: string, { method = 'GET', path }: KubeRequest):
 }
 
 function transportRequest(request: KubeRequest, { body, contentType }: SentBody): TransportRequest {
+  const { signal } = request;
   const headers: Record<string, string> = contentType ? { 'content-type': contentType } : {};
   for (const [name, value] of Object.entries(request.headers ?? {})) {
     headers[name.toLowerCase()] = value;
@@ -60,6 +61,8 @@ function transportRequest(request: KubeRequest, { body, contentType }: SentBody)
     use: 'call',
     ...(request.query === undefined ? {} : { query: request.query }),
     ...(body === undefined ? {} : { body }),
+    // The signal of a reconcile knows the time, so it may abort without an event.
+    ...(signal === undefined ? {} : { maySend: () => !signal.aborted }),
   };
 }
 

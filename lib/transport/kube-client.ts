@@ -23,7 +23,13 @@ import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import type { StreamOptions } from './page/stream-options.ts';
 import { queuedUntil } from './queued-until.ts';
 import { laneLimits, tokenBucket } from './rate-limit.ts';
-import type { Transport, TransportEvent, TransportRequest, TransportTraits } from './transport.ts';
+import {
+  notSent,
+  type Transport,
+  type TransportEvent,
+  type TransportRequest,
+  type TransportTraits,
+} from './transport.ts';
 
 /** The options of {@link createClient}. */
 export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
@@ -123,9 +129,12 @@ export function createClient(options: KubeClientOptions): KubeClient {
     defer(() => {
       checkPath(request);
       const headers = { ...common, ...request.headers };
-      const sent = transport.send({ ...request, headers });
+      const begin = () => {
+        if (request.maySend?.() === false) throw notSent(request);
+        return transport.send({ ...request, headers });
+      };
       const turn = limitOf(lane)();
-      return turn === null ? sent : queuedUntil(turn, () => sent);
+      return turn === null ? begin() : queuedUntil(turn, begin);
     }).pipe(takeUntil(closing));
 
   const parts: CallParts = { baseUrl, maxBodyBytes, scheduler, send };

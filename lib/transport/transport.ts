@@ -4,6 +4,7 @@
  * undici's `dispatch`.
  */
 import type { Observable } from 'rxjs';
+import { ApiError } from '../meta/api-error.ts';
 import type { Demand } from '../rx/demand.ts';
 
 /** The use of a request. Retries, limits and HTTP settings differ between streams and calls. */
@@ -33,6 +34,12 @@ export interface TransportRequest {
    * @defaultValue true for lists and watches
    */
   readonly mayYield?: () => boolean;
+  /**
+   * Asked immediately before the bytes of the request leave, behind the rate limit and the wait for a connection. If it returns
+   * false, the request is not sent, and errors with reason `Aborted`. A transport that can hold a request back asks it, too.
+   * @defaultValue true
+   */
+  readonly maySend?: () => boolean;
   /** Whether a list or watch is sent without waiting for its turn, because it is short and rare. @defaultValue false */
   readonly isUrgent?: boolean;
 }
@@ -91,4 +98,9 @@ export interface Transport extends TransportTraits {
   send(request: TransportRequest): Observable<TransportEvent>;
   /** Closes pooled connections and aborts open requests. */
   close(): Promise<void>;
+}
+
+/** The error of a request that was not sent, because its `maySend` returned false. */
+export function notSent({ method, path }: TransportRequest): ApiError {
+  return ApiError.local('Aborted', `${method} ${path}: not sent, because the caller aborted it`);
 }

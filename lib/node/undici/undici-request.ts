@@ -8,7 +8,12 @@ import type { Dispatcher } from 'undici';
 import { ApiError } from '../../meta/api-error.ts';
 import { untilOpen } from '../../rx/demand.ts';
 import { queryString } from '../../transport/query.ts';
-import type { HttpProtocol, TransportEvent, TransportRequest } from '../../transport/transport.ts';
+import {
+  type HttpProtocol,
+  notSent,
+  type TransportEvent,
+  type TransportRequest,
+} from '../../transport/transport.ts';
 import { placeOf, type Route } from '../request-failure.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-stream-end.ts';
@@ -130,6 +135,8 @@ class Exchange {
   }
 
   #started(controller: Dispatcher.DispatchController): void {
+    // Asked before the controller is known, because an abort would otherwise wait for the head of a response.
+    if (!this.#ended && this.#request.maySend?.() === false) this.#fail(notSent(this.#request));
     this.#controller = controller;
     if (this.#queued && !this.#ended) {
       this.#queued = false;

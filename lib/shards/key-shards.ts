@@ -1,0 +1,165 @@
+/** Divides the keys of a controller: which keys may be queued, which reconciles may run, and what must end before a slot is released. */
+import type { Observable, Subscription } from 'rxjs';
+import { filter, map, take } from 'rxjs/operators';
+import { ApiError } from '../meta/api-error.ts';
+import { splitMetaNamespaceKey } from '../meta/key.ts';
+import { shardSlot, shardSlotOf } from '../meta/shard-ranges/shard-filter.ts';
+import { liveSignal } from './live-signal.ts';
+import type { KeyShards, ShardedObjects, ShardedRun, ShardMember } from './shard-member.ts';
+
+interface Deletion {
+  readonly slot: number;
+}
+
+interface Run {
+  readonly slot: number;
+  readonly controller: AbortController;
+  /** The deletion for which the reconcile runs. */
+  readonly deletion: Deletion | undefined;
+}
+
+/** The implementation of `KeyShards`. */
+export class DividedKeys implements KeyShards {
+  readonly leading$: Observable<boolean>;
+  readonly text$: Observable<string>;
+  readonly #member: ShardMember;
+  readonly #name: string;
+  readonly #objects: ShardedObjects;
+  /** The slots of deleted objects whose keys wait, because the cache no longer knows their UIDs. */
+  readonly #deleted = new Map<string, Deletion>();
+  readonly #runs = new Map<ShardedRun, Run>();
+  readonly #waiting = new Map<number, (() => void)[]>();
+  #release: (() => Promise<void>) | undefined;
+
+  constructor(member: ShardMember, name: string, objects: ShardedObjects) {
+    this.#member = member;
+    this.#name = name;
+    this.#objects = objects;
+    this.leading$ = member.joined$;
+    this.text$ = member.status$.pipe(map(({ text }) => text));
+  }
+
+  get lastError(): ApiError | undefined {
+    return this.#member.lastError;
+  }
+
+  get text(): string {
+    return this.#member.status.text;
+  }
+
+  start(): void {
+    this.#release ??= this.#member.hold();
+  }
+
+  async stop(): Promise<void> {
+    const release = this.#release;
+    this.#release = undefined;
+    await release?.();
+  }
+
+  /**
+   * Follows the objects during a term. `wake` is called with the keys of the slots that this member gains. The first slots are not
+   * gained, because a term begins with all objects.
+   */
+  follow(wake: (key: string) => void): Subscription {
+    const member = this.#member;
+    this.#deleted.clear();
+    const following = this.#objects.changes$.subscribe({
+      next: ({ changes }) => {
+        for (const { key, object, previous, last } of changes) {
+          const gone = last ?? previous;
+          if (object !== undefined) this.#deleted.delete(key);
+          else if (gone !== undefined) this.#noteDeletion(key, shardSlot(gone, member.by));
+        }
+      },
+      error: () => undefined,
+    });
+    let before: ReadonlySet<number> = new Set(member.status.owned);
+    following.add(
+      member.slots$.subscribe((slots) => {
+        const gained = new Set([...slots].filter((slot) => !before.has(slot)));
+        before = slots;
+        if (gained.size > 0) following.add(this.#wakeAll(gained, wake));
+      }),
+    );
+    following.add(member.onRelease((slot) => this.#end(slot)));
+    following.add(
+      member.status$.subscribe(() => {
+        // Slots are lost without a release if the membership is over, or if the work took too long.
+        for (const { controller } of [...this.#runs.values()]) void controller.signal.aborted;
+      }),
+    );
+    return following;
+  }
+
+  #noteDeletion(key: string, slot: number): void {
+    if (this.#member.admitsSlot(slot)) this.#deleted.set(key, { slot });
+  }
+
+  #wakeAll(slots: ReadonlySet<number>, wake: (key: string) => void): Subscription {
+    return this.#objects.changes$
+      .pipe(
+        filter(({ synced }) => synced),
+        take(1),
+      )
+      .subscribe({
+        next: ({ changes }) => {
+          for (const { key, object } of changes) {
+            if (object !== undefined && slots.has(shardSlot(object, this.#member.by))) wake(key);
+          }
+        },
+        error: () => undefined,
+      });
+  }
+
+  #slotOf(key: string): number | undefined {
+    if (this.#member.by === 'namespace')
+      return shardSlotOf(splitMetaNamespaceKey(key).namespace ?? '');
+    const object = this.#objects.indexer.getByKey(key);
+    return object === undefined ? this.#deleted.get(key)?.slot : shardSlot(object, 'uid');
+  }
+
+  /** Whether a key may be queued and its reconcile begin. */
+  admits(key: string): boolean {
+    const slot = this.#slotOf(key);
+    return slot !== undefined && this.#member.admitsSlot(slot);
+  }
+
+  /** Begins a reconcile. Its signal aborts when its slot is lost. */
+  begin(run: ShardedRun): void {
+    const { key, controller } = run;
+    const slot = this.#slotOf(key) ?? -1;
+    const object = this.#objects.indexer.getByKey(key);
+    const deletion = object === undefined ? this.#deleted.get(key) : undefined;
+    this.#runs.set(run, { slot, controller, deletion });
+    liveSignal(controller, () => {
+      if (this.#member.ownsSlot(slot)) return undefined;
+      const message = `${this.#name}: this replica does not own ${key} any more (slot ${slot})`;
+      return ApiError.local('Aborted', message);
+    });
+  }
+
+  /** A reconcile has returned. `isDone`: its key needs no further one. */
+  end(run: ShardedRun, isDone: boolean): void {
+    const { slot, deletion } = this.#runs.get(run) ?? {};
+    this.#runs.delete(run);
+    if (isDone && deletion !== undefined && this.#deleted.get(run.key) === deletion) {
+      this.#deleted.delete(run.key);
+    }
+    if (slot === undefined || this.#isBusy(slot)) return;
+    for (const resolve of this.#waiting.get(slot) ?? []) resolve();
+    this.#waiting.delete(slot);
+  }
+
+  #isBusy(slot: number): boolean {
+    return [...this.#runs.values()].some((run) => run.slot === slot);
+  }
+
+  /** Resolves when no reconcile of the slot runs. No other begins, because the slot is not admitted any more. */
+  #end(slot: number): Promise<void> {
+    if (!this.#isBusy(slot)) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.set(slot, [...(this.#waiting.get(slot) ?? []), resolve]);
+    });
+  }
+}
