@@ -6,6 +6,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Files that load the server as much as the machine sustains, or measure it. Nothing else runs beside them. */
 const ALONE = [
+  'spec/e2e/proxies.e2e.ts',
   'spec/e2e/disasters-*.e2e.ts',
   'spec/e2e/sample-controller.e2e.ts',
   'spec/e2e/shard-ring.e2e.ts',
