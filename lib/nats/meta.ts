@@ -4,6 +4,7 @@
  */
 import { isFields } from '../meta/json-fields.ts';
 import { isResourceVersion } from '../meta/resource-version.ts';
+import type { Tally } from './tally.ts';
 
 /** One publisher's time of writing: from its first message until another publisher writes. */
 export interface Term {
@@ -22,6 +23,8 @@ export interface Meta {
   readonly resourceVersion: string;
   /** The number of objects in the scope. */
   readonly count: number;
+  /** The digest of their states, as {@link Tally} computes it. */
+  readonly digest: string;
   /** Tombstones up to this sequence may have expired, so a reader that resumes from before it lists again. */
   readonly horizon: number;
   /** How often the record is written if nothing changes, in milliseconds. */
@@ -52,7 +55,7 @@ export function readMeta(text: string): Meta | undefined {
     return undefined;
   }
   if (!isFields(value)) return undefined;
-  const { epoch, terms, resourceVersion, count, horizon, heartbeatMs } = value;
+  const { epoch, terms, resourceVersion, count, digest, horizon, heartbeatMs } = value;
   const isSound =
     typeof epoch === 'string' &&
     Array.isArray(terms) &&
@@ -60,6 +63,7 @@ export function readMeta(text: string): Meta | undefined {
     terms.every(isTerm) &&
     isResourceVersion(resourceVersion) &&
     isCount(count) &&
+    typeof digest === 'string' &&
     isCount(horizon) &&
     typeof heartbeatMs === 'number' &&
     heartbeatMs > 0 &&

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Meta } from '../../lib/nats/meta.ts';
 import { type Folded, Session } from '../../lib/nats/read/session.ts';
 import type { Received } from '../../lib/nats/received.ts';
+import { Tally } from '../../lib/nats/tally.ts';
 
 const scope = { namespace: '', apiVersion: 'v1', kind: 'Pod', where: 'pods in a bucket' };
 
@@ -31,12 +32,25 @@ function pod(sequence: number, name: string, resourceVersion: string, isDeletion
   });
 }
 
-function record(sequence: number, fields: Partial<Meta>) {
+/** The count and the digest of Pods, given as `name@version`. */
+function of(...pods: string[]): Pick<Meta, 'count' | 'digest'> {
+  const tally = new Tally();
+  for (const pod of pods) {
+    const [name = '', version = ''] = pod.split('@');
+    tally.replace(`shop/${name}`, undefined, `${name}/${version}`);
+  }
+  return { count: tally.count, digest: tally.digest };
+}
+
+function record(
+  sequence: number,
+  fields: Partial<Meta> & Pick<Meta, 'count' | 'digest'>,
+  pending = 0,
+) {
   const meta: Meta = {
     epoch: 'e1',
     terms: [{ writer: 'w1', after: 0 }],
     resourceVersion: '10',
-    count: 0,
     horizon: 0,
     heartbeatMs: 1_000,
     apiVersion: 'v1',
@@ -45,16 +59,20 @@ function record(sequence: number, fields: Partial<Meta>) {
   };
   return message(sequence, {
     meaning: { kind: 'meta', namespace: '' },
+    pending,
     text: () => JSON.stringify(meta),
   });
 }
+
+/** What the bucket has before the changes of a test. */
+const before = of('a@5', 'b@6');
 
 /** A session that has listed `a` and `b` up to version 10 at sequence 3. */
 function listed(): Session<object> {
   const session = new Session<object>(scope);
   session.fold(pod(1, 'a', '5'));
   session.fold(pod(2, 'b', '6'));
-  expect(session.fold(record(3, { count: 2 })).kind).toBe('complete');
+  expect(session.fold(record(3, before)).kind).toBe('complete');
   return session;
 }
 
@@ -74,18 +92,18 @@ describe('a session', () => {
     expect(shown(session.fold(pod(4, 'a', '11')))).toEqual(['open']);
     expect(shown(session.fold(pod(5, 'c', '12')))).toEqual(['open']);
     expect(shown(session.fold(pod(6, 'b', '13', true)))).toEqual(['open']);
-    const end = session.fold(record(7, { count: 2, resourceVersion: '13' }));
+    const end = session.fold(record(7, { ...of('a@11', 'c@12'), resourceVersion: '13' }));
     const expected = ['MODIFIED shop/a', 'ADDED shop/c', 'DELETED shop/b', 'BOOKMARK 13'];
     expect(shown(end)).toEqual(expected);
   });
 
-  it('J3: a list is not complete at a record that counts other objects', () => {
+  it('J3: a list is not complete at a record about other objects', () => {
     const session = new Session<object>(scope);
     session.fold(pod(1, 'a', '5'));
     // Another object is being written in a large set at the moment, so the list lacks it.
-    expect(shown(session.fold(record(3, { count: 2 })))).toEqual(['open']);
+    expect(shown(session.fold(record(3, of('a@5', 'b@6'))))).toEqual(['open']);
     session.fold(pod(4, 'b', '11'));
-    const end = session.fold(record(5, { count: 2, resourceVersion: '11' }));
+    const end = session.fold(record(5, { ...of('a@5', 'b@11'), resourceVersion: '11' }));
     expect(shown(end)).toEqual(['ADDED shop/a', 'ADDED shop/b']);
     expect(session.place).toMatchObject({ sequence: 5, resourceVersion: '11' });
   });
@@ -93,16 +111,16 @@ describe('a session', () => {
   it('J3: an object that is published again without a change is not reported again', () => {
     const session = listed();
     session.fold(pod(4, 'a', '5'));
-    expect(shown(session.fold(record(5, { count: 2 })))).toEqual([]);
+    expect(shown(session.fold(record(5, before)))).toEqual([]);
   });
 
   it('J3: a new consumer delivers an incomplete set again, and nothing of it is reported twice', () => {
     const session = listed();
     session.fold(pod(4, 'a', '11'));
     session.rewind();
-    session.fold(record(3, { count: 2 }));
+    session.fold(record(3, before));
     session.fold(pod(4, 'a', '11'));
-    const end = session.fold(record(5, { count: 2, resourceVersion: '11' }));
+    const end = session.fold(record(5, { ...of('a@11', 'b@6'), resourceVersion: '11' }));
     expect(shown(end)).toEqual(['MODIFIED shop/a', 'BOOKMARK 11']);
   });
 
@@ -119,21 +137,56 @@ describe('a session', () => {
       },
     ],
     ['a horizon above the reader', { horizon: 4 }],
-    ['more objects than the reader has', { count: 3 }],
-    ['fewer objects than the reader has', { count: 1 }],
     ['an older version', { resourceVersion: '9' }],
   ] satisfies [string, Partial<Meta>][])('J4: %s is a 410', (_title, fields) => {
-    expect(shown(listed().fold(record(9, { count: 2, ...fields })))).toEqual(['410']);
+    expect(shown(listed().fold(record(9, { ...before, ...fields })))).toEqual(['410']);
+  });
+
+  it.each([
+    ['more objects than the reader has', of('a@5', 'b@6', 'c@9')],
+    ['fewer objects than the reader has', of('a@5')],
+    ['another version of an object', of('a@5', 'b@9')],
+  ])('J4: a record about %s is a 410 when nothing follows', (_title, other) => {
+    const repeated = listed();
+    expect(shown(repeated.fold(record(9, other)))).toEqual(['open']);
+    expect(shown(repeated.fold(record(10, other)))).toEqual(['410']);
+    const quiet = listed();
+    quiet.fold(record(9, other));
+    expect(quiet.quiet()?.code).toBe(410);
+  });
+
+  it('J4: a record about an object that follows is no 410', () => {
+    const session = listed();
+    expect(session.quiet()).toBeUndefined();
+    session.fold(record(9, of('a@5', 'b@6', 'c@11')));
+    session.fold(pod(10, 'c', '12'));
+    expect(session.quiet()).toBeUndefined();
+    expect(shown(session.fold(record(11, of('a@5', 'b@6', 'c@13'))))).toEqual(['open']);
+    session.fold(pod(12, 'c', '14'));
+    const end = session.fold(record(13, { ...of('a@5', 'b@6', 'c@14'), resourceVersion: '14' }));
+    expect(shown(end)).toEqual(['ADDED shop/c', 'MODIFIED shop/c', 'BOOKMARK 14']);
   });
 
   it('J4: a set that lacks an object is no 410 while messages follow, because the object was overwritten meanwhile', () => {
     const session = listed();
     // `c` was created before the record and updated after it, so its first message is gone.
-    const early = { ...record(6, { count: 3, resourceVersion: '12' }), pending: 2 };
-    expect(shown(session.fold(early))).toEqual(['open']);
+    const early = { ...of('a@5', 'b@6', 'c@12'), resourceVersion: '12' };
+    expect(shown(session.fold(record(6, early, 2)))).toEqual(['open']);
     session.fold(pod(7, 'c', '13'));
-    const late = record(8, { count: 3, resourceVersion: '13' });
+    const late = record(8, { ...of('a@5', 'b@6', 'c@13'), resourceVersion: '13' });
     expect(shown(session.fold(late))).toEqual(['ADDED shop/c', 'BOOKMARK 13']);
+  });
+
+  it('J3: a set that lacks an update is not shown under the version of its record', () => {
+    const session = listed();
+    // `a` was updated to 11 before the record and to 13 after it, so the message of 11 is gone.
+    const early = { ...of('a@11', 'b@12'), resourceVersion: '12' };
+    session.fold(pod(5, 'b', '12'));
+    expect(shown(session.fold(record(6, early, 2)))).toEqual(['open']);
+    expect(session.place?.resourceVersion).toBe('10');
+    session.fold(pod(7, 'a', '13'));
+    const end = session.fold(record(8, { ...of('a@13', 'b@12'), resourceVersion: '13' }));
+    expect(shown(end)).toEqual(['MODIFIED shop/b', 'MODIFIED shop/a', 'BOOKMARK 13']);
   });
 
   it('J4: a later term that began after everything the reader has is not a 410', () => {
@@ -141,12 +194,14 @@ describe('a session', () => {
       { writer: 'w1', after: 0 },
       { writer: 'w2', after: 3 },
     ];
-    expect(shown(listed().fold(record(9, { count: 2, terms })))).toEqual([]);
+    expect(shown(listed().fold(record(9, { ...before, terms })))).toEqual([]);
   });
 
   it('J4: an older version of an object without a new epoch is a 410', () => {
     const session = listed();
     session.fold(pod(4, 'a', '9'));
-    expect(shown(session.fold(record(5, { count: 2, resourceVersion: '11' })))).toEqual(['410']);
+    expect(shown(session.fold(record(5, { ...of('a@9', 'b@6'), resourceVersion: '11' })))).toEqual([
+      '410',
+    ]);
   });
 });

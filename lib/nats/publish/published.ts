@@ -2,9 +2,11 @@
  * The contents of a bucket as its publisher knows them, and the plan for the next set. A pure machine: no connection,
  * and time is an argument.
  */
+import { joinMetaNamespaceKey } from '../../meta/key.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import { DELETE, HEADERS, metaSubject, objectSubject } from '../layout.ts';
 import { type Meta, MOST_TERMS, type Term } from '../meta.ts';
+import { stateOf, Tally } from '../tally.ts';
 import { HEADER_BYTES, type Planned } from './batches.ts';
 import type { Contents, InBucket, Tombstone, TooLargeObject, Wanted } from './contents.ts';
 
@@ -27,8 +29,6 @@ const RELIABLE = 0.7;
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 
-const keyOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`;
-
 /** Deletions that nobody saw come last, under the version of the list; all others in the order of versions. */
 function inOrder(wanted: readonly Wanted[]): Wanted[] {
   return [...wanted].sort((a, b) => {
@@ -46,7 +46,8 @@ export class Published {
   readonly #objects = new Map<string, InBucket>();
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #records: Map<string, number>;
-  readonly #counts = new Map<string, number>();
+  readonly #total = new Tally();
+  readonly #tallies = new Map<string, Tally>();
   readonly #tooLarge = new Map<string, number>();
   readonly #terms: readonly Term[];
   #epoch: string;
@@ -58,7 +59,8 @@ export class Published {
     this.#settings = settings;
     const { meta, last } = contents;
     for (const object of contents.objects) this.#put(object);
-    for (const tombstone of contents.tombstones) this.#tombstones.set(keyOf(tombstone), tombstone);
+    for (const tombstone of contents.tombstones)
+      this.#tombstones.set(joinMetaNamespaceKey(tombstone), tombstone);
     this.#records = new Map(contents.records);
     const terms = meta?.terms ?? [];
     this.#terms =
@@ -141,28 +143,35 @@ export class Published {
     resourceVersion: string,
     namespaces: Iterable<string>,
   ): Planned[] {
-    const counts = new Map(this.#counts);
-    let total = this.#objects.size;
-    const touched = new Set(namespaces);
+    const total = this.#total.copy();
+    const tallies = new Map<string, Tally>();
+    const tallyOf = (namespace: string): Tally => {
+      const known = tallies.get(namespace);
+      if (known !== undefined) return known;
+      const tally = this.#tallies.get(namespace)?.copy() ?? new Tally();
+      tallies.set(namespace, tally);
+      return tally;
+    };
+    for (const namespace of namespaces) tallyOf(namespace);
     for (const { wanted } of messages) {
       if (wanted === undefined) continue;
-      const { namespace, isDeletion } = wanted;
-      touched.add(namespace);
-      const had = this.#objects.has(keyOf(wanted));
-      const more = isDeletion ? (had ? -1 : 0) : had ? 0 : 1;
-      counts.set(namespace, (counts.get(namespace) ?? 0) + more);
-      total += more;
+      const key = joinMetaNamespaceKey(wanted);
+      const present = this.#objects.get(key);
+      const before = present && stateOf(present);
+      const after = wanted.isDeletion ? undefined : stateOf(wanted);
+      tallyOf(wanted.namespace).replace(key, before, after);
+      total.replace(key, before, after);
     }
-    touched.delete('');
-    const made = [...touched].map((namespace) =>
-      this.#record(namespace, counts.get(namespace) ?? 0, resourceVersion),
+    tallies.delete('');
+    const made = [...tallies].map(([namespace, tally]) =>
+      this.#record(namespace, tally, resourceVersion),
     );
     return [...made, this.#record('', total, resourceVersion)];
   }
 
-  /** All namespaces that have a record. */
+  /** All namespaces with a record or an object: a publisher that died within a set may have left objects without a record. */
   namespaces(): string[] {
-    return [...this.#records.keys()];
+    return [...new Set([...this.#records.keys(), ...this.#tallies.keys()])];
   }
 
   /** Notes that the server has stored messages. */
@@ -179,11 +188,16 @@ export class Published {
       if (record === '') this.#resourceVersion = resourceVersion;
       if (wanted === undefined) continue;
       const { namespace, name, uid, version } = wanted;
-      this.#remove(keyOf(wanted));
+      this.#remove(joinMetaNamespaceKey(wanted));
       if (wanted.isDeletion) {
-        this.#tombstones.set(keyOf(wanted), { namespace, name, sequence, atMs: nowMs });
+        this.#tombstones.set(joinMetaNamespaceKey(wanted), {
+          namespace,
+          name,
+          sequence,
+          atMs: nowMs,
+        });
       } else {
-        this.#tombstones.delete(keyOf(wanted));
+        this.#tombstones.delete(joinMetaNamespaceKey(wanted));
         this.#put({ namespace, name, uid, version, sequence });
       }
     }
@@ -203,27 +217,34 @@ export class Published {
   #isBack({ namespace, name, version, uid, isDeletion }: Wanted): boolean {
     if (isDeletion || this.#resourceVersion === '') return false;
     if (!isOlder(this.#resourceVersion, version)) return true;
-    const present = this.#objects.get(keyOf({ namespace, name }));
+    const present = this.#objects.get(joinMetaNamespaceKey({ namespace, name }));
     return present?.uid === uid && isOlder(version, present.version);
   }
 
   #put(object: InBucket): void {
-    const key = keyOf(object);
-    if (!this.#objects.has(key)) {
-      this.#counts.set(object.namespace, (this.#counts.get(object.namespace) ?? 0) + 1);
-    }
+    const key = joinMetaNamespaceKey(object);
+    this.#count(object.namespace, key, stateOf(object));
     this.#objects.set(key, object);
   }
 
   #remove(key: string): void {
     const present = this.#objects.get(key);
     if (present === undefined) return;
+    this.#count(present.namespace, key, undefined);
     this.#objects.delete(key);
-    this.#counts.set(present.namespace, (this.#counts.get(present.namespace) ?? 1) - 1);
+  }
+
+  #count(namespace: string, key: string, after: string | undefined): void {
+    const present = this.#objects.get(key);
+    const before = present && stateOf(present);
+    const tally = this.#tallies.get(namespace) ?? new Tally();
+    this.#tallies.set(namespace, tally);
+    tally.replace(key, before, after);
+    this.#total.replace(key, before, after);
   }
 
   #message(wanted: Wanted, resourceVersion: string): Planned | undefined {
-    const key = keyOf(wanted);
+    const key = joinMetaNamespaceKey(wanted);
     const present = this.#objects.get(key);
     const { uid, version } = wanted;
     if (wanted.isDeletion) this.#tooLarge.delete(key);
@@ -259,19 +280,20 @@ export class Published {
   }
 
   #address({ namespace, name }: Wanted): { subject: string; expected: number } {
-    const key = keyOf({ namespace, name });
+    const key = joinMetaNamespaceKey({ namespace, name });
     const last = this.#objects.get(key) ?? this.#tombstones.get(key);
     const subject = objectSubject(this.#settings.prefix, namespace, name);
     return { subject, expected: last?.sequence ?? 0 };
   }
 
-  #record(namespace: string, count: number, resourceVersion: string): Planned {
+  #record(namespace: string, tally: Tally, resourceVersion: string): Planned {
     const { prefix, apiVersion, kind, content, heartbeatMs } = this.#settings;
     const meta: Meta = {
       epoch: this.#epoch,
       terms: this.#terms,
       resourceVersion,
-      count,
+      count: tally.count,
+      digest: tally.digest,
       horizon: this.#horizon,
       heartbeatMs,
       apiVersion,

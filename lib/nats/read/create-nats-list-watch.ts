@@ -21,7 +21,8 @@ import { connectionEvents } from '../connection-events.ts';
 import { gone, unavailable } from '../failures.ts';
 import { checkedBucket, collectionPrefix, streamOf } from '../layout.ts';
 import { type Bucket, type Followed, follow } from './follow.ts';
-import { type Place, Session } from './session.ts';
+import type { Place } from './past-places.ts';
+import { Session } from './session.ts';
 
 /** The options of {@link createNatsListWatch}. */
 export interface NatsListWatchOptions extends Timing {

@@ -124,7 +124,10 @@ class Follower<T extends KubernetesObject> {
 
   #take(signal: PullSignal, whole: Recorded | undefined): void {
     if (this.#out.closed) return;
-    if (signal.kind === 'alive') return this.#out.next({ kind: 'alive' });
+    if (signal.kind === 'alive') {
+      const lost = this.#session.quiet();
+      return lost === undefined ? this.#out.next({ kind: 'alive' }) : this.#out.error(lost);
+    }
     if (signal.kind === 'message') return this.#fold(signal.message);
     this.#expectMore();
     if (signal.pending > 0) return this.#open();
@@ -164,7 +167,7 @@ class Follower<T extends KubernetesObject> {
       unheard.delete(this.#session);
       this.#open();
     }
-    // Heartbeats do not prolong a list whose record counts more objects than arrive.
+    // Heartbeats do not prolong a list whose record is about other objects than arrive.
     if (place !== undefined || message.meaning?.kind === 'object') this.#expectMore();
     const folded = this.#session.fold(message);
     if (folded.kind === 'failed') return this.#out.error(folded.error);

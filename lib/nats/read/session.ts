@@ -2,9 +2,9 @@
  * Folds the messages of a bucket into watch events. A pure machine: no connection, no time. Messages are collected and
  * become visible at the `_meta` record of the scope, which ends each published set.
  *
- * A list is complete at a record that counts as many objects as were collected. If it counts more, a large set is being
- * published at the moment, and the list is complete at a later record. A record that does not fit to what was received
- * before is a 410: then something was lost, and only a new list can show what.
+ * A list and a set are complete at a record whose digest is that of the received states. Another digest means that
+ * messages are still to come: a large set is being published, or an object was changed again after the record, so that
+ * its earlier message is gone. If none come, something was lost, and only a new list can show what: a 410.
  */
 import type { WatchEvent } from '../../decode/watch-event.ts';
 import { ApiError } from '../../meta/api-error.ts';
@@ -19,6 +19,8 @@ import { shownError } from '../../meta/shown-text.ts';
 import { gone, unavailable } from '../failures.ts';
 import { continues, type Meta, readMeta, writerOf } from '../meta.ts';
 import type { Received } from '../received.ts';
+import { stateOf, Tally } from '../tally.ts';
+import { PastPlaces, type Place } from './past-places.ts';
 
 /** The scope of a session, and its words for errors. */
 export interface SessionScope {
@@ -31,15 +33,6 @@ export interface SessionScope {
   readonly where: string;
 }
 
-/** The place of a session in the history of its scope: that of the last `_meta` record. */
-export interface Place {
-  readonly sequence: number;
-  readonly epoch: string;
-  readonly writer: string;
-  readonly resourceVersion: string;
-  readonly heartbeatMs: number;
-}
-
 /** The result of one message. */
 export type Folded<T> =
   /** The message belongs to a set that is not complete yet, or to another scope. */
@@ -49,17 +42,6 @@ export type Folded<T> =
   | { readonly kind: 'failed'; readonly error: ApiError };
 
 const OPEN = { kind: 'open' } as const;
-/** How many earlier places a session remembers, and how many changes between them. */
-const MOST_STEPS = 128;
-const MOST_CHANGES = 2_000;
-
-/** The way back to an earlier place. */
-interface Step {
-  readonly place: Place;
-  /** What the reader had under the keys that changed since. */
-  readonly before: readonly (readonly [key: string, state: string | undefined])[];
-}
-
 function failed<T>(error: ApiError): Folded<T> {
   return { kind: 'failed', error };
 }
@@ -77,12 +59,15 @@ export class Session<T extends KubernetesObject> {
   readonly #scope: SessionScope;
   /** The objects that the reader has, with their UIDs and versions. */
   readonly #known = new Map<string, string>();
+  readonly #tally = new Tally();
   #waiting: Waiting<T>[] = [];
+  /** The states of the waiting messages by key; `undefined` for a deletion. */
+  readonly #next = new Map<string, string | undefined>();
+  /** Why the last message, a record, does not fit to what was received, if so. */
+  #doubt: string | undefined;
   #place: Place | undefined;
   #hasRecord = true;
-  /** The earlier places, the newest at the end. */
-  #steps: Step[] = [];
-  #changes = 0;
+  readonly #past = new PastPlaces();
 
   constructor(scope: SessionScope) {
     this.#scope = scope;
@@ -105,47 +90,42 @@ export class Session<T extends KubernetesObject> {
 
   /** Begins with an empty scope, which has no `_meta` record of its own, at the record of the complete collection. */
   beginEmpty(meta: Meta, sequence: number): void {
-    this.#known.clear();
-    this.#waiting = [];
-    this.#steps = [];
+    this.#forgetWaiting();
+    this.#past.clear();
     this.#settle(meta, sequence);
     this.#hasRecord = false;
   }
 
   /** Forgets the messages after the last complete set, because a new consumer delivers them again. */
   rewind(): void {
+    this.#forgetWaiting();
+    this.#doubt = undefined;
+  }
+
+  #forgetWaiting(): void {
     this.#waiting = [];
+    this.#next.clear();
   }
 
   /** A session that stands at a version at which this one has stood; `undefined` if it does not remember the version. */
   fork(resourceVersion: string): Session<T> | undefined {
     const now = this.#place;
     if (now === undefined || !this.#hasRecord) return undefined;
-    const at =
-      now.resourceVersion === resourceVersion
-        ? this.#steps.length
-        : this.#steps.findIndex(({ place }) => place.resourceVersion === resourceVersion);
-    if (at === -1) return undefined;
+    const way = now.resourceVersion === resourceVersion ? [] : this.#past.wayBack(resourceVersion);
+    if (way === undefined) return undefined;
     const fork = new Session<T>(this.#scope);
-    for (const [key, state] of this.#known) fork.#known.set(key, state);
-    for (const { before } of this.#steps.slice(at).reverse()) {
+    for (const [key, state] of this.#known) fork.#set(key, state);
+    for (const { before } of way) {
       for (const [key, state] of before) fork.#set(key, state);
     }
-    fork.#place = this.#steps[at]?.place ?? now;
+    fork.#place = way.at(-1)?.place ?? now;
     return fork;
   }
 
   #set(key: string, state: string | undefined): void {
+    this.#tally.replace(key, this.#known.get(key), state);
     if (state === undefined) this.#known.delete(key);
     else this.#known.set(key, state);
-  }
-
-  #remember(step: Step): void {
-    this.#steps.push(step);
-    this.#changes += step.before.length;
-    while (this.#steps.length > MOST_STEPS || this.#changes > MOST_CHANGES) {
-      this.#changes -= this.#steps.shift()?.before.length ?? 0;
-    }
   }
 
   /** Takes the events of a list so far, so that a long list need not be kept in memory. */
@@ -162,25 +142,29 @@ export class Session<T extends KubernetesObject> {
     if (meaning.kind === 'meta') {
       return meaning.namespace === this.#scope.namespace ? this.#record(message) : OPEN;
     }
+    this.#doubt = undefined;
     const key = joinMetaNamespaceKey(meaning);
     const waiting = this.#read(message, key);
     if (waiting instanceof ApiError) return failed(waiting);
     if (waiting === undefined) return OPEN;
-    if (this.#place !== undefined) this.#waiting.push(waiting);
-    else this.#collect(waiting);
+    if (this.#place === undefined) this.#collect(waiting);
+    else {
+      this.#waiting.push(waiting);
+      this.#next.set(key, waiting.state);
+    }
     return OPEN;
   }
 
   /** In a list every message counts at once. A tombstone matters only if the object was collected before. */
   #collect(waiting: Waiting<T>): void {
     const { key, state } = waiting;
-    if (state === undefined && !this.#known.delete(key)) return;
-    if (state !== undefined) this.#known.set(key, state);
+    if (state === undefined && !this.#known.has(key)) return;
+    this.#set(key, state);
     this.#waiting.push(waiting);
   }
 
   #read(message: Received, key: string): Waiting<T> | ApiError | undefined {
-    const { uid, version, isDeletion, sequence } = message;
+    const { version, isDeletion, sequence } = message;
     const where = `${this.#scope.where}: message ${sequence} for ${key}`;
     const text = message.text();
     if (isDeletion) {
@@ -193,8 +177,9 @@ export class Session<T extends KubernetesObject> {
     }
     const object = this.#parsed(text, where);
     if (object instanceof ApiError) return object;
-    const type = this.#known.has(key) ? 'MODIFIED' : 'ADDED';
-    return { key, state: `${uid}/${version}`, event: { type, key, object } };
+    const present = this.#next.has(key) ? this.#next.get(key) : this.#known.get(key);
+    const type = present === undefined ? 'ADDED' : 'MODIFIED';
+    return { key, state: stateOf(message), event: { type, key, object } };
   }
 
   #parsed(text: string, where: string): T | ApiError {
@@ -235,7 +220,7 @@ export class Session<T extends KubernetesObject> {
   }
 
   #endList(meta: Meta, sequence: number): Folded<T> {
-    if (this.#known.size !== meta.count) return OPEN;
+    if (this.#tally.digest !== meta.digest) return OPEN;
     const events = this.take();
     this.#settle(meta, sequence);
     return { kind: 'complete', events };
@@ -244,13 +229,8 @@ export class Session<T extends KubernetesObject> {
   #endSet(meta: Meta, { sequence, pending }: Received, place: Place): Folded<T> {
     const mismatch = this.#mismatch(meta, sequence, place);
     if (mismatch !== undefined) return failed(gone(this.#scope.where, mismatch));
-    // A message that was overwritten before this reader read it comes later, so the set may lack it until then.
-    const size = this.#sizeAfter(this.#waiting);
-    if (size !== meta.count && pending > 0) return OPEN;
-    if (size !== meta.count) {
-      const why = `the bucket has ${meta.count} objects and the reader ${size}, so messages were lost or a deletion has expired`;
-      return failed(gone(this.#scope.where, why));
-    }
+    const after = this.#tallyAfter();
+    if (after.digest !== meta.digest) return this.#hold(meta, after, pending);
     const events: WatchEvent<T>[] = [];
     const before: [string, string | undefined][] = [];
     let newest = place.resourceVersion;
@@ -269,24 +249,45 @@ export class Session<T extends KubernetesObject> {
       this.#set(key, state);
       events.push(event);
     }
-    this.#waiting = [];
+    this.#forgetWaiting();
     const hasMoved = isOlder(place.resourceVersion, meta.resourceVersion);
     this.#settle(meta, sequence);
     if (hasMoved || events.length > 0) {
-      this.#remember({ place, before });
+      this.#past.remember({ place, before });
       const { resourceVersion } = meta;
       events.push({ type: 'BOOKMARK', resourceVersion, initialEventsEnd: false });
     }
     return { kind: 'complete', events };
   }
 
-  /** How many objects the reader has after some messages. */
-  #sizeAfter(waiting: readonly Waiting<T>[]): number {
-    const present = new Map<string, boolean>();
-    for (const { key, state } of waiting) present.set(key, state !== undefined);
-    let size = this.#known.size;
-    for (const [key, is] of present) size += Number(is) - Number(this.#known.has(key));
-    return size;
+  /**
+   * Waits for the messages that the set lacks. `pending` is no proof that none follow, because the server counts a
+   * message a moment after it has stored it; so only another record, or a quiet consumer, shows that they are lost.
+   */
+  #hold(meta: Meta, after: Tally, pending: number): Folded<T> {
+    if (pending > 0) {
+      this.#doubt = undefined;
+      return OPEN;
+    }
+    const isRepeated = this.#doubt !== undefined;
+    const difference =
+      meta.count === after.count
+        ? `the bucket has other versions of some of its ${meta.count} objects than the reader`
+        : `the bucket has ${meta.count} objects and the reader ${after.count}`;
+    this.#doubt = `${difference}, so messages were lost or a deletion has expired`;
+    return isRepeated ? failed(gone(this.#scope.where, this.#doubt)) : OPEN;
+  }
+
+  /** The server has no message for this reader. Returns an error if one is missing. */
+  quiet(): ApiError | undefined {
+    return this.#doubt === undefined ? undefined : gone(this.#scope.where, this.#doubt);
+  }
+
+  /** What the reader has after the waiting messages. */
+  #tallyAfter(): Tally {
+    const tally = this.#tally.copy();
+    for (const [key, state] of this.#next) tally.replace(key, this.#known.get(key), state);
+    return tally;
   }
 
   /** Why a record does not continue what was received before, if it does not. */
@@ -308,12 +309,13 @@ export class Session<T extends KubernetesObject> {
     const { epoch, resourceVersion, heartbeatMs } = meta;
     this.#place = { sequence, epoch, writer: writerOf(meta), resourceVersion, heartbeatMs };
     this.#hasRecord = true;
+    this.#doubt = undefined;
   }
 }
 
 /** The error of a list that does not become complete. */
 export function unfinished(scope: SessionScope, collected: number): ApiError {
-  const words = `collected ${collected} objects, and no \`_meta\` record counts as many; either a publisher is writing a large set, or it ended within one, or messages were lost; look at the publisher`;
+  const words = `collected ${collected} objects, and no \`_meta\` record is about exactly these; either a publisher is writing a large set, or it ended within one, or messages were lost; look at the publisher`;
   const message = `${scope.where}: ${words}`;
   return unavailable(message);
 }
