@@ -44,7 +44,9 @@ export type PullSignal =
   /** The consumer exists; `pending` messages wait. */
   | { readonly kind: 'opened'; readonly pending: number }
   | { readonly kind: 'message'; readonly message: Received }
-  | { readonly kind: 'alive' };
+  | { readonly kind: 'alive' }
+  /** The demand has closed, so nothing more is requested until it opens. */
+  | { readonly kind: 'paused' | 'resumed' };
 
 /** How long the server keeps a consumer from which nothing is requested, in milliseconds. */
 const INACTIVE_MS = 30_000;
@@ -173,9 +175,11 @@ class Pull {
     const wait = this.#wait();
     if (wait !== null) {
       this.#isWaiting = true;
+      this.#out.next({ kind: 'paused' });
       const open = wait.subscribe({
         complete: () => {
           this.#isWaiting = false;
+          this.#out.next({ kind: 'resumed' });
           this.#pull();
         },
       });

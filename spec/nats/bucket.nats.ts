@@ -1,7 +1,12 @@
 /** Informers behind a bucket have what the informer of its publisher has. */
+
+import { createNatsListWatch } from 'rx-informer/nats';
+import { pods } from 'rx-informer/resources';
+import { firstValueFrom, Subject } from 'rxjs';
+import { map } from 'rxjs/operators';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NatsServer } from './nats-server.ts';
-import { contents, eventually, Scene } from './scene.ts';
+import { contents, eventually, fast, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;
@@ -48,6 +53,45 @@ describe('a bucket', () => {
     scene.create('shop', 'web-1');
     await eventually(() => informer.indexer.getByKey('shop/web-1') !== undefined, 'web-1');
     expect(informer.status.reconnects).toBe(0);
+  });
+
+  it('J8: a watch whose reader requests nothing for a while does not miss its publisher', async () => {
+    scene.create('shop', 'web-0');
+    const { publisher } = await scene.publisher();
+    await eventually(() => publisher.status.phase === 'publishing', 'the bucket is complete');
+    const connection = await nats.connect();
+    const listWatch = createNatsListWatch(connection, pods, { bucket: 'k8s', batch: 2 });
+    const resourceVersion = await firstValueFrom(
+      listWatch
+        .list({ resourceVersion: '0' })
+        .pipe(map(({ metadata }) => metadata?.resourceVersion ?? '')),
+    );
+    const open$ = new Subject<void>();
+    let isOpen = false;
+    const watch$ = listWatch.watch({
+      resourceVersion,
+      timeoutSeconds: 60,
+      demand: () => (isOpen ? null : open$),
+    });
+    let error: unknown;
+    const shown: string[] = [];
+    const watching = watch$.subscribe({
+      next: (signal) => {
+        if (signal.kind === 'events') shown.push(...signal.events.map(({ type }) => type));
+      },
+      error: (thrown) => {
+        error = thrown;
+      },
+    });
+    // Longer than three heartbeats.
+    await new Promise((resolve) => setTimeout(resolve, 5 * fast.heartbeatMs));
+    expect(error).toBeUndefined();
+    scene.create('shop', 'web-1');
+    isOpen = true;
+    open$.next();
+    await eventually(() => shown.includes('ADDED'), 'web-1');
+    expect(error).toBeUndefined();
+    watching.unsubscribe();
   });
 
   it('J5: a restarted publisher publishes the difference, and readers continue', async () => {

@@ -84,6 +84,8 @@ class Follower<T extends KubernetesObject> {
   #consumer = new Subscription();
   #silence = new Subscription();
   #isOpened = false;
+  /** Whether the reader itself requests nothing, so that the publisher's silence means nothing. */
+  #isPaused = false;
   #collected = 0;
 
   constructor(
@@ -114,6 +116,7 @@ class Follower<T extends KubernetesObject> {
     };
     this.#consumer.unsubscribe();
     this.#consumer = new Subscription();
+    this.#isPaused = false;
     this.#consumer.add(
       pull(request).subscribe({
         next: (signal) => this.#take(signal, whole),
@@ -129,6 +132,10 @@ class Follower<T extends KubernetesObject> {
       return lost === undefined ? this.#out.next({ kind: 'alive' }) : this.#out.error(lost);
     }
     if (signal.kind === 'message') return this.#fold(signal.message);
+    if (signal.kind !== 'opened') {
+      this.#isPaused = signal.kind === 'paused';
+      return this.#expectMore();
+    }
     this.#expectMore();
     if (signal.pending > 0) return this.#open();
     const { scope } = this.#bucket;
@@ -187,6 +194,7 @@ class Follower<T extends KubernetesObject> {
     const { place } = this.#session;
     const ms = place === undefined ? LIST_PATIENCE_MS : MISSED * place.heartbeatMs;
     this.#silence.unsubscribe();
+    if (this.#isPaused) return;
     this.#silence = looseTimer(ms, scheduler, () => {
       if (place === undefined) return this.#out.error(unfinished(scope, this.#session.size));
       if (this.#session.hasRecord) return this.#missing(ms);
