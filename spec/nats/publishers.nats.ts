@@ -89,7 +89,7 @@ describe('a publisher', () => {
     scene.create('shop', 'web-2');
     scene.remove('shop', 'web-0');
     await eventually(() => contents(informer).join() === truthOf(), 'the second publishes');
-    expect(second.publisher.status.phase).toBe('publishing');
+    await eventually(() => second.publisher.status.phase === 'publishing', 'the second says so');
     expect(informer.status.relists).toBe(0);
   });
 
