@@ -1,0 +1,173 @@
+/** The example `nats-auth` on a real kube-apiserver with RBAC: users of Kubernetes read what they may list and watch. */
+
+import type { ConnectionOptions, NatsConnection } from '@nats-io/nats-core';
+import { createAccount, type KeyPair } from '@nats-io/nkeys';
+import { createListWatch, createSharedInformer, type KubeClient, type Resource } from 'rx-informer';
+import { createNatsListWatch, publishToNats } from 'rx-informer/nats';
+import { clientFromKubeConfig } from 'rx-informer/node';
+import { configMaps, pods, secrets } from 'rx-informer/resources';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { answerAuthCallouts } from '../../examples/nats-auth/auth-callout.ts';
+import { type ApiServerProcess, startApiServer } from '../e2e/apiserver.ts';
+import { noControl } from '../e2e/cluster.ts';
+import { openRawApi, type RawApi } from '../e2e/raw-api.ts';
+import { NatsServer } from './nats-server.ts';
+import { eventually } from './scene.ts';
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces';
+const group = { apiGroup: 'rbac.authorization.k8s.io' };
+const inboxPrefix = `_INBOX_${'x'.repeat(22)}`;
+const VALID_SECONDS = 3;
+
+let server: ApiServerProcess;
+let api: RawApi;
+let client: KubeClient;
+let nats: NatsServer;
+let refused: string[] = [];
+
+describe.skipIf(noControl)('the auth callout of the example', () => {
+  beforeAll(async () => {
+    server = await startApiServer({});
+    api = await openRawApi(server.kubeconfig);
+    client = await clientFromKubeConfig({ file: server.kubeconfig });
+    for (const name of ['shop', 'bank']) {
+      await api.ok('POST', '/api/v1/namespaces', { body: { metadata: { name } } });
+      const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }];
+      const role = { metadata: { name: 'reader' }, rules };
+      await api.ok('POST', `${rbac}/${name}/roles`, { body: role });
+      await api.ok('POST', `/api/v1/namespaces/${name}/configmaps`, {
+        body: { metadata: { name: 'settings' }, data: { of: name } },
+      });
+    }
+    await bind('shop');
+    const issuer = createAccount();
+    nats = await NatsServer.start({
+      config: `
+        authorization {
+          users: [{ user: auth, password: p }, { user: publisher, password: p }]
+          auth_callout { issuer: ${issuer.getPublicKey()}, auth_users: [auth, publisher] }
+        }`,
+    });
+    await serve(issuer);
+    await publish(configMaps);
+    await publish(secrets);
+  }, 600_000);
+  afterAll(async () => {
+    await client?.close();
+    api?.close();
+    await nats?.stop();
+    await server?.stop();
+  });
+
+  const bind = (namespace: string) =>
+    api.ok('POST', `${rbac}/${namespace}/rolebindings`, {
+      body: {
+        metadata: { name: 'reader' },
+        roleRef: { ...group, kind: 'Role', name: 'reader' },
+        subjects: [{ ...group, kind: 'User', name: 'limited' }],
+      },
+    });
+
+  async function serve(issuer: KeyPair): Promise<void> {
+    answerAuthCallouts({
+      connection: await nats.connect({ user: 'auth', pass: 'p' }),
+      ...{ client, issuer, bucket: 'k8s', resources: [configMaps, pods] },
+      validSeconds: VALID_SECONDS,
+      onRefused: (reason) => refused.push(reason),
+    });
+  }
+
+  async function publish(resource: Resource): Promise<void> {
+    const informer = createSharedInformer(createListWatch(client, resource));
+    const connection = await nats.connect({ user: 'publisher', pass: 'p' });
+    const publisher = publishToNats(informer, { connection, resource, bucket: 'k8s' });
+    await eventually(() => publisher.status.phase === 'publishing', 'the bucket is complete');
+    onCleanup(async () => {
+      await publisher.stop();
+      await informer.stop();
+    });
+  }
+
+  const cleanups: (() => Promise<void>)[] = [];
+  const onCleanup = (cleanup: () => Promise<void>) => cleanups.push(cleanup);
+  afterAll(async () => {
+    for (const cleanup of cleanups) await cleanup();
+  });
+
+  const connect = (user: string, options: ConnectionOptions = {}): Promise<NatsConnection> =>
+    nats.connect({
+      ...{ user, pass: server.limitedToken, name: inboxPrefix, inboxPrefix, reconnect: true },
+      ...options,
+    });
+
+  async function refusal(user: string, options: ConnectionOptions = {}): Promise<string> {
+    refused = [];
+    await expect(connect(user, { reconnect: false, ...options })).rejects.toThrow(/authoriz/i);
+    return refused.join();
+  }
+
+  async function read(connection: NatsConnection, resource: Resource, namespace?: string) {
+    const options = { bucket: 'k8s', ...(namespace === undefined ? {} : { namespace }) };
+    const informer = createSharedInformer(createNatsListWatch(connection, resource, options), {
+      backoff: () => 200,
+    });
+    onTestFinished(() => informer.stop());
+    informer.status$.subscribe();
+    informer.start();
+    await eventually(() => informer.hasSynced || informer.status.error !== undefined, 'an answer');
+    return informer;
+  }
+
+  it('J22: a user reads the namespace in which it may list and watch, and follows it when its connection is renewed', async () => {
+    const connection = await connect('configmaps/shop');
+    const informer = await read(connection, configMaps, 'shop');
+    expect(informer.indexer.listKeys()).toEqual(['shop/settings']);
+    let renewed = 0;
+    void (async () => {
+      for await (const { type } of connection.status()) renewed += Number(type === 'reconnect');
+    })();
+    await eventually(() => renewed > 0, 'the connection is renewed', 4_000 * VALID_SECONDS);
+    await api.ok('POST', '/api/v1/namespaces/shop/configmaps', {
+      body: { metadata: { name: 'late' } },
+    });
+    await eventually(() => informer.indexer.getByKey('shop/late') !== undefined, 'late');
+    expect(informer.status.relists).toBe(0);
+  });
+
+  it('J22: a connection for one namespace reads no other, and no other kind', async () => {
+    const connection = await connect('configmaps/shop');
+    for (const [resource, namespace] of [
+      [configMaps, 'bank'],
+      [configMaps, undefined],
+      [secrets, 'shop'],
+    ] as const) {
+      const informer = await read(connection, resource, namespace);
+      expect(informer.status.error?.code, `${resource.plural} in ${namespace}`).toBe(403);
+    }
+  });
+
+  it('J22: what the cluster forbids, what is not offered, and bad tokens and names are refused', async () => {
+    expect(await refusal('configmaps/bank')).toBe('limited may not list configmaps in bank');
+    expect(await refusal('configmaps')).toBe('limited may not list configmaps in all namespaces');
+    expect(await refusal('configmaps/shop,configmaps/bank')).toContain('in bank');
+    expect(await refusal('pods/shop')).toBe('limited may not list pods in shop');
+    expect(await refusal('secrets/shop')).toBe("the bucket has no kind 'secrets'");
+    expect(await refusal('')).toContain('the bucket has no kind');
+    expect(await refusal('configmaps/shop', { pass: 'wrong' })).toContain('token is not valid');
+    expect(await refusal('configmaps/shop', { name: '_INBOX' })).toContain('22 random characters');
+    expect(await refusal('configmaps/shop', { name: '_INBOX_>' })).toContain('22 random');
+  });
+
+  it('J22: a right that was revoked ends when the connection is renewed', async () => {
+    await bind('bank');
+    const connection = await connect('configmaps/bank');
+    const informer = await read(connection, configMaps, 'bank');
+    expect(informer.hasSynced).toBe(true);
+    refused = [];
+    await api.ok('DELETE', `${rbac}/bank/rolebindings/reader`);
+    const says = () => refused.includes('limited may not list configmaps in bank');
+    await eventually(says, 'the callout refuses', 4_000 * VALID_SECONDS);
+    expect(informer.status.live).toBe(false);
+    expect(informer.indexer.listKeys()).toEqual(['bank/settings']);
+  });
+});
