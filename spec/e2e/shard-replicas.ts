@@ -14,7 +14,8 @@ export interface ShardReplica {
   /** The slots on which it begins work, as it last printed. */
   readonly slots: readonly number[];
   readonly isAlive: boolean;
-  readonly errors: string;
+  /** Its state in words, with the last lines of its errors. */
+  readonly report: string;
   /** Stops the process for a time, as a debugger or a busy machine does. */
   pause(ms: number): Promise<void>;
   kill(): Promise<void>;
@@ -35,20 +36,25 @@ export function startReplica(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (child.stdout === null || child.stderr === null) throw new Error('the replica has no output');
-  const gone = once(child, 'close').then(([code]) => code as number | null);
   let slots: readonly number[] = [];
   let isAlive = true;
+  let state = 'runs';
   let errors = '';
+  const over = () => {
+    isAlive = false;
+    slots = [];
+  };
+  const gone = once(child, 'close').then(([code, signal]) => {
+    over();
+    state = `ended with ${code ?? signal}`;
+    return code as number | null;
+  });
   createInterface({ input: child.stdout }).on('line', (line) => {
     ({ slots } = JSON.parse(line) as { slots: number[] });
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
   });
-  const over = () => {
-    isAlive = false;
-    slots = [];
-  };
   return {
     identity,
     get slots() {
@@ -57,8 +63,9 @@ export function startReplica(
     get isAlive() {
       return isAlive;
     },
-    get errors() {
-      return errors;
+    get report() {
+      const last = errors.trim().split('\n').slice(-5).join('\n');
+      return `${identity} ${state}, has ${slots.length} slots, and said: ${last || 'nothing'}`;
     },
     async pause(ms) {
       child.kill('SIGSTOP');
@@ -72,9 +79,7 @@ export function startReplica(
     },
     async end() {
       child.kill('SIGTERM');
-      const code = await gone;
-      over();
-      return code;
+      return gone;
     },
   };
 }
@@ -122,8 +127,9 @@ export class Judge {
     return this.#rings.length;
   }
 
-  get record(): RingRecord | undefined {
-    return this.#rings.at(-1)?.record;
+  /** The last record of the ring, for the message of a failed test. */
+  get shownRing(): string {
+    return `the ring: ${JSON.stringify(this.#rings.at(-1)?.record)}`;
   }
 
   #ownerAt({ version, slot }: Write): string | undefined {

@@ -45,11 +45,15 @@ describe('a controller in shards', () => {
   };
   const living = () => replicas.filter(({ isAlive }) => isAlive);
   const owned = () => living().flatMap(({ slots }) => slots);
+  const reports = () => [...replicas.map(({ report }) => report), judge.shownRing].join('\n');
   const allOwned = (timeout: number) =>
-    vi.waitFor(() => expect(owned().toSorted((a, b) => a - b)).toEqual([...Array(64).keys()]), {
-      timeout,
-      interval: 20,
-    });
+    vi.waitFor(
+      () => {
+        const slots = owned().toSorted((a, b) => a - b);
+        expect(slots, reports()).toEqual([...Array(64).keys()]);
+      },
+      { timeout, interval: 20 },
+    );
   const name = (at: number) => `foo-${at}`;
   /** Follows every write of a kind: an informer would combine several writes of one object. A server may end a watch at any time. */
   async function follow<T extends KubernetesObject>(
@@ -194,6 +198,7 @@ describe('a controller in shards', () => {
         }
       };
       await Promise.all([stopper(), stopper(), stopper()]);
+      expect(judge.late).toEqual([]);
       await allOwned(3 * LEASE_MS);
       expect(judge.late).toEqual([]);
       expect(new Set(judge.writes.map(({ by }) => by)).size).toBeGreaterThan(4);
