@@ -15,6 +15,7 @@ export const HEADERS = {
   ttl: 'Nats-TTL',
   uid: 'Kube-UID',
   version: 'Kube-Resource-Version',
+  content: 'Kube-Content',
 } as const;
 
 /** The value of {@link HEADERS}`.operation` on the message of a deleted object. */

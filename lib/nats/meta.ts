@@ -21,6 +21,11 @@ export interface Meta {
   readonly terms: readonly Term[];
   /** The version of the API server up to which the scope is complete. */
   readonly resourceVersion: string;
+  /**
+   * Whether the set is not complete: the record of the collection is also written with each earlier batch of a set. The
+   * version is then that of the last complete set; '' if there was none.
+   */
+  readonly isOpen?: true | undefined;
   /** The number of objects in the scope. */
   readonly count: number;
   /** The digest of their states, as {@link Tally} computes it. */
@@ -55,13 +60,13 @@ export function readMeta(text: string): Meta | undefined {
     return undefined;
   }
   if (!isFields(value)) return undefined;
-  const { epoch, terms, resourceVersion, count, digest, horizon, heartbeatMs } = value;
+  const { epoch, terms, resourceVersion, isOpen, count, digest, horizon, heartbeatMs } = value;
   const isSound =
     typeof epoch === 'string' &&
     Array.isArray(terms) &&
     terms.length > 0 &&
     terms.every(isTerm) &&
-    isResourceVersion(resourceVersion) &&
+    (isResourceVersion(resourceVersion) || (isOpen === true && resourceVersion === '')) &&
     isCount(count) &&
     typeof digest === 'string' &&
     isCount(horizon) &&

@@ -16,6 +16,8 @@ export interface Received {
   readonly isDeletion: boolean;
   readonly uid: string;
   readonly version: string;
+  /** The form of the object, if its publisher names it. */
+  readonly content?: string | undefined;
   /** The body, decoded when it is called. */
   text(): string;
 }
@@ -50,6 +52,7 @@ export function received(message: Msg, prefix: string): Received | undefined {
     isDeletion: headers?.get(HEADERS.operation) === DELETE,
     uid: headers?.get(HEADERS.uid) ?? '',
     version: headers?.get(HEADERS.version) ?? '',
+    content: headers?.get(HEADERS.content) || undefined,
     text: () => message.string(),
   };
 }

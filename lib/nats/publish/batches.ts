@@ -7,6 +7,8 @@ export interface Planned extends Outgoing {
   readonly wanted?: Wanted;
   /** The namespace of a record. */
   readonly record?: string;
+  /** Whether the record does not end the set. */
+  readonly isOpen?: true;
 }
 
 /** What headers and the record of a message may need, in bytes. */

@@ -2,15 +2,13 @@
 import { firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { isOlder } from '../../meta/resource-version.ts';
 import { longTimer } from '../../rx/long-timer.ts';
-import { stopwatch } from '../../rx/stopwatch.ts';
-import { type Contents, newestVersion } from './contents.ts';
+import { type Contents, isBehind } from './contents.ts';
 
-/** How long a publisher waits for its informer to reach the version of the bucket, in milliseconds. */
-const CATCH_UP_MS = 10_000;
-/** How long it waits between two looks. */
+/** How long a publisher waits between two looks, in milliseconds. */
 const LOOK_MS = 500;
+/** How many looks it waits before it asks for a list: a watch is often only a moment behind. */
+const LOOKS = 2;
 
 /** The surroundings of a wait. */
 export interface CatchUp {
@@ -21,23 +19,28 @@ export interface CatchUp {
 }
 
 /**
- * Waits until the informer has reached the newest version in the bucket. Otherwise the objects that another publisher has
- * published since would seem to be deleted. An informer that does not reach it follows another history, for example
- * that of an API server that was restored from a backup.
+ * Waits until the informer has what the bucket has or had. Otherwise the objects that another publisher has published
+ * since would seem to be deleted. An informer that is behind even after a list at the newest version follows another
+ * history, for example that of an API server that was restored from a backup.
  */
 export async function catchUp<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   contents: Contents,
   { scheduler, isOver, onWait }: CatchUp,
 ): Promise<void> {
-  const passedMs = stopwatch(scheduler);
-  const newest = newestVersion(contents);
-  const isBehind = () => isOlder(informer.lastSyncResourceVersion, newest);
-  for (let looks = 0; isBehind() && passedMs() < CATCH_UP_MS; looks++) {
+  for (let looks = 0; isBehind(informer.lastSyncResourceVersion, contents); looks++) {
     if (isOver()) return;
     onWait('waiting until the informer has reached the version of the bucket');
+    // While the API server does not answer, the wait goes on.
+    const isListDue = looks >= LOOKS || contents.meta === undefined;
+    if (isListDue && (await isRefreshed(informer))) return;
     await firstValueFrom(longTimer(LOOK_MS, scheduler));
-    // A quiet informer hears of a newer version only about once a minute.
-    if (looks % 4 === 1 && isBehind()) await informer.refresh().catch(() => undefined);
   }
+}
+
+function isRefreshed(informer: { refresh(): Promise<void> }): Promise<boolean> {
+  return informer.refresh().then(
+    () => true,
+    () => false,
+  );
 }

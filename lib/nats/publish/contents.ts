@@ -20,6 +20,8 @@ export interface InBucket {
   readonly name: string;
   readonly uid: string;
   readonly version: string;
+  /** The name of its form, if its publisher names it. */
+  readonly content?: string | undefined;
   readonly sequence: number;
 }
 
@@ -27,6 +29,8 @@ export interface InBucket {
 export interface Tombstone {
   readonly namespace: string;
   readonly name: string;
+  /** The version of the deletion. */
+  readonly version: string;
   readonly sequence: number;
   /** When it was stored, on the publisher's stopwatch. */
   readonly atMs: number;
@@ -51,10 +55,18 @@ export interface TooLargeObject {
 }
 
 /** The newest version in a bucket: that of its record, or of a set that a publisher did not end. */
-export function newestVersion({ meta, objects }: Contents): string {
+export function newestVersion({ meta, objects, tombstones }: Contents): string {
   let newest = meta?.resourceVersion ?? '';
-  for (const { version } of objects) {
+  for (const { version } of [...objects, ...tombstones]) {
     if (newest === '' || isOlder(newest, version)) newest = version;
   }
   return newest;
+}
+
+/**
+ * Whether an informer at a version may lack what the bucket has or had. A bucket without a record may be new, or it was
+ * purged and does not say how far it was.
+ */
+export function isBehind(version: string, contents: Contents): boolean {
+  return contents.meta === undefined || isOlder(version, newestVersion(contents));
 }

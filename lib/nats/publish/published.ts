@@ -4,30 +4,20 @@
  */
 import { joinMetaNamespaceKey } from '../../meta/key.ts';
 import { isOlder } from '../../meta/resource-version.ts';
-import { DELETE, HEADERS, metaSubject, objectSubject } from '../layout.ts';
-import { type Meta, MOST_TERMS, type Term } from '../meta.ts';
+import { MOST_TERMS, type Term } from '../meta.ts';
 import { stateOf, Tally } from '../tally.ts';
-import { HEADER_BYTES, type Planned } from './batches.ts';
+import type { Planned } from './batches.ts';
 import type { Contents, InBucket, Tombstone, TooLargeObject, Wanted } from './contents.ts';
-
-/** The settings of a publisher that its records show. */
-export interface RecordSettings {
-  readonly prefix: string;
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly content?: string | undefined;
-  /** How often the records are written if nothing changes, in milliseconds. */
-  readonly heartbeatMs: number;
-  /** How long the server keeps the message of a deletion, in milliseconds. */
-  readonly tombstoneMs: number;
-  /** The largest message, in bytes, headers included. */
-  readonly maxPayload: number;
-}
+import {
+  fits,
+  objectMessage,
+  type RecordSettings,
+  recordMessage,
+  tombstoneMessage,
+} from './messages.ts';
 
 /** The part of a tombstone's time after which resuming readers can no longer rely on it. */
 const RELIABLE = 0.7;
-
-const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** Deletions that nobody saw come last, under the version of the list; all others in the order of versions. */
 function inOrder(wanted: readonly Wanted[]): Wanted[] {
@@ -75,6 +65,16 @@ export class Published {
 
   get epoch(): string {
     return this.#epoch;
+  }
+
+  /** The name of this term, which its records show. */
+  get writer(): string {
+    return this.#terms.at(-1)?.writer ?? '';
+  }
+
+  /** Whether the bucket was written by a writer, as far as it knows. */
+  hasWriter(writer: string): boolean {
+    return this.#terms.some((term) => term.writer === writer);
   }
 
   get resourceVersion(): string {
@@ -127,7 +127,7 @@ export class Published {
     const messages: Planned[] = [];
     const touched = new Set<string>();
     let isBack = isOlder(resourceVersion, this.#resourceVersion);
-    for (const wanted of inOrder(changes)) {
+    for (const wanted of inOrder(changes.map((each) => this.#current(each)))) {
       const message = this.#message(wanted, resourceVersion);
       if (message === undefined) continue;
       isBack ||= this.#isBack(wanted);
@@ -169,9 +169,21 @@ export class Published {
     return [...made, this.#record('', total, resourceVersion)];
   }
 
-  /** All namespaces with a record or an object: a publisher that died within a set may have left objects without a record. */
+  /**
+   * A batch as it is sent. Each batch of a set writes the record of the collection, so that no other publisher can write
+   * between two of them. Only the record in the last one ends the set.
+   */
+  guarded(batch: readonly Planned[], isLast: boolean): readonly Planned[] {
+    if (!isLast) return [...batch, this.#record('', this.#total, this.#resourceVersion, true)];
+    return batch.map((message) =>
+      message.record === '' ? { ...message, expected: this.recordSequence } : message,
+    );
+  }
+
+  /** All namespaces with a message: a publisher that died within a set may have left objects without a record. */
   namespaces(): string[] {
-    return [...new Set([...this.#records.keys(), ...this.#tallies.keys()])];
+    const deleted = [...this.#tombstones.values()].map(({ namespace }) => namespace);
+    return [...new Set([...this.#records.keys(), ...this.#tallies.keys(), ...deleted])];
   }
 
   /** Notes that the server has stored messages. */
@@ -181,25 +193,19 @@ export class Published {
     resourceVersion: string,
     nowMs: number,
   ): void {
-    for (const [at, { wanted, record }] of messages.entries()) {
+    for (const [at, { wanted, record, isOpen }] of messages.entries()) {
       const sequence = first + at;
       this.#lastSequence = Math.max(this.#lastSequence, sequence);
       if (record !== undefined) this.#records.set(record, sequence);
-      if (record === '') this.#resourceVersion = resourceVersion;
+      if (record === '' && isOpen !== true) this.#resourceVersion = resourceVersion;
       if (wanted === undefined) continue;
       const { namespace, name, uid, version } = wanted;
-      this.#remove(joinMetaNamespaceKey(wanted));
-      if (wanted.isDeletion) {
-        this.#tombstones.set(joinMetaNamespaceKey(wanted), {
-          namespace,
-          name,
-          sequence,
-          atMs: nowMs,
-        });
-      } else {
-        this.#tombstones.delete(joinMetaNamespaceKey(wanted));
-        this.#put({ namespace, name, uid, version, sequence });
-      }
+      const key = joinMetaNamespaceKey(wanted);
+      this.#remove(key);
+      this.#tombstones.delete(key);
+      const { content } = this.#settings;
+      if (!wanted.isDeletion) this.#put({ namespace, name, uid, version, content, sequence });
+      else this.#tombstones.set(key, { namespace, name, version, sequence, atMs: nowMs });
     }
   }
 
@@ -213,7 +219,13 @@ export class Published {
     }
   }
 
-  /** Whether readers have seen a version that is not older. A deletion then gets the version of the list instead. */
+  /** A deletion whose version readers have passed is published like one that nobody saw, under the version of the set. */
+  #current(wanted: Wanted): Wanted {
+    const isNews = !wanted.isDeletion || isOlder(this.#resourceVersion, wanted.version);
+    return isNews || this.#resourceVersion === '' ? wanted : { ...wanted, version: '' };
+  }
+
+  /** Whether readers have seen a version that is not older. */
   #isBack({ namespace, name, version, uid, isDeletion }: Wanted): boolean {
     if (isDeletion || this.#resourceVersion === '') return false;
     if (!isOlder(this.#resourceVersion, version)) return true;
@@ -244,68 +256,36 @@ export class Published {
   }
 
   #message(wanted: Wanted, resourceVersion: string): Planned | undefined {
+    const { content } = this.#settings;
     const key = joinMetaNamespaceKey(wanted);
     const present = this.#objects.get(key);
     const { uid, version } = wanted;
+    const expected = (present ?? this.#tombstones.get(key))?.sequence ?? 0;
     if (wanted.isDeletion) this.#tooLarge.delete(key);
-    if (wanted.isDeletion) return present && this.#tombstone(wanted, resourceVersion);
-    if (present?.uid === uid && present.version === version) return undefined;
-    const body = encoder.encode(wanted.text());
-    if (body.length + HEADER_BYTES > this.#settings.maxPayload) {
-      this.#tooLarge.set(key, body.length);
+    if (wanted.isDeletion) return present && this.#tombstone(wanted, resourceVersion, expected);
+    const isSame = present?.uid === uid && present.version === version;
+    if (isSame && present.content === content) return undefined;
+    const { message, bytes } = objectMessage(this.#settings, wanted, expected);
+    if (!fits(this.#settings, bytes)) {
+      this.#tooLarge.set(key, bytes);
       const gone: Wanted = { ...wanted, isDeletion: true, text: () => '' };
-      return present && this.#tombstone(gone, resourceVersion);
+      return present && this.#tombstone(gone, resourceVersion, expected);
     }
     this.#tooLarge.delete(key);
-    const headers = { [HEADERS.uid]: uid, [HEADERS.version]: version };
-    return { ...this.#address(wanted), body, headers, wanted };
+    return message;
   }
 
-  #tombstone(wanted: Wanted, resourceVersion: string): Planned {
-    const text = encoder.encode(wanted.text());
-    const fits = text.length + HEADER_BYTES <= this.#settings.maxPayload;
-    const isNews = isOlder(this.#resourceVersion, wanted.version);
-    const headers = {
-      [HEADERS.operation]: DELETE,
-      [HEADERS.ttl]: `${Math.ceil(this.#settings.tombstoneMs / 1000)}s`,
-      [HEADERS.uid]: wanted.uid,
-      [HEADERS.version]: isNews ? wanted.version : resourceVersion,
-    };
-    return {
-      ...this.#address(wanted),
-      body: fits ? text : new Uint8Array(),
-      headers,
-      wanted,
-    };
+  #tombstone(wanted: Wanted, resourceVersion: string, expected: number): Planned {
+    const version = wanted.version === '' ? resourceVersion : wanted.version;
+    return tombstoneMessage(this.#settings, { ...wanted, version }, expected);
   }
 
-  #address({ namespace, name }: Wanted): { subject: string; expected: number } {
-    const key = joinMetaNamespaceKey({ namespace, name });
-    const last = this.#objects.get(key) ?? this.#tombstones.get(key);
-    const subject = objectSubject(this.#settings.prefix, namespace, name);
-    return { subject, expected: last?.sequence ?? 0 };
-  }
-
-  #record(namespace: string, tally: Tally, resourceVersion: string): Planned {
-    const { prefix, apiVersion, kind, content, heartbeatMs } = this.#settings;
-    const meta: Meta = {
-      epoch: this.#epoch,
-      terms: this.#terms,
-      resourceVersion,
-      count: tally.count,
-      digest: tally.digest,
-      horizon: this.#horizon,
-      heartbeatMs,
-      apiVersion,
-      kind,
-      ...(content === undefined ? {} : { content }),
+  #record(namespace: string, tally: Tally, resourceVersion: string, isOpen?: true): Planned {
+    const fields = {
+      ...{ epoch: this.#epoch, terms: this.#terms, horizon: this.#horizon, resourceVersion },
+      ...{ count: tally.count, digest: tally.digest },
+      ...(isOpen === undefined ? {} : { isOpen }),
     };
-    return {
-      subject: metaSubject(prefix, namespace),
-      body: encoder.encode(JSON.stringify(meta)),
-      headers: {},
-      expected: this.#records.get(namespace) ?? 0,
-      record: namespace,
-    };
+    return recordMessage(this.#settings, namespace, fields, this.#records.get(namespace) ?? 0);
   }
 }

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import type { SchedulerLike } from 'rxjs';
 import type { LeaderElector } from '../../election/leader-elector.ts';
 import type { Backoff } from '../../rx/backoff.ts';
-import type { RecordSettings } from './published.ts';
+import type { RecordSettings } from './messages.ts';
 
 /** The settings of a publisher, with their defaults filled in. */
 export interface PublisherSettings {

@@ -21,11 +21,13 @@ import { inBatches, type Planned } from './batches.ts';
 import { catchUp } from './catch-up.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Wanted } from './contents.ts';
-import { Published, type RecordSettings } from './published.ts';
+import { nextSet } from './next-set.ts';
+import type { Published } from './published.ts';
 import type { PublisherSettings } from './publisher-settings.ts';
 import type { NatsPublisherPhase, NatsPublisherStatus } from './publisher-status.ts';
 import { countMessages, readContents } from './read-contents.ts';
 import { ensureStream } from './stream-settings.ts';
+import { takeOver } from './take-over.ts';
 import { difference } from './wanted.ts';
 
 /** The largest batch, in bytes. The server holds a batch in memory until it is complete. */
@@ -117,6 +119,7 @@ export class Publisher<T extends KubernetesObject> {
   async #standBy(): Promise<void> {
     this.#published = undefined;
     this.#feed.mustCompare = true;
+    this.#writer = '';
     this.#show(
       'standby',
       'another process has the Lease; this one takes over when it gets the Lease',
@@ -138,6 +141,8 @@ export class Publisher<T extends KubernetesObject> {
     if (this.#isStopped) return;
     const { where, backoff, random } = this.#settings;
     this.#feed.mustCompare = true;
+    // A write without an answer may have been stored, and a restored store may have lost it. A new term shows that to readers.
+    this.#writer = '';
     const isRival = error instanceof WrongSequence;
     const waitMs = backoff(this.#attempt++, random());
     const shown = isRival
@@ -175,18 +180,15 @@ export class Publisher<T extends KubernetesObject> {
       onWait: (words) => this.#show('comparing', words),
     });
     if (this.#isStopped || !this.#feed.isSynced || !this.#leads) return;
-    const before = this.#published;
-    const { meta } = contents;
-    const continues = meta !== undefined && meta.terms.at(-1)?.writer === this.#writer;
-    if (!continues) this.#writer = nuid.next();
     const maxPayload = connection.info?.max_payload ?? 1024 * 1024;
-    const settings: RecordSettings = { ...record, maxPayload };
-    const published = new Published(settings, contents, this.#writer, nuid.next());
-    const isRolledBack =
-      before !== undefined &&
-      (contents.last < before.lastSequence || published.recordSequence < before.recordSequence);
-    const hasOtherContent = meta !== undefined && meta.content !== record.content;
-    if (isRolledBack || hasOtherContent) published.beginEpoch(nuid.next());
+    const published = takeOver({
+      settings: { ...record, maxPayload },
+      contents,
+      before: this.#published,
+      writer: this.#writer,
+      newId: () => nuid.next(),
+    });
+    this.#writer = published.writer;
     // From here to the first message nothing waits, so that the store and the pending changes belong together.
     const store = this.#informer.indexer;
     const listed = store.listKeys().flatMap((key) => {
@@ -230,13 +232,12 @@ export class Publisher<T extends KubernetesObject> {
       const message = `${where}: the informer is at version '${resourceVersion}', which cannot be compared; only collections with versions can be published`;
       throw new ApiError({ code: 400, reason: 'BadRequest', message });
     }
-    const { messages, isBack } = published.plan(changes, resourceVersion);
-    if (isBack) published.beginEpoch(nuid.next());
-    if (messages.length === 0 && !all) return;
-    const namespaces = all || isBack ? published.namespaces() : [];
-    published.age(this.#passedMs());
-    const records = published.records(messages, resourceVersion, namespaces);
-    await this.#send(published, [...messages, ...records], resourceVersion);
+    const messages = nextSet(published, {
+      ...{ changes, resourceVersion, all },
+      nowMs: this.#passedMs(),
+      newId: () => nuid.next(),
+    });
+    await this.#send(published, messages, resourceVersion);
     if (all) this.#recordedMs = this.#passedMs();
   }
 
@@ -246,7 +247,9 @@ export class Publisher<T extends KubernetesObject> {
     resourceVersion: string,
   ): Promise<void> {
     const { connection, where, batchSize } = this.#settings;
-    for (const batch of inBatches(messages, batchSize, BATCH_BYTES)) {
+    const batches = inBatches(messages, batchSize - 1, BATCH_BYTES);
+    for (const [at, planned] of batches.entries()) {
+      const batch = published.guarded(planned, at === batches.length - 1);
       if (!this.#leads) throw new Error(`${where}: lost the Lease`);
       const first = await unlessLost(
         connection,

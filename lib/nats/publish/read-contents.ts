@@ -3,6 +3,7 @@ import { AckPolicy, type JetStreamManager } from '@nats-io/jetstream';
 import { type NatsConnection, nanos, nuid } from '@nats-io/nats-core';
 import { firstValueFrom, type SchedulerLike } from 'rxjs';
 import { first, scan } from 'rxjs/operators';
+import { WrongSequence } from '../failures.ts';
 import { metaSubject, scopeFilter } from '../layout.ts';
 import { readMeta } from '../meta.ts';
 import { type PullSignal, pull } from '../pull.ts';
@@ -66,7 +67,8 @@ export async function readContents(request: ContentsRequest): Promise<Contents> 
   const read = (reading: Reading, signal: PullSignal): Reading => {
     if (signal.kind === 'opened') reading.isDone = signal.pending === 0;
     if (signal.kind !== 'message') return reading;
-    const { meaning, sequence, pending, isDeletion, uid, version, storedMs } = signal.message;
+    const { meaning, sequence, pending, isDeletion, uid, version, content, storedMs } =
+      signal.message;
     reading.isDone = pending === 0 || sequence >= last;
     if (meaning === undefined) return reading;
     const { namespace } = meaning;
@@ -80,8 +82,8 @@ export async function readContents(request: ContentsRequest): Promise<Contents> 
     reading.tombstones.delete(key);
     if (isDeletion) {
       const atMs = nowMs - Math.max(0, serverMs - storedMs);
-      reading.tombstones.set(key, { namespace, name, sequence, atMs });
-    } else reading.objects.set(key, { namespace, name, uid, version, sequence });
+      reading.tombstones.set(key, { namespace, name, version, sequence, atMs });
+    } else reading.objects.set(key, { namespace, name, uid, version, content, sequence });
     return reading;
   };
   const read$ = pull({
@@ -103,7 +105,10 @@ export async function readContents(request: ContentsRequest): Promise<Contents> 
     ? await manager.direct.getMessage(stream, { last_by_subj: metaSubject(prefix, '') })
     : null;
   const meta = message === null ? undefined : readMeta(message.string());
-  if (message !== null) reading.records.set('', message.seq);
+  // Each batch writes this record, so that it shows whether another publisher wrote while the bucket was read.
+  if ((message?.seq ?? 0) !== (reading.records.get('') ?? 0)) {
+    throw new WrongSequence(`${request.where}: the bucket changed while it was read`);
+  }
   return {
     objects: [...reading.objects.values()],
     tombstones: [...reading.tombstones.values()],

@@ -23,6 +23,7 @@ import { checkedBucket, collectionPrefix, streamOf } from '../layout.ts';
 import { type Bucket, type Followed, follow } from './follow.ts';
 import type { Place } from './past-places.ts';
 import { Session } from './session.ts';
+import { ShownHistory } from './shown-history.ts';
 
 /** The options of {@link createNatsListWatch}. */
 export interface NatsListWatchOptions extends Timing {
@@ -43,35 +44,13 @@ export interface NatsListWatchOptions extends Timing {
 
 /** How many sessions are kept for watches that resume. */
 const MOST_KEPT = 8;
-/** How many past epochs are known, so that an old one is recognized. */
-const MOST_EPOCHS = 64;
 
 /** The sessions of one ListerWatcher: those that requests use at the moment, and those that wait for a next watch. */
 class Sessions<T extends KubernetesObject> {
   readonly #used = new Set<Session<T>>();
   #kept: Session<T>[] = [];
 
-  /** The epochs that were shown, the current one at the end, and the newest version of the current one. */
-  #epochs: string[] = [];
-  #newest = '';
-
-  /**
-   * Why a list must not be shown, if so: it belongs to a history that is over, or is older than what was shown. That
-   * is so after the store was restored from a copy, until its publisher has repaired it.
-   */
-  outdated({ epoch, resourceVersion }: Place): string | undefined {
-    const isOver = this.#epochs.slice(0, -1).includes(epoch);
-    const isBack = epoch === this.#epochs.at(-1) && isOlder(resourceVersion, this.#newest);
-    if (!isOver && !isBack) return undefined;
-    return `the bucket is at version ${resourceVersion} of an epoch whose later state was shown; the store was restored from a copy, and its publisher has not repaired it yet; look at the publisher`;
-  }
-
-  /** Notes the place of a session whose events were shown. */
-  shown({ epoch, resourceVersion }: Place): void {
-    const isNew = epoch !== this.#epochs.at(-1);
-    if (isNew) this.#epochs = [...this.#epochs.slice(1 - MOST_EPOCHS), epoch];
-    if (isNew || isOlder(this.#newest, resourceVersion)) this.#newest = resourceVersion;
-  }
+  readonly history = new ShownHistory();
 
   use(session: Session<T>): void {
     this.#used.add(session);
@@ -123,10 +102,10 @@ function following<T extends KubernetesObject>(
       next: ({ kind }) => {
         const { place } = session;
         if (place === undefined) return;
-        const why = kind === 'listed' ? sessions.outdated(place) : undefined;
+        const why = kind === 'listed' ? sessions.history.outdated(place) : undefined;
         isGone = why !== undefined;
         if (why !== undefined) throw unavailable(`${bucket.scope.where}: ${why}`);
-        sessions.shown(place);
+        sessions.history.shown(place);
       },
       error: (error) => {
         isGone = error instanceof ApiError && !error.retryable;

@@ -51,7 +51,7 @@ async function readWhole(bucket: Bucket): Promise<Recorded> {
     const subject = metaSubject(prefix, '');
     const message = await manager.direct.getMessage(stream, { last_by_subj: subject });
     const meta = message === null ? undefined : readMeta(message.string());
-    if (message === null || meta === undefined) throw unpublished(scope);
+    if (message === null || meta === undefined || meta.isOpen === true) throw unpublished(scope);
     return { meta, sequence: message.seq };
   } catch (error) {
     throw natsError(

@@ -214,6 +214,10 @@ export class Session<T extends KubernetesObject> {
       const words = `the bucket carries the content '${meta.content ?? ''}', not '${content}'`;
       return failed(ApiError.local('WrongKind', `${where}: ${words}`));
     }
+    if (meta.isOpen === true) {
+      this.#doubt = undefined;
+      return OPEN;
+    }
     return this.#place === undefined
       ? this.#endList(meta, message.sequence)
       : this.#endSet(meta, message, this.#place);

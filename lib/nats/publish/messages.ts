@@ -1,0 +1,78 @@
+/** The messages of a publisher: objects, tombstones and records. */
+import { DELETE, HEADERS, metaSubject, objectSubject } from '../layout.ts';
+import type { Meta } from '../meta.ts';
+import { HEADER_BYTES, type Planned } from './batches.ts';
+import type { Wanted } from './contents.ts';
+
+/** The settings of a publisher that its records show. */
+export interface RecordSettings {
+  readonly prefix: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly content?: string | undefined;
+  /** How often the records are written if nothing changes, in milliseconds. */
+  readonly heartbeatMs: number;
+  /** How long the server keeps the message of a deletion, in milliseconds. */
+  readonly tombstoneMs: number;
+  /** The largest message, in bytes, headers included. */
+  readonly maxPayload: number;
+}
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+/** The message of an object; `bytes` is its size. */
+export function objectMessage(
+  { prefix, content }: RecordSettings,
+  wanted: Wanted,
+  expected: number,
+): { readonly message: Planned; readonly bytes: number } {
+  const body = encoder.encode(wanted.text());
+  const headers = {
+    [HEADERS.uid]: wanted.uid,
+    [HEADERS.version]: wanted.version,
+    ...(content === undefined ? {} : { [HEADERS.content]: content }),
+  };
+  const subject = objectSubject(prefix, wanted.namespace, wanted.name);
+  return { message: { subject, expected, body, headers, wanted }, bytes: body.length };
+}
+
+/** Whether a body fits into a message. */
+export function fits({ maxPayload }: RecordSettings, bytes: number): boolean {
+  return bytes + HEADER_BYTES <= maxPayload;
+}
+
+/** The message of a deletion. It has no body if the last state is not known or too large. */
+export function tombstoneMessage(
+  settings: RecordSettings,
+  wanted: Wanted,
+  expected: number,
+): Planned {
+  const text = encoder.encode(wanted.text());
+  const headers = {
+    [HEADERS.operation]: DELETE,
+    [HEADERS.ttl]: `${Math.ceil(settings.tombstoneMs / 1000)}s`,
+    [HEADERS.uid]: wanted.uid,
+    [HEADERS.version]: wanted.version,
+  };
+  const subject = objectSubject(settings.prefix, wanted.namespace, wanted.name);
+  const body = fits(settings, text.length) ? text : new Uint8Array();
+  return { subject, expected, body, headers, wanted };
+}
+
+/** The fields of a record that are not settings. */
+export type RecordFields = Omit<Meta, 'heartbeatMs' | 'apiVersion' | 'kind' | 'content'>;
+
+/** The record of a namespace; '' for that of the collection. */
+export function recordMessage(
+  { prefix, apiVersion, kind, content, heartbeatMs }: RecordSettings,
+  namespace: string,
+  fields: RecordFields,
+  expected: number,
+): Planned {
+  const shown = content === undefined ? {} : { content };
+  const meta: Meta = { ...fields, heartbeatMs, apiVersion, kind, ...shown };
+  const body = encoder.encode(JSON.stringify(meta));
+  const subject = metaSubject(prefix, namespace);
+  const open = fields.isOpen === true ? { isOpen: fields.isOpen } : {};
+  return { subject, body, headers: {}, expected, record: namespace, ...open };
+}
