@@ -45,16 +45,22 @@ async function follow(connection: NatsConnection, events: ConnectionEvents): Pro
   lost$.next('the connection to NATS was closed');
 }
 
-/** Waits for an answer, and rejects when the connection is lost. A request alone would wait for its timeout. */
-export function unlessLost<V>(
+/**
+ * Sends a request and waits for its answer. Rejects when the connection is lost, and sends nothing while it is:
+ * otherwise the request would wait for its timeout.
+ */
+export async function unlessLost<V>(
   connection: NatsConnection,
-  answer: Promise<V>,
+  send: () => Promise<V>,
   where: string,
 ): Promise<V> {
-  const lost = connectionEvents(connection).lost$.pipe(
+  const { isLost, lost$ } = connectionEvents(connection);
+  const failure = (words: string) => ApiError.local('Network', `${where}: ${words}`);
+  if (isLost) throw failure('there is no connection to NATS at the moment');
+  const lost = lost$.pipe(
     map((words): V => {
-      throw ApiError.local('Network', `${where}: ${words}`);
+      throw failure(words);
     }),
   );
-  return firstValueFrom(race(answer, lost));
+  return firstValueFrom(race(send(), lost));
 }

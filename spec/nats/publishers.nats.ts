@@ -78,10 +78,13 @@ describe('a publisher', () => {
       });
     scene.create('shop', 'web-0');
     const first = await scene.publisher({ elector: elector('a') });
+    // Nobody is known to have the Lease before the first answer.
+    expect(first.publisher.status.message).toBe('waiting for the Lease');
     await eventually(() => first.publisher.status.phase === 'publishing', 'the first leads');
     const second = await scene.publisher({ elector: elector('b') });
     const { informer } = await scene.reader();
-    await eventually(() => second.publisher.status.phase === 'standby', 'the second waits');
+    const words = 'a has the Lease; this process takes over when it gets the Lease';
+    await eventually(() => second.publisher.status.message === words, 'the second waits');
     await eventually(() => contents(informer).length === 1, 'the reader is in step');
     scene.create('shop', 'web-1');
     await eventually(() => contents(informer).length === 2, 'web-1');

@@ -1,12 +1,13 @@
 /** The status of a publisher, which a page or a log can show. */
-import type { ApiError } from '../../meta/api-error.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { natsError, WrongSequence } from '../failures.ts';
 import type { TooLargeObject } from './contents.ts';
 
 /** The present activity of a publisher. */
 export type NatsPublisherPhase =
   /** Waits for the first complete list of the informer, or for the informer to be started again. */
   | 'waiting'
-  /** Another process has the Lease. */
+  /** Another process has the Lease, or none has it yet. */
   | 'standby'
   /** Compares the bucket with the store, and publishes the difference. */
   | 'comparing'
@@ -33,4 +34,37 @@ export interface NatsPublisherStatus {
   readonly tooLarge: readonly TooLargeObject[];
   /** The last failure, until a set is published. */
   readonly error?: ApiError | undefined;
+}
+
+/** The status of a publisher that has done nothing yet. */
+export const atFirst: NatsPublisherStatus = {
+  phase: 'waiting',
+  message: 'waiting for the first complete list of the informer',
+  objects: 0,
+  resourceVersion: '',
+  epoch: '',
+  sequence: 0,
+  tooLarge: [],
+};
+
+/** The words for a publisher without the Lease. `leader` is the identity of the process that has it, or ''. */
+export function standbyWords(leader: string, identity = '', error?: ApiError): string {
+  const isOther = leader !== '' && leader !== identity;
+  if (isOther) return `${leader} has the Lease; this process takes over when it gets the Lease`;
+  return `waiting for the Lease${error === undefined ? '' : `; ${error.message}`}`;
+}
+
+/** The failure of a publisher, as an error and in words. */
+export function failureWords(
+  error: unknown,
+  where: string,
+): { readonly shown: ApiError; readonly words: string } {
+  if (!(error instanceof WrongSequence)) {
+    const shown = natsError(error, where);
+    return { shown, words: shown.message };
+  }
+  const shown = new ApiError({ code: 409, reason: 'Conflict', message: error.message });
+  const words =
+    'the bucket has changed since it was read: another publisher writes to it, or it was purged';
+  return { shown, words };
 }

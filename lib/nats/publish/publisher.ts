@@ -13,20 +13,22 @@ import { isResourceVersion } from '../../meta/resource-version.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { connectionEvents, unlessLost } from '../connection-events.ts';
-import { natsError, WrongSequence } from '../failures.ts';
-import { scopeFilter } from '../layout.ts';
-import { managerOf } from '../pull.ts';
 import { publishAtomically } from './atomic-batch.ts';
 import { inBatches, type Planned } from './batches.ts';
+import { countBucket, readBucket } from './bucket-reads.ts';
 import { catchUp } from './catch-up.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Wanted } from './contents.ts';
 import { nextSet } from './next-set.ts';
 import type { Published } from './published.ts';
 import type { PublisherSettings } from './publisher-settings.ts';
-import type { NatsPublisherPhase, NatsPublisherStatus } from './publisher-status.ts';
-import { countMessages, readContents } from './read-contents.ts';
-import { ensureStream } from './stream-settings.ts';
+import {
+  atFirst,
+  failureWords,
+  type NatsPublisherPhase,
+  type NatsPublisherStatus,
+  standbyWords,
+} from './publisher-status.ts';
 import { takeOver } from './take-over.ts';
 import { difference } from './wanted.ts';
 
@@ -35,7 +37,7 @@ const BATCH_BYTES = 4_194_304;
 export class Publisher<T extends KubernetesObject> {
   readonly #informer: SharedInformer<T>;
   readonly #settings: PublisherSettings;
-  readonly #status$: BehaviorSubject<NatsPublisherStatus>;
+  readonly status$: BehaviorSubject<NatsPublisherStatus> = new BehaviorSubject(atFirst);
   readonly #wake$ = new Subject<void>();
   readonly #work = new Subscription();
   readonly #passedMs: () => number;
@@ -43,6 +45,8 @@ export class Publisher<T extends KubernetesObject> {
   #published: Published | undefined;
   #isStopped = false;
   #writer = '';
+  /** The identity of the process that has the Lease, if it is known. */
+  #leader = '';
   #comparedMs = 0;
   #recordedMs = 0;
   #attempt = 0;
@@ -54,15 +58,6 @@ export class Publisher<T extends KubernetesObject> {
     this.#informer = informer;
     this.#settings = settings;
     this.#passedMs = stopwatch(settings.scheduler);
-    this.#status$ = new BehaviorSubject<NatsPublisherStatus>({
-      phase: 'waiting',
-      message: 'waiting for the first complete list of the informer',
-      objects: 0,
-      resourceVersion: '',
-      epoch: '',
-      sequence: 0,
-      tooLarge: [],
-    });
     const { elector } = settings;
     this.#work.add(
       this.#wake$.subscribe(() => {
@@ -71,15 +66,17 @@ export class Publisher<T extends KubernetesObject> {
     );
     if (elector !== undefined) {
       this.#work.add(elector.leading$.subscribe(() => this.#wake$.next()));
+      this.#work.add(
+        elector.leader$.subscribe((leader) => {
+          this.#leader = leader;
+          this.#wake$.next();
+        }),
+      );
       elector.start();
     }
     this.#feed = new ChangeFeed(informer, () => this.#wake$.next());
     this.#work.add(this.#feed.start());
     this.done = this.#run();
-  }
-
-  get status$(): BehaviorSubject<NatsPublisherStatus> {
-    return this.#status$;
   }
 
   async stop(): Promise<void> {
@@ -89,7 +86,7 @@ export class Publisher<T extends KubernetesObject> {
     await this.#settings.elector?.stop();
     this.#work.unsubscribe();
     this.#show('stopped', 'stopped');
-    this.#status$.complete();
+    this.status$.complete();
   }
 
   get #leads(): boolean {
@@ -120,10 +117,8 @@ export class Publisher<T extends KubernetesObject> {
     this.#published = undefined;
     this.#feed.mustCompare = true;
     this.#writer = '';
-    this.#show(
-      'standby',
-      'another process has the Lease; this one takes over when it gets the Lease',
-    );
+    const { elector } = this.#settings;
+    this.#show('standby', standbyWords(this.#leader, elector?.identity, elector?.lastError));
     await this.#sleep(Number.POSITIVE_INFINITY);
   }
 
@@ -143,14 +138,8 @@ export class Publisher<T extends KubernetesObject> {
     this.#feed.mustCompare = true;
     // A write without an answer may have been stored, and a restored store may have lost it. A new term shows that to readers.
     this.#writer = '';
-    const isRival = error instanceof WrongSequence;
+    const { shown, words } = failureWords(error, where);
     const waitMs = backoff(this.#attempt++, random());
-    const shown = isRival
-      ? new ApiError({ code: 409, reason: 'Conflict', message: error.message })
-      : natsError(error, where);
-    const words = isRival
-      ? 'the bucket has changed since it was read: another publisher writes to it, or it was purged'
-      : shown.message;
     const then = connectionEvents(this.#settings.connection).isLost
       ? 'comparing again when the connection is back'
       : `comparing again in ${waitMs} ms`;
@@ -165,15 +154,8 @@ export class Publisher<T extends KubernetesObject> {
   /** Reads the bucket, and publishes what differs from the store. */
   async #compare(): Promise<void> {
     this.#show('comparing', 'comparing the bucket with the store');
-    const { connection, bucket, stream, record, scheduler, where } = this.#settings;
-    const manager = await managerOf(connection);
-    await unlessLost(connection, ensureStream(manager, bucket, this.#settings.replicas), where);
-    const reading = readContents({
-      ...{ connection, manager, stream, scheduler, where },
-      prefix: record.prefix,
-      passedMs: this.#passedMs,
-    });
-    const contents = await unlessLost(connection, reading, where);
+    const { connection, record, scheduler } = this.#settings;
+    const contents = await readBucket(this.#settings, this.#passedMs);
     await catchUp(this.#informer, contents, {
       scheduler,
       isOver: () => this.#isStopped || !this.#feed.isSynced,
@@ -251,11 +233,8 @@ export class Publisher<T extends KubernetesObject> {
     for (const [at, planned] of batches.entries()) {
       const batch = published.guarded(planned, at === batches.length - 1);
       if (!this.#leads) throw new Error(`${where}: lost the Lease`);
-      const first = await unlessLost(
-        connection,
-        publishAtomically(connection, batch, where),
-        where,
-      );
+      const send = () => publishAtomically(connection, batch, where);
+      const first = await unlessLost(connection, send, where);
       published.stored(batch, first, resourceVersion, this.#passedMs());
     }
   }
@@ -280,7 +259,8 @@ export class Publisher<T extends KubernetesObject> {
       this.#recordedMs = nowMs;
       return;
     }
-    if (await this.#hasLost(published)) {
+    // After a purge the bucket has fewer messages than were written.
+    if ((await countBucket(this.#settings)) < published.leastMessages) {
       this.#feed.mustCompare = true;
       return;
     }
@@ -288,14 +268,6 @@ export class Publisher<T extends KubernetesObject> {
     // Not before a heartbeat: two publishers without an elector must not take turns without a wait.
     this.#attempt = 0;
     this.#showPublishing(published);
-  }
-
-  /** Whether the bucket has fewer messages than were written, as after a purge. */
-  async #hasLost(published: Published): Promise<boolean> {
-    const { connection, stream, record } = this.#settings;
-    const manager = await managerOf(connection);
-    const messages = await countMessages(manager, stream, scopeFilter(record.prefix, ''));
-    return messages < published.leastMessages;
   }
 
   #showPublishing(published: Published): void {
@@ -308,10 +280,10 @@ export class Publisher<T extends KubernetesObject> {
   }
 
   #show(phase: NatsPublisherPhase, message: string, error?: ApiError): void {
-    const shown = this.#status$.value;
+    const shown = this.status$.value;
     const published = this.#published;
     const kept = phase === 'publishing' ? undefined : shown.error;
-    this.#status$.next({
+    this.status$.next({
       phase,
       message,
       objects: published?.count ?? shown.objects,
